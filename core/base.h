@@ -35,8 +35,9 @@ static inline size_t oche_lines(size_t bytes)
 }
 
 /*
- * Reserves `bytes` for the next part of an object in its caller's memory: behind `*end`, at a
- * multiple of `unit` (a power of 2). Returns where the part begins and moves `*end` behind it.
+ * Reserves `bytes` for the next part of an object that lies in its caller's memory. Returns the
+ * offset of the part, which is the first multiple of `unit` (a power of 2) at or behind `*end`, and
+ * moves `*end` behind the part.
  */
 static inline size_t oche_place(size_t *end, size_t bytes, size_t unit)
 {
@@ -49,7 +50,10 @@ static inline size_t oche_place(size_t *end, size_t bytes, size_t unit)
 #define OCHE_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define OCHE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* For the packet path: functions with a second, rare caller, and functions that rarely run. */
+/*
+ * For the packet path: OCHE_ALWAYS_INLINE for functions that have a second, rare caller too;
+ * OCHE_NOINLINE for functions that rarely run.
+ */
 #define OCHE_ALWAYS_INLINE inline __attribute__((always_inline))
 #define OCHE_NOINLINE      __attribute__((noinline))
 

@@ -21,8 +21,9 @@ struct oche_counter {
     /* Optional. Used instead of `offset`, for a sum over parts of the state. */
     uint64_t (*value)(const void *state);
     /*
-     * If the counter counts sent packets of one opcode (without payload): that opcode. Their shares
-     * of all packets and of all bytes are then reported too. 0: it counts something else.
+     * The opcode, if the counter counts sent packets of one opcode (without payload); 0: it counts
+     * something else. With an opcode, the packets' shares of all packets and of all bytes are
+     * reported too.
      */
     uint8_t opcode;
     /* True if the table of `oche run` adds the packets that switch mechanisms have dropped. */

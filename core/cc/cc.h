@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The congestion-control contract: events in, decisions out. A scheme is one file in core/cc and
- * one line in the registry (registry.c). It never sees the queue pair: it gets a struct
- * oche_cc_flow, from which it reads facts and into which it writes decisions (a rate, a window,
- * timers); after each event the NIC acts on the decisions.
+ * one line in the registry (registry.c). It never sees the queue pair. It gets a struct
+ * oche_cc_flow, reads facts there, and writes its decisions there (a rate, a window, timers); after
+ * each event the NIC acts on the decisions.
  *
  * Each queue pair has one flow object, which serves both directions: the queue pair's sender half
- * (reaction point) and its receiver half (notification point). A scheme that needs more than
- * per-queue-pair state declares state per peer or per NIC; the NIC allocates it, zeroed, once for
- * each.
+ * (reaction point) and its receiver half (notification point). A scheme may also declare state per
+ * peer or per NIC; the NIC allocates that state, zeroed, once for each peer and once for itself.
  *
- * Rates count bytes on the line, frame and inter-frame gap, so that the line rate is that of the
- * line.
+ * Rates count bytes on the line, frames with their gaps, so the highest rate is exactly the rate of
+ * the line.
  */
 #ifndef OCHE_CORE_CC_CC_H
 #define OCHE_CORE_CC_CC_H
@@ -30,13 +29,13 @@ struct oche_cc_flow {
     uint64_t rate_bps; /* 0 < rate <= line_rate_bps; equal to it: unlimited */
     /*
      * Most payload bytes in flight; UINT64_MAX: no window. Whatever the window, one packet may
-     * leave if nothing is in flight, or nothing that asks for an ACK.
+     * leave if no packet in flight asks for an ACK.
      */
     uint64_t window_bytes;
     oche_time timer[OCHE_CC_TIMERS]; /* when to call the scheme's `timer`; OCHE_NEVER: no call */
     /*
-     * Set or cleared in `sent`: the next packet may follow this one without a gap. Pacing makes up
-     * for it after the burst, so that the mean rate holds.
+     * Set or cleared in `sent`: the next packet may follow this one without a gap. After the burst
+     * pacing waits for as long as the gaps would have taken, so that the mean rate holds.
      */
     bool burst : 1;
     /* Set in `start`: first packets name the groups of their work requests. */
@@ -64,8 +63,9 @@ struct oche_cc_flow {
 };
 
 /*
- * Things that a scheme can ask for, for its own queue pair or another one of the NIC. An extra ACK
- * acknowledges nothing new but is stamped again. At most one request of each kind is pending.
+ * Things that a scheme can ask for, on behalf of its own queue pair or another one of the NIC. An
+ * extra ACK acknowledges nothing new but is stamped again. At most one request of each kind is
+ * pending for a queue pair.
  */
 enum oche_cc_wants {
     OCHE_CC_WANTS_LOOK = 1 << 0, /* the flow's decisions have changed and must be acted on */
@@ -84,7 +84,7 @@ struct oche_cc_nic {
 
     /* Facts. */
     uint32_t address;
-    uint32_t shared_addresses; /* addresses below it mean the same to every NIC; 0: none do */
+    uint32_t shared_addresses; /* addresses below this one mean the same to every NIC; 0: none do */
     uint32_t max_peers;        /* most peers with queue pairs at the same time */
     uint64_t line_rate_bps;
     /*
@@ -120,9 +120,9 @@ struct oche_cc_ack {
     const struct oche_packet *packet; /* the ACK, NAK or response that carried it */
     uint64_t acked_bytes;             /* payload newly acknowledged; may be 0 */
     uint64_t flight_bytes;            /* payload still unacknowledged */
-    oche_time rtt; /* round trip of the newest packet it acknowledges, if that was not
+    oche_time rtt; /* round trip of the newest packet that the ACK covers, if that packet was not
                       retransmitted; OCHE_NEVER: unknown */
-    bool ecn_echo; /* the receiver's `stamp_ack` set OCHE_BTH_BECN in it */
+    bool ecn_echo; /* the receiver's `stamp_ack` set OCHE_BTH_BECN in the packet */
 };
 
 enum oche_cc_loss { OCHE_CC_LOSS_NAK, OCHE_CC_LOSS_TIMEOUT };
@@ -150,32 +150,33 @@ struct oche_cc_scheme {
     struct oche_param_table table;
     size_t flow_state_bytes, peer_state_bytes, nic_state_bytes;
     /*
-     * Offsets in a flow's state of the cache line used for most packets sent, and for most packets
-     * that arrive.
+     * Two cache lines of a flow's state, as offsets: the line used for most packets that are sent,
+     * and the line used for most packets that arrive.
      */
     uint16_t sender_line, receiver_line;
     uint32_t needs;      /* enum oche_cc_needs */
     uint32_t transports; /* enum oche_cc_transports */
     bool runs_on_wire;   /* false if it needs switches that no real network has */
     /*
-     * Opcodes that go to peers that have shown OCHE_BTH_EXTENSIONS, or 0. ack_opcode, in place of
-     * an ACK or a NAK (but not of a SACK): an AETH and what the scheme adds. own_opcode: a packet
-     * of the scheme's own, of service OCHE_SERVICE_SCHEME. stamp_ack fills in what is not the AETH.
+     * Opcodes for peers that have shown OCHE_BTH_EXTENSIONS; 0: none. ack_opcode replaces the
+     * opcode of ACKs and NAKs (but not of SACKs): the packet has an AETH and a header of the
+     * scheme. own_opcode: a packet of the scheme's own, of service OCHE_SERVICE_SCHEME. stamp_ack
+     * fills in the scheme's headers.
      */
     uint8_t ack_opcode, own_opcode;
     /*
      * Packets of SENDs, WRITEs and READ data carry a trailer (OCHE_BTH_TRAILER), which `sent` fills
-     * in and switches rewrite. Only for schemes that do not run on the wire, where all peers know
-     * it.
+     * in and switches rewrite. Only for schemes that do not run on the wire: in the simulator all
+     * peers know the trailer.
      */
     bool trailer;
     /* A mechanism that every switch must have: its name in fabric/registry.c, or NULL. */
     const char *switch_mechanism;
 
     /*
-     * Optional: returns the bytes that a NIC needs in addition to its state, depending on the
-     * configuration, for tables that few packets use; they are kept apart from what every packet
-     * uses. Not zeroed.
+     * Optional: returns the bytes that a NIC of this configuration needs, in addition to its state,
+     * for tables that few packets use. The tables are kept apart from the memory that every packet
+     * uses, and are not zeroed.
      */
     size_t (*nic_tables_size)(const void *params, uint32_t max_peers);
     /*
@@ -203,10 +204,10 @@ struct oche_cc_scheme {
      */
     void (*start)(struct oche_cc_flow *flow, oche_time now);
     /*
-     * Optional: the queue pair has failed, is reset or is destroyed, and sends nothing more;
-     * messages that have not ended are over. For schemes that count per peer or per NIC. What it
-     * asks for on behalf of others is done at the next event; with oche_cc_nic_timer(nic, 0) there
-     * is one at once.
+     * Optional, for schemes that count per peer or per NIC: the queue pair has failed, is reset or
+     * is destroyed. It sends nothing more, and its unfinished messages are over. Requests that the
+     * hook makes for other queue pairs are carried out at the next event; oche_cc_nic_timer(nic, 0)
+     * causes an event at once.
      */
     void (*stop)(struct oche_cc_flow *flow);
 
@@ -226,7 +227,9 @@ struct oche_cc_scheme {
      */
     void (*timer)(struct oche_cc_flow *flow, oche_time now, unsigned index,
                   struct oche_cc_reply *reply);
-    /* idle: nothing is left to send or to be acknowledged; busy: there is work again after that. */
+    /*
+     * idle: nothing is left to send or to be acknowledged; busy: after `idle` there is work again.
+     */
     void (*idle)(struct oche_cc_flow *flow, oche_time now);
     void (*busy)(struct oche_cc_flow *flow, oche_time now);
 
@@ -238,19 +241,21 @@ struct oche_cc_scheme {
     void (*stamp_ack)(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet);
 
     /*
-     * A message begins to arrive, or has arrived: each exactly once, whatever is lost or
-     * duplicated. SEND and WRITE: its first or last packet is accepted in order (a message that
-     * recovery restarts has begun already; UC: it also ends when the rest of it will not come).
-     * READ, where the requester receives: it is issued, or its last response was accepted. SENDs
-     * and WRITEs come one at a time; several READs may be in progress beside them.
+     * A message begins to arrive, or has arrived: each is called exactly once per message, whatever
+     * is lost or duplicated. A SEND or WRITE begins when its first packet, and ends when its last
+     * packet, is accepted in order; a message that recovery restarts does not begin again; on UC a
+     * message also ends when the rest of it will not come. A READ, whose data the requester
+     * receives, begins when it is issued and ends when its last response is accepted. SENDs and
+     * WRITEs come one at a time; several READs may be in progress beside them.
      */
     void (*message_begins)(struct oche_cc_flow *flow, oche_time now);
     void (*message_ends)(struct oche_cc_flow *flow, oche_time now);
     /*
      * The message's first packet names the group that the message is part of (oche_group_get; the
-     * contents are whatever the peer likes). `begins`: called after message_begins. Otherwise the
-     * packet is kept behind a gap and its message will begin later, which is then announced with a
-     * list of 0 senders. Called if the peer's `start` has set names_groups.
+     * peer may have written anything there). `begins` is true if the message has begun, after
+     * message_begins. If false, the packet is kept behind a gap; when its message begins later, the
+     * hook is called again, with a list of 0 senders. Called only if the peer's `start` has set
+     * names_groups.
      */
     void (*group)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                   bool begins);
@@ -258,13 +263,15 @@ struct oche_cc_scheme {
     void (*own)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet);
 
     /*
-     * Checks parameters against each other. Returns NULL, or what is wrong and what would be right.
+     * Checks parameters against each other. Returns NULL if they are valid, else a text: what is
+     * wrong and what would be right.
      */
     const char *(*check)(const void *params);
     /*
-     * Returns a remark for the user if the parameters are valid but do not fit a network in which
-     * some packet and its ACK take `empty_rtt` without any waiting (and without the packet's
-     * serialisation at the sender). NULL, or a text to follow "a round trip takes up to 61us: ".
+     * Returns a remark for the user if the parameters are valid but do not suit the network, else
+     * NULL. `empty_rtt` is the longest round trip of a packet and its ACK in the empty network,
+     * without the packet's serialisation at the sender. The text follows "a round trip takes up to
+     * 61us: ".
      */
     const char *(*remark)(const void *params, oche_time empty_rtt);
 };

@@ -4,17 +4,18 @@
  * sec 3.1: the sender's reaction point (RP) and the receiver's notification point (NP). The third
  * part, the congestion point, is any switch that marks CE by RED (fabric: ecn).
  *
- * RP, a queue pair: nothing is limited before the first CNP, unless local policy gives the queue
- * pair an initial rate below the line's (sec 3.1, note 2): then R_C = R_T = that rate, limited from
- * the start. A CNP makes the current rate R_C the target rate R_T and cuts R_C by alpha/2. Without
- * CNPs alpha decays every alpha_interval, and a timer and a byte counter raise the rate: fast
- * recovery halves the way to R_T, additive increase also moves R_T by R_AI, hyper increase by
- * multiples of R_HAI (Fig 7). T and BC count the events of the timer and of the byte counter since
- * the last cut.
- * NP, a queue pair: at most one CNP every cnp_interval, and only for packets marked CE (Fig 6).
+ * RP, a queue pair: its rate is not limited before the first CNP. Exception: if local policy gives
+ * the queue pair an initial rate below the line's (sec 3.1, note 2), it is limited from the start,
+ * with R_C = R_T = that rate. A CNP makes the current rate R_C the target rate R_T and cuts R_C by
+ * alpha/2. Without CNPs alpha decays every alpha_interval, and a timer and a byte counter raise the
+ * rate (Fig 7): fast recovery moves R_C half of the way to R_T; additive increase also raises R_T
+ * by R_AI; hyper increase raises R_T by multiples of R_HAI. T and BC count the events of the timer
+ * and of the byte counter since the last cut. NP, a queue pair: at most one CNP every cnp_interval,
+ * and only for packets marked CE (Fig 6).
  *
  * Three readings of the algorithm are in use and give different curves (dcqcn.md#readings). `mode`
- * chooses one; each of its decisions is an option of its own, whose value `auto` means:
+ * chooses a reading. Each decision of a reading is also an option of its own; the value `auto` of
+ * an option means:
  *
  *   option             mode=paper   mode=ns3      mode=nic        decided in
  *   alpha_update       cut_first    alpha_first   timer           dcqcn.md#alpha-order, #a1
@@ -32,15 +33,15 @@
  *   release            at_line      never         never           dcqcn.md#a9
  *   np                 window       poll          arrival         dcqcn.md#np
  *
- * Numbers never depend on the mode: their defaults are the paper's deployment
- * (dcqcn.md#parameters), except that min_rate = 0 means 1 Mbps in mode nic (dcqcn.md#a4).
+ * Numbers do not depend on the mode, with one exception: min_rate = 0 means 1 Mbps in mode nic
+ * (dcqcn.md#a4). The defaults are those of the paper's deployment (dcqcn.md#parameters).
  *
- * Where this differs from the sources: rates are doubles, given to the pacer rounded to whole
- * bits per second; the byte counter counts bytes on the line; alpha's timer is not an event: alpha
- * is brought up to date when it is read, with the same result bit for bit. In ns3-rdma's present
- * code a byte-counter event in additive increase never enters hyper increase (a change "for the
- * fluid model"); here events of both sources use the same test. dcqcn.md#decisions lists the
- * decisions that the paper leaves open.
+ * Where this differs from the sources: rates are doubles, rounded to whole bits per second for the
+ * pacer. The byte counter counts bytes on the line. Alpha has no timer event; it is brought up to
+ * date when it is read, with the same result bit for bit. In ns3-rdma's present code a byte-counter
+ * event in additive increase never enters hyper increase (a change "for the fluid model"); here the
+ * timer's and the byte counter's events use the same test. dcqcn.md#decisions lists the decisions
+ * that the paper leaves open.
  */
 #include "core/cc/dcqcn.h"
 
@@ -207,9 +208,10 @@ static void release(struct oche_cc_flow *flow, oche_time now)
 }
 
 /*
- * Ends every alpha interval before `now`, or also one that ends at `now` if `at_now` (a CNP that
- * arrives exactly when an interval ends comes first). Below 2^-64 alpha cannot change any rate: it
- * becomes 0, and the rest of a long silence costs nothing.
+ * Brings alpha up to date: applies every alpha interval that has ended before `now`, and with
+ * `at_now` also an interval that ends at `now` (a CNP that arrives exactly when an interval ends
+ * comes before that end). An alpha below 2^-64 cannot change any rate, so it becomes 0 and the
+ * remaining intervals of a long silence cost nothing.
  */
 static void alpha_catch_up(struct dcqcn_rp *rp, const struct dcqcn_params *p, oche_time now,
                            bool at_now)
@@ -434,8 +436,8 @@ static void dcqcn_sent(struct oche_cc_flow *flow, oche_time now, struct oche_pac
 }
 
 /*
- * With cut=periodic, cuts if a CNP is pending; and releases a queue pair that has been idle for too
- * long.
+ * Releases a queue pair that has been idle for too long. With cut=periodic, cuts the rate if a CNP
+ * is pending.
  */
 static void housekeeping(struct oche_cc_flow *flow, oche_time now)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DCQCN's parameters and state, for schemes that fall back on it. If their parameters, flow state
- * and NIC state begin with these, they may call the hooks of oche_cc_dcqcn on their own flows.
- * During a call `rate_bps` is DCQCN's rate: a scheme that limits it further restores it before the
- * call, and reads it afterwards. All timers of the flow are DCQCN's.
+ * DCQCN's parameters and state, for schemes that fall back on DCQCN. A scheme whose parameters,
+ * flow state and NIC state begin with these may call the hooks of oche_cc_dcqcn on its own flows.
+ * During such a call `rate_bps` must be DCQCN's rate: a scheme that lowers it further sets it back
+ * before the call and reads the new rate after the call. All timers of the flow are DCQCN's.
  */
 #ifndef OCHE_CORE_CC_DCQCN_H
 #define OCHE_CORE_CC_DCQCN_H

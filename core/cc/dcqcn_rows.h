@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of DCQCN's parameter table, to be included within a table: DCQCN's own, and those of
- * schemes whose parameters begin with struct dcqcn_params (dcqcn.h).
+ * The rows of DCQCN's parameter table. This file is included inside a table: DCQCN's own, or that
+ * of a scheme whose parameters begin with struct dcqcn_params (dcqcn.h).
  */
 /* clang-format off */
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -4,23 +4,24 @@
  * ib-cc.md#marking), with which Dart is compared on a testbed (sec V-B). Three parts:
  *
  * Switch: marks packets in the queue of a port that is the root of congestion (fabric/fecn.c; with
- * this scheme every switch has it). FECN travels as CE of the IP header.
- * Destination: returns each FECN as a BECN, in the next ACK, or as a packet of its own (CNP) where
- * no ACK will come: UC, and READ data.
- * Source, by queue pair: each BECN raises an index, CCTI, by CCTI_Increase, up to CCTI_Limit; each
- * CCTI_Timer lowers it by one, down to CCTI_Min. The congestion control table (CCT) has for each
- * index the delay that follows a packet (injection rate delay), in packet times.
+ * this scheme every switch has it). FECN travels as CE of the IP header. Destination: returns each
+ * FECN as a BECN in the next ACK. For UC and READ data, which get no ACK, it sends a packet of its
+ * own (CNP) instead. Source, by queue pair: each BECN raises an index, CCTI, by CCTI_Increase, up
+ * to CCTI_Limit; each expiry of CCTI_Timer lowers the index by one, down to CCTI_Min. The
+ * congestion control table (CCT) gives for each index the delay after a packet (injection rate
+ * delay), in packet times.
  *
- * The delay is proportional to the packet's own time on the line, so it is a rate: line/(1 +
- * delay).
+ * The delay is proportional to the packet's own time on the line, so an index stands for the rate
+ * line/(1 + delay).
  *
  * Where it differs, or where the specification leaves the choice to the subnet's administrator:
  *   - the CCT has no standard contents. `cct: delay`: entry i is i * cct_step packet times; `cct:
  *     rate`: rates fall by equal steps. Entries have the width and the grain of real ones.
  *   - a BECN starts the timer only if it is not running; it never restarts it.
- *   - CCTI_Timer's unit is 1.024 us there; here it is any time.
+ *   - CCTI_Timer is in units of 1.024 us in the specification; here it may be any time.
  *   - a CNP is RoCEv2's, opcode 0x81. InfiniBand's is 0x80.
- *   - each queue pair has a CCTI. The specification also has one for a service level of a port.
+ *   - each queue pair has a CCTI. The specification also allows one CCTI for each service level of
+ *     a port.
  */
 #include "core/cc/ib_cc.h"
 

@@ -18,7 +18,7 @@
 uint16_t oche_ib_cct_entry(double delay);
 /* Returns the delay that an entry stands for, in eighths of a packet's time. */
 uint32_t oche_ib_cct_eighths(uint16_t entry);
-/* Returns the rate of packets with such a delay between them. */
+/* Returns the rate of packets with a delay of `eighths` between them. */
 uint64_t oche_ib_cct_rate(uint64_t line_rate_bps, uint32_t eighths);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * No congestion control: every queue pair always sends at line rate, or at the initial rate that it
- * was given, and PFC or loss recovery has to cope. This is the "PFC only" baseline of DCQCN sec 2.2
- * and 6.
+ * No congestion control: every queue pair always sends at line rate, or at its initial rate if it
+ * was given one. PFC or loss recovery has to handle the congestion. This is the "PFC only" baseline
+ * of DCQCN sec 2.2 and 6.
  */
 #include "core/cc/cc.h"
 

@@ -4,20 +4,23 @@
  * itself: switches tell flows how fast they may send. Their part is fabric/rcp_rate.c, which every
  * switch must have.
  *
- * Sender: each data packet carries, behind the ICRC, the rate that it asks for (the line's), the
- * round trip that the sender knows, and a time stamp. Each switch on the way lowers the rate to its
- * own. Receiver: echoes the last packet's trailer with each ACK. The sender paces at the echoed
- * rate; all rates count bytes on the line. The RTT is the present time minus the echoed stamp.
+ * Sender: each data packet carries, behind the ICRC, a trailer with the requested rate (the
+ * line's), the round trip that the sender knows, and a time stamp. Each switch on the way lowers
+ * the rate to its own if its own is lower. Receiver: echoes the last packet's trailer with each
+ * ACK. The sender paces at the echoed rate; the RTT is the present time minus the echoed stamp. All
+ * rates count bytes on the line.
  *
  * Where it differs from RCP, which was made for TCP, or where the sources are silent:
- *   - RCP learns its rate in TCP's handshake, which RDMA does not have: the first packet of a flow
- *     leaves alone and the others wait for its ACK (`start: ask`), or all leave at `initial_rate`
- *     until then. A queue pair that had nothing to send for more than a round trip is a new flow.
- *     So is one after a timeout, because the state of the path is unknown then.
+ *   - RCP learns its rate in TCP's handshake, which RDMA does not have: with `start: ask` the first
+ *     packet of a flow leaves alone and the others wait for its ACK; otherwise all leave at
+ *     `initial_rate` until that ACK comes. A queue pair counts as a new flow if it had nothing to
+ *     send for more than a round trip, and after a timeout, because the state of the path is
+ *     unknown then.
  *   - READ data and UC have no ACKs: their receiver echoes in packets of the scheme's own, at most
  *     one per half round trip. They begin at `initial_rate`, as no window holds them back.
  *   - The sender asks for an ACK at least every half round trip, even if ACKs are rarer otherwise.
- *   - The host's own port is no switch and announces no rate: queue pairs that share it take turns.
+ *   - The host's own port lowers no rate, because it is not a switch; queue pairs that share the
+ *     port take turns.
  *   - It needs switches that no real network has, so it does not run on the wire, and peers need
  *     not tell each other that they know the trailer.
  */

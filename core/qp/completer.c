@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The completer: ACKs, NAKs and responses to our requests move tx.una on and complete work, in
- * order. An ACK or a NAK acknowledges everything before it, except a READ or an atomic whose
- * response is missing. In that case responses were lost, and recovery is told as if a NAK had named
- * the first missing PSN (once, until there is progress). READ responses count as data for
- * congestion control.
+ * order. An ACK or a NAK acknowledges everything before it. If a READ or an atomic before it still
+ * lacks its response, responses were lost; then recovery is called as for a NAK that names the
+ * first missing PSN, once until there is progress. READ responses count as data for congestion
+ * control.
  */
 #include "core/qp/qp_internal.h"
 
@@ -87,9 +87,9 @@ static inline uint64_t head_bytes_before(const struct oche_qp *qp, uint32_t psn)
 }
 
 /*
- * With whole_messages: returns the PSN up to which an ACK within a message counts: `target`, but
- * not beyond what the current pass has sent. tx.next may lie in a message that this ACK has
- * completed.
+ * With whole_messages: returns the PSN up to which an ACK within a message counts. This is
+ * `target`, limited to what the current pass has sent. If tx.next lies before una, in a message
+ * that this ACK has completed, it is una.
  */
 static OCHE_NOINLINE uint32_t within_pass(const struct oche_qp *qp, uint32_t target)
 {
@@ -101,7 +101,8 @@ static OCHE_NOINLINE uint32_t within_pass(const struct oche_qp *qp, uint32_t tar
 /*
  * Moves una up to `target` (at most tx.high) and completes the work requests before it. Stops at a
  * READ or an atomic that waits for its response. Returns the payload bytes newly acknowledged. With
- * whole_messages, an ACK within a message that goes past tx.next is of an earlier pass.
+ * whole_messages, an ACK within a message that goes past tx.next belongs to an earlier pass, and
+ * counts only as far as within_pass says.
  */
 static OCHE_ALWAYS_INLINE uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
 {
@@ -187,8 +188,8 @@ static bool forget_partial(struct oche_qp *qp, oche_time now)
 
 /*
  * Tells recovery to go back to una. This spends a retry if `spends` is set, or if a message that
- * was acknowledged in part must begin again. With whole_messages the next packet asks for an ACK:
- * it tells a new NAK from a repetition of this one.
+ * was acknowledged in part must begin again. With whole_messages the next packet asks for an ACK,
+ * which later tells whether a NAK is new or a repetition of this one.
  */
 static void go_back(struct oche_qp *qp, bool spends, oche_time now)
 {
@@ -206,9 +207,7 @@ static void go_back(struct oche_qp *qp, bool spends, oche_time now)
     congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
 }
 
-/*
- * Handles a gap in the responses: the response for una is missing, though a later one has arrived.
- */
+/* Handles a gap in the responses: the response for una is missing, but a later one has arrived. */
 static void response_gap(struct oche_qp *qp, oche_time now)
 {
     if ((qp->flags & QP_GAP_TOLD) && qp->gap_psn == qp->tx.una)
@@ -310,9 +309,9 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
         return; /* it names packets that the RNR wait holds back */
     qp_note(&qp->nak_taken, packet->psn, now);
     /*
-     * A repeated NAK may have left before the repair arrived, so it spends no retry. It does not
-     * restart the ACK timer, which therefore bounds the repetitions. Without an ACK timer they
-     * spend retries.
+     * A repeated NAK may have left before the repair arrived, so it spends no retry. The number of
+     * repetitions is bounded by the ACK timer, which a repeated NAK does not restart. Without an
+     * ACK timer repeated NAKs spend retries.
      */
     go_back(qp, !moved && qp->ack_timeout == OCHE_NEVER, now);
 }
@@ -414,8 +413,8 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
 /* ---- responses ---- */
 
 /*
- * The common part of all responses: moves una up to the response's PSN. Returns false if an earlier
- * response is missing, or if this one is a duplicate or answers no request of ours.
+ * The part that all responses have in common: moves una up to the response's PSN. Returns false if
+ * an earlier response is missing, or if the response is a duplicate or answers no request of ours.
  */
 static bool response_in_order(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
@@ -565,8 +564,8 @@ void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
 /* ---- timers ---- */
 
 /*
- * If recovery now allows more time than when the timer was armed, arms the timer for the rest and
- * returns true.
+ * If recovery now allows a longer wait than it did when the timer was armed, arms the timer for the
+ * remaining time and returns true.
  */
 static bool waits_longer(struct oche_qp *qp, oche_time now)
 {
@@ -599,8 +598,8 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
     /*
-     * If packets are to be sent again, the first of them arms the timer when it leaves, since a
-     * PAUSE or pacing may delay it.
+     * If packets must be sent again, the timer is armed when the first of them leaves, because a
+     * PAUSE or pacing may delay that packet.
      */
     qp->ack_deadline = qp->tx.next != qp->tx.high ? OCHE_NEVER : oche_time_add(now, ack_wait(qp));
     /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Completion queues: a ring that the NIC fills and one thread empties, without a lock. A ring that
- * overflows stays in error (IBTA 10.10): it loses that completion and all later ones, and a queue
- * pair whose completion is lost fails, because the outcome of its work is unknown. Arming sets one
- * word, which the next push clears.
+ * overflows stays in error (IBTA 10.10): it loses the present completion and all later ones. A
+ * queue pair that loses a completion fails, because the outcome of its work is unknown. Arming sets
+ * one word, which the next push clears.
  */
 #include "core/qp/qp_internal.h"
 

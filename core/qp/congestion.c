@@ -2,9 +2,9 @@
 /*
  * The glue between a queue pair and its congestion-control scheme: calls the hooks and, after each,
  * acts on the scheme's decisions (rate, window, timers, CNP). It also holds the scheme's state for
- * each peer, and the round-trip times of packets that asked for an ACK. After going back no time is
- * taken until new packets leave, as an ACK could be for either transmission. If more packets are in
- * flight than there are places, the times of the earlier ones are kept.
+ * each peer, and measures the round-trip times of packets that asked for an ACK. After going back
+ * it measures nothing until new packets leave, because an ACK could be for either transmission. If
+ * more such packets are in flight than there are places, the earlier ones are measured.
  */
 #include <string.h>
 
@@ -50,8 +50,8 @@ void congestion_peer_release(struct oche_qp *qp)
 /* ---- decisions ---- */
 
 /*
- * Carries out what a hook wants for other queue pairs than its own, and sets the scheme's timer for
- * the whole NIC.
+ * Carries out what a hook has asked for on behalf of any queue pair, and arms the scheme's timer of
+ * the NIC.
  */
 static OCHE_NOINLINE void attend(struct oche_nic *nic, oche_time now)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Datagrams (UD): the address and the Q_Key of each one sent, and the handling of those that
- * arrive. The requester sends them like all other packets. A datagram is never answered: a faulty
- * one is counted and dropped (IBTA 9.9.3, fault classes).
+ * Datagrams (UD): fills in the address and the Q_Key of each datagram that is sent, and handles the
+ * datagrams that arrive. The requester sends them like all other packets. A datagram is never
+ * answered: a faulty one is counted and dropped (IBTA 9.9.3, fault classes).
  */
 #include "core/qp/qp_internal.h"
 
@@ -75,8 +75,8 @@ static enum oche_reject judge(struct oche_qp *qp, const struct oche_packet *pack
 }
 
 /*
- * Writes the payload into the receive. Returns false if a region is gone, which earlier checks rule
- * out.
+ * Writes the payload into the receive. Returns false if a region is gone; earlier checks make this
+ * impossible.
  */
 static bool write_receive(const struct oche_qp *qp, const struct oche_packet *packet)
 {

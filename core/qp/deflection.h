@@ -25,8 +25,8 @@ static inline uint8_t deflection_tokens(const struct oche_qp *qp, const struct s
 }
 
 /*
- * True if the work request must wait because its packets must not be in the network together with
- * those of earlier messages.
+ * True if the work request must wait, so that its packets are not in the network together with
+ * packets of earlier messages.
  */
 static inline bool deflection_holds(const struct oche_qp *qp, const struct send_entry *entry)
 {
@@ -41,8 +41,8 @@ static inline bool deflection_holds(const struct oche_qp *qp, const struct send_
 }
 
 /*
- * Starts the wait of the messages that must be kept apart from `entry`. Call when the last packet
- * of `entry` has left.
+ * Notes that the last packet of `entry` has left. From now on messages that must be kept apart from
+ * `entry` wait.
  */
 static inline void deflection_message_left(struct oche_qp *qp, const struct send_entry *entry,
                                            oche_time now)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A message's first packet names the group of senders that the message is part of (Dart sec III-D:
- * look-ahead), if the application has named one, the scheme wants it (oche_cc_flow.names_groups)
- * and the peer knows the extensions. Queue pairs without groups pay one test per message.
+ * The first packet of a message names the group of senders that the message belongs to (Dart sec
+ * III-D: look-ahead). It does so if the application has given a group, the scheme wants groups
+ * (oche_cc_flow.names_groups) and the peer knows the extensions. Queue pairs without groups pay one
+ * test per message.
  */
 #ifndef OCHE_CORE_QP_GROUP_H
 #define OCHE_CORE_QP_GROUP_H
@@ -23,7 +24,8 @@ static inline const struct oche_group *group_of(const struct oche_qp *qp, uint8_
 }
 
 /*
- * Puts the group of the packet, if it has one, into the packet, and changes its opcode and length.
+ * If the packet has a group, writes the group into the packet and changes the packet's opcode and
+ * length.
  */
 static inline void group_name(const struct oche_qp *qp, struct oche_packet *packet)
 {

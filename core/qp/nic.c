@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The NIC: its memory, and where an arriving packet goes. Arriving packets are not trusted: one
- * reaches a queue pair only if it names it, comes from its peer, and is of its transport.
+ * The NIC: its memory, and where an arriving packet goes. Arriving packets are not trusted: a
+ * packet reaches the queue pair that it names only if it comes from the queue pair's peer and
+ * belongs to the queue pair's transport.
  */
 #include <string.h>
 
@@ -84,8 +85,8 @@ size_t oche_nic_bytes(const struct oche_nic_config *config)
 }
 
 /*
- * Fills `memory` with a list of free numbers, 0 … count-1, so that taking from its end gives them
- * in rising order. Returns the list.
+ * Fills `memory` with a list of the free numbers 0 … count-1 and returns the list. Numbers are
+ * taken from its end, in rising order.
  */
 static uint32_t *free_list(void *memory, uint32_t count)
 {

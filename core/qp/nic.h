@@ -11,10 +11,10 @@
  *     n = oche_nic_transmit(nic, now, due_by, classes, out, max)   whenever the port is free
  *     sleep until a packet arrives, or oche_nic_next(nic, classes), or a post
  *
- * Threads: all calls on one NIC are made under one lock of the driver's (the simulator needs
- * none), except oche_qp_post_send, oche_qp_post_recv, oche_srq_post_recv and oche_cq_poll, which
- * are single-producer single-consumer rings: one thread at a time per queue pair and queue, no
- * lock.
+ * Threads: the driver makes all calls on one NIC under one lock (the simulator needs none). The
+ * exceptions are oche_qp_post_send, oche_qp_post_recv, oche_srq_post_recv and oche_cq_poll. They
+ * work on single-producer single-consumer rings and need no lock, but only one thread at a time may
+ * call them for the same queue.
  */
 #ifndef OCHE_CORE_QP_NIC_H
 #define OCHE_CORE_QP_NIC_H
@@ -35,8 +35,7 @@ struct oche_srq;
 enum oche_qp_event {
     /* In ERR, with a shared receive queue: the queue pair takes no further receive from it. */
     OCHE_QP_EVENT_LAST_RECEIVE,
-    /* In ERR, because the peer sent an invalid request, or one without the right to do what it
-       asks. */
+    /* In ERR, because the peer sent a request that is invalid or that it may not make. */
     OCHE_QP_EVENT_BAD_REQUEST,
     OCHE_QP_EVENT_BAD_ACCESS,
     /*
@@ -58,10 +57,11 @@ enum oche_qp_event {
 struct oche_nic_port {
     /*
      * Data movement; the NIC has checked key, bounds and access. Without these hooks no byte is
-     * moved (a simulation without payload). read: region → packet buffer; write: packet → region.
-     * `offset` is counted from region->va. write_posted writes to memory that the program itself
-     * posted (a receive, or the destination of a READ), write to an address that the peer has
-     * given; without write_posted, write does both.
+     * moved (a simulation without payload). `read` copies from the region to the packet buffer, the
+     * other two from the packet to the region; `offset` is counted from region->va. `write` is for
+     * an address that the peer has given; `write_posted` is for memory that the program itself has
+     * posted (a receive, or the destination of a READ). Without write_posted, write is called for
+     * both.
      */
     void (*read)(void *context, const struct oche_region *region, uint64_t offset, void *to,
                  uint32_t bytes);
@@ -75,11 +75,14 @@ struct oche_nic_port {
     /*
      * Called when `bytes` more bytes of a message have been delivered in order; `last` is true if
      * the message is complete. SEND and WRITE are delivered at the responder, READ at the
-     * requester. Where recovery may restart a message (whole_messages), this is called once a
+     * requester. Where recovery may restart a message (whole_messages), this is called once per
      * message, with all of its bytes.
      */
     void (*delivered)(void *context, struct oche_qp *qp, uint32_t bytes, bool last, oche_time now);
-    /* A request for an unknown queue pair has arrived. May create it (RTR or RTS) and return it. */
+    /*
+     * A request for an unknown queue pair has arrived. The hook may create the queue pair (RTR or
+     * RTS) and return it.
+     */
     struct oche_qp *(*unknown_qp)(void *context, const struct oche_packet *packet, oche_time now);
     /*
      * Fills in the global route header at the beginning of a datagram's receive (IPv4: the IP
@@ -93,7 +96,7 @@ struct oche_nic_port {
     void (*cq_error)(void *context, struct oche_cq *cq);
     /*
      * The ACK timer has expired; recovery acts after this call. oche_qp_losses tells what is known
-     * about the loss.
+     * about lost packets.
      */
     void (*timed_out)(void *context, struct oche_qp *qp, oche_time now);
     /* The queue pair has entered ERR (or SQE, after a UC or UD sender's error) by itself. */
@@ -105,17 +108,18 @@ struct oche_nic_port {
 
 /*
  * Deflection of short messages by switches (Dart sec IV). Packets of a short SEND or WRITE on a
- * reliable queue pair carry tokens in their BTH that allow switches to send them another way. As
- * PSNs run across messages, the packets before and after such a message must not be in the network
- * at the same time as its own (dart.md#d18).
+ * reliable queue pair carry tokens in their BTH, which allow switches to send them by another path.
+ * Because PSNs run across messages, packets of a short message must not be in the network together
+ * with packets of the messages before and after it (dart.md#d18).
  */
 struct oche_deflection {
     uint8_t tokens;       /* 0 to OCHE_BTH_TOKENS; 0: no deflection */
     uint32_t short_bytes; /* a message of at most this many bytes is short */
     /*
-     * How long a short message and others wait for each other, counted from the last packet of the
-     * earlier one: long enough unless the network holds that packet for longer. OCHE_NEVER: until
-     * it is acknowledged, so a short message is never outstanding together with another one.
+     * How long a message waits if it or the message before it is short, counted from the last
+     * packet of that earlier message. This keeps the two apart unless the network holds that packet
+     * for longer. OCHE_NEVER: the later message waits until the earlier one is acknowledged, so a
+     * short message is never outstanding together with another one.
      */
     oche_time hold;
 };
@@ -136,8 +140,8 @@ struct oche_nic_habits {
 struct oche_nic_config {
     uint32_t address; /* the NIC's own address index */
     /*
-     * Address indices below this one mean the same host to every NIC, so a list of them can be sent
-     * (Dart's look-ahead). 0: indices have no meaning outside of this NIC.
+     * Address indices below this one mean the same host to every NIC, so NICs can send each other
+     * lists of them (Dart's look-ahead). 0: indices have no meaning outside of this NIC.
      */
     uint32_t shared_addresses;
     uint64_t line_rate_bps; /* line rate of the port */
@@ -160,8 +164,8 @@ struct oche_nic_config {
     struct oche_trace *trace; /* required */
     /*
      * Memory of oche_nic_table_bytes() bytes, aligned to OCHE_CACHE_LINE, for tables that few
-     * packets need, or NULL to keep them in the NIC's own memory. A driver with many NICs sets it,
-     * so that what every packet needs lies close together.
+     * packets need. NULL: the tables are in the NIC's own memory. A driver with many NICs sets
+     * this, so that the memory that every packet needs lies close together.
      */
     void *tables;
 };
@@ -236,7 +240,7 @@ struct oche_qp_config {
 };
 
 /*
- * Facts that are known once the connection is made (RTR and RTS). A UD queue pair has no connection
+ * Facts that are known when the connection is made (RTR and RTS). A UD queue pair has no connection
  * and uses only send_psn and initial_rate_bps.
  */
 struct oche_qp_connection {
@@ -249,17 +253,17 @@ struct oche_qp_connection {
     uint32_t window_packets;    /* most PSNs outstanding; 0: 2^23 */
     oche_time ack_timeout;      /* OCHE_NEVER: no timer */
     /*
-     * Timeouts in a row, without progress, that are allowed; one more is an error. UINT32_MAX: no
-     * limit. A NAK does not count, as it may have left before the repair arrived, except that
-     * without an ACK timeout a NAK without progress counts, and that each restart of a message
-     * counts where recovery restarts messages.
+     * Number of timeouts in a row, without progress, that are allowed; one more is an error.
+     * UINT32_MAX: no limit. NAKs do not count, because a NAK may have left before the repair
+     * arrived, with two exceptions: without an ACK timeout a NAK without progress counts; and where
+     * recovery restarts messages, each restart of a message counts.
      */
     uint32_t retry_count;
     uint32_t rnr_retry;    /* like retry_count, for RNR NAKs */
     uint8_t min_rnr_timer; /* code sent in our RNR NAKs (rocev2.md#rnr-timers) */
     /*
      * True if the peer is known to understand the extended opcodes (core/wire/extension.h). If
-     * false, they are used from the first packet of the peer on that shows that it does.
+     * false, they are used as soon as a packet of the peer shows that it understands them.
      */
     bool extensions;
     /* rate of the peer's port, for congestion control; 0: the same as ours */
@@ -287,16 +291,16 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
 void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oche_time now);
 /*
  * Fills up to `max` packets whose pacing time is at or before `due_by` (>= now) and whose traffic
- * class is in the mask `classes`; returns how many. The caller owns the packets and has set each
- * one's `payload` to a buffer of at least the MTU, or to NULL (no bytes wanted). Control packets
- * first, then queue pairs by pacing time, round-robin among equals.
+ * class is in the mask `classes`; returns how many. The caller owns the packets and has set the
+ * `payload` of each to a buffer of at least the MTU, or to NULL (no bytes wanted). Control packets
+ * come first, then data of queue pairs by pacing time, round-robin among equals.
  */
 unsigned oche_nic_transmit(struct oche_nic *nic, oche_time now, oche_time due_by, uint8_t classes,
                            struct oche_packet *const out[], unsigned max);
 /*
  * Returns when to call again, for a packet of a class in `classes` or for a timer; 0: at once;
- * OCHE_NEVER: the NIC is idle. The time may be too early if a queue pair of another class is next,
- * but never too late.
+ * OCHE_NEVER: the NIC is idle. The time is never too late, but may be too early if a queue pair of
+ * another class is next.
  */
 oche_time oche_nic_next(struct oche_nic *nic, uint8_t classes);
 /* Like oche_nic_next, for timers only: the time that a driver waits for while its port is busy. */
@@ -307,9 +311,9 @@ void oche_nic_expire(struct oche_nic *nic, oche_time now);
 uint64_t oche_nic_backlog_bytes(const struct oche_nic *nic);
 
 /*
- * For speed alone: fetches into the cache what the next call will touch. There are
- * OCHE_NIC_FETCH_STEPS steps, some time apart, as each needs data that the one before has fetched.
- * `packet` is about to arrive; NULL: the port is about to transmit.
+ * Only affects speed: fetches into the cache what the next call will touch. There are
+ * OCHE_NIC_FETCH_STEPS steps, to be called some time apart, because each needs data that the step
+ * before has fetched. `packet` is about to arrive; NULL: the port is about to transmit.
  */
 #define OCHE_NIC_FETCH_STEPS 3
 void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet, unsigned step);
@@ -323,14 +327,14 @@ const struct oche_counters *oche_nic_counters(const struct oche_nic *nic, const 
 uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 
 /*
- * Adds a memory region. Returns false if its key is 0, is taken, may become a window's, or no room
- * is left.
+ * Adds a memory region. Returns false if no room is left, or if its key is 0, is in use, or may
+ * become the key of a window.
  */
 bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region);
 /*
- * Replaces the region that has region->key by `region`, in one step: every packet sees either the
- * old or the new region. Returns false, and changes nothing, if no region has this key or a window
- * is bound to it.
+ * Replaces the region with the key region->key by `region`, in one step: every packet sees either
+ * the old or the new region. Returns false, and changes nothing, if no region has this key or a
+ * window is bound to it.
  */
 bool oche_nic_change_region(struct oche_nic *nic, const struct oche_region *region);
 /* Removes a region. Returns false if no region has this key or a window is bound to it. */
@@ -393,11 +397,11 @@ void oche_cq_arm(struct oche_cq *cq, bool solicited_only);
 bool oche_cq_overflowed(const struct oche_cq *cq);
 
 /*
- * Shared receive queues: queue pairs of any transport take their receives from one. The completion
- * of a receive goes to the completion queue of the queue pair that took it. An error of a queue
- * pair leaves the receives in the SRQ untouched; OCHE_QP_EVENT_LAST_RECEIVE tells that the receive
- * it had taken has completed. Receives belong to the SRQ's protection domain. A queue pair whose
- * SRQ is empty behaves as if it had no receive posted.
+ * Shared receive queues (SRQ): several queue pairs, of any transport, take their receives from one
+ * queue. The completion of a receive goes to the completion queue of the queue pair that took it.
+ * An error of a queue pair leaves the receives in the SRQ untouched; OCHE_QP_EVENT_LAST_RECEIVE
+ * tells that the receive which the queue pair had taken has completed. Receives belong to the SRQ's
+ * protection domain. A queue pair whose SRQ is empty behaves as if it had no receive posted.
  */
 struct oche_srq_config {
     uint32_t depth;   /* most receives posted, a power of two */
@@ -444,9 +448,9 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
                               oche_time now);
 bool oche_qp_ready_to_send(struct oche_qp *qp, oche_time now);
 /*
- * Moves to RTS where the facts of sending are known only now, as in verbs. Takes send_psn, timeout,
- * retries, window_packets and ack_every_packets from `connection`; its other fields must be those
- * that were given to ready_to_receive.
+ * Moves to RTS, for drivers that know the facts of sending only now, as in verbs. Takes send_psn,
+ * timeout, retries, window_packets and ack_every_packets from `connection`; all other fields must
+ * be the same as in the call of ready_to_receive.
  */
 bool oche_qp_ready_to_send_as(struct oche_qp *qp, const struct oche_qp_connection *connection,
                               oche_time now);
@@ -473,9 +477,10 @@ void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *co
  * Posts work. Returns 0 or an errno: EINVAL (opcode, length, sge, transport or state), ENOMEM
  * (queue full). Completions come to the CQ. May run beside the NIC's own calls (see above).
  *
- * UD: one packet a message; one that is longer than the MTU completes and is not sent (IBTA
- * C10-93.1.1). A receive that is too short for GRH and payload stays, and the datagram is dropped;
- * so is one that finds no receive. Congestion control that is not for UD leaves it alone.
+ * UD: a message is one packet; if it is longer than the MTU, it completes and is not sent (IBTA
+ * C10-93.1.1). An arriving datagram is dropped if no receive is posted, or if the receive is too
+ * short for GRH and payload; such a receive stays posted. Datagrams are not limited by a
+ * congestion-control scheme that is not for UD.
  */
 int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work);
 /*
@@ -492,8 +497,8 @@ void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now);
 
 /*
  * Sets the rate at which the program produces the payload from `now` on: no posted byte leaves
- * before it has been produced. Unlike with a rate limit, bytes that were produced and held up may
- * leave as fast as congestion control allows. 0: all posted bytes exist.
+ * before it has been produced. This is no rate limit: bytes that were produced earlier and have
+ * waited may leave as fast as congestion control allows. 0: all posted bytes exist already.
  */
 void oche_qp_set_supply(struct oche_qp *qp, uint64_t bps, oche_time now);
 
@@ -510,7 +515,7 @@ bool oche_qp_drained(const struct oche_qp *qp);
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
 /*
  * Returns how many bytes of the arriving message have arrived in order; 0 between messages, and
- * where recovery may restart messages.
+ * always 0 where recovery may restart messages.
  */
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
@@ -535,7 +540,8 @@ struct oche_qp_losses {
     uint32_t una, next, high;       /* as in struct oche_recovery_tx */
     uint32_t epsn;                  /* the PSN expected from the peer */
     struct oche_psn_note nak_taken; /* the last NAK (sequence error) that was acted upon */
-    struct oche_psn_note missing;   /* the expected PSN when a packet last arrived out of order */
+    struct oche_psn_note
+        missing; /* PSN that was expected when a packet last arrived out of order */
     struct oche_psn_note restarted; /* the last gap that made a message begin again */
     struct oche_psn_note nak_sent;  /* the last NAK that left */
 };

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pacing, a packet at a time (DCQCN sec 3.3). A packet leaves at its base; the next is due one
- * spacing later, line bytes * 8 / rate after the base. When the rate changes, the pending due time
- * is computed again from the same base, so a slow queue pair reacts at once (dcqcn.md#pacing).
+ * Pacing, a packet at a time (DCQCN sec 3.3). Each packet that leaves has a base time, usually the
+ * time when it leaves. The next packet is due one spacing, line bytes * 8 / rate, after that base.
+ * When the rate changes, the due time is computed again from the same base, so a slow queue pair
+ * reacts at once (dcqcn.md#pacing).
  *
- * At line rate (and no lower limit) the spacing is 0: the port itself is the pacer, and no hole
- * opens on the link. For a packet that had to wait for the port, the base is the time when it was
- * due, so that rates hold when several queue pairs want to send at once. The wait that is made up
- * for is bounded by one spacing or by the time of PACE_CREDIT_BYTES on the line, whichever is
- * longer. The rest of a longer wait (a pause, an overloaded port) is lost. Time without work gives
- * no credit.
+ * At line rate, without a lower rate limit, the spacing is 0: the port itself is the pacer, and no
+ * gap opens on the link. If a packet had to wait for the port, its base is the time when it was
+ * due, so that the wait does not lower the rate when several queue pairs want to send at once. At
+ * most one spacing, or the time of PACE_CREDIT_BYTES on the line if that is longer, is made up for
+ * in this way. The rest of a longer wait (a pause, an overloaded port) is lost. Time without work
+ * is not made up for.
  *
- * Data that the application produces at a rate of its own (oche_qp_set_supply) is not due before it
- * exists. A packet may leave when all data before it has been produced; data that is sent again
- * exists already.
+ * If the application produces data at a given rate (oche_qp_set_supply), a packet is not due before
+ * all data ahead of it has been produced. Data that is sent again exists already.
  *
- * Within a burst (oche_cc_flow.burst) packets are due at once, but each moves the base on by one
- * spacing, ahead of the clock, and the packet after the burst waits for its own due time.
+ * Within a burst (oche_cc_flow.burst) packets are due at once. Each of them still moves the base on
+ * by one spacing, so the base runs ahead of the clock, and the packet after the burst waits until
+ * one spacing after the last base.
  */
 #include "core/qp/qp_internal.h"
 
@@ -31,7 +32,8 @@ oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes)
 }
 
 /*
- * True if the data of the next packet has not been sent before, so that it must be produced first.
+ * True if the application produces data at a given rate and the next packet is not a
+ * retransmission.
  */
 static inline bool awaits_supply(const struct oche_qp *qp)
 {

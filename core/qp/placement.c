@@ -21,8 +21,9 @@ struct pieces {
 };
 
 /*
- * Returns where the bytes lie, so that pieces of different regions can be compared: regions may
- * overlap. A region without memory (base NULL) is compared by its addresses.
+ * Returns the place of the piece in memory, so that pieces of different regions, which may overlap,
+ * can be compared. For a region without memory (base NULL), returns the piece's address in the
+ * region.
  */
 static uint64_t address_of(const struct piece *piece)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeping packets that arrive behind a gap (recovery's verdict PLACE). The payload is written to
- * its final place at once. The rest of the packet is stored, one entry per PSN, until the gap is
- * closed and the packet is executed in its turn (responder.c). IRN (irn.md#placement) says what a
+ * its final place at once. The headers are stored, one entry per PSN, until the gap is closed and
+ * the packet is executed in its turn (responder.c). IRN (irn.md#placement) says which facts a
  * packet must carry for that; core/wire/extension.h defines the headers.
  *
- * A packet is kept only if it could be executed now: its length, key, bounds and permission are
- * right, or the receive that it names is posted and large enough. Any other packet is dropped and
- * must be sent again, so errors are found and answered in PSN order. READ requests and atomics are
- * never kept.
+ * A packet is kept only if it could be executed now: a WRITE if its length, key, bounds and
+ * permission are right, a SEND if the receive that it names is posted and large enough. Any other
+ * packet is dropped and must be sent again, so errors are found and answered in PSN order. READ
+ * requests and atomics are never kept.
  *
- * Memory ends up as if all packets had come in order, even if several write to the same place: a
- * packet that is executed late skips the bytes that a kept packet of a later PSN has written.
+ * In the end memory is as if all packets had come in order, even if several write to the same
+ * place: when a packet fills a gap, its write skips the bytes that kept packets of later PSNs have
+ * written.
  */
 #ifndef OCHE_CORE_QP_PLACEMENT_H
 #define OCHE_CORE_QP_PLACEMENT_H
@@ -49,9 +50,11 @@ uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport
 /* Keeps the packet if possible. The result says whether it was kept. */
 enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *packet,
                               const struct oche_opcode_row *row);
-/* Restores the kept packet with this PSN, without its payload and its list of senders. */
+/* Fills `packet` with the headers of the kept packet with this PSN, without its list of senders. */
 void placement_recall(const struct oche_qp *qp, uint32_t psn, struct oche_packet *packet);
-/* Call when the expected PSN has moved on: clears QP_HOLDS if nothing is kept behind it. */
+/*
+ * Called when the expected PSN has moved on. Clears QP_HOLDS if no packet is kept behind that PSN.
+ */
 void placement_passed(struct oche_qp *qp);
 
 /*

@@ -8,8 +8,8 @@
  *   requester.c        work requests become packets
  *   completer.c        acknowledgements and responses move them on and complete them
  *   responder.c        arriving requests: the chain of checks, execution
- *   placement.c        requests that came behind a gap and are kept
- *   datagram.c         UD: where datagrams go, those that arrive
+ *   placement.c        keeps requests that arrive behind a gap
+ *   datagram.c         UD: addresses of datagrams; datagrams that arrive
  *   shared_receive.c   shared receive queues
  *   window.c           memory windows
  *   response_stream.c  READ data, atomic results, ACKs and NAKs that leave
@@ -17,8 +17,8 @@
  *   qp.c, qp_state.c   making queue pairs, posting; the state machine, flushing
  *   completion_queue.c, region.c, congestion.c
  *
- * The queue pair is laid out by who touches what: each line holds what one path needs, so that a
- * packet costs few cache lines. Sequence numbers of rings run freely and wrap at 2^32.
+ * Each cache line of a queue pair holds the members that one path needs, so that a packet touches
+ * few cache lines. Ring indices are not reduced to the ring's size; they wrap at 2^32.
  */
 #ifndef OCHE_CORE_QP_QP_INTERNAL_H
 #define OCHE_CORE_QP_QP_INTERNAL_H
@@ -36,9 +36,12 @@
 
 #define MIN_MTU     64
 #define NOBODYS_PD  UINT32_MAX           /* protection domain of regions that stand for windows */
-#define WINDOW_KEYS UINT32_C(0xffffff00) /* fixed part of a window's key; the rest is free */
+#define WINDOW_KEYS UINT32_C(0xffffff00) /* fixed part of a window's key; the rest may change */
 
-/* Most PSNs outstanding, and in one message: less than half the circle, so that order is clear. */
+/*
+ * Most PSNs outstanding, and in one message: less than half the circle, so that PSNs can be
+ * ordered.
+ */
 #define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
 #define FOR_EVER          UINT32_MAX /* a retry count without a limit */
 #define PACE_CREDIT_BYTES UINT64_C(16384)
@@ -93,7 +96,7 @@ static inline void recv_entry_fill(struct recv_entry *entry, const struct oche_r
 
 /*
  * A READ or an atomic that the responder has accepted. It is kept until its response has left, and
- * after that to answer duplicates.
+ * then for as long as possible, to answer duplicates.
  */
 struct response {
     uint64_t va;       /* READ: address of the first PSN's bytes */
@@ -633,8 +636,8 @@ void datagram_note(struct oche_qp *qp, uint32_t index, const struct oche_destina
 /* Addresses the packet of the work request at send_next. */
 void datagram_address(const struct oche_qp *qp, struct oche_packet *packet);
 /*
- * Gives the queue pair, which must not be queued, the traffic class of its next work request if
- * there is one.
+ * If there is a next work request, gives its traffic class to the queue pair, which must not be
+ * queued.
  */
 void datagram_take_class(struct oche_qp *qp);
 void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
@@ -643,7 +646,10 @@ void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
 /* ---- response_stream.c ---- */
 
 void response_ask_ack(struct oche_qp *qp);
-/* Asks for an ACK of a duplicate: if one is about to leave, a second follows in case it is lost. */
+/*
+ * Asks for an ACK of a duplicate. If an ACK is about to leave already, a second one follows, in
+ * case the first is lost.
+ */
 void response_ask_ack_again(struct oche_qp *qp);
 void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn);
 /* Notes that response `index`, or part of it, must be sent. */
@@ -678,8 +684,8 @@ void qp_extend(struct oche_qp *qp);
 /* A completion of the queue pair was lost: moves it to ERR and tells the driver. */
 void qp_overrun(struct oche_qp *qp, oche_time now);
 /*
- * Handles an error that the requester found: work request `index` completes with `status`, and
- * those before and after it are flushed. RC goes to ERR, UC and UD to SQE.
+ * Handles an error that the requester has found: work request `index` completes with `status`, and
+ * all others before and after it are flushed. RC goes to ERR, UC and UD to SQE.
  */
 void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now);
 /* Handles an error that the responder found: a receive in progress completes with `status`. */
@@ -700,14 +706,14 @@ void region_remove(struct oche_nic *nic, uint32_t key);
 const struct oche_region *region_check_remote(const struct oche_qp *qp, uint32_t key, uint64_t va,
                                               uint64_t length, uint32_t access);
 /*
- * Returns the region if key, protection domain, bounds and access rights allow it, else NULL.
- * `length` must be above 0.
+ * Returns the region of `key` if protection domain, bounds and access rights allow the access, else
+ * NULL. `length` must be above 0.
  */
 const struct oche_region *region_check(const struct oche_nic *nic, uint32_t pd, uint32_t key,
                                        uint64_t va, uint64_t length, uint32_t access);
 /*
- * Copy `bytes` between a packet and a list of SGEs, from `offset` of the list on. Return false if a
- * region no longer exists.
+ * Copy `bytes` between a packet and a list of SGEs; `offset` says where in the list to begin.
+ * Return false if a region no longer exists.
  */
 bool region_gather(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
                    uint32_t offset, void *to, uint32_t bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The queue pair's states (IBTA: RESET, INIT, RTR, RTS, SQD, SQE, ERR) and the transitions between
- * them. In ERR all posted work completes as flushed, in order. In SQE (UC and UD, after an error of
- * their own sends) only the send queue is flushed.
+ * them. In ERR all posted work completes as flushed, in order. In SQE, the state of UC and UD after
+ * a send has failed, only the send queue is flushed.
  */
 #include "core/qp/qp_internal.h"
 
@@ -15,8 +15,8 @@ void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now)
 }
 
 /*
- * Moves from `from` to `to` if that is allowed; otherwise returns false. Moves to ERR and RESET are
- * always allowed and are not made here.
+ * Moves from state `from` to state `to`. Returns false if that is not allowed now. Moves to ERR and
+ * RESET are always allowed and are not made here.
  */
 static bool move(struct oche_qp *qp, enum oche_qp_state from, enum oche_qp_state to, oche_time now)
 {
@@ -162,8 +162,8 @@ void qp_tell(struct oche_qp *qp, enum oche_qp_event event)
 }
 
 /*
- * Completes all work requests as flushed, except that `index` completes with `status` if this is
- * not NO_STATUS.
+ * Completes all work requests as flushed. If `status` is not NO_STATUS, work request `index`
+ * completes with `status` instead.
  */
 static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now)
 {
@@ -182,8 +182,8 @@ static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status sta
 }
 
 /*
- * Completes all receives as flushed, except that one in progress completes with `status` if this is
- * not NO_STATUS.
+ * Completes all receives as flushed. If `status` is not NO_STATUS, a receive in progress completes
+ * with `status` instead.
  */
 static void flush_recvs(struct oche_qp *qp, enum oche_status status, oche_time now)
 {

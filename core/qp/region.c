@@ -3,8 +3,9 @@
 #include "core/qp/qp_internal.h"
 
 /*
- * True if a key is free. A window may be bound with any key that differs in the lowest byte only,
- * so it reserves all of them: none may belong to another region or window.
+ * True if a key is free. A window may later be bound with any key that differs from its first key
+ * in the lowest byte only, so a window reserves all these keys: none of them may belong to another
+ * region or window.
  */
 static bool key_is_free(const struct oche_nic *nic, uint32_t key, bool of_window)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The requester turns posted work into packets, one per pull. A work request gets its PSNs when its
- * first packet leaves. From then on recovery decides, by moving tx.next, which PSN leaves next, and
- * the cursor follows: it holds the work request and the byte offset that belong to tx.next. A READ
- * is one packet but takes a PSN for each packet of its response, so going back into a READ sends a
- * READ request for the rest of it (rocev2.md#psns).
+ * first packet leaves. From then on recovery decides, by moving tx.next, which PSN leaves next. The
+ * cursor follows tx.next: it holds the work request and the byte offset that belong to that PSN. A
+ * READ is one packet but takes a PSN for each packet of its response, so going back to a PSN within
+ * a READ sends a READ request for the rest of the data (rocev2.md#psns).
  */
 #include <string.h>
 
@@ -13,8 +13,8 @@
 #include "core/qp/qp_internal.h"
 
 /*
- * The packet's opcode, by work opcode, by whether the peer knows the extensions (1) or not (0), and
- * by place in the message: bit 0 first, bit 1 last. UC adds 0x20.
+ * The packet's opcode. Indices: the work opcode; 1 if the peer knows the extensions, else 0; the
+ * packet's place in the message (bit 0: first, bit 1: last). UC adds 0x20.
  */
 static const uint8_t request_opcodes[OCHE_WORK_OPCODES][2][4] = {
     [OCHE_WORK_SEND] = {{OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST,
@@ -100,10 +100,10 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
 }
 
 /*
- * True if the queue pair must wait because congestion control's window is full. The window may
- * shrink below what is in flight after the last packet has left without asking for an ACK; then
- * nothing would ever open it again. So while no ACK is due, one more packet leaves, which asks for
- * one.
+ * True if the queue pair must wait because congestion control's window is full. While no packet in
+ * flight asks for an ACK, one more packet may leave, and asks for an ACK. Otherwise the queue pair
+ * could wait for ever: the window may shrink below the bytes in flight after the last packet has
+ * left without asking for an ACK.
  */
 static OCHE_NOINLINE bool window_holds(const struct oche_qp *qp)
 {
@@ -525,8 +525,8 @@ static bool do_locally(struct oche_qp *qp, const struct send_entry *entry)
 }
 
 /*
- * Executes a work request without packets. It takes no PSN, is executed when it starts, and
- * completes when everything before it has completed.
+ * Executes a work request without packets. Such a work request takes no PSN, is executed when it
+ * starts, and completes when everything before it has completed.
  */
 static OCHE_NOINLINE void pass_over(struct oche_qp *qp, oche_time now)
 {
@@ -559,8 +559,8 @@ static inline bool has_packets(const struct oche_qp *qp, const struct send_entry
 }
 
 /*
- * Starts the next work request. Returns false if it cannot start, or if it has no packets and is
- * done.
+ * Starts the next work request. Returns false if the work request cannot start, or if it has no
+ * packets and has been executed.
  */
 static bool start_next(struct oche_qp *qp, oche_time now)
 {
@@ -582,8 +582,9 @@ static void next_work(struct oche_qp *qp)
 }
 
 /*
- * Tells recovery that a packet has left. If recovery then moves tx.next, that is its plan and not a
- * loss: it is not traced as going back, and the rhythm of asking for ACKs does not change.
+ * Tells recovery that a packet has left. Recovery may then move tx.next as it has planned. That is
+ * no reaction to a loss, so it is not traced as going back and does not change when ACKs are asked
+ * for.
  */
 static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet *packet,
                                     oche_time now)
@@ -596,8 +597,8 @@ static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet
         return;
     if (last && qp->tx.next == packet->psn) {
         /*
-         * The last packet leaves once more: steps back without a search through all outstanding
-         * work.
+         * Recovery sends the last packet once more: steps the cursor back by one packet, without a
+         * search through all outstanding work.
          */
         do
             qp->send_next--;

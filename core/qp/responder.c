@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The responder: an arriving request goes through a chain of checks, in the order below. Each
+ * The responder: an arriving request goes through a chain of checks, in the order below. Each check
  * returns GO, or the verdict on the packet. A packet that passes all checks is executed and
  * counted. The rules are those of rocev2.md#duplicates: a duplicate is answered as its opcode
- * demands, recovery handles a gap, and an error of the request ends the queue pair with the NAK
- * code that names it. An unreliable queue pair answers nothing: after an error of any kind it drops
- * the rest of the message.
+ * demands; recovery handles a gap; an error in the request is answered with the NAK code that names
+ * the error, and ends the queue pair. An unreliable queue pair answers nothing; after an error of
+ * any kind it drops the rest of the message.
  */
 #include "core/qp/placement.h"
 
@@ -66,10 +66,10 @@ static enum verdict drop_out_of_order(struct arrival *a)
 }
 
 /*
- * True for a packet that arrives behind one refused with an RNR NAK, before the peer sends again.
- * It was already on its way, so it is no sign of a gap and recovery does not see it. The peer sends
- * again after the time that the NAK names, counted from when the NAK leaves. Packets that arrive
- * after that are checked as usual, since the repeated packet may get lost.
+ * True for a packet that was on its way when an earlier packet was refused with an RNR NAK. Such a
+ * packet is no sign of a loss, so recovery does not see it. The peer sends the refused packet again
+ * when the time that the NAK names has passed, counted from when the NAK leaves. Packets that
+ * arrive after that time are checked as usual, because the repeated packet may get lost.
  */
 static bool held_back(const struct arrival *a)
 {
@@ -169,8 +169,8 @@ static inline enum verdict check_order(struct arrival *a)
 }
 
 /*
- * True if the packet names no place for its payload, or the place that follows from the packets
- * before it.
+ * True if the place that the packet names for its payload is the one that follows from the packets
+ * before it, or if it names no place.
  */
 static bool place_ok(const struct arrival *a)
 {
@@ -529,8 +529,8 @@ static struct response *find_response(struct oche_qp *qp, uint32_t psn, uint32_t
 }
 
 /*
- * Executes again a READ, or the rest of it, that the peer has repeated. It must lie within the
- * original request.
+ * Executes a repeated READ request, which may ask for all of the original READ or for the rest of
+ * it. The request must lie within the original one.
  */
 static bool repeat_read(struct arrival *a, struct response *response)
 {
@@ -631,9 +631,9 @@ static const struct {
 };
 
 /*
- * UC: drops the rest of the message. Its receive stays posted, for the next message, with two
- * exceptions: a receive from a shared queue that is too short fails (IBTA 9.9.3, class E), and a
- * receive that is itself invalid puts the queue pair into the error state (class A).
+ * UC: drops the rest of the message. The message's receive stays posted, for the next message, with
+ * two exceptions: a receive from a shared queue that is too short fails (IBTA 9.9.3, class E), and
+ * a receive that is itself invalid puts the queue pair into the error state (class A).
  */
 static void refuse_unreliable(struct arrival *a, enum verdict verdict)
 {
@@ -688,9 +688,10 @@ static inline enum verdict run_checks(struct arrival *a)
 }
 
 /*
- * Called when a packet was accepted and others are kept, directly behind it or behind a later gap.
- * If the next packet is kept, recalls it and returns true: it is executed as if it came now. Else
- * asks for an ACK, or for a NAK if a gap is known, which acknowledges the same.
+ * Called when a packet was accepted and later packets are kept, either directly behind it or behind
+ * a later gap. If the next packet is kept, fills `packet` with it and returns true, so that it is
+ * executed as if it arrived now. Otherwise asks for an ACK or, if a gap is known, for a NAK, which
+ * acknowledges the same packets.
  */
 static OCHE_NOINLINE bool next_kept(struct arrival *a, struct oche_packet *packet)
 {

@@ -2,16 +2,17 @@
 /*
  * The packets that the responder sends. READ data leaves one packet per pull, in the data class and
  * at the queue pair's rate. Control packets are CNPs, ACKs, NAKs and results of atomics. They are
- * not queued: one bit notes each kind, and the packet is built when it leaves, with the newest PSN
- * and MSN.
+ * not queued: one bit for each kind notes that a packet must be sent, and the packet is built when
+ * it leaves, with the newest PSN and MSN.
  *
- * Order: an AETH acknowledges everything before it, so it never overtakes a READ or atomic response
- * of an earlier PSN that has not left yet. While an ACK waits for a READ, an ACK for the part
- * before the READ may leave; the READ's own responses acknowledge that part too. An AETH must not
- * overtake READ data in the network either, because the requester would take that for a loss:
- * InfiniBand has one service level for all packets of a queue pair. So from the first READ data on,
- * AETHs leave in the data's class. The AETHs of a queue pair that serves no READs leave in the
- * control class, and so do, always, CNPs and congestion control's own packets.
+ * Order at the queue pair: an AETH acknowledges everything before its PSN. So an ACK or a NAK waits
+ * until all READ and atomic responses of earlier PSNs have left. While an ACK waits behind a READ,
+ * an ACK for the PSNs before the READ may leave; the READ's responses acknowledge those PSNs too.
+ * Order in the network: if an AETH overtook READ data there, the requester would see a loss.
+ * InfiniBand prevents that with one service level for all packets of a queue pair. Here packets
+ * with an AETH leave in the control class until the queue pair sends its first READ data, and in
+ * the data's class from then on. CNPs and congestion control's own packets always leave in the
+ * control class.
  */
 #include "core/qp/qp_internal.h"
 

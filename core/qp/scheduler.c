@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides which queue pair sends next. The port pulls packets, so no packets are queued, only queue
- * pairs:
+ * Decides which queue pair sends next. The port asks for a packet when it is free, so not packets
+ * are queued but queue pairs:
  *
  *   control list   queue pairs with an ACK, a NAK, a CNP or an atomic's result to send, first come
- *                  first served, except those whose class may not send; packets are built when they
- *                  leave, so ACKs coalesce exactly when the port was busy
- *   pacing heap    queue pairs with data that are not due yet; equal times: last served first,
- *                  then by slot
+ *                  first served; those whose class may not send are passed over. Packets are built
+ *                  when they leave, so ACKs are merged only while the port is busy
+ *   pacing heap    queue pairs with data that are not due yet, by due time; at equal times the one
+ *                  that was served longest ago comes first, then by slot
  *   ready lists    one per class: queue pairs that are due, in the order in which they became due;
  *                  one that has sent and is due again goes to the end, which is round-robin
  *
- * The backlog is one packet for each queue pair in a ready list: the next packet's due time is set
- * only when this one leaves.
+ * The backlog counts one packet for each queue pair in a ready list, because the due time of its
+ * next packet is known only when this packet leaves.
  */
 #include "core/qp/qp_internal.h"
 
@@ -214,8 +214,8 @@ static void note_asked(struct oche_qp *qp, struct oche_packet *packet, oche_time
 }
 
 /*
- * Returns how long a packet that leaves now has waited for the port since it was due. At line rate
- * the port is the pacer, and the time behind the queue pair's own previous packet does not count.
+ * Returns how long a packet that leaves now has waited for the port since it was due. At line rate,
+ * where the port is the pacer, the time of the queue pair's own previous packet does not count.
  */
 static inline oche_time waited(const struct oche_nic *nic, const struct oche_qp *qp, oche_time now)
 {
@@ -286,9 +286,10 @@ static bool transmit_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_
 /* ---- doorbell ---- */
 
 /*
- * A thread that has posted work puts the queue pair on the doorbell's list, unless it is there
- * already. Any number of threads push, and the NIC takes the whole list at once. It clears `rung`
- * before it reads the rings, so a later post rings again.
+ * A thread that has posted work puts the queue pair on the doorbell's list, unless the queue pair
+ * is there already. Any number of threads may add to the list; the NIC takes the whole list at
+ * once. The NIC clears `rung` before it reads the rings, so a post that it does not see yet rings
+ * again.
  */
 void scheduler_ring(struct oche_qp *qp)
 {

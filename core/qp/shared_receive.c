@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared receive queues: a ring of receives that several queue pairs take from. A queue pair has
- * room for one receive of its own. When a message needs one, the oldest shared receive moves there
- * and then belongs to the queue pair. So a message finds its receive in the same place as without
- * sharing. The receives in the ring belong to no queue pair, so no error flushes them.
+ * room for one receive of its own. When a message needs a receive, the oldest shared receive moves
+ * to that place and belongs to the queue pair from then on. So a message finds its receive in the
+ * same place as without sharing. The receives in the shared ring belong to no queue pair, so no
+ * error of a queue pair flushes them.
  */
 #include <errno.h>
 #include <string.h>

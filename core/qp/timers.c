@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timers: a queue pair has a few deadlines and one entry in the NIC's heap, at or before the
- * earliest of them. When a deadline moves to a later time, the entry stays where it is; when the
- * entry expires, the timers that are due run and the entry moves on. So an ACK costs no heap
- * operation.
+ * Timers: a queue pair has a few deadlines and one entry in the NIC's heap, whose time is at or
+ * before the earliest deadline. When a deadline moves to a later time, the entry stays unchanged;
+ * when the entry expires, the timers that are due run and the entry gets its next time. So an ACK
+ * costs no heap operation.
  */
 #include "core/qp/qp_internal.h"
 

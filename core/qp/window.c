@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory windows (IBTA 10.6.7). A window is a key for a part of a region. A work request binds it;
- * a work request, or a SEND of the peer, invalidates it. A bound window is entered as a region
- * whose protection domain belongs to nobody, so that an access by its key is checked here: type 1
- * is open to all queue pairs of its domain, type 2 only to the one that has bound it. The checks of
- * both types 2A and 2B hold, as a window, its region and the queue pair must be of one domain.
+ * Memory windows (IBTA 10.6.7). A window is a key for a part of a region. A work request binds the
+ * window; a work request, or a SEND of the peer, invalidates it. A bound window is entered as a
+ * region whose protection domain belongs to nobody, so that every access by its key is checked
+ * here: a window of type 1 is open to all queue pairs of its domain, one of type 2 only to the
+ * queue pair that has bound it. Windows of type 2 pass the checks of both 2A and 2B, because a
+ * window, its region and its queue pair must belong to the same domain.
  */
 #include "core/qp/qp_internal.h"
 

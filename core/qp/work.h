@@ -47,7 +47,7 @@ struct oche_sge {
 struct oche_destination {
     uint32_t address; /* index */
     uint32_t qpn;     /* 24 bits */
-    /* if OCHE_QKEY_PRIVILEGED is set in it, the queue pair's own Q_Key is sent instead */
+    /* if this has OCHE_QKEY_PRIVILEGED, the queue pair's own Q_Key is sent instead */
     uint32_t qkey;
     uint32_t flow_hash;
     /* the driver's value, copied into the packet's tag (hop limit, flow label, ...) */
@@ -81,7 +81,8 @@ struct oche_send_work {
     /*
      * SEND and WRITE on a queue pair with `groups`: the senders of the incast that the message
      * belongs to, for congestion control that looks ahead; or NULL. The group and its list belong
-     * to the caller, and must last until the work request has completed and its packets are gone.
+     * to the caller, who must keep them until the work request has completed and none of its
+     * packets is left.
      */
     const struct oche_group *group;
     const struct oche_destination *to; /* UD, required there; copied at post */

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Active Unique Sender Set of a receiving NIC (Dart, ToN 2020, sec III-B): the hosts that are
- * sending now. A sender is in the set while at least one of its messages is active. It counts once,
- * however many messages and queue pairs it has; with weights, it counts as its weight.
+ * sending now. A sender is in the set while at least one of its messages is active. However many
+ * messages and queue pairs a sender has, it counts once or, with weights, as much as its weight.
  *
- *   member   whoever counts messages: a queue pair. The set trusts it to count each message once
- *            (cc.h, message_begins). What knows of messages before they come is a member of its
- *            own, with its own timeout.
- *   sender   the members of one address.
+ *   member   a queue pair, which reports each message to the set exactly once (cc.h,
+ *            message_begins); or a sender that look-ahead has announced before its messages come
+ *            (look_ahead.h). Each member has its own timeout.
+ *   sender   all members of one address.
  *
- * The set is soft state: a member without a packet for its timeout no longer counts, and its sender
- * leaves if it has no other; the member counts again with the next packet. So a sender that died is
- * forgotten, and one that only paused is not miscounted. The paper has a time per sender; here it
- * is per member, since otherwise a sender's new messages would keep alive what an earlier failure
- * has left behind.
+ * The set is soft state. A member no longer counts when no packet of it has arrived for its
+ * timeout; if the sender has no other member that counts, the sender leaves the set. The member
+ * counts again with its next packet. So a sender that died is forgotten, and a sender that only
+ * paused comes back. The paper has one timeout per sender. Here each member has one: otherwise a
+ * message that a failure has interrupted would stay active as long as its sender sends other
+ * messages.
  *
- * Everything is O(1) per message (except the weights of new senders). Timeouts use a list ordered
- * by the time at which a member is to be checked, which packets do not change.
+ * The work per message is O(1), except to look up the weight of a new sender. For timeouts there is
+ * a list of the members, ordered by the time at which each is to be checked; a packet does not
+ * change that time.
  */
 #ifndef OCHE_CORE_CC_DART_AUSS_H
 #define OCHE_CORE_CC_DART_AUSS_H
@@ -59,15 +61,15 @@ struct oche_auss {
     struct map map; /* address to slot */
 };
 
-/* Returns the memory for `capacity` senders, which is the most that may be active. */
+/* Returns the bytes of memory for a set of at most `capacity` active senders. */
 size_t oche_auss_bytes(uint32_t capacity);
 void oche_auss_init(struct oche_auss *auss, void *memory, uint32_t capacity);
 
 void oche_auss_member_init(struct oche_auss_member *member, oche_time timeout);
 
 /*
- * Count a message of `address` that begins, and one that has ended. `weight` (1 or more) is used if
- * the sender is new. Both return true if the set has changed.
+ * Count a message from `address` that begins, and a message that has ended. `weight` (1 or more) is
+ * the sender's weight if the sender is new. Both return true if the set has changed.
  */
 bool oche_auss_begin(struct oche_auss *auss, struct oche_auss_member *member, uint32_t address,
                      uint32_t weight, oche_time now);
@@ -75,8 +77,8 @@ bool oche_auss_end(struct oche_auss *auss, struct oche_auss_member *member);
 /* Removes the member with all its messages. Returns true if the set has changed. */
 bool oche_auss_forget(struct oche_auss *auss, struct oche_auss_member *member);
 /*
- * Counts a timed-out member again, since a packet of it has arrived. Returns true if the set has
- * changed.
+ * Counts a member again that had timed out, because a packet of it has arrived. Returns true if the
+ * set has changed.
  */
 bool oche_auss_revive(struct oche_auss *auss, struct oche_auss_member *member, uint32_t address,
                       uint32_t weight, oche_time now);

@@ -17,36 +17,39 @@
  * in packets; core/qp/deflection.h keeps messages apart that deflection could reorder.
  *
  * Receiver, per NIC: its AUSS (auss.c) is the set of senders with an active message, n of them.
- * Each ACK carries n. When n changes, a sender to which no ACK has gone for half a base round trip
- * gets an update, a packet of the scheme's own, at most one in that time (dart.md#d8). Two facts
- * decide if the congestion is at the receiver (Fig 5): packets arrived with CE, and the link brings
- * data at line rate. Both are judged over windows (dart.md#d5, #d6):
+ * Each ACK carries n. When n changes, a sender that has been sent no ACK for half a base round trip
+ * gets an update, which is a packet of the scheme's own; at most one update in half a base round
+ * trip goes to a sender (dart.md#d8). Two facts decide where the congestion is (Fig 5): whether
+ * packets arrived with CE, and whether data arrives at line rate. Both are judged over windows
+ * (dart.md#d5, #d6):
  *
  *   marks   line rate   state           n that is told    marks
  *   no      any         no congestion   AUSS              –
  *   yes     yes         receiver        AUSS              suppressed
  *   yes     no          non-receiver    1                 CNPs, by DCQCN's notification point
  *
- * Sender, per queue pair: its rate is the smaller of DCQCN's and its part of line/n; a sender's
- * share is divided among its queue pairs that send to that receiver (dart.md#d2). All begin at line
- * rate. DCQCN's reaction point ignores the share and recovers as usual (dart.md#d27).
+ * Sender, per queue pair: its rate is the smaller of DCQCN's rate and its part of the sender's
+ * share. The share is line/n, divided among the sender's queue pairs that send to that receiver
+ * (dart.md#d2). All queue pairs begin at line rate. DCQCN's reaction point ignores the share and
+ * recovers as usual (dart.md#d27).
  *
  * Where the paper is silent or is not followed:
  *   - n is also told while there are no marks (dart.md#d3). `advertise: congestion` follows Fig 5
- *     literally, which oscillates: telling n removes the marks that it depends on.
- *   - The first mark after a time without marks begins a new window, unless the link has been at
- *     line rate in the present one: how full the link was before is no information about the
- *     congestion that begins.
- *   - A window ends with the first packet after its time; if nothing came for a window's time, it
- *     saw no marks.
+ *     literally and oscillates: n is told only while there are marks, and telling n removes the
+ *     marks.
+ *   - The first mark after a time without marks begins a new window, because how full the link was
+ *     before says nothing about the congestion that begins now. It does not if the link has been at
+ *     line rate in the present window.
+ *   - A window ends with the first packet after its time. If that packet comes more than a window's
+ *     time late, the window counts as one without marks.
  *   - With weights a sender gets w/W of the line instead of line/n. W is the sum of the senders'
  *     weights, and the header carries W. With all weights 1, W is n.
  *   - READ (dart.md#d12): the requester receives the data. No ACKs answer the sender of the data,
  *     so the requester tells it n by updates.
  *   - Look-ahead (sec III-D): look_ahead.c. A group's senders count in the AUSS. Like other senders
- *     they learn n from ACKs, so one that has not sent anything yet does not learn it.
- *   - Tenants (sec III-E, dart.md#d15): each has its own AUSS, look-ahead and n, such that its
- *     senders get share_t/S * line/n_t, where S is the sum of the shares of tenants that have
+ *     they learn n from ACKs, so a sender that has not sent anything yet does not know n.
+ *   - Tenants (sec III-E, dart.md#d15): tenant t has its own AUSS, look-ahead and n_t. Each of its
+ *     senders gets share_t/S * line/n_t, where S is the sum of the shares of tenants that have
  *     senders. Fig 5's state belongs to the port, so all tenants share it. A queue pair's tenant is
  *     the one configured on its own NIC; a packet that names another tenant is void.
  *   - With a peer that does not know the header (OCHE_BTH_EXTENSIONS) only DCQCN remains.
@@ -372,8 +375,8 @@ static struct dart_flow *flow_to(const struct oche_auss_sender *sender)
 }
 
 /*
- * Sends an update to every active sender of a tenant that is due for one. Returns when to look
- * again.
+ * Asks for an update to each active sender of the tenant whose update is due. Returns when the next
+ * update will be due.
  */
 static oche_time update_set(struct dart_nic *d, const struct dart_set *set, oche_time now)
 {
@@ -460,8 +463,8 @@ static uint64_t throughput(const struct dart_nic *d, oche_time now)
 }
 
 /*
- * Sets the value that the tenant's senders are told instead of n if they use only the fraction
- * `used` of the line.
+ * Lowers the value that the tenant's senders are told instead of n: all senders together use only
+ * the fraction `used` of the line.
  */
 static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, double used)
 {
@@ -474,8 +477,8 @@ static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, doubl
 }
 
 /*
- * If the line has stayed unused for some windows, tells senders a smaller n, so that those that can
- * will send more (dart.md#d4).
+ * If part of the line has stayed unused for some windows, tells senders a smaller n, so that
+ * senders that have more to send do so (dart.md#d4).
  */
 static void give_slack(struct dart_nic *d, oche_time now, double used)
 {

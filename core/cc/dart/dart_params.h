@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dart's parameters (dart.c), and functions to read their texts. */
+/*
+ * Dart's parameters (dart.c), and functions that read the two texts `weights` and `tenant_shares`.
+ */
 #ifndef OCHE_CORE_CC_DART_DART_PARAMS_H
 #define OCHE_CORE_CC_DART_DART_PARAMS_H
 
@@ -7,8 +9,8 @@
 
 #define DART_MOST_TENANTS 256
 /*
- * With tenants, shares are expressed in fractions of a sender, so that a tenant's part of the line
- * need not be one over a whole number. Each weight is multiplied by this.
+ * With tenants, n counts fractions of a sender: a sender of weight 1 counts as this many. So a
+ * tenant can get other parts of the line than 1/1, 1/2, 1/3, …
  */
 #define DART_FRACTIONS 16
 
@@ -37,11 +39,13 @@ struct dart_params {
 #define DART_PARAMS 48 /* number of rows in the table */
 extern const struct oche_param dart_param_rows[DART_PARAMS];
 
-/* Return a sender's weight, or a tenant's share: 1 if the text does not name it. */
+/*
+ * Return a sender's weight, or a tenant's share; 1 if the text does not name the sender or tenant.
+ */
 uint32_t dart_weight_of(const void *params, uint32_t address);
 uint32_t dart_share_of(const struct dart_params *p, uint32_t tenant);
 
-/* Returns how many fractions a weight of 1 has. */
+/* Returns how many fractions a sender of weight 1 counts as. */
 static inline uint32_t dart_fractions(const struct dart_params *p)
 {
     return p->tenants > 1 ? DART_FRACTIONS : 1;

@@ -15,8 +15,8 @@ struct dart_set;
 struct dart_nic;
 
 /*
- * A queue pair. Its cache lines: DCQCN's own; what each sent packet needs; what each arriving
- * packet needs.
+ * A queue pair. Its first cache lines are DCQCN's own; then come the members that each sent packet
+ * needs, and then those that each arriving packet needs.
  */
 struct dart_flow {
     struct dcqcn_state dcqcn; /* first */
@@ -94,7 +94,8 @@ struct dart_nic {
 _Static_assert(offsetof(struct dart_nic, nic) <= OCHE_CACHE_LINE, "a line for each packet");
 
 /*
- * Returns how many lists of senders so far were invalid, had unknown addresses, or found no room.
+ * Returns the number of lists of senders so far that were not used: the list was invalid, had
+ * unknown addresses, or found no room.
  */
 static inline uint64_t dart_void_lists(const struct dart_set *set)
 {

@@ -79,8 +79,8 @@ static uint32_t group_make(struct oche_look_ahead *look, uint32_t id, oche_time 
 }
 
 /*
- * Forgets the group. Its senders that have not begun no longer count. Returns true if the AUSS
- * changed.
+ * Forgets the group, so that those of its senders that have not begun no longer count. Returns true
+ * if the AUSS has changed.
  */
 static bool group_drop(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t slot)
 {
@@ -111,10 +111,7 @@ static bool group_drop(struct oche_look_ahead *look, struct oche_auss *auss, uin
     return changed;
 }
 
-/*
- * Makes room for `count` senders, if necessary by forgetting groups in which no sender is waited
- * for any more.
- */
+/* Makes room for `count` senders. If necessary, forgets groups that wait for no sender any more. */
 static bool make_room(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t count,
                       oche_time now, bool *changed)
 {

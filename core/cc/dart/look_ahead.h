@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dart's look-ahead at a receiving NIC (ToN 2020, sec III-D): the first message of an incast that
- * arrives names all of its senders, and they count as active from then on, before they have sent
- * anything. There is one look-ahead for each AUSS (auss.h), in which each sender that is waited for
- * is a member of its own.
+ * Dart's look-ahead at a receiving NIC (ToN 2020, sec III-D): the first message that arrives of an
+ * incast names all senders of the incast. From then on they count as active, although most have
+ * sent nothing yet. There is one look-ahead for each AUSS (auss.h); each sender that has still to
+ * begin is a member of that AUSS.
  *
- *   - When a sender's own message arrives, it replaces the awaited member (dart.md#d14). It is
- *     matched by group and sender, so nothing counts twice, in whatever order the messages come.
- *   - A sender whose message of the group has not come within the timeout no longer counts
- *     (dart.md#d13). The group is remembered until all have begun or its place is needed, so a late
- *     message makes no sender count again.
- *   - A sender that begins once more in a group begins a new incast with the same id.
- *   - A message whose first packet is kept behind a gap begins later, but its list counts from now
- *     on: the sender is waited for like the others.
+ *   - When a sender's own message arrives, the message's queue pair takes the place of that member
+ *     (dart.md#d14). The two are matched by group and sender, so no message counts twice, in
+ *     whatever order messages come.
+ *   - A sender whose message of the group does not come within the timeout no longer counts
+ *     (dart.md#d13). The group is remembered until all of its senders have begun or its place is
+ *     needed, so a late message does not make the group's other senders count again.
+ *   - If a sender begins a second time in a group, that is a new incast with the same id.
+ *   - A message whose first packet is kept behind a gap begins later, but its list counts at once:
+ *     until then its sender is a member like the other announced senders.
  *
- * Lists come from the network and are not trusted: the number of places limits what is kept, and a
- * list is entered as a whole or not at all. The work for a list is O(its senders).
+ * Lists come from the network and are not trusted: the capacity limits how many senders are kept,
+ * and a list is entered as a whole or not at all. The work for a list is proportional to its number
+ * of senders.
  */
 #ifndef OCHE_CORE_CC_DART_LOOK_AHEAD_H
 #define OCHE_CORE_CC_DART_LOOK_AHEAD_H
@@ -79,9 +81,9 @@ void oche_look_ahead_init(struct oche_look_ahead *look, void *memory, uint32_t c
                           oche_time timeout);
 
 /*
- * Handles a message of `sender` that names `group`. `begins` is true if the message has begun, and
- * so counts as a member of its own. If false, it will begin later; another call, with an empty list
- * (count 0), then reports this. Returns true if the AUSS has changed.
+ * Handles a message of `sender` that names `group`. `begins` is true if the message has begun, so
+ * that its queue pair is a member already. If false, the message begins later, and another call,
+ * with an empty list (count 0), then reports that. Returns true if the AUSS has changed.
  */
 bool oche_look_ahead_take(struct oche_look_ahead *look, struct oche_auss *auss,
                           const struct oche_group *group, uint32_t sender, bool begins,

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TIMELY (Mittal et al., SIGCOMM 2015), Algorithm 1: the rate follows the RTT of segments, and
- * between two thresholds the gradient of the RTT (timely.md#algorithm). timely_engine does the
- * segments, their pacing and their RTTs.
+ * between two thresholds the gradient of the RTT (timely.md#algorithm). timely_engine forms the
+ * segments, paces them and measures their RTTs.
  *
- * A completion with RTT below t_low raises the rate by delta, one above t_high lowers it by
- * beta_high * (1 - t_high / RTT). Between them the sign of the gradient decides: up by delta,
- * or down by beta * gradient of the rate. Hyperactive increase (HAI): once the gradient has been
- * below 0 for hai_events completions in a row, wherever the RTT was, a step between the thresholds
- * is hai_multiplier times as large.
+ * A completion with an RTT below t_low raises the rate by delta. With an RTT above t_high it lowers
+ * the rate by the fraction beta_high * (1 - t_high / RTT). Between the thresholds a gradient below
+ * 0 raises the rate by delta, and a gradient above 0 lowers it by the fraction beta * gradient.
+ * Hyperactive increase (HAI): between the thresholds the raise is hai_multiplier times as large
+ * once the gradient has been below 0 for hai_events completions in a row, whatever their RTTs were.
  *
- * "ECN or Delay" sec 4 (Zhu et al., CoNEXT 2016) shows that this has no fixed point, and with
- * zero_gradient=hold infinitely many; timely_patched corrects that. ns3-rdma has no HAI
- * (hai_multiplier=1), holds at a gradient of 0, and never scales (update=completion).
+ * "ECN or Delay" sec 4 (Zhu et al., CoNEXT 2016) shows that this algorithm has no fixed point, or,
+ * with zero_gradient=hold, infinitely many; timely_patched corrects that. ns3-rdma differs: it has
+ * no HAI (here hai_multiplier=1), keeps the rate at a gradient of 0 (zero_gradient=hold), and never
+ * scales a change (update=completion).
  */
 #include "core/cc/timely/timely_engine.h"
 

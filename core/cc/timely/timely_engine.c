@@ -73,7 +73,8 @@ void timely_start(struct oche_cc_flow *flow, oche_time now)
 }
 
 /*
- * Counts the queue pair among the active ones; this also determines the rate of its first packet.
+ * Counts the queue pair among the NIC's active queue pairs; their number determines the rate of its
+ * first packet.
  */
 static void become_active(struct oche_cc_flow *flow, oche_time now)
 {
@@ -137,8 +138,9 @@ static void close_segment(struct oche_cc_flow *flow, oche_time now, uint64_t pac
 }
 
 /*
- * The first packet of a segment leaves: determines if the previous segment used enough of its rate
- * for raises. That is the rate when the segment began, as a completion may have raised it since.
+ * Called when the first packet of a segment leaves: finds out whether the previous segment used
+ * enough of its rate, so that the rate may rise. The segment is compared with the lowest rate that
+ * it had (`asked`), since a completion may have raised the rate in the middle of it.
  */
 static void open_segment(struct oche_cc_flow *flow, oche_time now)
 {

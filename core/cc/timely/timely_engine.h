@@ -2,20 +2,21 @@
 /*
  * Code shared by TIMELY and its patched version (Mittal et al., "TIMELY: RTT-based Congestion
  * Control for the Datacenter", SIGCOMM 2015, sec 3 and 5; timely.md#measurement): segments and
- * their pacing, the RTT of a segment, its gradient, and the limits of the rate. How the rate
- * follows from these is up to the schemes: timely.c, timely_patched.c.
+ * their pacing, the RTT of a segment, its gradient, and the limits of the rate. The schemes
+ * (timely.c, timely_patched.c) compute the rate from the RTT and the gradient.
  *
- * A segment is a fixed number of packets, counted by PSN from the queue pair's first one, so that
- * sender and ACK agree on it whatever is lost. Its last packet asks for an ACK; the ACK that covers
- * it is the segment's completion, and the measure is
+ * A segment is a fixed number of packets, counted by PSN from the queue pair's first packet, so an
+ * ACK's PSN tells which segments it completes, whatever was lost. The last packet of a segment asks
+ * for an ACK. The ACK that covers this packet is the segment's completion, and
  *     RTT = completion - (when the first packet left) - (the segment's time at line rate).
- * With pacing by packets a segment takes longer than that to leave; then it is taken of its last
- * packet alone, as in the authors' simulator (ns3-rdma).
+ * With pacing by packets a segment takes longer than its time at line rate to leave; then the RTT
+ * is that of its last packet alone, as in the authors' simulator (ns3-rdma).
  *
- * Two kinds of segments are not measured, and so cause no update: those with a retransmitted packet
- * (an ACK could be for either copy), and those with TIMELY_OUTSTANDING others before them. An ACK
- * that completes several segments is one completion, of the newest. READ data is sent at the queue
- * pair's initial rate, since nothing acknowledges it.
+ * Two kinds of segments are not measured, and so cause no update: segments with a retransmitted
+ * packet (an ACK could be for either copy), and segments with TIMELY_OUTSTANDING unfinished
+ * segments before them. An ACK that completes several segments counts as the completion of the
+ * newest. READ data is sent at the queue pair's initial rate, because nothing acknowledges READ
+ * data.
  */
 #ifndef OCHE_CORE_CC_TIMELY_TIMELY_ENGINE_H
 #define OCHE_CORE_CC_TIMELY_TIMELY_ENGINE_H
@@ -55,8 +56,7 @@ enum timely_cause {
     TIMELY_CAUSE_START = 1,
     TIMELY_CAUSE_LOW,      /* below t_low */
     TIMELY_CAUSE_HIGH,     /* above t_high */
-    TIMELY_CAUSE_INCREASE, /* between the thresholds: by the gradient; patched: every change there
-                            */
+    TIMELY_CAUSE_INCREASE, /* between the thresholds: a raise without HAI */
     TIMELY_CAUSE_HYPER,
     TIMELY_CAUSE_DECREASE
 };
@@ -83,7 +83,7 @@ struct timely_state {
     uint32_t position;                  /* position of packet `next` in its segment */
     uint64_t line_bytes;                /* bytes on the line of the current segment so far */
     oche_time first;                    /* when the current segment's first packet left */
-    oche_time left[TIMELY_OUTSTANDING]; /* by segment: the time from which its RTT counts; 0: it is
+    oche_time left[TIMELY_OUTSTANDING]; /* by segment: the time from which its RTT is counted; 0:
                                            not measured */
 };
 
@@ -107,7 +107,7 @@ void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *p
                  uint64_t line_bytes);
 void timely_idle(struct oche_cc_flow *flow, oche_time now);
 const char *timely_check(const void *params);
-/* Returns the remark of both schemes about t_high; NULL if it is above `empty_rtt`. */
+/* Returns the remark of both schemes about t_high; NULL if t_high is above `empty_rtt`. */
 const char *timely_remark_high(const struct timely_params *p, oche_time empty_rtt);
 
 /* Returns true if the ACK is a completion that calls for a new rate, and fills `completion`. */

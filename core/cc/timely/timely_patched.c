@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Patched TIMELY (Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY",
- * CoNEXT 2016, sec 4.3; timely.md#patched): TIMELY with one fixed point, at which all flows are
- * equal. timely_engine does the segments, their pacing and their RTTs.
+ * CoNEXT 2016, sec 4.3; timely.md#patched): TIMELY changed so that it has one fixed point, at which
+ * all flows have the same rate. timely_engine forms the segments, paces them and measures their
+ * RTTs.
  *
- * Below t_low and above t_high it does the same as TIMELY. Between them rise and fall are weighted
- * by the gradient g, and the fall is proportional to the RTT's distance from rtt_ref instead of g:
- *     w    = 0 at g = -gradient_limit, 1 at g = gradient_limit, straight between, else 0 or 1
- *     rate = delta * (1 - w) + rate * (1 - beta * w * (RTT - rtt_ref) / rtt_ref)
+ * Below t_low and above t_high it does the same as TIMELY. Between the thresholds each change is
+ * the sum of a rise and a fall, weighted by the gradient g. The fall is proportional to the
+ * distance of the RTT from rtt_ref, not to g:
+ *     w    = 0 for g <= -gradient_limit, 1 for g >= gradient_limit, linear in between rate = delta
+ *     * (1 - w) + rate * (1 - beta * w * (RTT - rtt_ref) / rtt_ref)
  * At the fixed point g = 0, w = 1/2, and RTT = rtt_ref * (1 + N * delta / (beta * C)) for N flows
  * on a link of rate C. No HAI.
  */
