@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random numbers from named streams. A stream is (seed, purpose, entity). The numbers of one stream
- * never depend on those of another, so an added switch or flow changes nothing elsewhere.
- * The generator is splitmix64: 8 bytes of state, so each port can own one.
+ * Random numbers from named streams. A stream is (seed, purpose, entity). The numbers of a stream
+ * do not depend on any other stream, so an added switch or flow changes nothing elsewhere. The
+ * generator is splitmix64: 8 bytes of state, so each port can own one.
  */
 #ifndef OCHE_CORE_RANDOM_H
 #define OCHE_CORE_RANDOM_H

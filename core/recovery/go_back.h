@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Common parts of the schemes that go back: the sender resumes at the PSN that a NAK or a timeout
- * determines; the receiver takes only the expected PSN and sends at most one NAK in a NAK interval
- * (error-recovery.md#nak-interval, #l3).
+ * Common parts of the schemes that go back. The sender resumes at the PSN that a NAK names, or
+ * after a timeout at the oldest PSN without an ACK; the receiver takes only the expected PSN and
+ * sends at most one NAK in a NAK interval (error-recovery.md#nak-interval, #l3).
  */
 #ifndef OCHE_CORE_RECOVERY_GO_BACK_H
 #define OCHE_CORE_RECOVERY_GO_BACK_H

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Go-Back-0 (error-recovery.md#go-back-0; "Error recovery of RDMA packets in data center networks"
- * sec II): after a gap the receiver forgets the message that was arriving, expects its first packet
- * again and says so with a NAK; the sender sends the whole message again. If every pass of a
- * message meets a loss, it never completes: that is the scheme's livelock. The ns-3 simulators cut
- * a message into chunks of 4000 packets and begin a chunk again; here the whole message begins
- * again, as in the text.
+ * sec II): after a gap the receiver forgets the message that was arriving, expects the message's
+ * first packet again and sends a NAK for it; the sender sends the whole message again. A message of
+ * which every pass meets a loss never completes: that is the scheme's livelock. The ns-3 simulators
+ * cut a message into chunks of 4000 packets and begin only the chunk again; here the whole message
+ * begins again, as in the text.
  *
- * NAKs: an interval as in go_back_n.c. All NAKs of a message name the same PSN, so a NAK counts as
- * the same only if nothing was accepted since the last one. A gap in a later pass gets a NAK of its
- * own, which with `nak_exception` does not wait.
+ * NAKs: there is a NAK interval as in go_back_n.c. All NAKs of a message name the same PSN, so a
+ * NAK counts as a repetition only if no packet was accepted since the last NAK. A gap in a later
+ * pass gets a NAK of its own, which with `nak_exception` does not wait for the interval to end.
  *
- * A packet of an earlier pass may arrive late. It is either behind the expected PSN, and a
- * duplicate; or the expected one, with the same bytes, and taken; or ahead of it, and a gap, which
- * costs another pass. An acknowledgement of a part of a message may be taken back, but never that
- * of a whole message, as the expected PSN does not go back beyond the start of its message.
+ * A packet of an earlier pass may arrive late. If its PSN is before the expected one, the packet is
+ * a duplicate. If it is the expected PSN, the packet has the right bytes and is taken. If it is
+ * after the expected one, the packet shows a gap, which costs another pass. The expected PSN goes
+ * back at most to the start of its message; so the receiver may take back the acknowledgement of a
+ * part of a message, but never that of a whole message.
  *
- * On a READ the requester receives the data: after a gap in the responses it asks for all of it
- * again (the queue pair does that, for whole_messages).
+ * The data of a READ is received by the requester: after a gap in the responses it asks for all of
+ * the data again (the queue pair does this, because of whole_messages).
  *
- * Each restart after a part was acknowledged spends a retry (rocev2.md#retries), which is given
- * back when the message completes. After a loss, a sender of another scheme does not take
- * acknowledgements back and resumes where this receiver no longer is, until its retries run out. A
- * receiver of another scheme works with this sender; it sees duplicates.
+ * Each restart of a message that was acknowledged in part spends a retry (rocev2.md#retries), which
+ * is given back when the message completes. Other schemes at the other end: a sender of another
+ * scheme does not go back behind what was acknowledged, so after a loss it resumes at a later PSN
+ * than this receiver expects, until its retries run out. A receiver of another scheme works with
+ * this sender; it sees duplicates.
  */
 #include "core/recovery/go_back_0.h"
 

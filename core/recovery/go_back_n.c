@@ -5,9 +5,9 @@
  * a NAK; the sender goes back to the PSN that the NAK names, or on a timeout to the oldest one that
  * is not acknowledged.
  *
- * NAKs: at most one per `nak_interval`. With `nak_exception` (the default, as the ns-3 simulators
- * do it, error-recovery.md#l3) a NAK for another PSN than the last one does not wait. Real NICs
- * that send one NAK per gap are `nak_interval: never` with the exception.
+ * NAKs: at most one per `nak_interval`. With `nak_exception` (the default, as in the ns-3
+ * simulators, error-recovery.md#l3) a NAK for another PSN than the last NAK's does not wait. A real
+ * NIC that sends one NAK per gap corresponds to `nak_interval: never` with the exception.
  */
 #include "core/recovery/go_back_n.h"
 

@@ -4,26 +4,29 @@
  * error-recovery.md#improved): Go-Back-N with two additions, which leave few losses to the ACK
  * timeout.
  *
- * Send twice: the last packet of a SEND or WRITE message leaves twice, so that one copy may be
- * lost, or the ACK of one (the duplicate is acknowledged too, error-recovery.md#l6). A last packet
- * that is sent again after going back leaves twice again (error-recovery.md#l5). The second copy is
- * not sent if the ACK arrives before it leaves, or if recovery goes back in between. READ requests
- * and atomics leave once: the responder would execute the whole READ again, which costs more than
- * the loss; and both are answered with data, whose absence the requester notices itself.
+ * Send twice: the last packet of a SEND or WRITE message leaves twice. Then the loss of one copy,
+ * or of the ACK for one copy, does no harm (the duplicate is acknowledged too,
+ * error-recovery.md#l6). A last packet that is sent again after going back leaves twice again
+ * (error-recovery.md#l5). The second copy is not sent if the ACK arrives before it leaves, or if
+ * recovery goes back in between. READ requests and atomics leave once: the responder would execute
+ * a READ a second time, which costs more than the loss; and the requester notices by itself that
+ * the response to a READ or an atomic is missing.
  *
- * Check EPSN: a receiver that finds the last packet of a message (LPSN) behind a gap, EPSN < LPSN,
- * starts a timer. When the rest of the NAK interval has passed, it sends NAK(EPSN), and once more
- * after every further interval. Each packet that arrives in order restarts the timer with the full
- * interval; when LPSN is no longer ahead, the timer stops. There is one timer per queue pair
- * (error-recovery.md#l11), and LPSN is the highest seen (error-recovery.md#l8). A NAK interval is
- * always running at that time: the packet that shows the gap was either answered with a NAK, which
- * begins an interval, or arrived within one and was not answered.
+ * Check EPSN: EPSN is the PSN that the receiver expects, LPSN that of a message's last packet. A
+ * receiver starts a timer when a last packet arrives behind a gap (EPSN < LPSN). When the rest of
+ * the NAK interval has passed, it sends NAK(EPSN), and again after every further interval. Each
+ * packet that arrives in order restarts the timer with the full interval; when LPSN is no longer
+ * ahead, the timer stops. There is one timer per queue pair (error-recovery.md#l11), and LPSN is
+ * the highest seen (error-recovery.md#l8). A NAK interval is always running when the timer starts:
+ * the packet that shows the gap either was answered with a NAK, which begins an interval, or
+ * arrived within an interval and was not answered.
  *
- * With `check_last` the timer runs until LPSN itself has arrived (error-recovery.md#l4): the
- * paper's strict test leaves the loss of a last packet that is sent again to the ACK timeout.
+ * With `check_last` the timer also runs while EPSN = LPSN, until LPSN itself has arrived
+ * (error-recovery.md#l4). With the paper's strict test only the ACK timeout finds the loss of a
+ * last packet that was sent again.
  *
- * Different from the paper: when no packet at all has arrived during MAX_UNANSWERED checks in a
- * row, the receiver assumes that the sender is gone and is silent until a packet comes.
+ * Different from the paper: if no packet at all has arrived during MAX_UNANSWERED checks in a row,
+ * the receiver assumes that the sender is gone and sends no NAK until a packet comes.
  */
 #include "core/recovery/improved_go_back_n.h"
 

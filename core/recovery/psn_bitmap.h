@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One bit for each PSN of a window that moves along the circle of PSNs: PSN p has bit p modulo the
- * size. The caller that moves the window clears the bits of the PSNs that drop out, so bits outside
- * of the window are 0. Zeroed memory is an empty bitmap.
+ * size. When the caller moves the window, it clears the bits of the PSNs that leave the window, so
+ * bits outside of the window are 0. Zeroed memory is an empty bitmap.
  */
 #ifndef OCHE_CORE_RECOVERY_PSN_BITMAP_H
 #define OCHE_CORE_RECOVERY_PSN_BITMAP_H
@@ -47,7 +47,7 @@ static inline void oche_psn_clear(struct oche_psn_bitmap *bitmap, uint32_t from,
     }
 }
 
-/* Returns the bits of PSNs [from, from + 64), the bit of `from` lowest. */
+/* Returns the bits of PSNs [from, from + 64); the lowest bit of the result is that of `from`. */
 static inline uint64_t oche_psn_get64(const struct oche_psn_bitmap *bitmap, uint32_t from)
 {
     uint32_t word = from / 64 % OCHE_PSN_BITMAP_WORDS, low = from % 64;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loss-recovery contract. A scheme is one file in core/recovery and one line in its registry,
- * with both halves: what the sender sends next after an ACK, a NAK or a timeout, and whether the
- * receiver delivers, drops or answers with a NAK. The queue pair owns the PSN arithmetic of work
- * requests; the scheme owns the order in which PSNs go out and what the receiver accepts.
+ * The loss-recovery contract. A scheme is one file in core/recovery and one line in its registry.
+ * It has two halves: the sender half decides what is sent next after an ACK, a NAK or a timeout;
+ * the receiver half decides whether a packet is delivered, dropped or answered with a NAK. The
+ * queue pair assigns PSNs to work requests; the scheme decides in which order PSNs leave and which
+ * packets the receiver accepts.
  */
 #ifndef OCHE_CORE_RECOVERY_RECOVERY_H
 #define OCHE_CORE_RECOVERY_RECOVERY_H
@@ -55,12 +56,12 @@ struct oche_recovery_scheme {
     struct oche_param_table table;
     size_t tx_state_bytes, rx_state_bytes;
     /*
-     * True if a receiver of this scheme may restart a message, so that an acknowledged part of a
-     * message may be needed again until the whole message is acknowledged. Then a NAK, a timeout or
-     * a gap in the responses of a READ takes tx.una back to tx.message_start before the hook is
-     * called, which uses up a retry; an ACK within a message shows that the peer is alive, but
-     * restores no retries and never goes past tx.next; and bytes count as delivered when their
-     * message is complete.
+     * True if a receiver of this scheme may restart a message, so that the sender may have to send
+     * an acknowledged part of a message again until the whole message is acknowledged. Then: a NAK,
+     * a timeout or a gap in the responses of a READ takes tx.una back to tx.message_start before
+     * the hook is called, which spends a retry; an ACK within a message shows that the peer is
+     * alive, but restores no retries and never moves una past tx.next; bytes count as delivered
+     * when their message is complete.
      */
     bool whole_messages;
 
@@ -69,7 +70,7 @@ struct oche_recovery_scheme {
     /* tx->una has moved on: everything before it is acknowledged. */
     void (*acked)(struct oche_recovery_tx *tx, oche_time now);
     /*
-     * A NAK has arrived: `psn` is missing, and all before it is acknowledged. una has moved
+     * A NAK has arrived: `psn` is missing, and every PSN before it is acknowledged; una has moved
      * already.
      */
     void (*nak)(struct oche_recovery_tx *tx, uint32_t psn, oche_time now);
@@ -82,8 +83,8 @@ struct oche_recovery_scheme {
     void (*sent)(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now);
     /*
      * Optional: returns how long to wait for an ACK, in place of the connection's ACK timeout.
-     * Called whenever the timer is armed, unless that timeout is OCHE_NEVER: then there is no
-     * timer.
+     * Called whenever the timer is armed. Not called if the connection's ACK timeout is OCHE_NEVER,
+     * because then there is no timer.
      */
     oche_time (*rto)(const struct oche_recovery_tx *tx);
     /* Optional: returns the most PSNs outstanding, 1 or more; a connection may allow fewer. */
@@ -99,11 +100,11 @@ struct oche_recovery_scheme {
     void (*accepted)(struct oche_recovery_rx *rx, const struct oche_packet *packet, oche_time now);
     /*
      * Extensions: for schemes whose receiver keeps packets that arrive behind a gap and tells the
-     * sender which. A scheme has all of these hooks or none; with them it must have window_packets,
-     * which also limits the number of packets kept. They are used once the peer has shown that it
-     * knows them (OCHE_BTH_EXTENSIONS). Before that the scheme must do with plain RoCEv2: no
-     * verdict PLACE, no sack. The payload of a kept packet is written to memory at once; the packet
-     * is executed when the gap is closed (core/qp/placement.h).
+     * sender which packets these are. A scheme has all of the following hooks or none. With them it
+     * must also have window_packets, which limits the number of packets kept. The extensions are
+     * used once the peer has shown that it knows them (OCHE_BTH_EXTENSIONS); until then the scheme
+     * must use plain RoCEv2: no verdict PLACE, no sack. The payload of a kept packet is written to
+     * memory at once; the packet is executed when the gap is closed (core/qp/placement.h).
      */
     /*
      * The peer has shown that it knows the extensions. Called at any time, at most once per
@@ -112,7 +113,7 @@ struct oche_recovery_scheme {
     void (*extend)(struct oche_recovery_tx *tx, struct oche_recovery_rx *rx);
     /*
      * Sender: a NAK for `psn` has arrived with a list of the packets that arrived behind the gap.
-     * Every PSN in `sack` is outstanding. una is at `psn`, unless responses before `psn` are
+     * Every PSN in `sack` is outstanding. una is `psn`, or less if responses before `psn` are
      * missing. Returns true if the NAK reports a new loss.
      */
     bool (*sacked)(struct oche_recovery_tx *tx, uint32_t psn, const struct oche_sack *sack,
@@ -122,8 +123,8 @@ struct oche_recovery_scheme {
     /* Receiver: returns true if packet `psn` is kept and has not been executed. */
     bool (*holds)(const struct oche_recovery_rx *rx, uint32_t psn);
     /*
-     * Receiver: fills in, for a NAK, which packets have arrived. Returns true if one SACK is too
-     * small, so that another NAK must follow.
+     * Receiver: fills in `sack`, for a NAK that is about to leave. Returns true if one SACK is too
+     * small for all packets that have arrived, so that another NAK must follow.
      */
     bool (*sack)(struct oche_recovery_rx *rx, struct oche_sack *sack);
 

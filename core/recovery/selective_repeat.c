@@ -1,39 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Selective repeat as in IRN (Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018;
- * irn.md#loss-recovery): the receiver keeps the packets that come after a gap, each NAK says which
- * have arrived, and the sender sends only the missing ones.
+ * irn.md#loss-recovery): the receiver keeps packets that arrive behind a gap, each NAK tells which
+ * packets have arrived, and the sender sends only the missing packets.
  *
- *   Receiver   a packet behind a gap is kept if it lies within the window and says where it goes.
- *              Kept or not, each is answered with a NAK for the expected PSN that also says what
- *              has arrived behind it (SACK). A duplicate gets an ACK.
- *   Sender     a NAK begins a recovery, up to the highest PSN sent so far: the sender sends the
- *              packet that the NAK names; then, once, each packet that has not arrived though a
- *              later one has; then new packets, as far as the window allows. Recovery ends when
- *              everything up to that PSN is acknowledged. Only the timer finds a packet that is
- *              lost twice.
+ *   Receiver   a packet behind a gap is kept if it lies within the window and names the place of
+ *              its payload. Whether it is kept or not, it is answered with a NAK for the expected
+ *              PSN, which also tells which packets have arrived behind that PSN (SACK). A duplicate
+ *              is answered with an ACK.
+ *   Sender     a NAK begins a recovery. It covers the PSNs up to the highest one sent so far and
+ *              ends when all of them are acknowledged. The sender sends the packet that the NAK
+ *              names; then each packet that has not arrived although a later one has, once; then
+ *              new packets, as far as the window allows. Only the timer finds a packet that is lost
+ *              twice.
  *   Window     the most PSNs outstanding, a bandwidth-delay product (BDP-FC).
- *   Timer      rto_low while few packets are outstanding, so that the loss of the last packets of a
- *              message costs little; otherwise rto_high. It sends the oldest packet again.
+ *   Timer      rto_low while few packets are outstanding, so that the loss of a message's last
+ *              packets costs little time; otherwise rto_high. When it expires, the oldest packet is
+ *              sent again.
  *
- * Where this differs, or IRN leaves it open:
- *   - After a NAK, packets that arrived but could not be kept (a READ request, a SEND without a
- *     receive) count as lost too: the SACK's window ends with the last packet that arrived, not
- *     with the last one that was kept.
- *   - After a timeout, it may only be known that the oldest packet is missing. When its second
- *     transmission is acknowledged, every packet that was sent before it and is not known to have
- *     arrived is lost, since packets of a connection take one path. These are sent again at once;
- *     IRN waits for the timer for each. In a recovery that began with a NAK packets may still be on
- *     their way, and only those below the highest arrival count as lost.
- *   - A receiver that closes one gap and knows of another sends a NAK rather than an ACK: it
- *     acknowledges the same, and the sender does not depend on earlier NAKs.
- *   - Kept packets are written to memory at once, out of order. An application that polls memory
- *     for the last byte of a message, and not for a completion, must not use this scheme; IRN says
- *     so too.
+ * Where this differs from IRN, or IRN leaves a choice:
+ *   - A SACK covers all PSNs up to the last packet that arrived, even if that packet could not be
+ *     kept (a READ request, a SEND without a receive). So the sender counts packets that were not
+ *     kept as lost.
+ *   - A timeout tells only that the oldest packet is missing, and the sender sends that packet a
+ *     second time. When an ACK for the second transmission arrives, all packets sent before it have
+ *     arrived or are lost, because packets of a connection take one path. So the sender sends every
+ *     packet again that is not known to have arrived, at once; IRN waits for the timer for each of
+ *     them. In a recovery that began with a NAK, packets may still be on their way, so only packets
+ *     below the highest PSN that has arrived count as lost.
+ *   - A receiver that closes one gap and knows of another one sends a NAK instead of an ACK. The
+ *     NAK acknowledges the same packets, and its SACK replaces earlier NAKs that may have been
+ *     lost.
+ *   - Kept packets are written to memory at once, out of order. An application must not use this
+ *     scheme if it waits for the last byte of a message in memory instead of a completion; IRN has
+ *     the same limit.
  *   - Timeouts do not back off.
  *
  * With a peer that does not know the extensions both halves work as Go-Back-N: the receiver drops
- * the packets after a gap and sends one NAK per gap, the sender resumes at the PSN that it names.
+ * the packets behind a gap and sends one NAK per gap; the sender resumes at the PSN that the NAK
+ * names.
  */
 #include "core/recovery/selective_repeat.h"
 
@@ -174,10 +179,10 @@ static void send_una_again(struct oche_recovery_tx *tx, struct selective_tx *sta
 }
 
 /*
- * A gap in the responses of a peer with extensions begins at una; no SACK describes it. Responses
- * behind the gap are not kept, so all READs behind it must be requested again. As a PSN does not
- * show whether it belongs to a READ, everything else from una on is sent again too. ACKs or NAKs of
- * those packets may have come already and had no effect.
+ * With a peer that knows the extensions: handles a gap in the responses, which begins at una and
+ * which no SACK describes. Responses behind the gap are not kept, so all READs from una on must be
+ * requested again. A PSN does not show whether it belongs to a READ, so all other packets from una
+ * on are sent again too, even if they have arrived.
  */
 static void selective_nak(struct oche_recovery_tx *tx, uint32_t psn, oche_time now)
 {
@@ -207,8 +212,8 @@ static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
     uint32_t lost_end = state->recovering ? state->lost_end : tx->una;
     begin_recovery(tx, state);
     /*
-     * If una is marked as arrived, its ACK was lost, or it waits for a receive, or the SACK was
-     * wrong: the bitmap cannot be trusted.
+     * If una is marked as arrived, then its ACK was lost, or its packet waits for a receive, or a
+     * SACK was wrong. So the bitmap cannot be trusted.
      */
     if (oche_psn_has(&state->arrived, tx->una))
         forget(tx, state);
@@ -352,8 +357,9 @@ static void selective_accepted(struct oche_recovery_rx *rx, const struct oche_pa
 
 /*
  * A SACK has room for 64 PSNs, and NAKs that wait for the port are merged into one. So a SACK
- * begins where it must to report everything new, or lower if there is room. If one SACK is too
- * small, another follows, because the sender takes for lost what is not reported to it.
+ * begins at the first arrival that was not reported yet, or earlier if there is room. If one SACK
+ * is too small for all new arrivals, another NAK follows, because the sender takes packets that are
+ * not reported for lost.
  */
 static bool selective_sack(struct oche_recovery_rx *rx, struct oche_sack *sack)
 {

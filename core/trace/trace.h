@@ -2,8 +2,8 @@
 /*
  * The trace: every protocol event of a node, in one table of kinds. A small ring always keeps the
  * latest events, to be shown when something breaks. A running hash covers all events, so two runs
- * are the same if their hashes are. A sink may be set to see every event. Hops inside the network
- * are not traced.
+ * with equal hashes have had the same events. A sink, if set, gets every event. Hops inside the
+ * network are not traced.
  */
 #ifndef OCHE_CORE_TRACE_TRACE_H
 #define OCHE_CORE_TRACE_TRACE_H

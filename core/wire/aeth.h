@@ -51,13 +51,13 @@ static inline uint32_t oche_aeth(uint8_t syndrome, uint32_t msn)
 }
 
 /*
- * Returns the wait that RNR timer code 0 … 31 asks for; code 0 asks for the longest. Bits of `code`
- * above the low five are ignored.
+ * Returns the wait that RNR timer code 0 … 31 asks for; code 0 is the longest wait. Only the low
+ * five bits of `code` are used.
  */
 oche_time oche_rnr_wait(uint8_t code);
 /*
- * Returns the code with the shortest wait that is at least `wait`; if no wait is as long, 0 (655.36
- * ms).
+ * Returns the code with the shortest wait that is at least `wait`. If all waits are shorter,
+ * returns code 0 (655.36 ms).
  */
 uint8_t oche_rnr_code(oche_time wait);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The RoCEv2 congestion notification packet (rocev2.md#cnp): opcode 0x81, BECN set, PSN 0, 16
- * reserved bytes, no payload; its destination queue pair is the one whose packet was marked. The
+ * reserved bytes, no payload. It goes to the queue pair that sent the marked packet. The
  * congestion-control scheme decides when a CNP is sent and how the sender reacts to it.
  */
 #ifndef OCHE_CORE_WIRE_CNP_H

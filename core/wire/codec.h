@@ -62,8 +62,9 @@ static inline bool oche_wire_is_foreign(enum oche_wire_error error)
  * left out of frame->frame_bytes.
  *
  * If `crc32` is NULL, the ICRC is not verified. A wrong ICRC is found last, when both structs are
- * filled. After ALIGNMENT and the errors that follow it in the list (the transport's), the frame's
- * IP and UDP facts are filled; after any other error the structs mean nothing.
+ * filled. After ALIGNMENT and the errors that follow it in the list, which are those of the
+ * transport, the IP and UDP members of `frame` are filled; after any other error the structs mean
+ * nothing.
  */
 enum oche_wire_error oche_decode_ethernet(const uint8_t *bytes, size_t count, oche_crc32 *crc32,
                                           struct oche_packet *packet, struct oche_frame *frame);
@@ -79,11 +80,11 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
                                            struct oche_packet *packet, struct oche_frame *frame);
 
 /*
- * Encodes a whole frame (without FCS), with an Ethernet header if frame->ethernet. The pad count
- * follows from payload_bytes; a packet without OCHE_EXT_PAYLOAD, or with payload NULL, gets
- * zeros; an extension header that `ext` does not name gets zeros. Returns the bytes written; 0 if
- * `capacity` is too small, the opcode is unknown, its payload impossible or the IP packet larger
- * than 65535 bytes.
+ * Encodes a whole frame (without FCS), with an Ethernet header if frame->ethernet is true. The pad
+ * count follows from payload_bytes. The payload is zeros if the packet has no OCHE_EXT_PAYLOAD or
+ * its `payload` is NULL; an extension header that `ext` does not name is zeros. Returns the number
+ * of bytes written; 0 if `capacity` is too small, the opcode is unknown, the opcode cannot have
+ * this payload, or the IP packet is larger than 65535 bytes.
  */
 size_t oche_encode_frame(const struct oche_packet *packet, const struct oche_frame *frame,
                          oche_crc32 *crc32, uint8_t *out, size_t capacity);

@@ -2,10 +2,10 @@
 /*
  * Headers that are not standard RoCEv2, read from and written to oche_packet.scheme_header:
  *
- * - headers of the extended RC opcodes (core/wire/opcode.h), with which a packet that has overtaken
- *   others is written to its place at once and reported to its sender. IRN ("Revisiting network
- *   support for RDMA", SIGCOMM 2018; irn.md#placement) says which facts they need; the format is
- *   ours (see below);
+ * - headers of the extended RC opcodes (core/wire/opcode.h). With them the receiver can write a
+ *   packet that arrives behind a gap to its place at once, and report it to the sender. IRN
+ *   ("Revisiting network support for RDMA", SIGCOMM 2018; irn.md#placement) says which facts they
+ *   need; the format is ours (see below);
  * - headers of Dart: a receiver tells a sender its share (dart.md#d7), and a sender tells the
  *   receiver the other senders of an incast (sec III-D);
  * - headers of RCP (rcp.md#ends): a trailer that switches rewrite, and its echo to the sender.
@@ -14,7 +14,7 @@
  *   WRITE   each packet has a RETH: va is the address of the packet's own payload, the DMA length
  *           is the rest of the message from there on. FIRST and ONLY are as in plain RoCEv2.
  *   SEND    struct oche_place: the number of the receive, and the offset in it.
- *   SACK    an AETH "NAK PSN sequence error" for the PSN that is missing, then struct oche_sack.
+ *   SACK    an AETH "NAK PSN sequence error" for the missing PSN, then struct oche_sack.
  */
 #ifndef OCHE_CORE_WIRE_EXTENSION_H
 #define OCHE_CORE_WIRE_EXTENSION_H
@@ -44,8 +44,9 @@ static inline void oche_place_put(struct oche_packet *packet, const struct oche_
 
 /*
  * Tells which packets of the window [first, first + count) the receiver has: bit i is set if PSN
- * first + i has arrived and is kept. The window ends with a packet that has arrived, so a packet
- * with bit 0 was lost, or arrived and could not be kept; in both cases it must be sent again.
+ * first + i has arrived and is kept. The window ends with a packet that has arrived. So a packet
+ * whose bit is 0 was lost, or has arrived but could not be kept; in both cases it must be sent
+ * again.
  */
 struct oche_sack {
     uint32_t first; /* first PSN of the window, 24 bits */
@@ -70,13 +71,15 @@ static inline void oche_sack_put(struct oche_packet *packet, const struct oche_s
 
 /*
  * Dart (core/cc/dart/dart.c): tells a sender its share of the line, which is the sender's weight
- * divided by `senders`. `senders`, 1 or more, is the sum of the weights of all active senders; if
- * all weights are 1, it is their number.
+ * divided by `senders`. `senders` is the sum of the weights of all active senders, 1 or more; if
+ * all weights are 1, it is the number of senders.
  */
 struct oche_share {
     uint16_t senders;
     uint8_t tenant; /* the tenant whose senders `senders` counts */
-    /* number of the share, counted per peer; a share older than the last one is ignored */
+    /*
+     * numbers the shares sent to a peer; a share with an older number than the last one is ignored
+     */
     uint8_t sequence;
 };
 
@@ -125,8 +128,8 @@ static inline void oche_rate_echo_put(struct oche_packet *packet, const struct o
 }
 
 /*
- * Dart's look-ahead: the senders of an incast that a message belongs to, its own sender included.
- * Senders get this from the program; packets carry it to the receiver.
+ * Dart's look-ahead: all senders of the incast that a message belongs to, including the message's
+ * own sender. The program gives the list to the sender; packets carry it to the receiver.
  */
 struct oche_group {
     uint32_t id;            /* 24 bits: distinguishes the incasts of one tenant */

@@ -12,8 +12,9 @@
 #include "core/wire/packet.h"
 
 /*
- * CRC-32 with the Ethernet polynomial, reflected, as zlib defines it: `crc` is the result for
- * the bytes before (0 for none), inverted on entry and on return. Never called with no bytes.
+ * CRC-32 with the Ethernet polynomial, reflected, as zlib defines it: `crc` is the result for the
+ * bytes before (0 if there are none); the function inverts the value on entry and on return.
+ * `count` is never 0.
  */
 typedef uint32_t oche_crc32(uint32_t crc, const uint8_t *bytes, size_t count);
 

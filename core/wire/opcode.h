@@ -4,9 +4,10 @@
  * pairs, the capture tools and the tests read this table; none of them has a list of its own.
  *
  * Covered: RC (without the new FLUSH and ATOMIC WRITE), UC, UD, and the RoCEv2 CNP. Not covered:
- * RD, XRC, the InfiniBand CNP 0x80. Nonstandard packets have opcodes from 0xC0 up, and a row each.
- * They are those of congestion control schemes with headers of their own, and those of extended RC.
- * They are used between two peers that have each shown OCHE_BTH_EXTENSIONS (core/wire/extension.h).
+ * RD, XRC, the InfiniBand CNP 0x80. Nonstandard packets have opcodes from 0xC0 up, with a row for
+ * each: packets of extended RC, and packets of congestion control schemes with headers of their
+ * own. They are used only between two peers that have both shown OCHE_BTH_EXTENSIONS
+ * (core/wire/extension.h).
  */
 #ifndef OCHE_CORE_WIRE_OPCODE_H
 #define OCHE_CORE_WIRE_OPCODE_H
@@ -87,13 +88,17 @@ enum oche_opcode {
     OCHE_OPCODES = 0x100
 };
 
-/* Added to an RC SEND or WRITE opcode, makes it the UC opcode; to SEND ONLY, the UD opcode. */
+/*
+ * OCHE_UC_OF_RC turns the opcode of an RC SEND or WRITE into the UC opcode, OCHE_UD_OF_RC that of
+ * an RC SEND ONLY into the UD opcode, when it is added.
+ */
 #define OCHE_UC_OF_RC 0x20
 #define OCHE_UD_OF_RC 0x60
 
 /*
  * The service that a packet belongs to. RC and UC have the values of enum oche_transport
- * (core/qp/work.h). UD has another value, as datagrams go another way in the NIC.
+ * (core/qp/work.h). UD has another value than there, because the NIC handles datagrams in another
+ * place.
  */
 enum oche_service {
     OCHE_SERVICE_RC,
@@ -211,8 +216,8 @@ static inline uint32_t oche_pad_bytes(uint32_t payload_bytes)
 }
 
 /*
- * Returns the length of the trailer behind the ICRC; 0 unless the opcode and the reserved BTH bits
- * imply one.
+ * Returns the length of the trailer behind the ICRC; 0 if the opcode and the reserved BTH bits do
+ * not imply a trailer.
  */
 static inline uint32_t oche_trailer_bytes(uint8_t opcode, uint8_t bth_reserved)
 {

@@ -5,8 +5,8 @@
  * from bytes (core/wire/codec.h). Frame facts that the transport never looks at (MAC addresses,
  * IP identification, TTL) live beside the packet, in struct oche_frame (frame.h).
  *
- * Both lines hold a union. `kind` tells which member is valid in the hot line; `kind`, `opcode` and
- * `ext` together say which members are valid in the extension line:
+ * Each line has a union. In the hot line `kind` tells which member is valid; in the extension line
+ * `kind`, `opcode` and `ext` together tell which members are valid:
  *
  *   kind    hot line                          extension line, if `ext` has the flag
  *   ROCE    psn aeth pkey opcode bth          RETH     reth (also the address and key of AtomicETH)
@@ -58,16 +58,16 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
 #define OCHE_BTH_ACKREQ    UINT8_C(0x02)
 
 /*
- * Bits of oche_packet.bth_reserved, which plain RoCEv2 sends as 0 and ignores.
- * OCHE_BTH_EXTENSIONS says that the sender understands the extended opcodes (opcode.h). A peer that
- * has seen it may use them, and sets it in its own packets from then on.
+ * Bits of oche_packet.bth_reserved, which plain RoCEv2 sends as 0 and ignores. OCHE_BTH_EXTENSIONS
+ * says that the sender understands the extended opcodes (opcode.h). A peer that has seen this bit
+ * may use the opcodes, and sets the bit in its own packets from then on.
  */
 #define OCHE_BTH_EXTENSIONS UINT8_C(0x20)
 /* The number of times that switches may still deflect the packet (Dart sec IV-A). */
 #define OCHE_BTH_TOKENS UINT8_C(0x07)
 /*
- * With OCHE_BTH_EXTENSIONS, on packets that may carry payload: bytes that switches rewrite follow
- * the ICRC (struct oche_rate_trailer).
+ * With OCHE_BTH_EXTENSIONS, on packets that may carry payload: a trailer that switches rewrite
+ * (struct oche_rate_trailer) follows the ICRC.
  */
 #define OCHE_BTH_TRAILER UINT8_C(0x10)
 
