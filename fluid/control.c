@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both functions walk along the imaginary axis, in steps so short that the argument turns by at
- * most LONG_TURN in each, unless it jumps.
+ * Both functions of the header walk along the imaginary axis. Steps are so short that the
+ * function's argument turns by at most LONG_TURN in each; only a jump of the argument turns it by
+ * more.
  */
 #include "fluid/control.h"
 
@@ -110,7 +111,8 @@ int oche_unstable_roots(oche_transfer *characteristic, void *context, unsigned d
         step(&walk);
     turned += walk.argument;
     /*
-     * Without roots on the right the argument turns by degree * pi/2; each root reduces that by pi.
+     * If all roots are in the left half plane, the argument turns by degree * pi/2. Each root in
+     * the right half plane reduces this turn by pi.
      */
     double roots = (degree * PI / 2 - turned) / PI;
 

@@ -18,20 +18,23 @@ struct oche_band {
 };
 
 struct oche_margin {
-    double phase_deg; /* the smallest, over all frequencies with gain 1; INFINITY: there are none */
-    double frequency; /* where it occurs, in 1/s */
+    double phase_deg; /* the smallest margin, over all frequencies with gain 1; INFINITY: there are
+                         no such frequencies */
+    double frequency; /* the frequency of the smallest margin, in 1/s */
 };
 
 /*
- * Returns the margin of a loop closed by negative feedback: 1 + loop(s) = 0. Its phase is followed
- * from the low end of the band, where it must be between -180 and 180 degrees.
+ * Returns the phase margin of an open loop that is closed by negative feedback: 1 + loop(s) = 0.
+ * The loop's phase is followed from the low end of the band, where it must be between -180 and 180
+ * degrees.
  */
 struct oche_margin oche_phase_margin(oche_transfer *loop, void *context, struct oche_band band);
 
 /*
- * Returns the number of roots with a positive real part of a function s^degree + … whose other
- * terms have a lower degree and may contain delays e^(-s d): by the change of its argument from 0
- * to the high end of the band (Mikhailov). -1: a root is too close to the imaginary axis to tell.
+ * Returns how many roots with a positive real part the characteristic function has; -1: a root is
+ * too close to the imaginary axis to tell. The function is s^degree plus terms of lower degree,
+ * which may contain delays e^(-s d). The result follows from the change of the function's argument
+ * from 0 to the high end of the band (Mikhailov).
  */
 int oche_unstable_roots(oche_transfer *characteristic, void *context, unsigned degree,
                         struct oche_band band);

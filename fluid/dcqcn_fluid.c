@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DCQCN's equations 5 to 9, and their integration; see the header. Within a step, everything that
- * depends on the delayed state is a function of time alone, and is computed once for each time.
+ * DCQCN's equations 5 to 9, and their integration; see the header. Delays are at least as long as a
+ * step. So within a step everything that depends on the delayed state is a function of time alone,
+ * and is computed once for each time.
  */
 #include "fluid/dcqcn_fluid.h"
 

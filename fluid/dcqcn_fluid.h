@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DCQCN's fluid model: equations 5 to 9 of the paper (sec 5.1; dcqcn.md#fluid-model), each flow
- * with its own 7, 8 and 9, which is the paper's extension to unequal rates. Its assumptions: every
- * packet has the same size, marks are set at the queue's end and take effect `delay` later, PFC
- * does not act, no hyper increase, and R_C and R_T never exceed the capacity.
+ * DCQCN's fluid model: equations 5 to 9 of the paper (sec 5.1; dcqcn.md#fluid-model). Each flow has
+ * its own equations 7, 8 and 9, which is the paper's extension to unequal rates. The model assumes
+ * that every packet has the same size, that marks are set at the queue's end and take effect
+ * `delay` later, that PFC does not act, that there is no hyper increase, and that R_C and R_T never
+ * exceed the capacity.
  *
- * Before a flow starts it has sent nothing: the delayed rate is 0 until `delay` after its start.
+ * A flow sends nothing before its start, so its delayed rate is 0 until `delay` after the start.
  */
 #ifndef OCHE_FLUID_DCQCN_FLUID_H
 #define OCHE_FLUID_DCQCN_FLUID_H
@@ -24,7 +25,7 @@ struct oche_dcqcn_model {
 };
 
 /*
- * The parameters that are neither the scheme's nor the switch's. Their defaults are those of
+ * The parameters that belong neither to the scheme nor to the switch. Their defaults are those of
  * dcqcn.md#fluid-defaults.
  */
 struct oche_dcqcn_link_params {
@@ -40,8 +41,8 @@ extern const struct oche_param_table oche_dcqcn_link_params;
 struct oche_dcqcn_model oche_dcqcn_model(void);
 
 /*
- * Takes every value that the model has from a parameter table, by name: the table above, that of
- * core/cc's dcqcn (g, timer, byte_counter, …), the switch's (kmin, kmax, pmax).
+ * Copies from a parameter table, by name, all values that the model has. The table is the one
+ * above, that of core/cc's dcqcn (g, timer, byte_counter, …), or the switch's (kmin, kmax, pmax).
  */
 void oche_dcqcn_model_take(struct oche_dcqcn_model *model, const struct oche_param_table *table,
                            const void *values);

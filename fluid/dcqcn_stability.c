@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Equations 7 to 9, linearised around the fixed point. With the flow's x = (alpha, R_T, R_C), and
- * the rate r and the mark p of one delay ago:
+ * Equations 7 to 9, linearised around the fixed point. A flow has the state x = (alpha, R_T, R_C);
+ * r and p are its rate and the mark probability of one delay ago:
  *
  *     x' = A x + u r + v p,    q' = N R_C / 8,    p = q pmax / (Kmax - Kmin)
  *
@@ -113,7 +113,7 @@ static struct linear linearise(const struct oche_dcqcn_model *m,
 
 /*
  * Returns the determinant of s I - A - u e^(-s delay) c, where the row vector c selects R_C. Column
- * `replaced` is exchanged for v; STATES exchanges none.
+ * `replaced` of the matrix is replaced by v before; STATES: no column is.
  */
 static double complex determinant(const struct linear *l, double complex s, unsigned replaced)
 {

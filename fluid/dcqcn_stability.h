@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fixed point of DCQCN's fluid model, and whether it is stable (dcqcn.md#fixed-point,
- * #stability; Zhu et al., "ECN or Delay", CoNEXT 2016, sec 3). There all flows are equal: R_C = C /
- * N.
+ * #stability; Zhu et al., "ECN or Delay", CoNEXT 2016, sec 3). At the fixed point all flows are
+ * equal: R_C = C / N.
  */
 #ifndef OCHE_FLUID_DCQCN_STABILITY_H
 #define OCHE_FLUID_DCQCN_STABILITY_H
@@ -11,11 +11,11 @@
 #include "fluid/dcqcn_fluid.h"
 
 struct oche_dcqcn_point {
-    double mark;     /* p*: the equations 7 to 9 at rest, by bisection */
-    double estimate; /* p* to first order: the cube root */
+    double mark;     /* p*: solves equations 7 to 9 at rest; found by bisection */
+    double estimate; /* p* to first order: a cube root */
     double alpha, rate_bps, target_bps;
-    bool on_ramp; /* p* is at most pmax, so there is a queue of this marking probability */
-    double queue; /* bytes; if not on the ramp: kmax, around which the queue oscillates */
+    bool on_ramp; /* p* is at most pmax, so some queue length has this marking probability */
+    double queue; /* bytes; if not on_ramp: kmax, around which the queue oscillates */
 };
 /* R_AI must be above 0. With 0, rates stay where they are as long as no packet is marked. */
 struct oche_dcqcn_point oche_dcqcn_fixed_point(const struct oche_dcqcn_model *model, double flows);

@@ -49,16 +49,17 @@ bool oche_fluid_started(const struct oche_fluid *fluid, size_t flow);
 struct oche_ode_counts oche_fluid_counts(const struct oche_fluid *fluid);
 
 /*
- * Returns the queue in bytes, and the rate of one flow of each entry (rates_bps has room for all of
- * them, or is NULL), at a time within the last step or shortly before.
+ * Returns the queue in bytes at a time within the last step or shortly before. If rates_bps is not
+ * NULL, it has room for one rate per entry of the flow list, and gets the rate of one flow of each
+ * entry.
  */
 double oche_fluid_at(const struct oche_fluid *fluid, double time_s, double *rates_bps);
 
 /* ---- for models ---- */
 
 /*
- * Components: 0 is the queue, followed by the first component of every flow (its rate), the second,
- * …
+ * Components: number 0 is the queue. Then come the first components of all flows (their rates),
+ * then the second components of all flows, and so on.
  */
 struct oche_fluid_kind {
     const char *name;
@@ -81,9 +82,9 @@ struct oche_fluid {
 };
 
 /*
- * Initialises `fluid` (zeroed except kind, capacity_bps and system.slope); components have no
- * bounds, except that the queue is never below 0. Then the model completes it, and oche_fluid_begin
- * makes it ready to run.
+ * Initialises `fluid`, in which the model has set kind, capacity_bps and system.slope, and zeroed
+ * all else. Only the queue gets a bound: it is never below 0. Then the model completes `fluid`, and
+ * oche_fluid_begin makes it ready to run.
  */
 void oche_fluid_init(struct oche_fluid *fluid, const struct oche_fluid_flow *flows, size_t count);
 void oche_fluid_begin(struct oche_fluid *fluid, const struct oche_fluid_options *options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Averages by Simpson's rule over the pieces of the solution, which are cubic: means are exact, and
- * means of squares nearly so.
+ * Averages by Simpson's rule over the pieces of the solution. The pieces are cubic, so means are
+ * exact, and means of squares nearly exact.
  */
 #include "fluid/fluid_summary.h"
 

@@ -15,13 +15,13 @@ struct oche_fluid_summary {
     double queue_mean, queue_sd, queue_min, queue_max; /* bytes, over time */
     double utilisation; /* of the capacity, by the bytes that left the queue */
     /*
-     * From this time to the end, no two rates differed by more than OCHE_FLUID_CONVERGED of the
-     * fair share, and all flows had started. INFINITY: not even at the end.
+     * From this time to the end, all flows had started and no two rates differed by more than
+     * OCHE_FLUID_CONVERGED of the fair share. INFINITY: rates differed by more at the end.
      */
     double converged_s;
     double *rate_mean; /* by entry of the flow list: mean rate of one flow */
 
-    size_t flows; /* this and the rest are for the sums */
+    size_t flows; /* this and the following members are for the sums */
     double queue_before, sent;
     double *rates;
 };

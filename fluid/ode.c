@@ -238,8 +238,8 @@ static double bisect(const struct cubic *c, double level, double low, double hig
 }
 
 /*
- * Finds where levels were crossed in the last step. Returns true if slopes jump at its end because
- * of one.
+ * Finds where levels were crossed in the last step. Returns true if, because of a crossing, slopes
+ * jump right at the end of the step.
  */
 static bool find_crossings(struct oche_ode *ode, double begin, double step)
 {
@@ -335,8 +335,8 @@ static double attempt(struct oche_ode *ode, double step)
 }
 
 /*
- * Returns the part of the step after which the first component passes a bound by more than is
- * allowed.
+ * Returns the part of the step (0 to 1) after which a component first reaches a bound that it
+ * passes by more than is allowed; 1: none does.
  */
 static double part_to_bound(const struct oche_ode *ode, double step)
 {
@@ -383,7 +383,8 @@ static double next_length(double step, double error)
 }
 
 /*
- * Finds a step that is accurate enough and ends inside the bounds, or at one. Returns its length.
+ * Finds a step that is accurate enough and ends inside the bounds or at a bound. Returns its
+ * length.
  */
 static double find_step(struct oche_ode *ode, double until)
 {
@@ -416,8 +417,8 @@ static double find_step(struct oche_ode *ode, double until)
 }
 
 /*
- * Moves components back to their bounds. Returns true if one is held now that was not, or the
- * reverse.
+ * Moves components that have passed a bound back to it. Returns true if other components are at
+ * bounds now than before.
  */
 static bool cut(struct oche_ode *ode)
 {

@@ -4,14 +4,15 @@
  * steps. Explicit Runge-Kutta of order 4 (the 3/8 rule) with an embedded solution of order 3 that
  * uses the slope at the step's end (Hairer, Nørsett, Wanner: Solving Ordinary Differential
  * Equations I, sec II.4); its error estimate chooses the step. The past is kept as cubic Hermite
- * pieces, whose error is of order 4 too.
+ * pieces, which are also accurate to order 4.
  *
  * Where the slope jumps, a step ends:
  *   - a component crosses a level that matters some delay later (RED's thresholds): the time of
  *     the crossing is found on the cubic, and a step ends at that time plus the delay;
  *   - a component reaches a bound (an empty queue, a full rate): the step is shortened to end
  *     there. A component at a bound leaves it when its slope points inwards;
- *   - the caller makes a component jump (a flow starts), and again when the delayed state jumps.
+ *   - the caller makes a component jump (a flow starts); a step ends there, and again when the
+ *     delayed state jumps.
  */
 #ifndef OCHE_FLUID_ODE_H
 #define OCHE_FLUID_ODE_H
@@ -36,8 +37,9 @@ struct oche_ode_system {
     void (*slope)(void *context, const struct oche_ode *ode, double time, const double *state,
                   double *slope);
     /*
-     * Optional: the following slopes are for times in [time, time + step], in which nothing jumps.
-     * A slope with several branches chooses one here, by the conditions in the middle.
+     * Optional: called before slopes are computed for times in [time, time + step], in which
+     * nothing jumps. A slope function with several branches chooses one of them here, by the
+     * conditions in the middle of the step.
      */
     void (*begin_step)(void *context, const struct oche_ode *ode, double time, double step);
     /*
@@ -45,7 +47,8 @@ struct oche_ode_system {
      * delays: INFINITY and 0.
      */
     double shortest_delay, longest_delay;
-    const double *delays; /* constant delays: a jump of the state has an effect again after each */
+    const double
+        *delays; /* constant delays: a jump of the state has an effect again after each of them */
     size_t delay_count;
     const struct oche_ode_level *levels;
     size_t level_count;
@@ -66,7 +69,7 @@ struct oche_ode_counts {
     uint64_t steps, rejected, forced, slopes;
 };
 
-/* Begins at `time` with `state`, which is constant before. Memory is malloc's. */
+/* Begins at `time` with `state`, which was constant before `time`. Memory comes from malloc. */
 struct oche_ode *oche_ode_create(const struct oche_ode_system *system,
                                  const struct oche_ode_options *options, double time,
                                  const double *state);
@@ -87,8 +90,8 @@ void oche_ode_jump(struct oche_ode *ode, size_t component, double value);
 
 /*
  * For slope functions: returns components [first, first + count) at `time - delay`; `time` lies
- * within the current step. If the past jumps exactly there, the value is taken from the side of the
- * jump on which the middle of the step, moved back by `delay`, lies.
+ * within the current step. If the past jumps exactly at `time - delay`, the value is that before or
+ * after the jump, whichever side has the middle of the step moved back by `delay`.
  */
 void oche_ode_past(const struct oche_ode *ode, double time, double delay, size_t first,
                    size_t count, double *out);

@@ -117,8 +117,9 @@ static double age(const struct oche_timely_model *m, double queue)
 }
 
 /*
- * Returns how long after `time` a flow gets the feedback about a packet that met the queue `late`
- * before `time`. Decreases with `late`, and is 0 for feedback that arrives exactly at `time`.
+ * A packet that met the queue at time - late: returns how long after `time` the flow gets the
+ * feedback about it. The result falls as `late` grows, and is 0 if the feedback arrives exactly at
+ * `time`.
  */
 static double too_late(const struct timely *t, const struct oche_ode *ode, double time, double late)
 {
@@ -129,8 +130,8 @@ static double too_late(const struct timely *t, const struct oche_ode *ode, doubl
 }
 
 /*
- * Finds the age by false position (Illinois), starting from the smallest possible one; always
- * succeeds.
+ * Finds the age of feedback by false position (Illinois), starting from the smallest possible age.
+ * Always succeeds.
  */
 static double find_age_surely(const struct timely *t, const struct oche_ode *ode, double time)
 {
@@ -278,9 +279,10 @@ struct oche_fluid *oche_timely_fluid_create(const struct oche_timely_model *mode
 /* ---- the fixed point ---- */
 
 /*
- * The equations linearised around it, with the same r and g for all flows and the queue q. At the
- * fixed point the rate is R, the interval tau, the delay t', the weight 1/2 with slope
- * 1 / (2 limit), and (q* + base - q') / q' = delta / (beta R), where base is base_rtt in bytes:
+ * The equations linearised around the fixed point, with the same r and g for all flows and the
+ * queue q. At the fixed point the rate is R, the interval tau, the delay t', the weight 1/2 with
+ * slope 1 / (2 limit), and (q* + base - q') / q' = delta / (beta R), where base is base_rtt in
+ * bytes:
  *
  *     r' = (-delta g / limit - delta r / (2 R) - beta R q(t-t') / (2 q')) / tau
  *     g' = (a / tau) ((q(t-t') - q(t-t'-tau)) 8 / (C min_rtt) - g),   q' = N r / 8

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TIMELY's fluid model, original and patched (timely.md#fluid-model: Zhu et al., "ECN or Delay",
- * CoNEXT 2016, sec 4). A flow is a rate and an RTT gradient. Feedback is delayed by the queue
- * itself, a packet and `delay`; a flow updates its rate after each segment, or after min_rtt if
- * that is longer. There is no hyperactive increase.
+ * CoNEXT 2016, sec 4). A flow is a rate and an RTT gradient. Feedback is delayed by the time in the
+ * queue, the time of a packet, and `delay`. A flow updates its rate after each segment, or after
+ * min_rtt if that is longer. There is no hyperactive increase.
  *
- * One difference from the published model: there the feedback's delay depends on the current queue,
- * so that feedback would never arrive while the queue grows by the capacity or more. Here the delay
- * depends on the queue that the packet itself met. At a fixed point both are the same.
+ * One difference from the published model: there the delay of feedback depends on the current
+ * queue, so feedback would never arrive while the queue grows as fast as the capacity or faster.
+ * Here the delay depends on the queue that the packet itself met. At a fixed point both delays are
+ * the same.
  *
- * Thresholds are compared with queueing and base_rtt, which is 0 in the published model; a NIC
- * measures the whole round trip.
+ * Thresholds are compared with the sum of the queueing delay and base_rtt, because a NIC measures
+ * the whole round trip. In the published model base_rtt is 0.
  *
  * Original: between t_low and t_high the rate rises while the gradient is 0 or less, so there is no
  * fixed point. Patched: increase and decrease are weighted by the gradient, and the decrease
