@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The report's longer queries. Shorter ones stand where their rows are read.
+-- The report's longer queries. Shorter queries are in the C functions that read their rows.
 
--- The 150 ports that were held longest, and those above them, parents first.
+-- The 150 ports that were held longest, with all their ancestors in the forest of PAUSEs. Parents
+-- come before their branches.
 -- const shown_pauses
 WITH RECURSIVE shown(id) AS (
     SELECT id FROM (SELECT id FROM pause_tree ORDER BY held_ps DESC, id LIMIT 150)
@@ -12,7 +13,8 @@ SELECT id, parent, port, class, pauses, held_ps, first_ps, last_ps, senders, ret
     (SELECT count(*) FROM pause_tree AS below WHERE below.parent = pause_tree.id)
 FROM pause_tree WHERE id IN shown ORDER BY id
 
--- The 20 flows that lost the largest part of their lives to congestion elsewhere, victims first.
+-- The 20 flows that lost the largest part of their duration to congestion that was not on their
+-- path; victims come first.
 -- const shown_victims
 SELECT f.id, a.name, b.name, bytes,
     coalesce(delivered_ps, completed_ps,
@@ -32,7 +34,7 @@ FROM (
 JOIN flows f ON f.id = d.flow JOIN nodes a ON a.id = f.src JOIN nodes b ON b.id = f.dst
 ORDER BY d.times DESC, d.hops DESC, d.flow
 
--- Every time series but those of held ports; the last column is a flow's ends.
+-- All time series except those of held ports. The last column names a flow's sender and receiver.
 -- const shown_series
 SELECT id, name, entity, unit, (
     SELECT a.name || ' → ' || b.name
@@ -41,8 +43,8 @@ SELECT id, name, entity, unit, (
 )
 FROM series_names WHERE name != 'held' ORDER BY id
 
--- The series of held ports, the longest held first. The node of a port is what precedes its colon;
--- a host's port has the host's name.
+-- The series of held ports; the port that was held longest comes first. The name of a port's node
+-- is the part before the colon; a host's port has no colon and is named like the host.
 -- const held_ports
 WITH held AS (
     SELECT series, entity, sum(value) AS sum,
@@ -53,21 +55,22 @@ WITH held AS (
 SELECT series, entity, sum, (SELECT kind FROM nodes WHERE nodes.name = node)
 FROM held ORDER BY sum DESC, entity
 
--- When the intervals of time series end, and when the first of them begins.
+-- The ends of the first and of the last interval of the time series, the number of intervals, and
+-- the begin of the first one.
 -- const series_intervals
 SELECT min(time_ps), max(time_ps), count(*),
     (SELECT value FROM info WHERE key = 'simulated_ps') -
         (SELECT value FROM info WHERE key = 'measured_ps')
 FROM series JOIN series_names ON id = series WHERE name = 'goodput' AND entity = 'all'
 
--- Watched queues, with the most that was in each.
+-- Watched queues, each with the most bytes that were in it.
 -- const watched_queues
 SELECT id, entity, unit,
     (SELECT value FROM entity_counters c
      WHERE c.entity = h.entity AND c.name = 'max_queue_bytes')
 FROM histogram_names h WHERE name = 'queue' ORDER BY id
 
--- Links, with the bytes that both ends sent.
+-- Links, with the bytes that each of the two ends sent.
 -- const links_with_load
 SELECT a, b, rate_bps, port_a, port_b, ca.value, cb.value
 FROM links

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The view that shows a run's metrics as the counters of "all" that schema 3 had: under their old
--- names, as integers, times in picoseconds. It goes with version 0.3; then entity_counters is
--- called counters.
+-- A view for readers of schema 3, which had a run's sums as counters of the entity "all". It shows
+-- today's metrics in that form: under the old names, as integers, times in picoseconds. Version 0.3
+-- will remove the view and rename entity_counters to counters.
 
 -- const run_old_counters
 
--- Every run had the first ones, 0 where it has no such metric. Those of schemes and of mechanisms
--- are there only where their metrics are. Counters of mechanisms have kept their names; a
--- mechanism's other metrics were no counters.
+-- The counters of the first list were in every file, so they are 0 if the run has no such metric.
+-- Counters of schemes and mechanisms are shown only if the run has their metrics. Counters of
+-- mechanisms have kept their names; other metrics of mechanisms were not counters in schema 3.
 CREATE VIEW counters AS
 SELECT entity, name, value FROM entity_counters
 UNION ALL

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The tables of one run's file. Times are picoseconds, sizes bytes, rates bits per second; "never"
--- is NULL. Metrics alone are in the unit that metric_names gives. A port is named as an entity of
--- `entity_counters` is.
+-- is NULL. Only metrics have other units, which metric_names gives. Ports are named "host3" or
+-- "tor0:host3" in all tables.
 
 -- const run_schema
 
@@ -10,13 +10,14 @@ CREATE TABLE info (
     key TEXT PRIMARY KEY, value TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- The effective list; given: the scenario or the command line has it.
+-- All parameters with the values in effect. given: 1 if the scenario or the command line sets the
+-- parameter, 0 if the value is its default.
 CREATE TABLE parameters (
     key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL, given INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- What the run came to, as in a sweep's file: sums, percentiles, shares. unit: s, bps, bytes, count
--- or ratio; help: as `oche sweep --metrics` prints it.
+-- The run's results as named numbers (sums, percentiles, shares), as in a sweep's file. unit: s,
+-- bps, bytes, count or ratio. help: the line that `oche sweep --metrics` prints for the metric.
 CREATE TABLE metric_names (
     name TEXT PRIMARY KEY, unit TEXT NOT NULL, help TEXT NOT NULL
 ) WITHOUT ROWID;
@@ -24,9 +25,10 @@ CREATE TABLE metrics (
     name TEXT PRIMARY KEY REFERENCES metric_names, value REAL NOT NULL
 ) WITHOUT ROWID;
 
--- measured: it did not start during warm-up. held_ps: by PAUSEs, at the port of its way that was
--- held longest. lost_ps: to PAUSEs that began elsewhere, mostly at `root`, a port that is not on
--- its way. victim: 1 if it is one.
+-- measured: 0 if the flow started during warm-up, else 1. held_ps: time held by PAUSEs, at the port
+-- of the flow's path that was held longest. lost_ps: time that the flow lost to PAUSEs that began
+-- at ports that are not on its path. root: the port where most of lost_ps began. victim: 1 if
+-- lost_ps is a large part of the flow's duration, else 0.
 CREATE TABLE flows (
     id INTEGER PRIMARY KEY, workload INTEGER NOT NULL, src INTEGER NOT NULL,
     dst INTEGER NOT NULL, bytes INTEGER NOT NULL, start_ps INTEGER, delivered_ps INTEGER,
@@ -61,48 +63,55 @@ CREATE TABLE histograms (
 CREATE TABLE nodes (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, pod INTEGER
 );
--- port_a: the port of node a, port_b: that of node b.
+-- port_a: the port at node a's end of the link; port_b: the port at node b's end.
 CREATE TABLE links (
     id INTEGER PRIMARY KEY, a INTEGER NOT NULL REFERENCES nodes,
     b INTEGER NOT NULL REFERENCES nodes, port_a TEXT NOT NULL, port_b TEXT NOT NULL,
     rate_bps INTEGER NOT NULL, delay_ps INTEGER NOT NULL
 );
 
--- Where PAUSEs began (depth 0) and, below each, the ports that were held because of it. A branch
--- comes after what it is a branch of.
+-- The ports where PAUSEs began (depth 0) and, as their branches, the ports that were held because
+-- of them. A parent comes before its branches. ports: for depth 0, the number of branches at any
+-- depth. senders: for depth 0, the number of hosts that sent through the port meanwhile. returns: 1
+-- if the port waits for itself, in a cycle.
 CREATE TABLE pause_tree (
     id INTEGER PRIMARY KEY, parent INTEGER REFERENCES pause_tree, port TEXT,
     class INTEGER NOT NULL, depth INTEGER NOT NULL, pauses INTEGER NOT NULL,
     held_ps INTEGER NOT NULL, first_ps INTEGER, last_ps INTEGER, ports INTEGER NOT NULL,
     senders INTEGER NOT NULL, returns INTEGER NOT NULL
 );
--- Ports that wait for each other for ever, in turn.
+-- Ports that wait for each other for ever: each waits for the port at the next position, the last
+-- for the first.
 CREATE TABLE deadlock (
     position INTEGER PRIMARY KEY, port TEXT NOT NULL, class INTEGER NOT NULL
 );
 
--- Where congestion was: a row for each kind of link (sim/measure/congestion.h). queueing_ps: of all
--- packets that left; worst_ps: of one packet, at worst_port; queue_max: NULL for host_nic.
+-- Congestion by kind of link (sim/measure/congestion.h). queueing_ps: waiting time, summed over all
+-- packets that left. worst_ps: the largest mean waiting time per packet of one port, which is
+-- worst_port. queue_max: bytes in the longest queue of one port; NULL for host_nic.
 CREATE TABLE congestion (
     place TEXT PRIMARY KEY, ports INTEGER NOT NULL, packets INTEGER NOT NULL,
     marks INTEGER NOT NULL, queueing_ps INTEGER NOT NULL, worst_ps REAL, worst_port TEXT,
     queue_max INTEGER, paused_ps INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- Where switches deflect. links: that the flow's packets crossed; shortest: that they would have
--- crossed on shortest ways; deflections: the most of one packet.
+-- If switches deflect: the links that a flow's packets crossed. links: number of links, summed over
+-- packets. shortest: the same number if all packets had taken shortest paths. deflections: the most
+-- deflections that one packet had.
 CREATE TABLE ways (
     flow INTEGER PRIMARY KEY REFERENCES flows, packets INTEGER NOT NULL, links INTEGER NOT NULL,
     shortest INTEGER NOT NULL, deflections INTEGER NOT NULL
 );
--- Of deflected flows. way: ordinary (as the routes say) or taken; the ports that sent the packet,
--- in turn, its lane and its tokens as it left, and the time where it was deflected.
+-- The paths of deflected flows, one row for each port that sent the packet, in order. way:
+-- "ordinary" for the path given by the routes, "taken" for the path that the packet took. lane,
+-- tokens: the packet's lane and tokens when it left the port. time_ps: when it was deflected here;
+-- NULL if it was not.
 CREATE TABLE paths (
     flow INTEGER NOT NULL REFERENCES flows, way TEXT NOT NULL, hop INTEGER NOT NULL,
     node INTEGER NOT NULL REFERENCES nodes, port TEXT NOT NULL, deflected INTEGER NOT NULL,
     lane INTEGER, tokens INTEGER, time_ps INTEGER, PRIMARY KEY (flow, way, hop)
 ) WITHOUT ROWID;
--- A message went another way at a switch.
+-- One row for each message that a switch deflected: it came in by in_port and left by `port`.
 CREATE TABLE deflections (
     id INTEGER PRIMARY KEY, time_ps INTEGER NOT NULL, flow INTEGER REFERENCES flows,
     node INTEGER NOT NULL REFERENCES nodes, in_port TEXT NOT NULL, port TEXT NOT NULL,

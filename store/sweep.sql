@@ -1,38 +1,39 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The tables of a sweep's file, and those that a reproduced figure has besides. Units are s, bps,
--- bytes, count, ratio.
+-- The tables of a sweep's file, and the additional tables of a reproduced figure's file. Units are
+-- s, bps, bytes, count and ratio.
 
 -- const sweep_schema
 
--- program, command, kind ("sweep" or "figure"), scenario, scenario_text, seed, repeats, grid (its
--- text; a sweep resumes only the same grid), files (that the scenario names, with digests), began,
--- ended, cores (of the host). Of a figure also: paper, figure, title, place, mode (quick, full),
--- tolerances_commit (or "not committed").
+-- Keys: program, command, kind ("sweep" or "figure"), scenario, scenario_text, seed, repeats, grid
+-- (as text; a sweep continues only a file with the same grid), files (those that the scenario
+-- names, with digests), began, ended, cores (of the computer). Additional keys of a figure: paper,
+-- figure, title, place, mode (quick, full), tolerances_commit (a commit or "not committed").
 CREATE TABLE info (
     key TEXT PRIMARY KEY, value TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- Effective, of the first point.
+-- All parameters of the first point, with the values in effect.
 CREATE TABLE parameters (
     key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL, given INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- In the order of the command.
+-- Axes in the order in which the command names them.
 CREATE TABLE axes (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL
 );
--- value: as typed.
+-- value: as the user typed it.
 CREATE TABLE axis_values (
     axis INTEGER NOT NULL REFERENCES axes, number INTEGER NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (axis, number)
 ) WITHOUT ROWID;
 
--- status: done, failed or crashed. seed has 64 bits without a sign, and so no type.
+-- status: done, failed or crashed. seed: an unsigned 64-bit number, stored as text if it is too large
+-- for SQLite's integers; so the column has no type.
 CREATE TABLE points (
     id INTEGER PRIMARY KEY, repeat INTEGER NOT NULL, seed NOT NULL, status TEXT NOT NULL,
     error TEXT, wall_s REAL, trace_hash TEXT
 );
--- number: of axis_values.
+-- number: the number of the point's value in axis_values.
 CREATE TABLE point_values (
     point INTEGER NOT NULL REFERENCES points, axis INTEGER NOT NULL, number INTEGER NOT NULL,
     PRIMARY KEY (point, axis)
@@ -45,7 +46,7 @@ CREATE TABLE metrics (
     point INTEGER NOT NULL REFERENCES points, name TEXT NOT NULL, value REAL,
     PRIMARY KEY (point, name)
 ) WITHOUT ROWID;
--- Exact percentiles.
+-- Distributions as exact percentiles. thousandth: which percentile, from 0 to 1000.
 CREATE TABLE distributions (
     point INTEGER NOT NULL REFERENCES points, name TEXT NOT NULL, unit TEXT NOT NULL,
     samples INTEGER NOT NULL, thousandth INTEGER NOT NULL, value REAL,
@@ -54,9 +55,10 @@ CREATE TABLE distributions (
 
 -- const figure_schema
 
--- verdict: reproduced, in shape, not reproduced, no data, not judged. low … high: the 95 % interval
--- of the mean over repeats, by interval: t (Student's), bootstrap, or "" if there is none; unsure:
--- it reaches into another verdict.
+-- verdict: reproduced, in shape, not reproduced, no data or not judged. low, high: the 95 %
+-- interval of `measured`. interval: how the interval was found: "t" (Student's), "bootstrap", or ""
+-- if there is no interval. unsure: 1 if the interval reaches into the range of another verdict,
+-- else 0.
 CREATE TABLE claims (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL, quantity TEXT NOT NULL,
     condition TEXT NOT NULL, published REAL, published_text TEXT NOT NULL, unit TEXT NOT NULL,
@@ -64,7 +66,7 @@ CREATE TABLE claims (
     low REAL, high REAL, spread REAL, verdict TEXT NOT NULL, explanation TEXT NOT NULL,
     interval TEXT NOT NULL, unsure INTEGER NOT NULL
 );
--- The claims under another reading of the paper.
+-- Verdicts on the claims under other readings of the paper.
 CREATE TABLE readings (
     claim INTEGER NOT NULL REFERENCES claims, label TEXT NOT NULL, measured REAL, low REAL,
     high REAL, verdict TEXT NOT NULL
@@ -80,20 +82,20 @@ CREATE TABLE curve_points (
     curve INTEGER NOT NULL REFERENCES curves, x REAL, y REAL, low REAL, high REAL
 );
 
--- From the paper's set-up.
+-- How the figure's set-up differs from the paper's.
 CREATE TABLE differences (
     id INTEGER PRIMARY KEY, text TEXT NOT NULL
 );
 
--- Of a figure too, and not in files of schema 1: from the first to the last. title: "" if it is the
--- figure's; scales: linear, log.
+-- The plots of a figure, in order; files of schema 1 do not have this table. title: "" means the
+-- figure's title. x_scale, y_scale: linear or log.
 -- const plots_schema
 CREATE TABLE plots (
     id INTEGER PRIMARY KEY, title TEXT NOT NULL, x_name TEXT NOT NULL, x_scale TEXT NOT NULL,
     y_name TEXT NOT NULL, y_scale TEXT NOT NULL
 );
 
--- The only plot of a file of schema 1, which info had.
+-- Turns a file of schema 1, whose only plot is described in info, into one with the table plots.
 -- const move_plot
 INSERT INTO plots SELECT
     1, '',
@@ -104,7 +106,7 @@ INSERT INTO plots SELECT
     WHERE EXISTS (SELECT 1 FROM curves);
 DELETE FROM info WHERE key IN ('x_name', 'x_scale', 'y_name', 'y_scale');
 
--- What a figure found, before it is written anew.
+-- Removes a figure's findings, before they are written again.
 -- const forget_findings
 DELETE FROM claims;
 DELETE FROM readings;
