@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * IP addresses in one form: 16 bytes in network order with IPv4 as ::ffff:a.b.c.d, as in GIDs. Also
- * the IP and UDP headers that the kernel adds to our bytes, rebuilt because the ICRC covers them
- * (rocev2.md#icrc) and a capture shows them.
+ * rebuilds the IP and UDP headers that the kernel adds to our bytes: the ICRC covers them
+ * (rocev2.md#icrc), and a capture shows them.
  */
 #ifndef OCHE_DEVICE_ADDRESS_H
 #define OCHE_DEVICE_ADDRESS_H

@@ -2,9 +2,9 @@
 /*
  * Writes packets of a device to a capture file.
  *
- * A process that writes a file holds a lock on it (flock), which the kernel releases however the
- * process dies. So a file that another process is writing is noticed, and left alone. Files that
- * this process has written are remembered by name, as no lock remains on them.
+ * A process holds a lock (flock) on the file that it writes; the kernel releases the lock however
+ * the process dies. So a file that another process is writing is noticed, and left alone. No lock
+ * remains on the files that this process has finished, so they are remembered by name.
  */
 #include "device/capture.h"
 
@@ -100,8 +100,8 @@ static int open_file(const char *name)
 }
 
 /*
- * Opens the first of the names that nobody is writing. Returns -1, with a line in `error`, if there
- * is none.
+ * Opens the file with the first name that nobody is writing. Returns -1, with a line in `error`, if
+ * there is no such name.
  */
 static int choose_file(const char *path, const char *who, struct written *file,
                        struct oche_error *error)
@@ -166,8 +166,8 @@ static bool open_pcap(struct oche_capture *capture, int fd, struct oche_error *e
 }
 
 /*
- * Ends writing. If packets were written, the file's name stays in the list, so that no later
- * capture overwrites it.
+ * Ends writing. If packets were written, the file's name stays in the list of written files, so
+ * that no later capture overwrites the file.
  */
 static void release(struct oche_capture *capture)
 {

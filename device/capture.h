@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A capture of what a device sends and receives: nanosecond pcap of raw IP packets, through
- * libpcap. The IP and UDP headers are rebuilt as the kernel makes them; the rest are the original
- * bytes. Packets are shown as the link would carry them, not as the kernel's large datagrams.
+ * libpcap. The IP and UDP headers are rebuilt as the kernel makes them; all other bytes are
+ * original. Packets are shown one by one, as the link would carry them, not as the large datagrams
+ * that the kernel gets.
  */
 #ifndef OCHE_DEVICE_CAPTURE_H
 #define OCHE_DEVICE_CAPTURE_H
@@ -13,10 +14,10 @@
 struct oche_capture;
 
 /*
- * Creates the file, or replaces one that an earlier process left. If another process is writing it,
- * or this one has written packets to it, the name becomes FILE-ADDRESS.pcap instead of FILE.pcap;
- * if that is taken too, FILE-ADDRESS-PID.pcap, … -PID-2.pcap (with _ for : in IPv6 addresses).
- * Returns NULL, with a line in `error`, on failure.
+ * Creates the file, or replaces one that an earlier process left. If another process is writing
+ * FILE.pcap, or this process has written packets to it, the name becomes FILE-ADDRESS.pcap; if that
+ * is taken too, FILE-ADDRESS-PID.pcap, … -PID-2.pcap (with _ for : in IPv6 addresses). Returns
+ * NULL, with a line in `error`, on failure.
  */
 struct oche_capture *oche_capture_open(const char *path, const struct oche_address *address,
                                        oche_time now, struct oche_error *error);

@@ -21,8 +21,8 @@ uint32_t oche_crc_zlib(uint32_t crc, const uint8_t *bytes, size_t count)
 
 #if defined(__x86_64__)
 /*
- * isa-l's fast version leaves the upper halves of vector registers in use. That makes our next
- * instructions which use only the lower halves (SSE) wait for tens of nanoseconds.
+ * isa-l's fast version leaves the upper halves of vector registers in use. After that, the next
+ * instructions that use only the lower halves (SSE) wait for tens of nanoseconds.
  */
 static oche_crc32 *isal;
 

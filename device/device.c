@@ -169,8 +169,8 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
     struct oche_error why;
 
     /*
-     * The slot comes first: a process without one must not have a socket that receives others'
-     * packets.
+     * The slot comes first: a process without a slot must not have a socket that receives packets
+     * of other processes.
      */
     if (config->share &&
         !oche_sharing_open(&device->share, &device->address, config->port, config->seed, &why))
@@ -200,8 +200,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
 
 /*
  * Gives the other processes on our address a moment to learn of us, so that packets that arrive
- * right after opening go to the right process. After SETTLE, we do not wait for processes that have
- * not answered.
+ * right after opening go to the right process. Waits at most SETTLE for their answers.
  */
 static void settle(struct oche_device *device)
 {
@@ -339,8 +338,8 @@ static oche_time next_due(struct oche_device *device)
 }
 
 /*
- * True if sleepers must be woken: they do not know about timers set just now, or about a socket
- * that became full.
+ * True if sleepers must be woken, because a timer was set or a socket became full after they went
+ * to sleep.
  */
 static bool sleepers_should_know(struct oche_device *device, uint64_t full)
 {
@@ -399,8 +398,8 @@ oche_time oche_device_progressed(const struct oche_device *device)
 /*
  * A thread that is about to sleep first announces this (`waiting`) and then looks for events; a
  * thread that causes an event first counts it and then looks for sleepers. So at least one of the
- * two notices the other. wake_fd stays readable until the last sleeper has left: a sleeper that
- * read it earlier would take the wake-up from the others.
+ * two notices the other. wake_fd stays readable until the last sleeper has left; if a sleeper read
+ * it earlier, it would take the wake-up from the others.
  */
 
 void device_ring(struct oche_device *device)

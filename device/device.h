@@ -9,15 +9,15 @@
  * at once. The device has no thread of its own. A thread that has nothing to do sleeps in
  * oche_device_wait.
  *
- * The rules for threads are those of nic.h: oche_qp_post_recv and oche_cq_poll need no lock, nor
- * does oche_device_post_send (which posts, and wakes sleepers). Every other call on a queue pair or
- * on the NIC must be made between oche_device_lock and oche_device_unlock, or through the functions
- * below, which take the lock themselves.
+ * The rules for threads are those of nic.h: oche_qp_post_recv, oche_cq_poll and
+ * oche_device_post_send (which posts, and wakes sleepers) need no lock. Every other call on a queue
+ * pair or on the NIC must be made between oche_device_lock and oche_device_unlock, or through the
+ * functions below, which take the lock themselves.
  *
  * An arriving packet gets all the checks of core/wire and core/qp, and its ICRC is verified. Over
- * IPv4 the ICRC covers a field that a socket does not show; ip_id.h tells what is left of the
- * check. It is also assumed that don't fragment is set, as by every RoCEv2 sender, and that there
- * are no IP options.
+ * IPv4 the ICRC covers a field that a socket does not show; ip_id.h tells how much the check is
+ * still worth. Packets are also assumed to have don't-fragment set, as every RoCEv2 sender does,
+ * and no IP options.
  */
 #ifndef OCHE_DEVICE_DEVICE_H
 #define OCHE_DEVICE_DEVICE_H
@@ -50,20 +50,20 @@ struct oche_device_config {
     uint32_t drop_sent_ppm, drop_received_ppm;   /* for tests: packets per million to drop */
     /*
      * Up to 64 processes of this user may share the address; each has a part of all queue pair
-     * numbers (share.h). All of them must set this; otherwise only one of them can open the
+     * numbers (share.h). All of them must set this; a process that does not set it cannot share an
      * address.
      */
     bool share;
     bool no_gso, no_gro; /* one packet per datagram */
     bool strict_ip_id;   /* drop every packet with an unexpected identification (ip_id.h) */
-    /* file name; a similar one is chosen if it is in use (capture.h); NULL: none */
+    /* file name; if that file is in use, a similar name is chosen (capture.h); NULL: no capture */
     const char *capture;
     /* see nic.h; called under the lock */
     void (*completion_event)(void *context, struct oche_cq *cq);
     /*
-     * Called after one or more completion events, just before the lock is released, so that a
-     * thread which is told now finds all completions that came together. Sleepers are woken after
-     * this call.
+     * Called after one or more completion events, just before the lock is released. A thread that
+     * is told of an event only in this call finds all completions that came together. Sleepers are
+     * woken after this call.
      */
     void (*completion_events_over)(void *context);
     void (*cq_error)(void *context, struct oche_cq *cq);
@@ -112,7 +112,7 @@ const char *oche_device_capture(const struct oche_device *device);
 
 /*
  * For the child of a process that forked: closes the child's copies of the descriptors, so that the
- * address is free when the parent ends. The device must not be used in the child, nor closed there.
+ * address is free when the parent ends. The child must neither use nor close the device.
  */
 void oche_device_leave(struct oche_device *device);
 
@@ -120,12 +120,12 @@ void oche_device_leave(struct oche_device *device);
 
 /*
  * Receives what has arrived, runs timers, sends what is due. Returns the number of packets received
- * and sent; 0 also if another thread is doing this.
+ * and sent. Returns 0 at once if another thread is doing this.
  */
 unsigned oche_device_progress(struct oche_device *device);
 /*
- * As oche_device_progress, for a thread beside the program: the program may have unmapped memory
- * that is still posted.
+ * As oche_device_progress, for a thread that is not the program's own: the program may have
+ * unmapped memory that is still posted, so received data is written with a check.
  */
 unsigned oche_device_progress_aside(struct oche_device *device);
 /* Returns the device time at which progress was last made. */
@@ -134,8 +134,8 @@ oche_time oche_device_progressed(const struct oche_device *device);
  * Sleeps until there may be something to do (a packet arrives, a timer expires, a packet is due,
  * oche_device_post_send has posted work), until the number of oche_device_events is no longer
  * `since`, or until `timeout` (picoseconds) has passed. The caller must then make progress itself.
- * Returns at once if something is due within 50 µs. Any number of threads may sleep. Nothing is
- * missed in this order:
+ * Returns at once if something is due within 50 µs. Any number of threads may sleep. A thread that
+ * makes its calls in this order misses no completion:
  *     arm; since = oche_device_events; oche_device_progress; oche_cq_poll; oche_device_wait
  * Returns false if a signal handler ran, which ended the sleep.
  */
@@ -145,7 +145,10 @@ bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time time
  * (oche_cq_arm), or a call of oche_device_wake.
  */
 uint32_t oche_device_events(const struct oche_device *device);
-/* Makes an event, which ends all waits, including those that begin later with an older `since`. */
+/*
+ * Makes an event, which ends all waits. A wait that begins later with an older `since` ends at
+ * once.
+ */
 void oche_device_wake(struct oche_device *device);
 
 oche_time oche_device_now(const struct oche_device *device);
@@ -198,10 +201,10 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
 void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp);
 /*
  * Takes the queue pair from RESET to RTS. Returns false if it is not in RESET or the connection is
- * impossible. udp_source_port chooses among the device's ports (config.source_ports); 0: the
- * standard's function of both queue pair numbers chooses. The upper 6 bits of `tag` are the DSCP of
- * all packets but CNPs; 0: DSCP by traffic class. The tag of a datagram's destination has the same
- * meaning.
+ * impossible. connection.udp_source_port chooses one of the device's ports (config.source_ports);
+ * 0: the standard's function of both queue pair numbers chooses. The upper 6 bits of `tag` are the
+ * DSCP of all packets but CNPs; 0: DSCP by traffic class. The tag of a datagram's destination has
+ * the same meaning.
  */
 bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection);

@@ -3,12 +3,13 @@
  * Decides whether ACKs wait a moment for data of our own, so that both leave in one datagram.
  *
  * An application that answers what it receives (a ping-pong, a remote procedure call) posts its
- * answer within microseconds. An ACK that is sent before the answer costs it an extra system call,
- * and costs the peer an extra arrival. Worse, a peer that waits for the ACK of its WRITE and then
- * watches its memory (ib_write_lat) is not polling when the answer arrives, and a thread must be
- * woken to receive it. So ACKs are held for OCHE_HOLD if holding is likely to help, namely if data
- * of ours has left since the last ACK. Each time no data comes, the next 2, 4 … 64 occasions to
- * hold ACKs are skipped; data that comes in time resets this.
+ * answer within microseconds. If the ACK is sent before the answer, the application pays for one
+ * more system call and the peer for one more arrival. It can be worse: a peer that waits for the
+ * ACK of its WRITE and then watches its memory (ib_write_lat) does not poll when the answer
+ * arrives, so a thread must be woken to receive the answer. Therefore ACKs are held for OCHE_HOLD
+ * if that is likely to help: if data of ours has left since the last ACK. Each time no data comes
+ * while ACKs are held, the next 2, 4 … 64 occasions to hold ACKs are skipped; data that comes in
+ * time resets this number.
  *
  * RNICs coalesce ACKs too (IBTA: local CA ACK delay).
  */
@@ -41,8 +42,8 @@ static inline void oche_hold_was_in_vain(struct oche_hold *hold)
 }
 
 /*
- * Returns false if oche_hold_on is sure to return false. Cheap enough to be called before each
- * send.
+ * Returns false only if oche_hold_on would surely return false. Cheap enough to be called before
+ * each send.
  */
 static inline bool oche_hold_could(const struct oche_hold *hold)
 {
@@ -71,8 +72,8 @@ static inline bool oche_hold_on(struct oche_hold *hold, oche_time now)
 }
 
 /*
- * To be called when data is sent. If the ACKs were due before now, because nobody polled in time,
- * holding them was in vain.
+ * To be called when data is sent. If the held ACKs were due before now, because nobody polled in
+ * time, holding them counts as in vain.
  */
 static inline void oche_hold_ends(struct oche_hold *hold, oche_time now)
 {

@@ -31,9 +31,9 @@
 
 /*
  * Traffic class c is sent as class selector c, DSCP 8c. So the control class, 6, is DSCP 48, which
- * other vendors also use for CNPs (rocev2.md#dscp); ACKs have the class of data, to share datagrams
- * with it. But a packet whose tag is not 0 gets the DSCP that its connection asked for: the tag is
- * then a ToS byte. CNPs are sent in the control class whatever their queue pair uses.
+ * other vendors also use for CNPs (rocev2.md#dscp). ACKs have the class of data, so that both can
+ * share datagrams. Exception: if a packet's tag is not 0, the tag is a ToS byte with the DSCP that
+ * its connection asked for. CNPs are always sent in the control class.
  */
 #define CONTROL_CLASS 6
 #define CONTROL_MASK  (UINT8_C(1) << CONTROL_CLASS)
@@ -80,7 +80,7 @@ struct transmitter {
 };
 
 /*
- * Stands before the memory of a completion queue or queue pair, and links it into the device's
+ * Precedes the memory of a completion queue or queue pair, and links this object into the device's
  * list.
  */
 struct owned {
@@ -143,13 +143,13 @@ struct oche_device {
 
 /* All of these are called under the lock. */
 /*
- * Receives what has arrived. Returns the number of packets; *now becomes the device time, nearly
- * that of the return.
+ * Receives what has arrived. Returns the number of packets. Sets *now to the device time shortly
+ * before the return.
  */
 unsigned device_receive(struct oche_device *device, oche_time *now);
 /*
- * Handles a received datagram. Returns the number of its packets; those passed on together to
- * another process count as one.
+ * Handles a received datagram. Returns the number of its packets; packets that are passed on
+ * together to another process count as one.
  */
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now);
 /*
@@ -165,7 +165,7 @@ void transmit_destroy(struct oche_device *device);
  */
 unsigned device_transmit(struct oche_device *device, oche_time now);
 /*
- * Returns the time at which there is something to send or a timer expires, if nothing arrives
+ * Returns the next time at which something can be sent or a timer expires, unless something arrives
  * before.
  */
 oche_time transmit_due(struct oche_device *device);

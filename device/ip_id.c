@@ -2,10 +2,10 @@
 /*
  * Finding and predicting the IPv4 identification.
  *
- * CRC registers are polynomials modulo P = the Ethernet polynomial, reflected: the coefficient of
- * x^i is bit 31 - i. A 16-bit field M followed by n bytes adds M * x^(32 + 8n) mod P to the CRC, so
- * M is the difference times x^-(32 + 8n). M must have no coefficient above x^15; this test is what
- * remains of the check.
+ * CRC registers are polynomials modulo P, the Ethernet polynomial, reflected: the coefficient of
+ * x^i is bit 31 - i. A 16-bit field M that is followed by n bytes adds M * x^(32 + 8n) mod P to the
+ * CRC. So M is found by multiplying the difference of the CRCs by x^-(32 + 8n). In an undamaged
+ * packet this M has no coefficient above x^15; this test is what remains of the check.
  */
 #include "device/ip_id.h"
 
@@ -82,7 +82,7 @@ static void begin_count(struct oche_ip_ids *ids, uint16_t id, bool doubted)
 }
 
 /*
- * True if the peer has been predictable for so long that an unexpected identification must be
+ * True if the peer has been predictable for so long that an unexpected identification is taken for
  * damage.
  */
 static bool proven(const struct oche_ip_ids *ids)

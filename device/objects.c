@@ -30,11 +30,11 @@ static void memory_write(void *context, const struct oche_region *region, uint64
 }
 
 /*
- * Programs unmap memory that is still registered, with posted receives that they no longer care
- * about. That works with an RNIC, which has pinned the memory. A thread that makes progress beside
- * the program cannot know of it, so the kernel copies the data, and if the memory is gone the data
- * is discarded instead of crashing. If the kernel does not permit this call, the data is written
- * without a check.
+ * Some programs unmap memory that is still registered and has posted receives that they no longer
+ * need. That works with an RNIC, which has pinned the memory. Here a thread that makes progress
+ * beside the program does not know that the memory is gone. So the kernel copies the data, and
+ * discards it if the memory is gone, where a plain write would crash. If the kernel does not permit
+ * this call, the data is written without a check.
  */
 static void memory_write_posted(void *context, const struct oche_region *region, uint64_t offset,
                                 const void *from, uint32_t bytes)
@@ -49,7 +49,7 @@ static void memory_write_posted(void *context, const struct oche_region *region,
 }
 
 /*
- * The operation is atomic also with respect to the processor's own accesses. The core has checked
+ * The operation is atomic with respect to the program's own accesses too. The core has checked the
  * alignment.
  */
 static uint64_t memory_atomic(void *context, const struct oche_region *region, uint64_t offset,
@@ -313,8 +313,8 @@ void oche_device_posted_quietly(struct oche_device *device)
 void oche_device_posted(struct oche_device *device)
 {
     /*
-     * Either we see the sleeper, or the sleeper sees the work, because it looks after announcing
-     * itself.
+     * Either we see the sleeper, or the sleeper sees the work, because a sleeper announces itself
+     * before it looks for work.
      */
     atomic_store_explicit(&device->posted, true, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);

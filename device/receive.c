@@ -36,8 +36,9 @@ static void capture(struct oche_device *device, struct arrival *arrival, const u
 }
 
 /*
- * Returns what is known of a sender's identifications. A peer's entry learns only from packets for
- * queue pairs that are connected to it: any other packet with its address could come from anyone.
+ * Returns what is known of a sender's identifications. The entry of a peer is used only for packets
+ * to queue pairs that are connected to this peer: other packets with the peer's address could come
+ * from anyone.
  */
 static struct oche_ip_ids *ids_of(struct oche_device *device, const struct oche_packet *packet,
                                   const struct oche_address *from)
@@ -71,8 +72,8 @@ static bool believe(struct oche_device *device, const struct arrival *arrival,
 }
 
 /*
- * Verifies the ICRC of a packet. `bytes` go from BTH to ICRC and a trailer, if there is one. *id
- * becomes the identification that the packet must have had.
+ * Verifies the ICRC of a packet. `bytes` go from BTH to ICRC and include a trailer if there is one.
+ * Sets *id to the identification that the packet must have had.
  */
 static bool verify(struct oche_device *device, struct arrival *arrival,
                    const struct oche_packet *packet, const uint8_t *bytes, uint32_t count,
@@ -155,9 +156,9 @@ static uint32_t packet_bytes(const struct oche_datagram_in *in, uint32_t at)
 }
 
 /*
- * If the packet at `at` belongs to another process, passes it and the following ones for that
- * process on. Returns their number of bytes; 0: the packet is ours, or nobody's, which the NIC will
- * notice.
+ * If the packet at `at` belongs to another process, passes on this packet and those that follow it
+ * for the same process. Returns the number of bytes passed on. Returns 0 if the packet is ours, or
+ * if it is nobody's, which the NIC will notice.
  */
 static uint32_t pass_on(struct oche_device *device, const struct oche_datagram_in *in, uint32_t at,
                         oche_time now)

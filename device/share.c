@@ -194,8 +194,9 @@ static void send_probe(const struct oche_sharing *share, uint8_t place)
 }
 
 /*
- * Finds our place by sending a probe to each possible place. Probes for places that do not exist go
- * to any socket, also to ours, so our place is the lowest one whose probe comes back.
+ * Finds our place by sending a probe to each possible place. A probe for a place that does not
+ * exist may reach any socket, including ours. So our place is the lowest place whose probe comes
+ * back.
  */
 static void look(struct oche_sharing *share, oche_time now)
 {

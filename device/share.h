@@ -8,15 +8,16 @@
  * slot's number: the process that binds this name has the slot, and the kernel frees the name
  * however the process dies. Abstract names belong to the network namespace, as UDP ports do.
  *
- * The same socket receives packets that the kernel steered to the wrong process. This happens while
- * sockets come and go, and when the kernel merged packets for several processes. A process that
- * gets such a packet passes it on, with its true source. A process that passes on such packets, or
- * gets passed-on packets, finds its own place in the kernel's list again and tells the others, and
- * all replace the kernel's program.
+ * The slot's socket also receives packets that the kernel has steered to a wrong process. That
+ * happens while sockets come and go, and when the kernel merges packets for several processes. A
+ * process that gets a packet of another process passes it on, with the packet's true source.
+ * Whenever a process passes on packets or gets packets passed on, it finds its own place in the
+ * kernel's list again and tells the others, and all of them replace the kernel's program.
  *
  * Trust: a message counts only if the kernel confirms that its sender runs as our user. Packets are
- * passed on only to a process that has answered, through the same connection, as our user. Anyone
- * can bind the names of slots, so another user can take slots away, but not packets.
+ * passed on only to a process that has answered our greeting on the same connection and runs as our
+ * user. Anyone can bind the names of slots. So another user can take slots away from us, but cannot
+ * get our packets.
  */
 #ifndef OCHE_DEVICE_SHARE_H
 #define OCHE_DEVICE_SHARE_H
@@ -33,7 +34,7 @@ struct oche_neighbour {
     bool trusted;    /* the process has answered our greeting */
     uint8_t place;   /* place of its UDP socket, as it told us, or OCHE_PLACE_NONE */
     uint64_t nonce;  /* the answer to our greeting must contain this number */
-    oche_time again; /* not to be greeted again before this device time */
+    oche_time again; /* the device time before which it is not greeted again */
     uint32_t held;   /* messages that wait for room in its queue */
 };
 
@@ -60,7 +61,8 @@ struct oche_sharing {
 
 enum oche_sharing_result {
     OCHE_SHARING_DONE,   /* passed on, or held until there is room */
-    OCHE_SHARING_LOST,   /* lost: the process could not take the packets, or has not answered yet */
+    OCHE_SHARING_LOST,   /* dropped: the process could not take the packets, or has not answered yet
+                          */
     OCHE_SHARING_NOBODY, /* no process has this slot */
 };
 

@@ -35,8 +35,8 @@ static bool set(int fd, int level, int name, int value)
 }
 
 /*
- * Sets the options that the ICRC and ECN depend on. Returns NULL, or the names of those that cannot
- * be set: then there is no device.
+ * Sets the options that the ICRC and ECN depend on. Returns NULL, or the names of the options that
+ * cannot be set; then the device cannot be opened.
  */
 static const char *set_required(int fd, bool ipv6)
 {

@@ -8,9 +8,9 @@
  * One socket, bound to the device's own address and port, receives; others may send
  * (source_ports.h).
  *
- * The address is shared only with sockets of the same user that ask for it too (SO_REUSEPORT, see
- * share.h); never with SO_REUSEADDR, which would let the next process that binds it take our
- * packets. Without sharing, a second device on one address is an error.
+ * The address is shared only with sockets of the same user that ask for sharing too (SO_REUSEPORT,
+ * see share.h). SO_REUSEADDR is never set: with it, the next process that binds the address would
+ * get our packets. Without sharing, a second device on one address is an error.
  */
 #ifndef OCHE_DEVICE_SOCKET_H
 #define OCHE_DEVICE_SOCKET_H
@@ -52,7 +52,7 @@ struct oche_datagram_in {
     uint16_t from_port;
     uint8_t tos;    /* DSCP and ECN */
     bool passed_on; /* the datagram came through another process (share.h) */
-    bool truncated; /* longer than any UDP datagram that could be sent to us: not usable */
+    bool truncated; /* the datagram was longer than the buffer: not usable */
 };
 
 /* A datagram to send: `pieces` together are one packet, or several of segment_bytes each. */

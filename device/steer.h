@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel's part in sharing a UDP port: a classic BPF program, one for all sockets of one
- * address and port (SO_REUSEPORT), which reads a packet's destination queue pair number and names
- * the socket by its place in the kernel's list. The upper 6 bits of a number are a slot, and each
- * process has one (share.h). The place of a slot's socket is not always the slot's number: when a
- * socket closes, the last one in the list moves to its place.
+ * The kernel's part in sharing a UDP port: one classic BPF program for all sockets of one address
+ * and port (SO_REUSEPORT). The program reads a packet's destination queue pair number and returns
+ * the place, in the kernel's list of these sockets, of the socket that gets the packet. The upper 6
+ * bits of a queue pair number are a slot, and each process has a slot (share.h). The place of a
+ * slot's socket is not always the slot's number: when a socket closes, the last socket in the list
+ * moves to its place.
  *
- * A datagram of several packets (GSO, GRO) is steered by the first. If the place does not exist,
- * the kernel falls back to a hash. A message with the opcode 0xff, which no packet has, goes to the
- * place in the last byte of its queue pair number: this is how a socket finds its own place.
+ * A datagram of several packets (GSO, GRO) is steered by its first packet. If the place does not
+ * exist, the kernel chooses a socket by a hash. A probe has the opcode 0xff, which no packet has,
+ * and goes to the place in the last byte of its queue pair number; with probes a socket finds its
+ * own place.
  */
 #ifndef OCHE_DEVICE_STEER_H
 #define OCHE_DEVICE_STEER_H

@@ -3,17 +3,18 @@
  * Turns packets into datagrams. The NIC is asked for everything that is due within one burst.
  * Consecutive packets to the same peer, with the same ToS byte and of equal size (the last one may
  * be shorter), share a datagram, which the kernel or the link's hardware splits again. So FIRST
- * packets, which are longer by their RETH or AETH, go alone. Segment k of a datagram has IP
- * identification k, and a packet alone has 0; the ICRC is computed when that is settled.
+ * packets, which are longer by their RETH or AETH, go alone. Segment k of a datagram has the IP
+ * identification k, and a packet that goes alone has 0. The ICRC covers the identification, so it
+ * is computed after packets are put into datagrams.
  *
- * A datagram has one source port (source_ports.h), and so has a system call. So the pulled packets
- * are first sorted by port, into one lane per port. Packets of one queue pair to one peer are in
- * the same lane, in the order in which they were pulled; lanes are in the order of their first
- * packets, so that acknowledgements, which are pulled first, are not delayed much.
+ * A datagram, and also a system call, has only one source port (source_ports.h). So the pulled
+ * packets are first sorted by port, into one lane per port. Packets of one queue pair to one peer
+ * are in the same lane, in the order in which they were pulled; lanes are in the order of their
+ * first packets, so that acknowledgements, which are pulled first, are not delayed much.
  *
- * When a socket's buffer is full, its lane waits and the others continue, but nothing more is
- * pulled until everything has been sent: the backlog stays in the NIC, where pacing and
- * retransmission can take account of it.
+ * When a socket's buffer is full, its lane waits and the other lanes continue. Nothing more is
+ * pulled until everything has been sent: so the backlog stays in the NIC, where pacing and
+ * retransmission take account of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,10 @@
 #define LOOK_AGAIN (50 * OCHE_US) /* sleepers wake up this long after held ACKs were due */
 
 /*
- * How many packets the NIC is asked for at a time. It is asked again as long as the pulled packets
- * have no more than STEP_BYTES bytes: large packets would be gone from the cache before they are
- * sent, and small ones fill datagrams even if there are several ports.
+ * The number of packets that the NIC is asked for at a time. The NIC is asked again as long as the
+ * pulled packets have no more than STEP_BYTES bytes. With more bytes, large packets would be gone
+ * from the cache before they are sent; small packets can fill datagrams even if there are several
+ * ports.
  */
 #define STEP       64
 #define STEP_BYTES (UINT32_C(128) << 10)
@@ -342,8 +344,8 @@ oche_time transmit_due(struct oche_device *device)
 }
 
 /*
- * The NIC gives ACKs first. Swaps the last of these ACKs with the data after it if both are for the
- * same queue pair: then the two share a datagram and arrive together.
+ * The NIC gives ACKs first. If the last of these ACKs and the data packet after it are for the same
+ * queue pair, swaps the two: then they share a datagram and arrive together.
  */
 static void put_data_first(struct transmitter *t, const struct lane *lane)
 {
@@ -385,8 +387,8 @@ static unsigned pull_packets(struct oche_device *device, oche_time now)
 }
 
 /*
- * Pulls what is due from the NIC. Returns false if nothing is due, or if only ACKs are and should
- * wait.
+ * Pulls what is due from the NIC. Returns false if nothing is due, or if only ACKs are due and they
+ * should wait.
  */
 static bool pull(struct oche_device *device, oche_time now)
 {
