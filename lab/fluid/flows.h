@@ -24,8 +24,8 @@ bool oche_fluid_flows_read(struct oche_fluid_flow_list *list, const char *text, 
                            struct oche_error *error);
 
 /*
- * Adds `count` equal flows: to the last entry if that has such flows, else as a new entry. Returns
- * false if the list would have too many flows.
+ * Adds `count` equal flows. If the last entry has flows with the same rate and start, adds them to
+ * that entry; else makes a new entry. Returns false if the list would have too many flows.
  */
 bool oche_fluid_flows_add(struct oche_fluid_flow_list *list, double rate_bps, double start_s,
                           uint32_t count);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fluid model by name, with the values of its parameters in a single list of keys. The keys of
- * the DCQCN model are those of core/cc's dcqcn and of the switch that the model has too.
+ * A fluid model by name, with the values of its parameters in a single list of keys. The DCQCN
+ * model has the keys of core/cc's dcqcn and of the switch, as far as the model has these
+ * parameters.
  */
 #ifndef OCHE_LAB_FLUID_MODEL_H
 #define OCHE_LAB_FLUID_MODEL_H
@@ -39,7 +40,10 @@ struct oche_fluid_model {
     struct oche_switch_params switches;
     void *scheme; /* parameters of core/cc's dcqcn; owned by the model */
     struct oche_timely_params timely_params;
-    /* The model with these parameters. Only the one of `name` is set, by oche_fluid_model_check. */
+    /*
+     * The model with these parameters. oche_fluid_model_check sets only the one that `name`
+     * selects.
+     */
     struct oche_dcqcn_model dcqcn;
     struct oche_timely_model timely;
 };

@@ -2,8 +2,9 @@
 /*
  * Runs a fluid model by windows. The model gives the rates at which flows send; the bits that leave
  * the queue in a window are divided among the flows in proportion to the bits that they sent. A
- * FIFO queue would do the same, but later by its queueing delay (50 us for 250 KB at 40 Gbit/s).
- * Percentiles of the queue are computed from SAMPLES samples at equal distances in time.
+ * FIFO queue would divide them in the same way, but later by the queueing delay (50 us for 250 KB
+ * at 40 Gbit/s). Percentiles of the queue are computed from SAMPLES samples at equal distances in
+ * time.
  */
 #include "lab/fluid/outcome.h"
 

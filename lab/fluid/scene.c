@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes a fluid model's input from a scenario. The bottleneck is the link to the receiver. The
- * model's packet has the length on the line of a full packet in the middle of a message, since the
- * byte counter and the rates count these bytes. The feedback delay is a round trip on the empty
- * path: from the mark at the last switch to the receiver, with the CNP to the sender, and with the
- * first slower packets back to that switch. If there are several senders, it is the delay of the
- * furthest sender. Flows are greedy: they never end.
+ * model's packet is as long as a full packet in the middle of a message is on the line, because the
+ * byte counter and the rates count bytes on the line. The feedback delay is a round trip on the
+ * empty path: from the mark at the last switch to the receiver, with the CNP to the sender, and
+ * with the first slower packets back to that switch. If there are several senders, it is the delay
+ * of the furthest sender. Flows are greedy: they never end.
  */
 #include "lab/fluid/scene.h"
 
@@ -208,9 +208,9 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
 }
 
 /*
- * A NIC compares a whole round trip, less the packet's serialisation at the sender, with its
- * thresholds; the model by default compares only the queueing delay. The model's default stays if
- * the scenario does not give the thresholds.
+ * If the thresholds come from the scenario's scheme, sets the model's base_rtt to the round trip on
+ * the empty path. A NIC compares the whole round trip, without the packet's serialisation at the
+ * sender, with its thresholds; the model by default compares only the queueing delay.
  */
 static void take_base_rtt(struct oche_fluid_model *model, const struct oche_world *world,
                           uint32_t receiver, uint32_t line_bytes, oche_time delay)

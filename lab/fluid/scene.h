@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The input of a fluid model that a scenario gives: parameters of congestion control and of the
- * switch and, for one receiver, the link, the flows to it, and their feedback delay.
+ * The input of a fluid model, made from a scenario: the parameters of congestion control and of the
+ * switch and, for one receiver, its link, the flows to it, and their feedback delay.
  */
 #ifndef OCHE_LAB_FLUID_SCENE_H
 #define OCHE_LAB_FLUID_SCENE_H

@@ -13,12 +13,16 @@
 
 struct oche_by_rate {
     /*
-     * In bits per second. Arrays: one element for each of the first flows; model_distance: mean
-     * over all flows.
+     * In bits per second. flow_rate: each flow's mean rate. flow_model_distance: the mean distance
+     * between each flow's rate and its rate in the fluid model. Both have one element for each of
+     * the first OCHE_BY_RATE_LISTED flows. model_distance: the mean distance over all flows.
      */
     double flow_rate[OCHE_BY_RATE_LISTED], flow_model_distance[OCHE_BY_RATE_LISTED];
     double model_distance;
-    /* For two flows or more. Gaps are in bits per second, points in time in seconds. */
+    /*
+     * For two flows or more (struct oche_rate_gap has the meanings). Gaps are in bits per second,
+     * times in seconds.
+     */
     double gap_mean, gap_of_means, gap_late;
     double equal_first, equal_since, settled;
     double reached;     /* 1 if the flows' rates are equal at the end, else 0 */
@@ -27,8 +31,8 @@ struct oche_by_rate {
 };
 
 /*
- * `rates`: measured rates of the flows; `model`: the flows' rates in the fluid model; `paced`:
- * rates to which the senders of connections are paced.
+ * Fills `by` from three tables. `rates`: measured rates of the flows; `model`: the flows' rates in
+ * the fluid model; `paced`: the rates to which senders pace their connections.
  */
 void oche_by_rate_take(struct oche_by_rate *by, const struct oche_rates *rates,
                        const struct oche_rates *model, const struct oche_rates *paced);

@@ -24,8 +24,8 @@ double oche_flow_goodput(const struct oche_world *world, uint32_t number)
 }
 
 /*
- * What a pair of hosts received from flows of a workload. A pair may have several entries until
- * they are added up.
+ * The bytes that flows of a workload delivered between a pair of hosts. A pair may have several
+ * entries until they are added up.
  */
 struct pair {
     uint32_t workload, src, dst;
@@ -49,8 +49,8 @@ static int compare_pairs(const void *left, const void *right)
 }
 
 /*
- * Adds to the last entry if that is for the same pair of hosts, else makes a new entry: flows of a
- * pair usually follow each other in the plan.
+ * Adds `pair` to the last entry if that is for the same pair of hosts, else makes a new entry. In
+ * the plan, flows of a pair usually follow each other.
  */
 static void add_pair(struct pairs *pairs, const struct pair *pair)
 {

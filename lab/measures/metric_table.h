@@ -2,7 +2,7 @@
 /*
  * The table of metrics. Each row has a metric's name, unit, subject and meaning, and where its
  * value is in an outcome. Only lab/measures/metrics.c, which makes names, values and texts from the
- * table, and its test use it.
+ * table, and the test of metrics.c use it.
  *
  * To add a metric, add a member to struct oche_outcome and a row to the table.
  */
@@ -70,8 +70,8 @@ enum kind {
 struct source {
     enum kind kind;
     /*
-     * `at`: offset of the first value in the outcome (OF_PORT, OF_WORKLOAD: in the first element of
-     * the outcome's array); `stride`: bytes from one value to the next
+     * `at`: offset of the first value in the outcome (OF_PORT, OF_WORKLOAD: offset in the first
+     * element of the outcome's array). `stride`: bytes from one value to the next.
      */
     size_t at, stride;
     size_t over, over_stride; /* offset and stride of the divisor */

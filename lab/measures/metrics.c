@@ -96,8 +96,8 @@ static const struct oche_switch_counter *counter_of(unsigned which,
 }
 
 /*
- * Returns the counter's name, such as "dart.groups"; "" if there is no counter of that number, or
- * if it does not count packets but the subject requires that.
+ * Returns the counter's name, such as "dart.groups". Returns "" if there is no counter of that
+ * number, or if the subject requires a counter of packets and this one counts something else.
  */
 static const char *scheme_name(enum subject of, unsigned which, char *text, size_t text_bytes)
 {

@@ -25,9 +25,9 @@ typedef void oche_metric_visit(void *context, const char *name, const char *unit
 void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *visit, void *context);
 
 /*
- * Returns the value of a metric, or NAN if the run does not have it. `name` is a metric's name, or
- * a pattern as in the table ("fct.SIZE.p99"); for a pattern, `which` is the number of the size,
- * place, … No other names are allowed.
+ * Returns the value of a metric, or NAN if the run does not have it. `name` must be a metric's
+ * name, or a pattern as in the table ("fct.SIZE.p99"). For a pattern, `which` is the number of the
+ * size, place, …
  */
 double oche_metric_value(const struct oche_outcome *outcome, const char *name, unsigned which);
 

@@ -94,8 +94,8 @@ struct oche_outcome {
     uint32_t pair_count;
 
     /*
-     * Goodput of hosts that received after warm-up, over all hosts to which a flow has started: the
-     * least and the most in bits per second, and Jain's index. -1 if there are no such hosts.
+     * Goodput after warm-up of the hosts to which a flow has started: the least and the most in
+     * bits per second, and Jain's index. -1 if there are no such hosts.
      */
     double host_goodput_least, host_goodput_most, host_jain;
 

@@ -30,7 +30,8 @@ static bool is_of(const struct oche_world *world, const oche_time *turn,
 }
 
 /*
- * Finds when each flow's turn came: at its start, or when the previous one on its queue pair ended.
+ * Finds when each flow's turn came: at its start, or when the previous flow on its queue pair
+ * ended, if that was later.
  */
 static oche_time *find_turns(const struct oche_flows *flows)
 {

@@ -36,8 +36,8 @@ static uint32_t end_of_branch(const struct forest *forest, uint32_t position)
 }
 
 /*
- * Chooses the lines shown for a hot spot: always the branch that was held longest among those whose
- * cause is shown.
+ * Chooses the lines that are shown for a hot spot. Each further line is the branch that was held
+ * longest among the branches whose parent is shown already.
  */
 static void choose(struct forest *forest, uint32_t root)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures by flow size, beside those by range: each size by itself if flows have few sizes (Dart
- * sec VI: 2, 4 and 8 KB), and how many of the packets that arrived were marked.
+ * Further measures by flow size, beside those by range of sizes: each size by itself if flows have
+ * few different sizes (Dart sec VI: 2, 4 and 8 KB), and how many of the packets that arrived were
+ * marked.
  */
 #ifndef OCHE_LAB_MEASURES_SIZE_ROWS_H
 #define OCHE_LAB_MEASURES_SIZE_ROWS_H

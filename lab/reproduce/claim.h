@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Claims of a paper in a form that can be measured, and their verdicts. A kind of claim is one row
- * of the table in claim_kinds.c: it turns the values of its quantity, at one or more conditions,
- * into the number that is shown and its distance from what the paper says. A distance up to the
- * tolerance is "reproduced", up to the wider band "in shape".
+ * of the table in claim_kinds.c. It takes the values of the claim's quantity at one or more
+ * conditions, and computes the number that is shown and the number's distance from what the paper
+ * says. A distance up to the tolerance gives the verdict "reproduced"; a distance up to the wider
+ * band, `shape`, gives "in shape".
  *
- *     value       the quantity is `published`, give or take
- *     at_most     it is not above `bound`         at_least   not below
- *     ratio       its value at `at` over that at `than` is `published`
- *     ratio_at_least  that quotient is not below `bound`
- *     difference  its value at `at` less that at `than` is `published`
- *     order       it falls from one condition of `of` to the next; ties within a margin
+ *     value       the quantity is about `published`
+ *     at_most     it is at most `bound`
+ *     at_least    it is at least `bound`
+ *     ratio       its value at `at`, divided by its value at `than`, is `published`
+ *     ratio_at_least  that quotient is at least `bound`
+ *     difference  its value at `at` minus its value at `than` is `published`
+ *     order       it falls from each condition of `of` to the next; within a margin they are tied
  *     near        it is the same at all conditions of `of`, within a margin
- *     outside     nothing that is measured here: listed, with the reason, and not judged
+ *     outside     cannot be measured here: listed with the reason, and not judged
  *     falls_from  along an axis, the first value at which it is below `below` is `published`
  */
 #ifndef OCHE_LAB_REPRODUCE_CLAIM_H
@@ -90,7 +92,7 @@ struct oche_judgement {
 };
 
 /*
- * Judges the claim by the samples at its conditions. A `reading` (NULL: none) replaces some of
+ * Judges the claim by the samples at its conditions. If `reading` is not NULL, it replaces some of
  * these conditions. The same samples give the same judgement, bit for bit.
  */
 struct oche_judgement oche_judge(const struct oche_study *study, const struct oche_claim *claim,

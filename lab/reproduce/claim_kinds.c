@@ -82,8 +82,9 @@ static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim
 /* ---- several conditions ---- */
 
 /*
- * Shows the smallest lead of one condition over the next; below 0 if two are in the wrong order. If
- * all are tied there is no order: the first must lead the last by more than the margin.
+ * Shows the smallest lead of a condition over the next; it is below 0 if two conditions are in the
+ * wrong order. If all conditions are tied there is no order, so the first must lead the last by
+ * more than the margin.
  */
 static struct oche_reading_of read_order(const struct oche_claim *claim,
                                          const struct oche_study *study, const double *values)

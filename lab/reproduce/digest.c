@@ -52,8 +52,8 @@ static bool is_claimed(const struct oche_document *figure, const char *quantity)
 }
 
 /*
- * Adds the paper's quantities that claims name, and no others: so a quantity added for another
- * figure leaves the digest as it is.
+ * Adds only those of the paper's quantities that claims name, so that a new quantity for another
+ * figure does not change the digest.
  */
 static uint64_t add_claimed(uint64_t digest, struct oche_document *figure,
                             const struct oche_document *paper)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A number that changes only if something changes that decides a figure's verdicts. */
+/* A digest of everything that decides a figure's verdicts. */
 #ifndef OCHE_LAB_REPRODUCE_DIGEST_H
 #define OCHE_LAB_REPRODUCE_DIGEST_H
 

@@ -134,8 +134,8 @@ static void store_claim(const struct oche_findings *findings, size_t number,
 /* ---- curves ---- */
 
 /*
- * Judges a quantity at one combination as a claim that the paper does not make. The result has a
- * number and an interval; its verdict means nothing.
+ * Computes a quantity's number and interval at one combination, by judging a claim that the paper
+ * does not make. The verdict of the result means nothing.
  */
 static struct oche_judgement number_at(const struct oche_findings *findings,
                                        const struct oche_quantity *quantity,

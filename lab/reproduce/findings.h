@@ -20,7 +20,10 @@ struct oche_findings {
     size_t counts[OCHE_FINDINGS]; /* number of claims with each finding */
 };
 
-/* Judges by the points in the results file. Points that are missing there count as "no data". */
+/*
+ * Judges all claims by the points in the results file. Points that are missing there count as "no
+ * data".
+ */
 void oche_findings_make(struct oche_findings *findings, const struct oche_plan *plan,
                         struct oche_sweep_store *store);
 void oche_findings_free(struct oche_findings *findings);

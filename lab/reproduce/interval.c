@@ -18,8 +18,8 @@ double oche_student_t(uint32_t freedom)
     if (freedom <= rows)
         return table[freedom - 1];
     /*
-     * First terms of the expansion around the normal distribution; the error is below 0.0003 for
-     * `freedom` of 30 and more.
+     * The first terms of the expansion around the normal distribution. The error is below 0.0003 if
+     * `freedom` is 30 or more.
      */
     return 1.95996 + 2.37227 / freedom + 2.8225 / ((double)freedom * freedom);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judges a claim: takes its quantity at its conditions, gives the verdict by the mean, and
- * estimates how far chance may have moved the mean. The interval is Student's t if the number is a
- * plain mean over repeats; otherwise it is by bootstrap, with random numbers from the stream (1,
- * "bootstrap", line of the claim).
+ * Judges a claim: takes the values of the claim's quantity at its conditions, derives the verdict
+ * from their mean, and estimates how far chance may have moved the mean. The interval is Student's
+ * t if the number is a plain mean over repeats; otherwise it is by bootstrap, with random numbers
+ * from the stream (1, "bootstrap", line of the claim).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -91,8 +91,8 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
 }
 
 /*
- * True if all conditions of the claim have the values of the figure's `at` that the reading
- * replaces; otherwise the claim has no meaning under that reading.
+ * True if the claim has a meaning under the reading. The reading replaces some values of the
+ * figure's `at`; all conditions of the claim must have these values.
  */
 static bool can_be_read(const struct oche_study *study, const struct oche_claim *claim,
                         const struct oche_reading *reading)

@@ -26,7 +26,7 @@ struct oche_paper {
 
 /* Reads FOLDER/NAME/paper.yaml. Returns NULL, with one line in `error`, on failure. */
 struct oche_paper *oche_paper_open(const char *papers, const char *name, struct oche_error *error);
-/* Like oche_paper_open, but reads `text`; `path` is taken as its file's path. */
+/* Like oche_paper_open, but reads `text` as if it were the file `path`. */
 struct oche_paper *oche_paper_parse(const char *path, const char *text, struct oche_error *error);
 void oche_paper_close(struct oche_paper *paper);
 

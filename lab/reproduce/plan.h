@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The points of a study, in one grid (lab/sweep/grid.h) that contains all grids of the study. The
- * plan lists which of the grid's points are run. Fixed overrides that differ between the study's
- * grids are axes of the one grid.
+ * plan lists which points of that grid are run. Fixed overrides that differ between the study's
+ * grids become axes of that grid.
  */
 #ifndef OCHE_LAB_REPRODUCE_PLAN_H
 #define OCHE_LAB_REPRODUCE_PLAN_H
@@ -21,9 +21,9 @@ struct oche_plan {
 
 /*
  * Opens every combination that is run. Returns false, with one line in `error`, if a combination is
- * impossible, or if the grid would have too many points. `opened` remembers combinations across
- * plans, so that each is opened only once (NULL: not used): opening one takes as long as generating
- * the flows of a thousand hosts.
+ * impossible, or if the grid would have too many points. If `opened` is not NULL, it remembers
+ * combinations across plans, so that each is opened only once: opening a combination may take as
+ * long as generating the flows of a thousand hosts.
  */
 bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
                     struct oche_pool *opened, struct oche_error *error);

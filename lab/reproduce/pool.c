@@ -67,7 +67,7 @@ static bool order_matters(const char *a, const char *b)
 
 /*
  * Sorts overrides alphabetically, since figures may have the same overrides in different orders.
- * Overrides whose order matters stay in that order.
+ * Overrides whose order matters stay in their order.
  */
 static void sort_sets(char **sets, size_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pool of results. The key of a result is the run: the scenario, its overrides, and the seed.
- * Figures of a paper have runs in common; each run is made only once.
+ * A pool of results, so that a run which several figures of a paper need is made only once. The key
+ * of a result is its run: the scenario, the overrides, and the seed.
  */
 #ifndef OCHE_LAB_REPRODUCE_POOL_H
 #define OCHE_LAB_REPRODUCE_POOL_H

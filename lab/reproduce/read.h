@@ -64,32 +64,32 @@ bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml 
 /* ---- the parts of a figure's file, one source file each ---- */
 
 /*
- * Reads axes, grids, overrides and combinations. `also`: the figure's other readings, which a grid
- * can be for; NULL: none.
+ * Reads axes, grids, overrides and combinations. `also`: the figure's other readings, because a
+ * grid may belong to one of them; NULL: none.
  */
 bool oche_read_grids(const struct oche_reader *reader, struct oche_study *study,
                      const struct oche_yaml *grids, const struct oche_yaml *also, bool quick);
 
 /*
- * Reads a condition: for some axes a value, by label, text or number. `many`: an axis may also have
- * a list of values.
+ * Reads a condition, which gives a value to some axes, by label, text or number. With `many` an
+ * axis may also get a list of values.
  */
 bool oche_read_condition(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, bool many, struct oche_condition *condition);
 struct oche_condition oche_no_condition(const struct oche_reader *reader,
                                         const struct oche_study *study);
 /*
- * Returns a condition with the values of `over`, and those of `under` for the axes that `over`
- * lacks.
+ * Returns a condition with the values of `over`; axes that `over` lacks have the values of `under`.
  */
 struct oche_condition oche_condition_merge(const struct oche_reader *reader,
                                            const struct oche_study *study,
                                            const struct oche_condition *under,
                                            const struct oche_condition *over);
 /*
- * Completes a condition, and returns true if it names one value of every axis except `but`, and
- * some grid runs that combination. An axis with a single usual value need not be named. If
- * `quantity` is relative, its reference must be run too. Returns false, with an error, otherwise.
+ * Completes a condition: an axis that it does not name gets its usual value. Returns true if the
+ * condition then has one value for every axis except `but`, and some grid runs that combination. If
+ * `quantity` is relative, some grid must also run its reference. Returns false, with an error,
+ * otherwise.
  */
 bool oche_condition_complete(const struct oche_reader *reader, const struct oche_study *study,
                              const struct oche_yaml *node, size_t but,
@@ -97,8 +97,9 @@ bool oche_condition_complete(const struct oche_reader *reader, const struct oche
                              struct oche_condition *condition);
 
 /*
- * Returns the value that counts if a condition does not name the axis: its only value, without
- * those that are used by a grid for one reading only. OCHE_ANY if there are several.
+ * Returns the axis' usual value, which is used if a condition does not name the axis. It is the
+ * only value of the axis, not counting values that only grids for one reading use. OCHE_ANY: there
+ * are several values.
  */
 size_t oche_usual_value(const struct oche_study_axis *axis);
 

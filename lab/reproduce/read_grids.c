@@ -106,8 +106,8 @@ static struct key *make_key(const struct oche_reader *reader, struct mode *mode,
 }
 
 /*
- * Returns the value for a node: the value of `before` that has the node's label or text, else a new
- * one.
+ * Returns the value for a node. If a value of `before` has the node's label or text, returns that
+ * value, else a new one.
  */
 static struct oche_axis_value value_of(const struct oche_reader *reader, const struct key *before,
                                        const struct oche_yaml *node)
@@ -195,9 +195,7 @@ static bool read_set(const struct oche_reader *reader, const struct oche_yaml *s
     return true;
 }
 
-/*
- * Reads `set`, `vary` and `repeat` of a node into a mode. They replace what the mode already has.
- */
+/* Reads `set`, `vary` and `repeat` of a node into a mode, where they replace earlier ones. */
 static bool read_mode(const struct oche_reader *reader, const struct oche_yaml *node,
                       struct mode *mode)
 {
@@ -417,8 +415,8 @@ static bool make_axes(const struct oche_reader *reader, struct oche_study *study
 /* ---- fixed overrides ---- */
 
 /*
- * Sorts the keys that no grid varies: those with one value in all grids become sets, the others
- * overrides. Fails if a grid does not give one of them.
+ * Divides the keys that no grid varies: a key with the same value in all grids becomes a set, any
+ * other key an override. Fails if a grid does not give such a key.
  */
 static bool make_overrides(const struct oche_reader *reader, struct oche_study *study,
                            const struct grid *grids)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads quantities, which are numbers made from a run's metrics, and plots, which draw some of
- * them.
+ * Reads quantities, which are numbers made from a run's metrics, and plots, which draw quantities.
  */
 #include <math.h>
 #include <stdio.h>
@@ -120,8 +119,8 @@ const struct oche_quantity *oche_quantity_find(const struct oche_study *study, c
 }
 
 /*
- * Reads the figure's quantities. Notes the paper's quantities, which are read when a claim names
- * them.
+ * Reads the figure's quantities. Only notes the paper's quantities; a quantity of the paper is read
+ * when a claim names it.
  */
 bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *study,
                           const struct oche_yaml *node, const struct oche_yaml *of_paper)
@@ -141,8 +140,8 @@ bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *s
 }
 
 /*
- * Reads a quantity of the paper when the figure names it: not every figure has the axes that the
- * paper's quantities name.
+ * Reads a quantity of the paper when the figure names it. It is not read earlier, because not every
+ * figure has the axes that the paper's quantities name.
  */
 static bool take_from_paper(const struct oche_reader *reader, struct oche_study *study,
                             const char *name, const struct oche_quantity **quantity)

@@ -13,7 +13,7 @@
 struct series {
     double *top,
         /*
-         * each has combination->repeats numbers; NAN: there is no such run, or the run lacks a
+         * arrays of combination->repeats numbers; NAN: there is no such run, or the run lacks a
          * metric
          */
         *bottom;
@@ -253,8 +253,8 @@ const double *oche_samples_values(const struct oche_samples *samples,
 }
 
 /*
- * Translates draw[r] to a repeat of a combination with `repeats` repeats, which may be fewer than
- * `draws`.
+ * Translates draw[r], a number below `draws`, to a repeat of a combination that has `repeats`
+ * repeats, possibly fewer than `draws`.
  */
 static uint32_t drawn(const uint32_t *draw, uint32_t draws, uint32_t repeats, uint32_t r)
 {

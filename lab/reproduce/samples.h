@@ -24,17 +24,17 @@ void oche_samples_put(struct oche_samples *samples, size_t metric,
 void oche_samples_ready(struct oche_samples *samples);
 
 /*
- * Returns the quantity's values, one per repeat (combination->repeats), before its statistic and
- * shape; NAN where a run has no value.
+ * Returns the quantity's values before its statistic and shape are applied: combination->repeats
+ * values, one per repeat; NAN where a run has no value.
  */
 const double *oche_samples_values(const struct oche_samples *samples,
                                   const struct oche_quantity *quantity,
                                   const struct oche_combination *combination);
 
 /*
- * Returns the quantity's value over all repeats, or over those in `draw` (NULL: all). `draw` has
- * `draws` repeats, numbers below `draws`, of the combination that has the most repeats; for other
- * combinations they are scaled down. NAN if no run has a value.
+ * Returns the quantity's value over all repeats or, if `draw` is not NULL, over the repeats in
+ * `draw`. `draw` has `draws` numbers below `draws`, which are repeats of the combination with the
+ * most repeats; for other combinations they are scaled down. NAN if no run has a value.
  */
 double oche_samples_value(const struct oche_samples *samples, const struct oche_quantity *quantity,
                           const struct oche_combination *combination, const uint32_t *draw,

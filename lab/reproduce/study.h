@@ -5,17 +5,18 @@
  *
  *     title, place           what it is, where it stands in the paper
  *     scenario               in papers/PAPER/scenarios/
- *     grids                  each: set (fixed overrides), vary (axes), repeat; in quick mode less
+ *     grids                  each has set (fixed overrides), vary (axes), repeat; quick has less
  *     quantities             numbers made from a run's metrics
- *     at                     what claims mean where they do not say otherwise
- *     also                   other readings: every claim is measured there too, but not judged
- *     plot                   curves of the report, and the paper's points; or a list of such
+ *     at                     the condition of claims that do not give another one
+ *     also                   other readings: claims are also measured under them, but not judged
+ *     plot                   curves of the report, and the paper's points; or a list of plots
  *     claims                 see lab/reproduce/claim.h
  *     differences            how the set-up differs from the paper's
  *
- * Axes are the keys that some grid varies. A grid that does not vary such a key gives it under
- * `set`; so every combination of values is run by one grid or by none. A grid may be for one
- * reading only: values that only such grids have need not be excluded by name elsewhere.
+ * Axes are the keys that some grid varies. A grid that does not vary such a key gives its value
+ * under `set`; so every combination of values is run by one grid or by none. A grid may be for one
+ * reading only. Values that only such grids have are not usual values (read.h), so conditions need
+ * not exclude them.
  *
  * Everything here belongs to the figure and lives as long as it does.
  */
@@ -35,10 +36,11 @@ struct oche_study_source {
 };
 
 struct oche_axis_value {
-    const char *label; /* its name in claims and tables: "GBN+CE"; without one, the text */
-    const char *text;  /* as --set accepts it */
-    double number;     /* in the axis' unit; NAN if it is not a number */
-    bool usual;        /* used by a grid that is not for one reading only */
+    const char
+        *label; /* the value's name in claims and tables: "GBN+CE"; if it has none, the text */
+    const char *text;                     /* as --set accepts it */
+    double number;                        /* in the axis' unit; NAN if it is not a number */
+    bool usual;                           /* used by a grid that is not for one reading only */
     const struct oche_document *document; /* where it is written */
     const struct oche_yaml *node;
 };
@@ -51,7 +53,10 @@ struct oche_study_axis {
     size_t count;
 };
 
-/* Values of some axes. Values that are missing must come from elsewhere, or it is an error. */
+/*
+ * Values of some axes. The values of other axes must come from another condition, or there is an
+ * error.
+ */
 struct oche_condition {
     struct oche_condition_term {
         size_t *values; /* if several: the mean over them */
@@ -91,11 +96,11 @@ enum oche_shape {
 
 struct oche_quantity {
     const char *name, *label;
-    const char **metrics; /* whose sum is taken */
+    const char **metrics; /* metrics whose sum is taken */
     size_t metric_count;
-    const char **over; /* by whose sum it is divided */
+    const char **over; /* metrics by whose sum it is divided */
     size_t over_count;
-    bool relative; /* relative to the same point with these values instead of its own */
+    bool relative; /* the result is relative to the point with these values, otherwise the same */
     struct oche_condition relative_to;
     enum oche_statistic statistic; /* over repeats */
     uint32_t thousandths;          /* PERCENTILE */
@@ -191,8 +196,9 @@ struct oche_study {
 };
 
 /*
- * Reads the figure's file. `quick`: as its grids are changed by `quick`. Returns NULL, with one
- * line in `error` ("FILE:LINE: key: what is wrong; what would be right").
+ * Reads the figure's file; with `quick`, applies the changes for quick mode to its grids. Returns
+ * NULL, with one line in `error` ("FILE:LINE: key: what is wrong; what would be right"), on
+ * failure.
  */
 struct oche_study *oche_study_open(const struct oche_paper *paper, const char *name, bool quick,
                                    struct oche_error *error);

@@ -66,8 +66,8 @@ static struct oche_document *document_at(const char *folder, const char *commit,
 }
 
 /*
- * True if the figure's claims in this commit have the same digest as now. In older commits, figures
- * were beside paper.yaml.
+ * True if the figure's claims in this commit have the same digest as now. Also looks beside
+ * paper.yaml, where figures were in older commits.
  */
 static bool is_same_at(const struct oche_study *study, const char *commit, const char *file,
                        const char *old_file)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the commit that fixed a figure's claims and tolerances: the oldest commit since which they
- * have not changed. Uses git if the papers are in a work tree; else the list that was made when the
+ * Finds the commit that fixed a figure's claims and tolerances: the oldest commit after which they
+ * did not change. Uses git if the papers are in a work tree; else the list that was made when the
  * papers were installed (papers/commits.txt: lines "PAPER/FIGURE COMMIT DIGEST").
  */
 #ifndef OCHE_LAB_REPRODUCE_TOLERANCES_H

@@ -54,8 +54,8 @@ static void add(struct files *files, char *text)
 }
 
 /*
- * Adds the file if the parameter is one that names a file; these have the names used in
- * sim/scenario/bind.c.
+ * If the parameter names a file, adds the file. Such parameters are recognised by their names, as
+ * in sim/scenario/bind.c.
  */
 static void take_parameter(void *context, const char *key, const char *value, const char *unit,
                            bool given)

@@ -222,7 +222,8 @@ static struct job *free_job(const struct crew *crew)
 }
 
 /*
- * Starts the point. Returns false if no process can be made now, but can be when others have ended.
+ * Starts the point. Returns false if no process can be made now; another attempt makes sense when
+ * other processes have ended.
  */
 static bool give(struct crew *crew, size_t point)
 {
@@ -282,7 +283,8 @@ static void wait_for_something(struct crew *crew)
 }
 
 /*
- * Signals are not caught but waited for. A signal that was ignored stays ignored (nohup, sh's &).
+ * Prepares signals: they are not caught by handlers but waited for. A signal that was ignored stays
+ * ignored (nohup, sh's &).
  */
 static void take_signals(struct crew *crew)
 {

@@ -2,7 +2,7 @@
 /*
  * Runs points of a grid in processes, several at a time. A process that crashes, is killed or runs
  * out of memory loses only its own point. Results reach the parent in the order in which points
- * end; nothing but the parent writes anything.
+ * end; only the parent writes files.
  */
 #ifndef OCHE_LAB_SWEEP_JOBS_H
 #define OCHE_LAB_SWEEP_JOBS_H

@@ -4,10 +4,10 @@
  * point runs in a process of its own (lab/sweep/jobs.h), its result reaches the parent as text in a
  * file: see oche_point_write and oche_point_read.
  *
- * Metrics have the names that tables and claims use: lower case, parts joined by dots, first the
- * thing, then of what, then the statistic ("goodput", "timeouts.nak_lost", "fct.below_10KB.p99",
- * "queue.tor0:host0.p99", "pauses.tor"). Units are s, bps, bytes, count or ratio.
- * lab/measures/metrics.h has the list, with a line of help for each.
+ * Metrics have the names that tables and claims use: in lower case, with parts joined by dots. The
+ * first part is the thing that is measured, then comes its subject, then the statistic ("goodput",
+ * "timeouts.nak_lost", "fct.below_10KB.p99", "queue.tor0:host0.p99", "pauses.tor"). Units are s,
+ * bps, bytes, count or ratio. lab/measures/metrics.h has the list, with a line of help for each.
  */
 #ifndef OCHE_LAB_SWEEP_POINT_H
 #define OCHE_LAB_SWEEP_POINT_H
