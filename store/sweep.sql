@@ -27,8 +27,8 @@ CREATE TABLE axis_values (
     PRIMARY KEY (axis, number)
 ) WITHOUT ROWID;
 
--- status: done, failed or crashed. seed: an unsigned 64-bit number, which is stored as text if it is
--- too large for SQLite's integers; so the column has no type.
+-- status: done, failed or crashed. seed: an unsigned 64-bit number, stored as text if it is too big
+-- for SQLite's integers; so the column has no type.
 CREATE TABLE points (
     id INTEGER PRIMARY KEY, repeat INTEGER NOT NULL, seed NOT NULL, status TEXT NOT NULL,
     error TEXT, wall_s REAL, trace_hash TEXT
