@@ -22,9 +22,9 @@ struct oche_figure oche_figure_share(double share);   /* 0.123 is 12.3 % */
 struct oche_figure oche_figure_ratio(double ratio);   /* 1.05, 12.3, 123 */
 
 /*
- * The first formats a value in one of the units of results files ("s", "bps", "bytes", "count",
- * "ratio"); the second a mean with its spread, "38.2 ± 0.4Gbps", without the spread if that is 0 or
- * NAN. A value of NAN is "–".
+ * The first function formats a value in one of the units of results files ("s", "bps", "bytes",
+ * "count", "ratio"). The second formats a mean with its spread, "38.2 ± 0.4Gbps", or only the mean
+ * if the spread is 0 or NAN. A value of NAN becomes "–".
  */
 struct oche_figure oche_figure_value(double value, const char *unit);
 struct oche_figure oche_figure_spread(double mean, double spread, const char *unit);

@@ -13,8 +13,8 @@
 #define MESSAGE_BYTES 300
 
 /*
- * Writes the error that the table has no parameter `name`, with the parameter that was probably
- * meant or, if none is similar, with all parameters.
+ * Writes the error that the table has no parameter `name`. The error names the parameter that was
+ * probably meant or, if no parameter is similar, all parameters.
  */
 static void no_parameter(const char *scheme, const struct oche_param_table *table, const char *name,
                          struct oche_error *error)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values as people write them: 10Gbps, 5us, 225KB (decimal), 4KiB (binary), 1/256, 1%, never. There
- * is one parser and one printer for every unit of core/param.h; what is printed can be read back.
+ * Values as people write them: 10Gbps, 5us, 225KB (decimal), 4KiB (binary), 1/256, 1%, never. One
+ * parser and one printer handle every unit of core/param.h; the parser can read everything that the
+ * printer writes.
  */
 #ifndef OCHE_PARAMS_UNITS_H
 #define OCHE_PARAMS_UNITS_H
@@ -34,8 +35,8 @@ void oche_value_range(const struct oche_param *param, char *text, size_t text_by
 const char *oche_unit_name(enum oche_unit unit);
 
 /*
- * Returns the word for UINT64_MAX: "auto" or "unlimited" if the parameter's help explains that word
- * ("auto: from each link"), else "never".
+ * Returns the word that stands for UINT64_MAX: "auto" or "unlimited" if the parameter's help
+ * explains that word ("auto: from each link"), else "never".
  */
 const char *oche_value_special(const struct oche_param *param);
 
@@ -43,8 +44,8 @@ const char *oche_value_special(const struct oche_param *param);
 const char *oche_nearest_word(const char *text, const char *const *words, size_t count);
 
 /*
- * Returns the length of the first value of a list "a,b,c": up to a comma that is not in quotes,
- * brackets or braces, or to the end.
+ * Returns the length of the first value of a list "a,b,c". The value ends before the first comma
+ * outside of quotes, brackets and braces, or at the end of the text.
  */
 size_t oche_value_length(const char *text);
 

@@ -2,9 +2,9 @@
 /*
  * Distributions of flow sizes, as files and for sampling. A file has lines `size_bytes cdf`; #
  * begins a comment; between lines the cdf is interpolated linearly. The cdf is in percent if its
- * last value is 100, a fraction if its last value is 1. A size may be repeated with a higher cdf
- * (that size then has a probability of its own), and a cdf may be repeated with a larger size (no
- * flow has a size in between).
+ * last value is 100, a fraction if its last value is 1. Two lines may have the same size with
+ * different cdfs: the difference is the probability of exactly that size. Two lines may have the
+ * same cdf with different sizes: no flow has a size in between.
  */
 #ifndef OCHE_SIM_APP_CDF_H
 #define OCHE_SIM_APP_CDF_H
@@ -44,7 +44,8 @@ bool oche_cdf_read(struct oche_cdf *cdf, size_t index, const char *path, struct 
 void oche_cdf_free(struct oche_cdf *cdf);
 
 /*
- * Returns the size in bytes, at least 1, that a fraction `u` (0 … 1) of the flows does not exceed.
+ * Returns the size in bytes, at least 1, such that a fraction `u` (0 … 1) of the flows is not
+ * larger.
  */
 uint64_t oche_cdf_size(const struct oche_cdf *cdf, double u);
 /* Returns a random size in bytes, the same on every machine. Takes one draw from `random`. */

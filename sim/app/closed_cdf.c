@@ -2,9 +2,9 @@
 /*
  * Closed loops with sizes from a distribution: random pairs of hosts, each of which keeps
  * `outstanding` messages in flight; when a message is acknowledged the next one starts, until the
- * end of the run. It is the user traffic of DCQCN's benchmark (sec 6.2): a pair slows down with the
- * network and does not build up load. Each pair has random streams of its own, so adding pairs, or
- * messages in flight, does not change the others.
+ * end of the run. This is the user traffic of DCQCN's benchmark (sec 6.2): if the network is slow,
+ * a pair sends less, so its load does not build up. Each pair has random streams of its own, so
+ * adding pairs, or messages in flight, does not change the others.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -95,9 +95,9 @@ void oche_workload_draw_pair(const struct oche_workload_facts *facts, const char
 void oche_workload_shuffle(struct oche_random *random, uint32_t *order, uint32_t count);
 
 /*
- * Returns the number of messages of `bytes`, one after the other, that a host can send from `start`
- * to the end of the run if nothing else uses its link, plus one: enough for a closed loop that
- * lasts the whole run.
+ * Returns a number of messages that is enough for a closed loop which lasts the whole run: the
+ * number of messages of `bytes` that a host can send, one after the other, from `start` to the end
+ * of the run if nothing else uses its link, plus one.
  */
 uint64_t oche_workload_enough(const struct oche_workload_facts *facts, oche_time start,
                               uint64_t bytes);

@@ -3,8 +3,9 @@
  * Incasts of small groups, the foreground traffic of Dart's sec VI-A: groups of `degree` random
  * hosts each send one short message to a random receiver, at the same time. Groups start by one
  * Poisson process; together they offer `load` times `share`. Sizes are drawn for each flow ("short
- * flows of size uniformly chosen"), or once for a group. Sets of hosts that send repeatedly are the
- * static groups of Dart's sec III-D: their queue pairs keep state from one message to the next.
+ * flows of size uniformly chosen"), or once for a group. Optionally the groups are fixed sets of
+ * hosts that send repeatedly, the static groups of Dart's sec III-D; then queue pairs keep their
+ * state from one message to the next.
  *
  * The plan tells which flows form a group (struct oche_flow_groups), for look-ahead (Dart sec
  * III-D).

@@ -5,9 +5,9 @@
  * for flows that outlast the run; here (dart.md#d28) the application produces bytes at a fixed
  * rate, so that all flows together offer `load` times `share`. Bytes that the network does not take
  * at once wait at the sender. Alternatively flows are greedy: all their bytes are there from the
- * start. Greedy flows of all hosts fill an oversubscribed network at any load; with `hosts:
- * by_load` the number of hosts with a flow is chosen so that they make the load if each sends at
- * its link's rate.
+ * start. If all hosts have greedy flows, these fill an oversubscribed network, whatever the load.
+ * With `hosts: by_load` only some hosts have a flow: as many as make the load if each of them sends
+ * at its link's rate.
  *
  * When a message is completely acknowledged, the host starts another one.
  */
@@ -79,8 +79,8 @@ static bool check(const struct long_flows *p, const struct oche_workload_facts *
 }
 
 /*
- * Sets `count` to the number of hosts that have a flow: all, or the number that offers a mean of
- * `offered_bps` per host if each of them sends at its link's rate.
+ * Sets `count` to the number of hosts that have a flow. This is all hosts or, by load, the number
+ * that makes a mean of `offered_bps` over all hosts if each of them sends at its link's rate.
  */
 static bool count_hosts(const struct long_flows *p, const struct oche_workload_facts *facts,
                         double offered_bps, uint32_t *count, struct oche_error *error)

@@ -3,8 +3,8 @@
  * Poisson arrivals with sizes from a distribution, as the HPCC paper's generator makes them
  * (workloads.md#generator): each host, or each of the first few, starts flows by a Poisson process
  * of its own, to another host drawn uniformly, so that the host offers `load` of its link. With
- * `pairs`, random pairs of hosts start the flows instead; a pair offers the same load however slow
- * its flows are.
+ * `pairs`, random pairs of hosts start the flows instead. The load that a pair offers does not
+ * depend on how slow its flows are.
  */
 #include <stdlib.h>
 

@@ -35,9 +35,9 @@ struct oche_capture *oche_capture_create(const char *path, struct oche_error *er
 }
 
 /*
- * The tap reports a frame's arrival in advance, when the frame begins to leave the far end: its
- * transmission time and the link's delay too early. So no later report can be older than the newest
- * by more than the longest such time, which becomes the writer's slack.
+ * The tap reports a frame's arrival in advance, when the frame begins to leave the far end. It is
+ * early by the frame's transmission time and the link's delay. So a report can be older than an
+ * earlier one by at most the longest such time, which becomes the writer's slack.
  */
 void oche_capture_attach(struct oche_capture *capture, const struct oche_network *network)
 {

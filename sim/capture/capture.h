@@ -11,9 +11,9 @@
  *     oche_capture_close(capture, …);
  *
  * A frame has the MAC addresses of the two ends of its link, and each switch on its path decrements
- * its TTL, as routers do. So a single capture of both ends of a flow can tell where a packet was
- * seen. The time of a sent frame is when it begins to leave; the time of a received frame is when
- * it arrives.
+ * its TTL, as routers do. So in a capture of both ends of a flow one can see at which end a packet
+ * was captured. The time of a sent frame is when it begins to leave; the time of a received frame
+ * is when it arrives.
  */
 #ifndef OCHE_SIM_CAPTURE_CAPTURE_H
 #define OCHE_SIM_CAPTURE_CAPTURE_H

@@ -15,8 +15,8 @@
 struct oche_pcap_writer;
 
 /*
- * Creates or replaces the file. `slack`: no record will be older than the newest by more than this.
- * On failure returns NULL, with a line in `error`.
+ * Creates or replaces the file. `slack`: a record that is added later may be older than the newest
+ * one by at most this. On failure returns NULL, with a line in `error`.
  */
 struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack,
                                           struct oche_error *error);
@@ -34,11 +34,12 @@ typedef size_t oche_pcap_encoder(const struct oche_packet *packet, const struct 
 void oche_pcap_set_encoder(struct oche_pcap_writer *writer, oche_pcap_encoder *encoder);
 
 /*
- * Adds a packet at simulated time `when` (picoseconds, truncated to nanoseconds). `frame` has its
- * addresses and other frame fields, including MACs; its udp_checksum is not used. A packet without
- * payload bytes gets zeros. For a PFC frame only frame->src_mac is used. Records of the same time
- * keep their order. Returns false, and writes nothing, for a packet that has no byte format (TCP or
- * ExpressPass without an encoder, or an opcode that is not in the table).
+ * Adds a packet at simulated time `when` (picoseconds, truncated to nanoseconds). `frame` has the
+ * packet's addresses, including MACs, and its other frame fields; frame->udp_checksum is not used.
+ * If the packet's payload pointer is NULL, the payload is written as zeros. For a PFC frame only
+ * frame->src_mac is used. Records of the same time keep their order. Returns false, and writes
+ * nothing, for a packet that has no byte format (TCP or ExpressPass without an encoder, or an
+ * opcode that is not in the table).
  */
 bool oche_pcap_write(struct oche_pcap_writer *writer, const struct oche_packet *packet,
                      const struct oche_frame *frame, oche_time when);

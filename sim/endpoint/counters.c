@@ -5,8 +5,8 @@
 #include "sim/endpoint/endpoint.h"
 
 /*
- * Finds the counters of congestion-control scheme `number`; endpoints follow the last scheme. Sets
- * NULL if it has no counters. Returns false if `number` is too large.
+ * Finds the counters of congestion-control scheme `number`; numbers after the last scheme are
+ * endpoints. Sets *counters to NULL if there are none. Returns false if `number` is too large.
  */
 static bool counters_of(size_t number, const struct oche_counters **counters)
 {

@@ -5,9 +5,9 @@
  * free, the timer is due. Every endpoint reports the same to the host: a flow is started,
  * delivered, completed (sim/network/host_state.h, "for endpoints").
  *
- * The scenario's `congestion_control` chooses the endpoint: a scheme of core/cc means the RNIC; any
- * other endpoint has its own name in the same list. So one axis of a sweep can span schemes and
- * endpoints.
+ * The scenario's `congestion_control` chooses the endpoint: the name of a scheme of core/cc means
+ * the RNIC; every other endpoint has a name of its own. So one axis of a sweep can contain schemes
+ * and endpoints.
  */
 #ifndef OCHE_SIM_ENDPOINT_ENDPOINT_H
 #define OCHE_SIM_ENDPOINT_ENDPOINT_H
@@ -42,8 +42,8 @@ struct oche_endpoint {
     const struct oche_param_table *table; /* NULL for the RNIC: its schemes have tables */
     uint32_t needs; /* what the endpoint needs of switches: enum oche_cc_needs */
     /*
-     * The mechanism that every switch gets with this endpoint, and whose parameters the host gets
-     * too; NULL: none.
+     * The mechanism that every switch gets with this endpoint; the host gets the mechanism's
+     * parameters too. NULL: none.
      */
     const char *switch_mechanism;
     bool symmetric;          /* both directions of a flow must take the same path */
@@ -107,7 +107,7 @@ struct oche_endpoint {
      * and in `scheme_state` the state that holds them.
      */
     const struct oche_counters *(*scheme_counters)(const void *state, const void **scheme_state);
-    /* Returns how many of the rejected packets came after their receiver had finished. */
+    /* Returns the number of rejected packets that came after their receiver had finished. */
     uint64_t (*late_packets)(const void *state);
     uint64_t (*corrupt_bytes)(const void *state);
     /* Returns the connection's rate, at the end that sets it, in bits per second; 0: unknown. */

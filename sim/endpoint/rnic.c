@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The RNIC as an endpoint: flows become WRITEs on queue pairs, and a connection is one queue pair
- * at each end. It drives the same object code that the device drives on the wire; here the port is
- * a simulated link and the clock is virtual.
+ * at each end. The RNIC is the same object code that the device uses on the wire; here its port is
+ * a simulated link and its clock is virtual.
  */
 #include "sim/endpoint/rnic.h"
 

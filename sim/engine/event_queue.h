@@ -39,8 +39,8 @@ struct oche_bucket_spill {
 
 /*
  * A callback that gets an event some time before the event is handled, and fetches into the cache
- * what the handler will touch. It is called with stage 0, then, when the queue has advanced by one
- * bucket, with stage 1, and so on. Calls may come late or be left out.
+ * what the handler will touch. It is called with stage 0, with stage 1 when the queue has advanced
+ * by one bucket, and so on. Calls may come late or be left out.
  */
 #define OCHE_PREFETCH_STAGES 5
 typedef void oche_event_prefetch(void *context, const struct oche_event *event, unsigned stage);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ln x: with x = m 2^e and sqrt(1/2) <= m < sqrt(2), ln x = e ln 2 + ln m, and for s = (m-1)/(m+1),
- * which is at most 0.172, ln m = 2 atanh s = 2 (s + s^3/3 + s^5/5 + …). Twelve terms of the series
- * leave a relative error below 2^-66. ln 2 is split so that e times its upper part is exact.
+ * How ln x is computed: x = m 2^e with sqrt(1/2) <= m < sqrt(2), so ln x = e ln 2 + ln m. With s =
+ * (m-1)/(m+1), whose absolute value is at most 0.172, ln m = 2 atanh s = 2 (s + s^3/3 + s^5/5 + …).
+ * Twelve terms of the series leave a relative error below 2^-66. ln 2 is split into two parts so
+ * that e times the upper part is exact.
  */
 #include "sim/engine/variate.h"
 

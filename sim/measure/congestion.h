@@ -12,7 +12,8 @@
 #include "sim/topology/topology.h"
 
 enum oche_where {
-    OCHE_WHERE_HOST_NIC, /* a host's own port: the host wants to send more than its line carries */
+    OCHE_WHERE_HOST_NIC, /* a host's own port, where congestion means that the host wants to send
+                            more than its line carries */
     OCHE_WHERE_TOR_UP,   /* ToR to aggregation; without aggregation switches, to the top */
     OCHE_WHERE_AGGREGATION_UP,   /* aggregation to core */
     OCHE_WHERE_CORE_DOWN,        /* core to aggregation, or to ToR */
@@ -28,8 +29,8 @@ enum oche_where {
 /* Returns the kind of a port's link, never one of the sums. */
 enum oche_where oche_where_of(const struct oche_topology *topology, uint32_t node, uint32_t port);
 /*
- * The first returns a text for tables ("host NIC", "ToR up", …, "inside", "all"), the second a word
- * for names of metrics ("host_nic", "tor_up", …).
+ * The first function returns a text for tables ("host NIC", "ToR up", …, "inside", "all"), the
+ * second a word for names of metrics ("host_nic", "tor_up", …).
  */
 const char *oche_where_name(enum oche_where where);
 const char *oche_where_key(enum oche_where where);

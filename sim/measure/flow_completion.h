@@ -19,8 +19,8 @@ struct oche_flow_record {
 };
 
 /*
- * Flows in one range of sizes. Times and slowdowns cover delivered flows only, which flatters a
- * scheme that does not deliver slow flows; `flows` therefore counts all.
+ * Flows in one range of sizes. Times and slowdowns cover only delivered flows. A scheme that does
+ * not deliver its slow flows therefore looks better than it is; so `flows` counts all flows.
  */
 struct oche_completion_row {
     uint64_t from_bytes, to_bytes; /* from_bytes <= size < to_bytes; last range: UINT64_MAX */
@@ -36,8 +36,8 @@ extern const uint64_t oche_completion_sizes[];
 extern const uint32_t oche_completion_size_count;
 
 /*
- * Fills one row for each of the `size_count` ranges that begin at `sizes`, and a last row for all
- * flows together: size_count + 1 rows. Flows that started before `warmup`, or never, are in no row.
+ * Fills size_count + 1 rows: one for each of the `size_count` ranges that begin at `sizes`, and a
+ * last row for all flows together. Flows that started before `warmup`, or never, are in no row.
  * Returns how many flows started before `warmup`.
  */
 uint64_t oche_flow_completion(const struct oche_flow_record *flows, size_t count, oche_time warmup,

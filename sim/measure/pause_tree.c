@@ -164,9 +164,10 @@ static uint32_t find_root(struct oche_pause_tree *tree, uint32_t port, unsigned 
 }
 
 /*
- * Returns the node for a hold of `port` below `parent`. If the port is already on the path from the
- * root, that node is returned: a cycle of ports that wait for each other is not unrolled. If there
- * are too many nodes, the hold counts at the nearest node above.
+ * Returns the node for a hold of `port` below `parent`. If the path from the root to `parent` has a
+ * node of this port, returns that node, so that ports that wait for each other in a cycle do not
+ * make an endless path. If there are too many nodes, returns the nearest node above, where the hold
+ * is then counted.
  */
 static uint32_t find_child(struct oche_pause_tree *tree, uint32_t parent, uint32_t port,
                            unsigned cls, bool *deeper)
@@ -253,9 +254,7 @@ static void begin_episode(struct oche_pause_tree *tree, struct line *line, oche_
     tree->episodes++;
 }
 
-/*
- * Returns the node of the egress port's last hold, which lasts at `now` or has just ended.
- */
+/* Returns the node of the egress port's last hold, which still lasts at `now` or has just ended. */
 static uint32_t reason_of(const struct oche_pause_tree *tree, uint32_t port, unsigned cls,
                           oche_time now)
 {
@@ -422,7 +421,8 @@ static uint32_t append(const struct ranked *ranked, uint32_t count, const uint32
 }
 
 /*
- * Returns, by node, true if the node or one below it was held or has PAUSEs in the measured time.
+ * Returns an array with one entry per node: true if the node, or a node below it, was held or has
+ * PAUSEs in the measured time.
  */
 static bool *find_used(const struct oche_pause_tree *tree)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where PAUSEs begin and how far they spread (DCQCN sec 2.2: "cascading"), as a forest. A root is
- * a hot spot: an egress port whose queue filled although no PAUSE held the port. The children of a
- * root are the ports held because of the root's queue; the children of a held port are the ports
- * held because it could not send; and so on, up to hosts.
+ * Where PAUSEs begin and how far they spread (DCQCN sec 2.2: "cascading"), as a forest. A root is a
+ * hot spot: an egress port whose queue filled although no PAUSE held the port. The children of a
+ * root are the ports that were held because of the root's queue. The children of a held port are
+ * the ports that were held because this port could not send; and so on, up to hosts.
  *
  * Each PAUSE has one cause: the egress queue that holds most bytes of the paused ingress class. If
- * the queue is long because a PAUSE held its port (fabric/holds.c tells when), the new PAUSE is
- * placed below the node of that PAUSE; else the queue's port is its root. So a node stands for a
- * path through the tree: a port that is held for several reasons appears at several places.
+ * the queue is long because an earlier PAUSE held its port (fabric/holds.c tells when), the new
+ * PAUSE is placed below the node of the earlier one. Otherwise the queue's port is the root for the
+ * new PAUSE. A port that is held for several reasons has several nodes.
  *
- * A held time begins when a PAUSE takes effect at the port and ends when the RESUME does. Memory is
- * bounded: PAUSEs for which there is no room count at the nearest existing node.
+ * A hold begins when a PAUSE takes effect at the port and ends when the RESUME takes effect. Memory
+ * is bounded: PAUSEs for which there is no room count at the nearest existing node.
  */
 #ifndef OCHE_SIM_MEASURE_PAUSE_TREE_H
 #define OCHE_SIM_MEASURE_PAUSE_TREE_H
@@ -28,7 +28,7 @@ struct oche_pause_node {
                         are unknown, or too many */
     uint8_t cls;
     uint8_t depth; /* 0: a root */
-    bool returns;  /* the port is held because of PAUSEs that it caused itself: a cycle */
+    bool returns;  /* true if the port is held because of PAUSEs that it caused itself: a cycle */
     /* Since the end of warm-up. A root has the values of all nodes below it, combined. */
     uint64_t pauses;
     oche_time held;        /* for a root: the sum over the nodes below it */

@@ -26,14 +26,14 @@ struct oche_rate_gap {
     double late;     /* of_means, for the second half of the windows only */
     uint32_t equal;  /* number of windows in which flows are equal */
     /*
-     * `first`: the first window in which flows are equal; `since`: the window from which on they
-     * are equal in all. `windows`: none.
+     * `first`: the first window in which flows are equal. `since`: the first window from which on
+     * they are equal in all windows. Both are `windows` if there is no such window.
      */
     uint32_t first, since;
     /*
-     * The first window from which on each flow's rate differs by less than OCHE_EQUAL_SHARE from
-     * an equal share of the total rate in the second half of the windows; `windows`: none. Flows
-     * may be equal long before they settle.
+     * The first window from which on each flow's rate differs by less than OCHE_EQUAL_SHARE from an
+     * equal share of the mean total rate in the second half of the windows. `windows`: there is no
+     * such window. Flows may be equal long before they settle.
      */
     uint32_t settled;
     uint32_t settled_close; /* as `settled`, with OCHE_CLOSE_SHARE in place of OCHE_EQUAL_SHARE */

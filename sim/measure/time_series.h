@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Summaries of time series: values at equal intervals (sim/world/series.c samples them). A window
- * is a range of samples, so that a transient can be left out or examined alone.
+ * is a range of samples; with windows, a transient can be left out or examined alone.
  */
 #ifndef OCHE_SIM_MEASURE_TIME_SERIES_H
 #define OCHE_SIM_MEASURE_TIME_SERIES_H
@@ -27,9 +27,9 @@ struct oche_series_summary oche_series_summary(const double *values, uint32_t fi
 uint32_t oche_series_means(const double *values, uint32_t count, uint32_t group, double *out);
 
 /*
- * Returns when rates converge: the first sample such that, there and at all later samples, each of
- * `count` series is within `tolerance` (0.1: 10 %) of the mean of all series at the same sample;
- * `samples` if there is none.
+ * Returns when rates converge: the first sample from which on each of `count` series is within
+ * `tolerance` (0.1: 10 %) of the mean of all series at the same sample. Returns `samples` if they
+ * do not converge.
  */
 uint32_t oche_series_converged(const double *const *series, uint32_t count, uint32_t samples,
                                double tolerance);

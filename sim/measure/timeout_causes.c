@@ -213,9 +213,7 @@ static const struct entry *look_up(const struct stall *stall, enum about about, 
     return find(stall->causes, stall->connection, about, psn);
 }
 
-/*
- * True if the note is about the missing PSN, or about the PSN at which a restarted message begins.
- */
+/* True if the note is about the missing PSN, or about the first PSN of a restarted message. */
 static bool notes(const struct stall *stall, const struct oche_psn_note *note)
 {
     return note->last > 0 && (note->psn == (stall->missing & OCHE_PSN_MASK) ||
@@ -286,9 +284,9 @@ static bool nak_was_lost_since(const struct stall *stall, oche_time since)
 }
 
 /*
- * True if everything sent after the missing PSN in this pass, up to `next`, was lost. (It may have
- * been lost earlier, by a link that the missing PSN had already passed.) After a timeout, a
- * selective sender sends only the missing PSN.
+ * True if all packets sent after the missing PSN in this pass, up to `next`, were lost. (A packet
+ * may be lost before the missing PSN is, at a link that the missing PSN had already passed.) After
+ * a timeout, a selective sender sends only the missing PSN.
  */
 static bool tail_was_lost(const struct stall *stall, uint64_t next)
 {
@@ -302,10 +300,7 @@ static bool tail_was_lost(const struct stall *stall, uint64_t next)
     return true;
 }
 
-/*
- * True if the PSN's last loss was the loss of a repair, which a NAK (or a SACK) or a timeout had
- * asked for.
- */
+/* True if the PSN was last lost as a repair, which a NAK, a SACK or a timeout had asked for. */
 static bool repair_was_lost(const struct stall *stall)
 {
     if (stall->timed_out->sender.selective && stall->lost->first < stall->lost->last)

@@ -3,11 +3,11 @@
  * ExpressPass as a host's endpoint (Cho, Jang, Han: Credit-Scheduled Delay-Bounded Congestion
  * Control for Datacenters, SIGCOMM 2017; expresspass.md#credits), the baseline of Dart sec VI-D. A
  * receiver paces credits, every port limits them (fabric/credit_shaper.h), and a sender sends one
- * frame for each credit that arrives. So data that leaves a host has its place on every link of its
- * path, and queues stay short.
+ * frame for each credit that arrives. So the capacity for data is reserved on every link of the
+ * path before the data leaves its host, and queues stay short.
  *
- * How it differs from the authors' simulator: a STOP is answered (sender.c), a NACK is repeated
- * (receiver.c), and a sender does not stop its credits before its last frame has left.
+ * Differences from the authors' simulator: a STOP is answered (sender.c), a NACK is repeated
+ * (receiver.c), and a sender stops its credits only after its last frame has left.
  */
 #include "sim/endpoint/expresspass/xpass.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a receiver sets the rate of a flow's credits, once per round trip (ExpressPass sec 3.2;
- * expresspass.md#feedback): the rate rises until credits are lost, then falls to what came through.
- * A credit counts as lost when the data that it asks for does not come: each data packet carries
- * the number of its credit, so a gap in the numbers is a loss.
+ * expresspass.md#feedback): the rate rises until credits are lost, then falls to the rate of the
+ * credits that were not lost. A credit counts as lost when the data that it asks for does not come:
+ * each data packet carries the number of its credit, so a gap in the numbers is a loss.
  *
  *     loss = lost / (lost + used) of the round trip; rates are bytes of credits on the line / s
  *
@@ -19,9 +19,9 @@
  *                            rate = (1 - w) * rate + w * most * (1 + target)
  *             within the same bounds, but with most * (1 + target) in place of `most`
  *
- * A round trip lasts from a credit's departure to its data's arrival; it is smoothed 4 to 1 as in
- * the code. The formulas are the paper's, in IEEE doubles. Each operation on them is correctly
- * rounded, so every machine computes the same, as in core/cc.
+ * A round trip lasts from a credit's departure to the arrival of its data. As in the authors' code
+ * it is smoothed, with weights 4 to 1. The formulas use IEEE doubles. Each operation on them is
+ * correctly rounded, so every machine computes the same, as in core/cc.
  */
 #ifndef OCHE_SIM_ENDPOINT_EXPRESSPASS_FEEDBACK_H
 #define OCHE_SIM_ENDPOINT_EXPRESSPASS_FEEDBACK_H

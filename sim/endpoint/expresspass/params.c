@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameter table. ns2-xpass is the authors' simulator; expresspass.md lists the values found
- * there, and the values said to be those of the paper (Cho et al., SIGCOMM 2017).
+ * The parameter table. ns2-xpass is the authors' simulator; expresspass.md lists the values in this
+ * simulator and the values that the paper is said to use (Cho et al., SIGCOMM 2017).
  */
 #include "sim/endpoint/expresspass/params.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The receiving end: sends credits from the REQUEST to the STOP, at the rate that feedback.c sets,
- * and puts data in order. Data takes the path of its credits and only a fault can lose it, so data
- * after a gap is not kept: a NACK asks for everything from the gap on, and again after two round
- * trips if the gap is still there.
+ * and puts data in order. Data takes the path of its credits, so only a fault can lose data.
+ * Therefore data after a gap is not kept: a NACK asks for everything from the gap on. It is
+ * repeated after two round trips if the gap is still there.
  */
 #include "sim/endpoint/expresspass/xpass.h"
 
@@ -28,8 +28,8 @@ struct oche_xpass_end *oche_xpass_accept(struct oche_xpass *xpass, const struct 
 }
 
 /*
- * Closes the end if all flows are delivered and no credits are being sent: only duplicates can
- * still arrive.
+ * Closes the end if all flows are delivered and no credits are being sent, because then only
+ * duplicates can still arrive.
  */
 static void rest(struct oche_xpass *xpass, struct oche_xpass_end *end)
 {
@@ -112,8 +112,8 @@ static void stop_credits(struct oche_xpass *xpass, struct oche_xpass_end *end)
 }
 
 /*
- * Sends the next credit; stops credits if nothing was heard for too long (a sender still there asks
- * again).
+ * Sends the next credit. Stops the credits if nothing was heard for too long; a sender that still
+ * needs credits asks again.
  */
 void oche_xpass_receiver_timer(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
 {

@@ -2,9 +2,9 @@
 /*
  * The sending end: asks for credits, sends a frame for each, stops credits when there is no more to
  * send. Flows of one connection follow each other without a STOP in between. A flow is completed
- * when credits, or the answer to a STOP, confirm that all of it has arrived. While the application
- * is still producing a flow (supply.c), a sender without data waits a little before it stops its
- * credits.
+ * when a credit, or the answer to a STOP, says that all of the flow has arrived. While the
+ * application is still producing a flow (supply.c), a sender without data waits a little before it
+ * stops its credits.
  *
  * The authors' code has no answer to a STOP: its sender waits until no more credits come. The DONE
  * is ours; it tells a sender what has arrived, even if the last frames were lost.
@@ -208,8 +208,8 @@ void oche_xpass_nack(struct oche_xpass *xpass, struct oche_xpass_end *end,
 }
 
 /*
- * Asks for credits if there is data to send, or stops credits if there has been no data for too
- * long. Returns false if it did neither.
+ * Asks for credits if there is data to send; stops the credits if there has been no data for too
+ * long. Returns false if neither was necessary.
  */
 static bool look_at_supply(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ExpressPass endpoint of a host, for the files of this folder. A connection carries data one
- * way and credits the other: the host where its flows begin has a sender, the other one a receiver.
- * Flows are messages one after the other in the connection's stream of bytes, counted from 0.
+ * way and credits the other way: the host where its flows begin has a sender, the other host a
+ * receiver. Flows are messages one after the other in the connection's stream of bytes, counted
+ * from 0.
  *
  *     sender                      receiver
  *     REQUEST                 →   begins to send credits

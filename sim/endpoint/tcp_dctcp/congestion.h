@@ -5,9 +5,9 @@
  * of 2^-30, so that every machine computes the same.
  *
  * Where the RFCs leave a choice: an ACK adds at most two segments in slow start (RFC 3465 with L =
- * 2, so that delayed ACKs do not slow it down); the window grows only if it limited the sender, in
- * slow start if half of it was in flight (as in Linux); after a cut by marks it does not grow for
- * one round trip (as in Linux's state CWR).
+ * 2, so that delayed ACKs do not slow it down). The window grows only if it has limited the sender;
+ * in slow start it is enough that half of the window was in flight (as in Linux). After a cut by
+ * marks the window does not grow for one round trip (as in Linux's state CWR).
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_CONGESTION_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_CONGESTION_H

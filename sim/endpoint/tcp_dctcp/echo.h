@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the receiver echoes CE through delayed ACKs (RFC 8257 sec 3.2, DCTCP sec 3.1 Fig 10): all
- * segments that one ACK acknowledges carried the same mark, and the ACK's ECE tells which. So when
- * the mark changes, the delayed ACK leaves at once, with the old mark.
+ * How the receiver echoes CE through delayed ACKs (RFC 8257 sec 3.2, DCTCP sec 3.1 Fig 10): the
+ * ACK's ECE tells whether its segments were marked, so one ACK acknowledges either only marked or
+ * only unmarked segments. When a segment differs in this from the segment before, the delayed ACK
+ * leaves at once, with the ECE for the earlier segments.
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_ECHO_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_ECHO_H
@@ -15,7 +16,7 @@ struct oche_tcp_echo {
 
 /*
  * To be called when a segment arrives (`ce`: with CE) while `waiting` segments have no ACK yet.
- * Returns true if those must first be acknowledged, by an ACK whose ECE is *ece.
+ * Returns true if the waiting segments must first be acknowledged, by an ACK whose ECE is *ece.
  */
 static inline bool oche_tcp_echo_arrived(struct oche_tcp_echo *echo, bool ce, unsigned waiting,
                                          bool *ece)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has arrived after a gap: disjoint ranges of the stream, in order. The number of gaps is
- * limited, to more than connections usually have; a segment that would exceed it is dropped, and
- * the sender resends it.
+ * What has arrived after a gap: disjoint ranges of the stream, in order. The number of ranges is
+ * limited, but connections usually have fewer. A segment that would exceed the limit is dropped,
+ * and the sender resends it.
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_REASSEMBLY_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_REASSEMBLY_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The receiving end: puts the stream in order, reports each complete flow to the host, and
- * acknowledges: every ack_every-th segment in order, or after ack_delay (RFC 5681 sec 4.2); at once
- * if a segment is out of order, fills a gap or is a duplicate. With DCTCP it echoes CE (echo.h).
+ * acknowledges segments: those in order when there are ack_every of them, or after ack_delay (RFC
+ * 5681 sec 4.2); a segment that is out of order, fills a gap or is a duplicate at once. With DCTCP
+ * it echoes CE (echo.h).
  */
 #include "sim/endpoint/tcp_dctcp/tcp.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The retransmission timeout (RFC 6298): smoothed round trip and its deviation, RTO = SRTT + 4
- * RTTVAR within bounds, doubled by every timeout until new data is acknowledged. The sender samples
- * only segments that were sent once (Karn). Times are picoseconds, so the RFC's clock granularity
- * has no effect.
+ * RTTVAR within bounds, doubled by every timeout until new data is acknowledged. The sender
+ * measures only segments that it has sent once (Karn). Times are picoseconds, so the RFC's clock
+ * granularity has no effect.
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_RTT_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_RTT_H

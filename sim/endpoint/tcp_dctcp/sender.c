@@ -2,8 +2,8 @@
 /*
  * The sending end: what may leave when, what an ACK means, when to retransmit. New Reno: limited
  * transmit (RFC 3042), fast retransmit and fast recovery with partial ACKs in the impatient variant
- * (RFC 6582), timeouts that go back to the first unacknowledged byte (RFC 6298 sec 5). No SACK, no
- * timestamps: one segment at a time is timed.
+ * (RFC 6582), timeouts that go back to the first unacknowledged byte (RFC 6298 sec 5). There is no
+ * SACK, and there are no timestamps: the round trip of only one segment at a time is measured.
  *
  * The operating system takes os_overhead for each flow before its first byte may leave (Dart sec
  * VI). A connection is open from the start, or begins with a handshake. There is no closing
@@ -124,7 +124,8 @@ static void update(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_ti
     }
     timer = oche_time_min(timer, supply_next(sender));
     /*
-     * Lets the timer fail the flow at once: the flow is just being started, so it cannot fail here.
+     * The flow must fail, but not in this call, which is starting it: lets the timer, due at once,
+     * fail it.
      */
     if (sender->state == OCHE_TCP_FAILED && sender->completed < connection->queued) {
         uint32_t flow = tcp->host->flows->order[connection->first + sender->completed];
