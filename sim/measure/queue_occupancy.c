@@ -26,8 +26,8 @@ static oche_time total_time(const struct oche_queue_watch *watch, oche_time now)
 }
 
 /*
- * Returns the standard deviation. It is computed in a second pass over the histogram, from
- * differences to the mean, so that a long steady queue does not lose precision.
+ * Returns the standard deviation. A second pass over the histogram computes it from differences to
+ * the mean, so that precision is not lost if a queue is long and steady.
  */
 static double deviation(const struct oche_queue_watch *watch, oche_time now, double mean)
 {

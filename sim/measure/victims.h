@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The time that a flow loses to PAUSEs, and the hot spot that caused them. A flow waits when a port
- * on its path is held. If the hot spot at the root of the hold (sim/measure/pause_tree.h) is on the
- * flow's path too, the flow is one of those that cause the congestion; if not, the flow is a victim
- * of congestion that it has no part in.
+ * on its path is held. Each hold has a root, a hot spot (sim/measure/pause_tree.h). If the root is
+ * on the flow's path too, the flow contributes to the congestion. If not, the flow is a victim of
+ * congestion in which it has no part.
  *
- * During a flow's life, at the port of its path that was held longest (a flow is as fast as the
- * slowest port):
+ * Three times are measured at the port of the flow's path that was held longest during the flow's
+ * life, because a flow is as fast as its slowest port:
  *
  *     held      time that this port was held, for whatever reason
  *     own       time that it would have been held if only roots on the flow's path held ports
  *     foreign   held - own: the part that roots elsewhere caused
  *
- * Two times bound the flow's loss to foreign roots from above: `foreign`, since the flow need not
- * have had a packet waiting all the time, and the flow's completion time minus its time alone in
- * the network. The smaller of the two is taken as the time lost.
+ * The time that the flow lost to foreign roots cannot exceed `foreign` (the flow may not have had a
+ * packet waiting all the time), nor the flow's completion time minus its time alone in the network.
+ * The smaller of the two is taken as the time lost.
  */
 #ifndef OCHE_SIM_MEASURE_VICTIMS_H
 #define OCHE_SIM_MEASURE_VICTIMS_H
@@ -25,7 +25,7 @@ struct oche_flow_holds {
     oche_time life;
     oche_time held, own, foreign;
     oche_time lost; /* time lost to foreign roots */
-    uint32_t root; /* node of the foreign root that held that port longest, or OCHE_NO_PAUSE_NODE */
+    uint32_t root; /* node of the foreign root that held this port longest, or OCHE_NO_PAUSE_NODE */
 };
 
 /*

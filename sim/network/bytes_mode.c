@@ -33,8 +33,9 @@ static void cross_as_pfc(uint8_t *bytes, struct oche_packet *packet)
 }
 
 /*
- * InfiniBand's flow control packets, one for each class: op (0: normal), FCTBS, VL, FCCL, of 4, 12,
- * 4 and 12 bits. Their CRC is left out, since no link here corrupts packets.
+ * Converts InfiniBand's flow control packets, one for each class, to bytes and back. The fields are
+ * op (0: normal), FCTBS, VL and FCCL, of 4, 12, 4 and 12 bits. The CRC is left out, because no link
+ * here corrupts packets.
  */
 static void cross_as_fcp(uint8_t *bytes, struct oche_packet *packet)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes mode: a packet crosses each link as the bytes of its frame. The codec must give back
- * exactly what went in, so a run in bytes mode has the same trace as one without.
+ * Bytes mode: a packet crosses each link as the bytes of its frame. Decoding must give exactly the
+ * packet that was encoded, so a run in bytes mode has the same trace as a run without.
  */
 #ifndef OCHE_SIM_NETWORK_BYTES_MODE_H
 #define OCHE_SIM_NETWORK_BYTES_MODE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which messages were deflected, where and when. A switch adds a note for each message that it
- * deflects, when it deflects the message's first packet (the other packets follow the first). The
- * notes are read after the run. A switch that deflects nothing allocates no notes.
+ * Notes which messages were deflected, where and when. A switch adds a note when it deflects the
+ * first packet of a message (the other packets follow the first). The notes are read after the run.
+ * A switch that deflects nothing allocates no notes.
  */
 #ifndef OCHE_SIM_NETWORK_DEFLECTION_NOTES_H
 #define OCHE_SIM_NETWORK_DEFLECTION_NOTES_H

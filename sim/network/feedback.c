@@ -18,7 +18,8 @@ static bool before(const struct oche_held *a, const struct oche_held *b)
 }
 
 /*
- * The old array stays in the arena, unused. All old arrays together are smaller than the new one.
+ * Moves the packets to a larger array. The old array stays in the arena, unused; all old arrays
+ * together are smaller than the new one.
  */
 static void grow(struct oche_feedback *feedback, struct oche_arena *arena)
 {

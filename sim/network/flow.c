@@ -215,8 +215,8 @@ static int compare_hosts(const void *left, const void *right)
 }
 
 /*
- * Writes a group's senders in the form that packets carry; leaves `incast` empty if they do not
- * fit.
+ * Writes a group's senders in the form that packets carry. Leaves `incast` empty if packets cannot
+ * name the group.
  */
 static void name_incast(struct oche_group *incast, uint8_t *list, const uint32_t *members,
                         uint32_t count)

@@ -2,8 +2,8 @@
 /*
  * Flows: what applications send, fixed before the run, and the results. A flow starts at a given
  * time, or when another flow is completed (acknowledged at its sender) or delivered (its last byte
- * has arrived at its receiver). The node where that happens is also the one that starts the next
- * flow, so no node reads another's state.
+ * has arrived at its receiver). In the latter two cases the next flow starts at the node where that
+ * happens, so no node reads another node's state.
  */
 #ifndef OCHE_SIM_NETWORK_FLOW_H
 #define OCHE_SIM_NETWORK_FLOW_H
@@ -15,8 +15,8 @@
 #define OCHE_NO_FLOW UINT32_MAX
 
 /*
- * Which flows share a queue pair. A chain is a sequence of flows between the same two hosts, in
- * which each next flow starts when the previous one is completed at the sender.
+ * Which flows share a queue pair. A chain is a sequence of flows between the same two hosts in
+ * which each flow starts when the previous flow is completed at the sender.
  */
 enum oche_connections {
     OCHE_CONNECTION_PER_FLOW,
@@ -35,8 +35,8 @@ struct oche_flow_plan {
     uint32_t connection;       /* set by oche_flows_prepare */
     uint32_t workload;         /* the workload that made the flow: index in the scenario's list */
     /*
-     * Initial rate of the queue pair, used if this flow is the first on the queue pair (DCQCN sec
-     * 3.1, note 2); 0: line rate.
+     * Initial rate of the queue pair (DCQCN sec 3.1, note 2); 0: line rate. Only that of a queue
+     * pair's first flow is used.
      */
     uint64_t initial_rate_bps;
     /*
@@ -136,9 +136,9 @@ bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, u
 void oche_flows_set_groups(struct oche_flows *flows, const struct oche_flow_groups *groups);
 
 /*
- * Returns the flow's group in the form that packets carry, with the senders in rising order. NULL
- * if the flow has no group, is alone in its group, or packets cannot name the group because it has
- * more than OCHE_GROUP_MOST senders or a host number above 65535.
+ * Returns the flow's group in the form that packets carry, with the senders in rising order.
+ * Returns NULL if the flow has no group or is alone in its group, or if packets cannot name the
+ * group because it has more than OCHE_GROUP_MOST senders or a host number above 65535.
  */
 static inline const struct oche_group *oche_flow_incast(const struct oche_flows *flows,
                                                         uint32_t flow)

@@ -133,9 +133,9 @@ void oche_host_start(struct oche_host *host, uint32_t number, oche_time now)
 /* ---- events ---- */
 
 /*
- * Each event handler is written once for any endpoint and compiled twice: for the RNIC, with its
- * table visible to the compiler, so that nearly all hosts need no indirect call; and for all other
- * endpoints.
+ * Each event handler is written once and compiled twice: for all endpoints, and for the RNIC alone.
+ * For the RNIC the compiler knows the table of functions, so nearly all hosts need no indirect
+ * call.
  */
 static const struct oche_endpoint rnic = {
     .receive = oche_rnic_receive,
@@ -350,8 +350,8 @@ void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time
 }
 
 /*
- * A NIC keeps sending while its link is down, and the other end of the link drops the packets. So
- * the NIC's timers run and retries are counted. The PFC state is cleared, as at the switch.
+ * Clears the PFC state, as the switch does. A NIC keeps sending while its link is down, and the
+ * other end of the link drops the packets; so the NIC's timers run and retries are counted.
  */
 void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Links that go down and come back while the network runs, and routes that change as a result. Each
- * node has a list of changes, made before the run; they are events of that node, so the result is
- * the same for any number of shards. A link is changed at both ends at the same time, each end by
- * its own node. At equal times, a node's changes come after all its other events.
+ * node has a list of changes, made before the run. The changes are events of that node, so the
+ * result is the same for any number of shards. A link is changed at both ends at the same time,
+ * each end by its own node. At equal times, a node's changes come after all its other events.
  *
  * A packet is lost if its link is down at any time from the start of the packet until it has
  * arrived whole. The receiver's node decides this when the packet would arrive. A packet whose last

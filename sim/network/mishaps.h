@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What goes wrong in a window: packets that links lose or switches drop, and ACK timeouts. Each
- * shard notes its own mishaps. Whoever runs the network reads the notes between windows, when no
- * shard runs. Notes are kept only if network->keep_mishaps is set, since otherwise nobody would
+ * Notes what goes wrong in a window: packets that links lose or switches drop, and ACK timeouts.
+ * Each shard notes its own mishaps. Whoever runs the network reads the notes between windows, when
+ * no shard runs. Notes are kept only if network->keep_mishaps is set, since otherwise nobody would
  * clear them. Each list of a shard is in order of time.
  */
 #ifndef OCHE_SIM_NETWORK_MISHAPS_H

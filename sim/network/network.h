@@ -5,8 +5,8 @@
  *
  * A node's handler touches only that node and reaches others by sending over a link, whose delay is
  * above zero. So nodes can be spread over shards, each run by one thread. All shards run the same
- * window of time, as long as the smallest link delay, side by side. The result is the same for any
- * number of shards.
+ * window of time in parallel; a window is as long as the smallest link delay. The result is the
+ * same for any number of shards.
  *
  * A link is a FIFO at the receiving port: only its head has an event pending. A transmit-done event
  * exists only if something waits for the port.
@@ -143,7 +143,7 @@ struct oche_network {
     oche_time now;    /* everything before this time has happened */
     bool ipv6;        /* frames of bytes mode are IPv6 */
     const struct oche_endpoint
-        *endpoint;   /* the endpoint that owns packets of kind OTHER; NULL: none */
+        *endpoint;   /* the hosts' endpoint if it is not the RNIC; NULL: the RNIC */
     bool bytes_mode; /* encode and decode every packet at every link */
     bool keep_mishaps;
     uint32_t connections; /* number of connections; 0: no link can fail */
@@ -178,8 +178,8 @@ void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t s
 void oche_network_ready(struct oche_network *network);
 
 /*
- * Runs all events before `until`. At the end of each window `stop`, unless NULL, is asked whether
- * to stop.
+ * Runs all events before `until`. If `stop` is not NULL, it is called at the end of each window; if
+ * it returns true, the run ends.
  */
 void oche_network_run(struct oche_network *network, oche_time until,
                       bool (*stop)(void *context, oche_time now), void *context);

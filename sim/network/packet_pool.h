@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets of one shard: a last-in first-out free list over slabs, so that a packet just freed,
- * still in the cache, is the next one used. A slab is added when the list is empty, and none is
- * freed before the end.
+ * The packets of one shard: a last-in first-out free list over slabs. So the next packet used is
+ * the one that was freed last, which is still in the cache. A slab is added when the list is empty;
+ * slabs are freed only at the end.
  */
 #ifndef OCHE_SIM_NETWORK_PACKET_POOL_H
 #define OCHE_SIM_NETWORK_PACKET_POOL_H
@@ -45,8 +45,8 @@ static inline int64_t oche_packet_pool_idle(const struct oche_packet_pool *pool)
 }
 
 /*
- * Returns a packet with undefined contents, except that port_ahead is 0 and payload is as when the
- * packet was returned.
+ * Takes a packet. Its contents are undefined, except that port_ahead is 0 and `payload` is as it
+ * was when the packet was put back.
  */
 static inline struct oche_packet *oche_packet_take(struct oche_packet_pool *pool)
 {

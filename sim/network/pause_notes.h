@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which port paused which, when, and why. A switch notes each PAUSE and RESUME that it sends (a
- * refresh of a PAUSE is not noted). Whoever runs the network reads the notes between windows, when
- * no shard runs. A switch allocates notes at the first PFC frame that it sends or receives.
+ * Notes which port paused which other port, when, and why. A switch notes each PAUSE and RESUME
+ * that it sends, except refreshes of a PAUSE. Whoever runs the network reads the notes between
+ * windows, when no shard runs. A switch allocates notes at the first PFC frame that it sends or
+ * receives.
  */
 #ifndef OCHE_SIM_NETWORK_PAUSE_NOTES_H
 #define OCHE_SIM_NETWORK_PAUSE_NOTES_H
@@ -17,7 +18,7 @@ struct oche_pause_note {
     uint32_t port;  /* the port that sends it: global number of the ingress port */
     uint8_t cls;
     bool on;           /* true: PAUSE; false: RESUME */
-    bool held;         /* PAUSE: the causing queue is long because it was itself held */
+    bool held;         /* PAUSE: the causing queue is long because its port was held */
     uint32_t cause;    /* PAUSE: egress port of the causing queue, which has most bytes of cls; or
                           OCHE_NO_PORT */
     uint8_t cause_cls; /* PAUSE: the class of the causing queue */

@@ -120,10 +120,10 @@ static void collect(struct oche_shard *shard)
 }
 
 /*
- * A packet ends up in the pool of the shard that received it. If more packets go one way than the
- * other, one shard would make new ones for ever and the other keep them all; so the shard with the
- * most free packets gives some to the shard with the fewest. To be called between windows, when no
- * other thread runs.
+ * A packet ends up in the pool of the shard that received it. If more packets go from one shard to
+ * another than back, the first would make new packets for ever and the second would keep them all.
+ * So the shard with the most free packets gives some to the shard with the fewest. To be called
+ * between windows, when no other thread runs.
  */
 static void balance_pools(struct oche_network *network)
 {
@@ -142,9 +142,8 @@ static void balance_pools(struct oche_network *network)
 }
 
 /*
- * Returns the end of the next window, given that nothing can happen before `soonest`. A window
- * never crosses a multiple of the window's length, so that its end does not depend on how the run
- * is divided.
+ * Returns the end of the next window; no event is earlier than `soonest`. A window never crosses a
+ * multiple of the window length, so its end does not depend on the steps in which the run is made.
  */
 static oche_time next_window_end(const struct oche_network *network, oche_time soonest,
                                  oche_time until)

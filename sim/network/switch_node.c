@@ -24,8 +24,8 @@ static struct oche_pause_notes *pause_notes(struct oche_shard *shard, struct och
 }
 
 /*
- * Notes each class that the frame just made newly pauses or resumes. `before` is the mask of
- * classes paused before it.
+ * Adds a note for each class that the switch's latest PFC frame newly pauses or resumes. `before`
+ * is the mask of classes that were paused before this frame.
  */
 static void note_pauses(struct oche_shard *shard, struct oche_port *port, uint8_t before,
                         oche_time now)
@@ -134,8 +134,8 @@ static void receive_pause(struct oche_shard *shard, struct oche_port *port,
 }
 
 /*
- * Receives a packet at a switch that may deflect: also traces what the switch did with the packet,
- * and notes the start of a deflection.
+ * Receives a packet at a switch that may deflect. Also traces what the switch did with the packet,
+ * and adds a note if it deflected a message's first packet.
  */
 static OCHE_NOINLINE int receive_noting(struct oche_shard *shard, struct oche_port *port,
                                         struct oche_packet *packet, oche_time now)

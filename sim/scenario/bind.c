@@ -116,8 +116,8 @@ static bool unknown_key(struct binder *binder, const struct oche_yaml *node,
 }
 
 /*
- * Fills `values` from `map` (NULL: all defaults). Keys that are not in the table must be among the
- * `other_count` words in `others`, which the caller binds elsewhere.
+ * Fills `values` from `map` (NULL: all defaults). A key that is not in the table must be one of the
+ * `other_count` words in `others`, which the caller handles.
  */
 static bool bind_table(struct binder *binder, const struct oche_yaml *map,
                        const struct oche_param_table *table, const char *const *others,
@@ -268,8 +268,8 @@ static bool bind_entry(struct binder *binder, const struct oche_section *section
 }
 
 /*
- * Binds the keys at the root: those in the tables of sections called "" (several may share the
- * root), and the names of all other sections.
+ * Binds the keys at the root. These are the keys in the tables of sections called "" (several
+ * sections may share the root), and the names of all other sections.
  */
 static bool bind_root(struct binder *binder)
 {

@@ -66,17 +66,17 @@ bool oche_bindings_same(const struct oche_bindings *a, const struct oche_binding
 const struct oche_bound *oche_bindings_find(const struct oche_bindings *bindings, const char *name);
 
 /*
- * Adds the place in the file to `message`, which is "key: …" with a key of the section's table, or
- * has no key: writes the error "FILE:LINE: path.key: …" ("FILE: path.key: …" if the value is not in
- * the file) and returns false.
+ * Adds the place in the file to `message`, and returns false. The message may begin with a key of
+ * the section's table ("key: …"); then the error becomes "FILE:LINE: path.key: …", or "FILE:
+ * path.key: …" if the value is not in the file.
  */
 bool oche_bound_fail(const struct oche_document *document, const struct oche_bound *bound,
                      const char *message, struct oche_error *error);
 
 /*
  * Adds the place in the file to a message that begins with a path ("switch.kmin: …", "workload[1]:
- * load: …") or a key of the root ("duration: …"); returns false. Copies a message that begins with
- * something else ("sizes.cdf:3: …") unchanged.
+ * load: …") or a key of the root ("duration: …"). Copies any other message ("sizes.cdf:3: …")
+ * unchanged. Returns false.
  */
 bool oche_bindings_fail(const struct oche_document *document, const struct oche_bindings *bindings,
                         const char *message, struct oche_error *error);

@@ -249,9 +249,9 @@ static void explain_yaml(const struct reader *reader, const yaml_parser_t *parse
 }
 
 /*
- * True if `text` is nested no deeper than MAX_DEPTH. The check goes event by event and comes before
- * loading, because for each bracket libyaml examines all open brackets, and a text of nothing but
- * brackets would take minutes. Does not report invalid YAML; the loader will.
+ * True if `text` is nested no deeper than MAX_DEPTH. The text is checked event by event before it
+ * is loaded, because the loader would need minutes for a text of nothing but brackets: for each
+ * bracket libyaml examines all open brackets. Invalid YAML is not reported here, but by the loader.
  */
 static bool is_shallow(struct reader *reader, const char *text, size_t bytes,
                        const struct oche_yaml *to)
@@ -466,8 +466,8 @@ static struct oche_yaml *list_entry(struct reader *reader, struct oche_yaml *lis
 }
 
 /*
- * Turns a node that is not a list into a list with that node as its only entry: a scenario may
- * leave out the brackets of a list with one entry.
+ * If the node is not a list, turns it into a list with the old node as its only entry, because a
+ * scenario may leave out the brackets of a list with one entry.
  */
 static void make_list(struct reader *reader, struct oche_yaml *node)
 {

@@ -44,9 +44,10 @@ void oche_document_close(struct oche_document *document);
 /*
  * Applies "key.path=value", as given to --set: the value is YAML ("4", "{type: incast}"). Missing
  * maps are created. "workload[1]" or "workload.1" names an entry of a list; the number after the
- * last adds an entry. The index 0 may be left out for a list of one entry, and is also allowed if
- * the scenario has that entry without a list around it. A section written as a bare name ("dcqcn")
- * keeps the name when keys are added; a section that is set to its present name keeps its keys.
+ * last adds an entry. The index 0 may be left out if the list has one entry. It is also allowed if
+ * the scenario has a single entry without a list around it. If keys are added to a section that is
+ * written as a bare name ("dcqcn"), the name stays. If a section is set to the name that it already
+ * has, its keys stay.
  */
 bool oche_document_set(struct oche_document *document, const char *assignment,
                        struct oche_error *error);
@@ -66,9 +67,8 @@ char *oche_document_print(struct oche_document *document, const char *format, ..
     __attribute__((format(printf, 2, 3), nonnull(2)));
 
 /*
- * Writes an error about `node` to `error` and returns false: the node's place, the node's path,
- * then
- * ".below" if `below` (a key in the node) is not NULL, then the message.
+ * Writes an error about `node` to `error` and returns false. The error has the node's place and
+ * path, ".below" if `below` (a key in the node) is not NULL, and the message.
  */
 bool oche_document_fail(const struct oche_document *document, const struct oche_yaml *node,
                         const char *below, struct oche_error *error, const char *format, ...)

@@ -52,8 +52,8 @@ enum section {
 };
 
 /*
- * Lists the values of `congestion_control`: the RNIC's schemes, then the other endpoints. They are
- * one list so that one sweep can compare all.
+ * Lists the values of `congestion_control`: the RNIC's schemes, then the other endpoints. They form
+ * one list so that one sweep can compare all of them.
  */
 static size_t list_schemes(struct oche_schema *schema)
 {
@@ -279,7 +279,7 @@ static bool add_mechanism(struct oche_scenario *scenario, const char *name,
 }
 
 /*
- * Adds the mechanism that the congestion control needs, whether switch.mechanisms names it or not.
+ * Adds the mechanism that the congestion control needs, unless switch.mechanisms names it already.
  */
 static bool add_needed(struct oche_scenario *scenario, struct oche_error *error)
 {
@@ -434,7 +434,8 @@ static bool check_scheme(const struct oche_scenario *scenario, struct oche_error
 }
 
 /*
- * Checks that the sections suit each other. Creating the world checks each section by itself.
+ * Checks that the sections suit each other. Each section by itself is checked when the world is
+ * created.
  */
 static bool check(const struct oche_scenario *scenario, struct oche_error *error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The builder, for the files that make a topology: begin with the number of nodes, name each node,
- * add links (their order decides port numbers), finish. Also the parameters that most types have.
+ * The builder, for the files that make a topology. The steps are: begin with the number of nodes,
+ * name each node, add links (their order determines the port numbers), finish. Here are also the
+ * parameters that most types have.
  */
 #ifndef OCHE_SIM_TOPOLOGY_BUILDER_H
 #define OCHE_SIM_TOPOLOGY_BUILDER_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cyclic buffer dependency. Under PFC a port can send only if the next switch has room, and that
- * switch has room only if it can forward: a packet that port e sends and that leaves the next
- * switch by port f makes e wait for f. If the paths of all flows make ports wait for each other in
- * a cycle, the network can deadlock; without a cycle it cannot. Routes that go up and then down
- * never form a cycle.
+ * switch gets room only if it can forward packets. So if port e sends a packet that leaves the next
+ * switch by port f, e may have to wait for f. If the paths of all flows make ports wait for each
+ * other in a cycle, the network can deadlock; without a cycle it cannot. Routes that go up and then
+ * down never form a cycle.
  *
  * Ports are numbered for the whole network, as in sim/topology/walk.h.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which ports of a switch can feed which: the pairs (in, out) that some packet can take. For each
- * destination, packets are followed from all hosts along all routes; a switch is visited once for
- * each port by which they come in.
+ * Finds which ports of a switch can feed which others: the pairs (in, out) such that some packet
+ * can come in by `in` and leave by `out`. For each destination, packets are followed from all hosts
+ * along all routes; a switch is visited once for each port by which packets come in.
  */
 #include <stdlib.h>
 #include <string.h>

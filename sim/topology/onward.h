@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a switch that misroutes must know about its surroundings (fabric/iofd.h): which ports lead
- * up, and which neighbours can forward a packet.
+ * Facts about its surroundings that a switch needs for deflecting packets (fabric/iofd.h): which
+ * ports lead up, and which neighbours can forward a packet.
  */
 #ifndef OCHE_SIM_TOPOLOGY_ONWARD_H
 #define OCHE_SIM_TOPOLOGY_ONWARD_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parking lot: a chain of switches, each with hosts. A flow from the first switch to the last
- * crosses every link of the chain; flows between neighbours load one link each. The parking lot of
- * DCQCN Fig 3 is another: an effect of ECMP in the testbed of DCQCN Fig 2, which clos.c builds.
+ * crosses every link of the chain; flows between neighbours load one link each. The "parking lot"
+ * of DCQCN Fig 3 is something else: an effect of ECMP in the testbed of DCQCN Fig 2, which clos.c
+ * builds.
  */
 #include <stdio.h>
 

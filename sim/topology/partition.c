@@ -71,9 +71,9 @@ static uint32_t blocks_by_node(const struct oche_topology *topology, uint32_t *b
 }
 
 /*
- * Deals blocks to parts in order. A part's share is the work that is left, divided by the parts
- * that are left. A part takes a block if at least half of the block's work fits into the share and
- * a block remains for each later part; it takes one block in any case.
+ * Assigns blocks to parts in order. A part's share is the work that is left, divided by the number
+ * of parts that are left. Each part takes at least one block. It takes a further block if at least
+ * half of the block's work fits into the share and a block remains for each later part.
  */
 static void deal_blocks(const uint64_t *block_work, uint32_t blocks, uint32_t parts,
                         uint16_t *part_of_block, uint64_t *load)
@@ -98,8 +98,9 @@ static void deal_blocks(const uint64_t *block_work, uint32_t blocks, uint32_t pa
 }
 
 /*
- * Returns the part for a switch without a block: of the parts whose load stays within `limit`, the
- * one with most links to the switch; the least loaded part if all would exceed `limit`.
+ * Returns the part for a switch without a block. Of the parts whose load stays within `limit`, this
+ * is the part with the most links to the switch. If all parts would exceed `limit`, it is the least
+ * loaded part.
  */
 static uint16_t place(const struct oche_topology *topology, uint32_t node,
                       const uint16_t *part_of_node, uint32_t parts, const uint64_t *load,

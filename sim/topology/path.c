@@ -24,9 +24,9 @@ static void add_link(struct oche_path *path, const struct oche_topology_link *li
 }
 
 /*
- * Goes from the `count` switches of the current layer one link further towards `group`: adds a link
- * with the best rate and delay among all those taken to `path`, and makes the switches reached the
- * current layer. Returns the number of switches reached.
+ * Goes one link further towards `group`, from all `count` switches of the current layer. Adds one
+ * link to `path`, with the best rate and the best delay of all links taken. The switches reached
+ * become the current layer; returns their number.
  */
 static uint32_t step(const struct oche_topology_routes *routes, uint32_t group, uint32_t count,
                      struct oche_path *path)

@@ -6,8 +6,8 @@
 #include "sim/topology/routes.h"
 
 /*
- * A routing table. During construction each switch has one; afterwards switches with equal tables
- * share one of them, and the other copies are freed.
+ * A routing table. During construction each switch has a table of its own; afterwards switches with
+ * equal tables share one, and the other copies are freed.
  */
 struct oche_route_table {
     uint16_t *set_of_group;

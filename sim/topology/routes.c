@@ -107,8 +107,8 @@ static void search(struct maker *maker, uint32_t start, uint16_t *distance, bool
 }
 
 /*
- * Computes distances to `target` along paths that go up and then down. A switch with a path down to
- * the target takes it.
+ * Computes distances to `target` along paths that go up and then down. A switch that has a path
+ * down to the target uses that path.
  */
 static void search_up_down(struct maker *maker, uint32_t target)
 {
@@ -159,7 +159,8 @@ static bool grow(void **array, uint32_t *room, uint32_t needed, size_t item_byte
 }
 
 /*
- * Returns the set of exactly these ports, and adds it if there is none; NO_SET if memory runs out.
+ * Returns the set with exactly these ports, which is added if it does not exist; NO_SET if memory
+ * runs out.
  */
 static uint16_t find_set(struct oche_route_table *table, const uint16_t *ports, uint32_t count)
 {

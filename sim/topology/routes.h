@@ -36,9 +36,9 @@ bool oche_topology_route(const struct oche_topology *topology, struct oche_topol
 /*
  * Makes routes that avoid the links for which `dead` (by link) is true. Groups keep their numbers;
  * a group that cannot be reached has an empty port set. With up_down, paths only go up and then
- * down (sim/topology/onward.h defines up): down as soon as there is a path down, else up by the
- * shortest path. So no failure can make ports wait for each other in a cycle. If no link is dead
- * and the topology's type is up_down, the up-down paths are the shortest paths.
+ * down (sim/topology/onward.h defines up): a switch sends down if it has a path down, else up by
+ * the shortest path. So no failure can make ports wait for each other in a cycle. If no link is
+ * dead and the topology's type is up_down, the up-down paths are the shortest paths.
  */
 bool oche_topology_route_around(const struct oche_topology *topology, const bool *dead,
                                 bool up_down, struct oche_topology_routes *routes,
@@ -79,18 +79,18 @@ struct oche_frames {
 };
 
 /*
- * Returns the time from the first bit leaving the sender until the last frame has arrived
- * completely, for a message alone in the network: each hop stores a frame, then forwards it, and
- * frames queue behind each other. With s(f, l) the serialisation time of frame f on link l, rounded
- * up, this is
+ * Returns the time that a message takes alone in the network, from when its first bit leaves the
+ * sender until its last frame has arrived completely. Each hop stores a frame, then forwards it,
+ * and frames queue behind each other. With s(f, l) for the serialisation time of frame f on link l,
+ * rounded up, this time is
  *
  *     sum of delays + max over 1 <= a <= b <= links of
  *         sum of s(first, 1 … a) + sum of s(middle, a … b)
  *         + (count - 3) * max s(middle, a … b) + sum of s(last, b … links)
  *
- * for three frames or more: the longest path through the grid of frames and links. For equal frames
- * the maximum is the familiar sum of s + (count - 1) * max s. Slowdowns take this time as the ideal
- * FCT.
+ * for three frames or more. It is the longest path through the grid of frames and links. For equal
+ * frames the maximum is the well-known sum of s + (count - 1) * max s. Slowdowns use this time as
+ * the ideal FCT.
  */
 oche_time oche_path_ideal(const struct oche_path *path, const struct oche_frames *frames);
 
@@ -112,12 +112,13 @@ void oche_topology_fan(const struct oche_topology_routes *routes, uint32_t *fan_
                        uint32_t *fan_in);
 
 /*
- * Assigns each node to one of `parts` (threads): the nodes of a pod stay together, and pods are
- * dealt in order, in blocks of equal work (the ports of a switch; a host's count double, since
- * hosts run the transport). A switch without a pod goes to the part that most of its links lead to
- * if that keeps the balance, else to the least loaded part. With fewer pods than parts, each block
- * is a ToR with its hosts; with fewer ToRs than parts, a single node. Returns how many parts are in
- * use. Equal arguments give equal results.
+ * Assigns each node to one of `parts` parts (threads). The nodes of a pod stay together: a pod is a
+ * block, and the parts get blocks in order, with about equal work. A switch's work is the number of
+ * its ports; a host's counts double, because hosts run the transport. If there are fewer pods than
+ * parts, each block is a ToR with its hosts; if there are fewer ToRs than parts, a single node. A
+ * switch without a pod goes to the part that most of its links lead to if that keeps the balance,
+ * else to the least loaded part. Returns how many parts are in use. Equal arguments give equal
+ * results.
  */
 uint32_t oche_topology_partition(const struct oche_topology *topology, uint32_t parts,
                                  uint16_t *part_of_node);

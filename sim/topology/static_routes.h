@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Routes from a text file, which replace the shortest paths of the switches and destinations that
- * the file names: to see what a wrong route does, or to route by hand. One statement per line:
+ * Routes from a text file: for the switches and destinations that the file names, its routes
+ * replace the shortest paths. With such a file one can route by hand, or see what a wrong route
+ * does. One statement per line:
  *
  *     SWITCH DESTINATION PORT [PORT …]
  *
@@ -22,7 +23,8 @@ struct oche_static_routes {
     uint32_t *group_of;
     struct oche_static_table *tables;
     uint32_t switches;
-    uint32_t groups; /* those of the shortest paths, then one for each host that the file names */
+    uint32_t
+        groups; /* the groups of the shortest paths, then one for each host that the file names */
 };
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The path of one flow: the ports that send its packets, as the switches' own routing picks them
- * (fabric/ecmp.h). The path depends only on the routes, the destination and the flow's hash, so a
- * flow that comes to a switch twice loops for ever.
+ * The path of one flow: the ports that send its packets, found with the switches' own routing
+ * (fabric/ecmp.h). The next port depends only on the routes, the destination and the flow's hash,
+ * so a flow that comes to a switch twice loops for ever.
  */
 #ifndef OCHE_SIM_TOPOLOGY_WALK_H
 #define OCHE_SIM_TOPOLOGY_WALK_H
@@ -26,8 +26,8 @@ struct oche_walk {
 
 /*
  * Follows the path of a flow from src to dst, which must differ. `of` has the routes by switch
- * (node - host_count), `seed` is the run's seed, and `symmetric` is true if a
- * switch's salt is that of its tier (oche_topology_tier).
+ * (node - host_count), `seed` is the run's seed, and `symmetric` is true if all switches of a tier
+ * have the same salt (oche_topology_tier).
  */
 void oche_topology_walk(const struct oche_topology *topology, const struct oche_routes *of,
                         uint64_t seed, bool symmetric, uint32_t src, uint32_t dst,

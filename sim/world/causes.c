@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds out why ACK timers expired: at the end of each window, when no shard runs, both ends of the
- * connection are examined. A window is no longer than the shortest link delay, so nothing sent
- * since the timer expired can have reached the receiver by then; and windows end at the same times
- * for any number of threads.
+ * connection are examined. A window is no longer than the shortest link delay, so no packet that
+ * was sent since the timer expired can have reached the receiver by the end of the window. Windows
+ * end at the same times for any number of threads.
  */
 #include "sim/world/internal.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deadlock under PFC, proved on the state of the switches, not guessed from a timeout. We list the
- * ports that are held by PAUSE, and repeatedly strike off each port that may be released: the
- * switch that holds the port would resume it once all bytes had left that switch except those that
- * wait at ports still on the list. The ports that remain can never send, whatever else happens:
- * each is held because of bytes that wait at other ports of the list, so there is a cycle.
+ * Deadlock under PFC, proved from the state of the switches, not guessed from a timeout. We list
+ * the ports that are held by PAUSE, and repeatedly strike off ports that may be released. A port
+ * may be released if the switch that holds it would resume it after all bytes had left that switch,
+ * except bytes that wait at ports that are still on the list. The ports that remain can never send,
+ * whatever else happens: each of them is held because of bytes that wait at other ports of the
+ * list, so there is a cycle.
  *
- * A PAUSE counts only once it has lasted long enough to have taken effect, with no older frame
+ * A PAUSE counts only after it has lasted so long that it has taken effect and no older frame is
  * still on its way (links lose no PFC frames). A port that may be released is not deadlocked,
  * however long it is held.
  */
@@ -116,8 +117,8 @@ static uint32_t place_of(uint32_t port, unsigned cls)
 }
 
 /*
- * Returns the place (port and class) that `place` waits for: of the stuck places at the switch that
- * it sends to, the one where most of its bytes wait.
+ * Returns the place (port and class) that `place` waits for. The switch to which `place` sends has
+ * stuck places; the result is the one where most of the bytes that came from `place` wait.
  */
 static uint32_t waits_for(const struct check *check, uint32_t place)
 {

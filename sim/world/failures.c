@@ -4,11 +4,12 @@
  * when each link is down, which routes switches use at which time, and from both a list of changes
  * for each node; so the result is the same for any number of threads.
  *
- * If a switch fails, all of its links fail. Routes follow a failure after routes.reroute, at all
- * switches at the same time: they are recomputed without the links that are down and those that may
- * not be used yet. If the topology's shortest paths go up and then down, paths do so whatever fails
- * (sim/topology/routes.h), as with BGP if the spines share an autonomous system number (RFC 7938):
- * a host that can be reached only by going down and up again is cut off.
+ * If a switch fails, all of its links fail. Routes follow a change of a link after routes.reroute,
+ * at all switches at the same time: they are recomputed without the links that are down and the
+ * links that came back too recently to be used. If the topology's shortest paths go up and then
+ * down, so do all recomputed paths (sim/topology/routes.h). A host that can be reached only by
+ * going down and up again is then cut off, as with BGP if the spines share an autonomous system
+ * number (RFC 7938).
  */
 #include <stdio.h>
 #include <stdlib.h>

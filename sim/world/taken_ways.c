@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The paths that deflected messages took, from two sources: the notes of the switches that
- * deflected them and, at all other switches, the routes. All packets of a message take the same
- * path. If failures changed the routes while a message was sent, its path is unknown and left out.
+ * Finds the paths that deflected messages took. At a switch that deflected the message, the
+ * switch's notes tell the path; at all other switches, the routes do. All packets of a message take
+ * the same path. If failures changed the routes while a message was sent, its path is unknown and
+ * left out.
  */
 #include <stdlib.h>
 

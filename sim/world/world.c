@@ -279,9 +279,9 @@ static bool build_switches(struct oche_world *world, struct oche_error *error)
 /* ---- flows and hosts ---- */
 
 /*
- * Returns the facts from which workloads compute flows. Load counts the bytes that flows would put
- * on the line as RoCEv2 with host.mtu, whatever the hosts' endpoint is, so that all schemes are
- * offered the same flows.
+ * Returns the facts from which workloads compute flows. Whatever the hosts' endpoint is, load
+ * counts the bytes that the flows would put on the line as RoCEv2 packets with host.mtu, so that
+ * all schemes are offered the same flows.
  */
 static struct oche_workload_facts workload_facts(const struct oche_world *world)
 {

@@ -87,8 +87,8 @@ struct oche_way_sum {
 struct oche_world_ways {
     bool known; /* true if some mechanism deflects; false: all else is 0 */
     /*
-     * Sums over all flows; over the flows that started after warm-up and are a single short
-     * message; and over those of the short flows that were deflected.
+     * all: sum over all flows. short_ones: sum over the flows that started after warm-up and are a
+     * single short message. deflected: sum over those short flows that were deflected.
      */
     struct oche_way_sum all, short_ones, deflected;
     uint64_t unnoted; /* deflected messages that are missing in oche_world_deflections */
@@ -186,8 +186,8 @@ struct oche_hit oche_world_hit(const struct oche_world *world, uint32_t connecti
 uint64_t oche_world_lost_packets(const struct oche_world *world, uint32_t port);
 /*
  * Copies the counters of all ports since the end of warm-up, indexed by
- * topology->nodes[node].first_port + port. For a host's port these are packets (those with data),
- * marks (by its own NIC), queueing_time and received PAUSEs.
+ * topology->nodes[node].first_port + port. A host's port has only these: packets (with data), marks
+ * (by the host's NIC), queueing_time and received PAUSEs.
  */
 void oche_world_port_stats(const struct oche_world *world, struct oche_switch_port_stats *stats);
 /* Copies the counters of one host's NIC since the end of warm-up. */
@@ -242,16 +242,17 @@ void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
                      struct oche_walk *walk);
 
 /*
- * Faults of the routes for the flows of this scenario, found before it runs. Nothing is checked if
- * shortest paths go up and then down.
+ * Faults of the routes for the flows of this scenario, found before the scenario runs. Nothing is
+ * checked if shortest paths go up and then down.
  */
 struct oche_route_faults {
-    uint32_t lost_flows;       /* flows that never arrive, or are never acknowledged */
-    uint32_t lost_flow;        /* the first of the lost flows */
-    bool lost_back;            /* true: its data arrives, but its answers do not */
-    struct oche_walk lost;     /* the path of its data; of its answers if lost_back is true */
+    uint32_t lost_flows; /* flows that never arrive, or are never acknowledged */
+    uint32_t lost_flow;  /* the first of the lost flows */
+    bool lost_back;      /* true: the lost flow's data arrives, but the answers to it do not */
+    struct oche_walk
+        lost; /* the path of the lost flow's data or, if lost_back is true, of the answers */
     struct oche_circle circle; /* a cyclic buffer dependency; empty: none, or no PFC */
-    unsigned circle_cls;       /* that class */
+    unsigned circle_cls;       /* the class of `circle` */
 };
 /* Returns true if there is a fault; false: all flows arrive and PFC cannot deadlock. */
 bool oche_world_find_route_faults(const struct oche_world *world, struct oche_route_faults *faults);
