@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Address handles, and the addresses of datagrams and connections. An address is a GID, with IPv4
- * as ::ffff:a.b.c.d; nothing can be sent without a GID. Multicast is refused.
+ * as ::ffff:a.b.c.d; addresses without a GID and multicast addresses are refused.
  */
 #include <arpa/inet.h>
 #include <netinet/ip.h>
@@ -102,7 +102,7 @@ bool ov_destination(const struct ov_qp *qp, struct ibv_ah *ah, uint32_t qpn, uin
 
 /*
  * Reads the 40 bytes before a received datagram: an IPv6 header, or an IPv4 header in the last 20
- * bytes (rocev2.md#grh). Returns false if it is neither.
+ * bytes (rocev2.md#grh). Returns false if the bytes are neither.
  */
 static bool read_grh(const struct ibv_grh *grh, union ibv_gid *from, union ibv_gid *to,
                      struct ibv_global_route *route)

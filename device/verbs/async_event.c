@@ -31,8 +31,8 @@ void ov_async_push(struct ov_context *context, const struct ibv_async_event *eve
 }
 
 /*
- * Returns the count of delivered events of the event's object; NULL: such events need no
- * acknowledgement.
+ * Returns the counter of delivered events of the object that the event is about; NULL: such events
+ * need no acknowledgement.
  */
 static uint32_t *delivered_of(const struct ibv_async_event *event)
 {
@@ -79,9 +79,9 @@ static bool take(struct ov_context *context, struct ibv_async_event *event)
 }
 
 /*
- * Waits without making progress: the caller is a thread for errors, beside others that poll. It
- * waits on a futex, not on the descriptor: poll() would end with any signal, but this call must end
- * only with those after which a read would end, whose handlers have no SA_RESTART.
+ * Waits without making progress, because the caller is a thread for errors, beside others that
+ * poll. Waits on a futex, not on the descriptor: any signal would end poll(), but only signals
+ * whose handlers have no SA_RESTART, which would also end a read, must end this call.
  */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
@@ -182,7 +182,8 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 }
 
 /*
- * Removes the events of the object whose count of deliveries is at `delivered`. Returns the count.
+ * Removes the undelivered events of the object whose counter of delivered events is at `delivered`.
+ * Returns the counter's value.
  */
 static uint32_t forget(struct ov_context *context, const uint32_t *delivered)
 {

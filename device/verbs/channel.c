@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completion channels: a descriptor that is readable while an event waits (an eventfd that counts
- * the events), and the queue of the CQs that have events. A thread that waits in ibv_get_cq_event
- * makes progress itself. For a thread that waits in poll or epoll, the port's thread makes
- * progress; ibv_req_notify_cq wakes the port's thread.
+ * Completion channels: a channel has a descriptor that is readable while an event waits (an eventfd
+ * that counts the events), and a queue of the CQs that have events. A thread that waits in
+ * ibv_get_cq_event makes progress itself. For a thread that waits in poll or epoll, the port's
+ * thread makes progress; ibv_req_notify_cq wakes the port's thread.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -53,9 +53,9 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 }
 
 /*
- * Events are kept until the NIC has handled everything that has arrived. A thread that is woken by
- * the first completion, and arms the CQ again while the next one is on its way, would otherwise
- * poll both and then be told about the second in vain.
+ * Keeps events until the NIC has handled everything that has arrived. Otherwise a thread could be
+ * woken by the first completion, arm the CQ again just before the second, poll both, and then get
+ * an event for the second in vain.
  */
 void ov_completion_event(void *context, struct oche_cq *ring)
 {
@@ -86,7 +86,8 @@ static void tell(struct ov_cq *cq)
     cq->pending_events += cq->new_events;
     cq->new_events = 0;
     /*
-     * Written under the lock: a thread that takes the event without waiting must find it counted.
+     * Written under the lock, so that a thread that takes the event without waiting finds it
+     * counted in the descriptor.
      */
     if (write(channel->channel.fd, &count, sizeof(count)) < 0)
         errno = 0; /* the descriptor is readable anyway: 2^64 - 2 events wait */
@@ -137,9 +138,10 @@ static struct ov_cq *take(struct ov_channel *channel)
 }
 
 /*
- * True if a signal handler that has run should end a call that sleeps, as it would end a read(2) of
- * a kernel's channel: a handler without SA_RESTART does. We cannot tell which handler has run, so
- * any of the program's counts, except those for faults: nearly always all of them are alike.
+ * True if a signal handler that has run should end a call that sleeps. A handler without SA_RESTART
+ * should, as it would end a read(2) of a kernel's channel. We cannot tell which handler has run, so
+ * the result is true if any of the program's handlers, except those for faults, has no SA_RESTART.
+ * Nearly always all of them have the same flags.
  */
 static bool signals_end_calls(void)
 {

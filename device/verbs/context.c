@@ -92,9 +92,7 @@ void ov_context_release(struct ov_context *context)
     free(context);
 }
 
-/*
- * Objects that the application has not destroyed keep the context alive until they are destroyed.
- */
+/* The context stays alive until all of its objects are destroyed. */
 int ibv_close_device(struct ibv_context *context)
 {
     OV_PASS_ON(context->device, ibv_close_device, context);

@@ -188,8 +188,8 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 }
 
 /*
- * Moves the ring to other memory, with both the polling thread and the one that fills the ring
- * locked out. Returns false if its contents do not fit.
+ * Moves the ring to other memory, while the thread that polls and the thread that fills the ring
+ * are locked out. Returns false if the ring's contents do not fit.
  */
 static bool move_ring(struct ov_cq *cq, void *memory, uint32_t entries)
 {
@@ -284,9 +284,9 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
     unsigned count = oche_cq_poll(cq->ring, done, max);
 
     /*
-     * If the queue has a channel, a poll that finds completions makes no progress: a thread that
-     * has armed the queue would poll the new completions too, and then be woken by their event for
-     * nothing.
+     * If the queue has a channel, a poll that finds completions makes no progress. With progress, a
+     * thread that has armed the queue would poll the new completions too, and then their event
+     * would wake it for nothing.
      */
     if (count > 0 && (cq->cq.channel != NULL || ++cq->since_progress < POLLS_PER_PROGRESS))
         return count;
@@ -320,8 +320,9 @@ unsigned int ov_wc_flags_of(const struct oche_completion *done)
 }
 
 /*
- * There are no service levels. For a datagram, the field tells which headers it came with; other
- * devices report that there, and programs look there (RoCEv2, A17.4.5.1).
+ * Returns the value of the service-level field. There are no service levels; for a datagram the
+ * field tells which headers the datagram came with, as with other devices, because programs read
+ * that there (RoCEv2, A17.4.5.1).
  */
 uint8_t ov_sl_of(const struct ov_cq *cq, const struct oche_completion *done)
 {

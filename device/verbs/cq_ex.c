@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Extended completion queues, which are polled one completion at a time; functions read its fields.
- * Timestamps are in nanoseconds, of device time or since 1970.
+ * Extended completion queues, which are polled one completion at a time; functions read the
+ * completion's fields. Timestamps are in nanoseconds, of device time or since 1970.
  */
 #include <arpa/inet.h>
 

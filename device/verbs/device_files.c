@@ -10,8 +10,8 @@
  *   /sys/class/infiniband/oche_IF…/ports/1/gid_attrs/ndevs/0
  *       the interface
  *
- * Only the kernel can make files there, so these names are handled where the program asks for them:
- * in the C library's functions that open a file or ask about one by its path. All other names are
+ * Only the kernel can make files there. So this library replaces the C library's functions that
+ * open a file or ask about a file by its path, and handles these names there. All other names are
  * passed on unchanged. Folders do not list these files.
  */
 #undef _FILE_OFFSET_BITS /* both open and open64 are defined here */
@@ -51,8 +51,8 @@ static void *next(void *_Atomic *kept, const char *name)
 /* ---- names ---- */
 
 /*
- * `volatile` keeps the test for NULL: the headers promise compilers that no path is NULL, but the
- * kernel would answer EFAULT.
+ * `volatile` keeps the test for NULL, which the compiler would remove, because the headers promise
+ * that no path is NULL. For NULL the kernel answers EFAULT.
  */
 static bool begins_with(const char *path, const char *prefix)
 {

@@ -6,8 +6,8 @@
  *   oche_IF     the interface's first IPv4 address      oche_IF_2   its second, …
  *   oche_IF_v6  its first IPv6 address                  oche_IF_v6_2, …
  *
- * With OCHE_DEVICE there is only the device of that address. Our devices are followed by the RDMA
- * devices that the kernel has: a program that takes the first device should get ours, since the
+ * With OCHE_DEVICE there is only the device of that address. After our devices the list has the
+ * kernel's RDMA devices. A program that takes the first device should get one of ours, because the
  * user chose this library.
  */
 #include <ifaddrs.h>
@@ -131,9 +131,9 @@ static unsigned add_all(const struct ifaddrs *all, bool loopback, sa_family_t fa
 }
 
 /*
- * Lists the device of the address `text`, which may be any address of this host, including all of
- * 127.0.0.0/8, which no interface lists in full. Returns the number of devices: 1, or 0 after
- * printing a line that tells why.
+ * Lists the device of the address `text`. This may be any address of this host, and also any
+ * address in 127.0.0.0/8, although interfaces do not list them all. Returns the number of devices:
+ * 1, or 0 after printing a line that tells why.
  */
 static unsigned add_named(const struct ifaddrs *all, const char *text, struct ov_device **list)
 {

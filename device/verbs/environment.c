@@ -83,7 +83,8 @@ static uint64_t malformed(const struct oche_device_stats *stats)
 }
 
 /*
- * Returns the number of ACKs and NAKs to which the scheme has added something, by its own counters.
+ * Returns the number of ACKs and NAKs to which the scheme has added a header, by the scheme's own
+ * counters.
  */
 static uint64_t stamped_acks(const struct oche_counters *counters, const uint64_t *counted)
 {

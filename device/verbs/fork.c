@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handling of fork. The child has a copy of every device, but arriving packets are written to
- * the parent's memory only. So the child may not use devices that were opened before the fork:
- * posts and polls fail with EPERM, and a line tells why, once. Devices that the child opens itself
- * work. The child closes the sockets that it inherited, which would otherwise keep the parent's
- * address taken after the parent's end. The parent is not affected, with or without ibv_fork_init:
- * no page is pinned, so no copy-on-write can separate a page from the NIC.
+ * Handling of fork. The child has a copy of every device, but arriving packets are written to the
+ * parent's memory only. So the child may not use devices that were opened before the fork: posts
+ * and polls fail with EPERM, and a line tells why, once. Devices that the child opens itself work.
+ * The child closes the sockets that it inherited; otherwise the parent's address would stay taken
+ * after the parent's end. The parent is not affected, with or without ibv_fork_init: no page is
+ * pinned, so copy-on-write cannot separate a page from the NIC.
  */
 #include "device/verbs/internal.h"
 
@@ -51,8 +51,8 @@ bool ov_foreign_slow(const struct ov_port *port)
 _Atomic bool ov_fork_wanted;
 
 /*
- * The call names no device, so it is passed to the system's library as well, which must be told
- * before it registers a region.
+ * The call names no device, so it is passed to the system's library as well. That library must get
+ * the call before it registers a region.
  */
 int ibv_fork_init(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Declarations shared by the files of the verbs library. The public interface is rdma-core's
- * infiniband/verbs.h: our structs begin with the public ones, so that a pointer to the one is a
- * pointer to the other. One idea per file:
+ * infiniband/verbs.h: our structs begin with the public ones, so that a pointer to our struct is
+ * also a pointer to the public one. One idea per file:
  *
  *   device_list.c  which devices there are        port.c     a device that is open; its thread
  *   context.c      opening it, for an application  query.c    what it can do
@@ -43,7 +43,10 @@
 
 struct ov_device {
     struct ibv_device device; /* first: the application has a pointer to it */
-    /* ov_mark; other libraries' drivers have the address of a table here (system.h) */
+    /*
+     * the address of ov_mark; drivers of other libraries have the address of a table here
+     * (system.h)
+     */
     const void *mark;
     struct oche_address address;
     unsigned interface_index;
@@ -308,15 +311,15 @@ static inline struct ov_qp *ov_qp_of(struct ibv_qp *qp)
 bool ov_memory_is_mapped(const void *addr, size_t length, bool write);
 
 /*
- * Creates a CQ of the core that keeps a pointer to its owner, for the hooks that are given only the
- * core's CQ. NULL: memory is out.
+ * Creates a CQ of the core that keeps a pointer to its owner, because some hooks get only the
+ * core's CQ. Returns NULL without memory.
  */
 struct oche_cq *ov_ring_create(uint32_t entries, struct ov_cq *owner);
 void ov_ring_destroy(struct oche_cq *ring);
 struct ov_cq *ov_ring_owner(const struct oche_cq *ring);
 /*
- * Polls, and makes progress when the queue is empty and at some of the other polls. Returns the
- * number of completions. The caller holds poll_lock.
+ * Polls. Makes progress if the queue is empty, and in some of the other polls. Returns the number
+ * of completions. The caller holds poll_lock.
  */
 unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max);
 /* Removes the completions of a queue pair that was reset or destroyed. */

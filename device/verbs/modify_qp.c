@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ibv_modify_qp: attributes are checked, kept for ibv_query_qp, and become the core's connection.
- * transitions.c tells which attributes a state change needs. There is no path migration: an
- * alternate path is refused.
+ * ibv_modify_qp: checks attributes, keeps them for ibv_query_qp, and makes the core's connection
+ * from them. transitions.c tells which attributes a state change needs. There is no path migration:
+ * an alternate path is refused.
  */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 #define MIN_WINDOW 4 /* packets */
 /*
- * Access flags that a queue pair accepts. Local writes and window binds are permitted by regions
- * alone, but programs set their flags for queue pairs too.
+ * Access flags that a queue pair accepts. Only regions permit local writes and window binds, but
+ * programs set these flags for queue pairs too.
  */
 #define MEANT_ACCESS                                                                               \
     (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |                   \

@@ -133,7 +133,8 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 }
 
 /*
- * Makes the region as it shall be, with the same key. Returns 0, or an errno if it is not possible.
+ * Fills in the changed region, with the same key. Returns 0, or an errno if the change is not
+ * possible.
  */
 static int changed_region(const struct ov_mr *mr, int flags, struct ibv_pd *pd, void *addr,
                           size_t length, int access, struct oche_region *region)
@@ -162,8 +163,8 @@ static int changed_region(const struct ov_mr *mr, int flags, struct ibv_pd *pd, 
 }
 
 /*
- * The change is one step and cannot fail half-way: all errors are found before, and leave the
- * region unchanged. IBV_REREG_MR_ERR_INPUT means this, so no other error code is returned.
+ * The change is made in one step, after all errors have been found; an error leaves the region
+ * unchanged. The only error code is IBV_REREG_MR_ERR_INPUT, which means just that.
  */
 int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
                  int access)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The devices that are open in this process: one port for each address, however often the address
- * was opened. Each port has a thread, which makes progress while nobody polls.
+ * was opened. Each port has a thread of its own, which makes progress while no other thread polls.
  *
- * The thread never competes with a poller: on two cores a spinning thread beside a spinning
- * application costs stalls of milliseconds. A poller sets a flag. The thread naps for a millisecond
- * at a time. If nobody has set the flag meanwhile, the thread takes over until somebody polls
- * again: it sleeps in the kernel until there is something to do, and does it.
+ * The port's thread never competes with a thread that polls: on two cores a spinning thread beside
+ * a spinning application costs stalls of milliseconds. A thread that polls sets a flag. The port's
+ * thread naps for a millisecond at a time. If the flag was not set meanwhile, the port's thread
+ * takes over until another thread polls again: it sleeps in the kernel until there is something to
+ * do, and does it.
  *
  * Some applications poll only occasionally and otherwise watch their memory for what a peer writes
- * there (ib_write_lat). The thread then finds packets that nobody took, and becomes eager: it waits
- * for packets all the time, until several times in a row it has found no packets or somebody
- * polling.
+ * there (ib_write_lat). The port's thread then finds packets that no other thread has received, and
+ * becomes eager: it waits for packets all the time. This ends when, several times in a row, it has
+ * found no packets or another thread polling.
  *
- * Processes of one user share an address (device/share.h). A process that finds the address taken,
- * by another user or by 64 processes, gets the first free address of 127.0.0.1 … 127.0.255.254
- * instead, which only processes on this host can reach, and a line says so: see open_somewhere().
+ * Processes of one user share an address (device/share.h). If the address is taken by another user
+ * or by 64 processes, a process gets the first free address of 127.0.0.1 … 127.0.255.254 instead,
+ * which only processes on this host can reach, and prints a line about it: see open_somewhere().
  */
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -124,8 +125,9 @@ static bool try_open(struct ov_port *port, struct oche_device_config *config,
 }
 
 /*
- * True if some socket, such as that of the kernel's soft-RoCE, has the port on all addresses: then
- * we cannot bind it on any address. Tested with an address that is never used as a substitute.
+ * True if some socket, such as that of the kernel's soft-RoCE, has bound the port on all addresses,
+ * so that we cannot bind it on any address. This is tested with an address that is never used as a
+ * substitute.
  */
 static bool port_is_gone(void)
 {
@@ -185,8 +187,8 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
 }
 
 /*
- * Tells the user the name of the capture's file if it is not the one asked for, because another
- * device or process has that file in use.
+ * Tells the user the name of the capture's file if it is not the name that was asked for, because
+ * another device or process is using that file.
  */
 static void tell_capture(const struct ov_port *port, const char *asked)
 {
@@ -291,8 +293,8 @@ void ov_port_close(struct ov_port *port)
 }
 
 /*
- * Prints the counters of open devices when the program exits: perftest, for example, does not close
- * them if it sends datagrams.
+ * Prints the counters of devices that are still open when the program exits: perftest, for example,
+ * does not close its devices if it sends datagrams.
  */
 static void __attribute__((destructor)) tell_of_all(void)
 {
@@ -304,8 +306,9 @@ static void __attribute__((destructor)) tell_of_all(void)
 }
 
 /*
- * Called before a fork, in the parent: waits until no other thread opens or closes a device.
- * Otherwise the child would get a half-open device, and nobody would close its descriptors there.
+ * Called before a fork, in the parent: waits until no other thread is opening or closing a device.
+ * Otherwise the child would get a half-open device, and nobody would close this device's
+ * descriptors in the child.
  */
 void ov_ports_hold(void)
 {

@@ -2,14 +2,14 @@
 /*
  * The private interface between libibverbs and its drivers (private_names.h). Programs such as
  * perftest are linked with two drivers, libmlx5 and libefa, which would not even load without these
- * names. These drivers find no device of theirs among ours, so the functions here that refuse are
- * never called.
+ * names. Some functions here only refuse; they are never called, because the drivers find no device
+ * of theirs among ours.
  *
- * Once the system's library is loaded (system.c), its drivers are linked with these names too, and
- * must reach that library: each name is a jump (private_jump.S) through a pointer kept here. A
- * driver registers itself when it is loaded. If that is before the library is loaded, the
- * registration is kept and passed to the library later, if the version is the same.
- * ibv_query_gid_type works for our devices, too, as ibv_devinfo calls it (query.c).
+ * Once the system's library is loaded (system.c), its drivers are linked with these names too, but
+ * their calls must reach that library. So each name is a jump (private_jump.S) through a pointer
+ * kept here. A driver registers itself when it is loaded. If that happens before the system's
+ * library is loaded, the registration is kept, and passed to the library later if the version is
+ * the same. ibv_query_gid_type works for our devices, too, as ibv_devinfo calls it (query.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,8 +113,8 @@ extern bool ov_allow_disassociate_destroy
 /* ---- the system's library ---- */
 
 /*
- * Returns the version of the library's private interface; 0: none that we know. *found becomes the
- * function that registers a driver.
+ * Returns the version of the library's private interface; 0: it has no version that we know. Sets
+ * *found to the function that registers a driver.
  */
 static unsigned version_of(void *library, register_driver **found)
 {
@@ -167,8 +167,8 @@ void ov_private_pass_on(void *library)
 }
 
 /*
- * Copies the setting from the library's variable to ours, where drivers read it. The two may be
- * one, depending on whether ours is visible to the library.
+ * Copies the setting from the library's variable to ours, where drivers read it. The two may be the
+ * same variable, depending on whether ours is visible to the library.
  */
 void ov_private_settings(void)
 {

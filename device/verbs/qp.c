@@ -76,8 +76,8 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
 }
 
 /*
- * Sets the queue pair's capacities, which are at least those asked for, and returns them in
- * `asked`.
+ * Sets the queue pair's capacities, which are at least as large as those in `asked`, and stores
+ * them in `asked`.
  */
 static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked, bool shared)
 {

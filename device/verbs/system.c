@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds and loads the system's libibverbs (system.h), once, and only if it can offer RDMA devices:
- * without such devices, the search costs three attempts to open a folder.
+ * Finds and loads the system's libibverbs (system.h), once, and only if the kernel has RDMA
+ * devices: without such devices, all this costs is three attempts to open a folder.
  *
- * It goes into the same namespace of the dynamic linker as everything else: a library given by its
- * path is distinct from ours, although both have the same name. So there is one errno and one
- * malloc. The drivers that it loads need libibverbs.so.1, for which the dynamic linker takes the
- * first library of that name, which is ours. So ours has the private interface too, and passes its
- * calls on (private.c). A namespace of its own (dlmopen) would avoid that. But such a namespace
- * would contain another libc, and verbs called through pointers would set that libc's errno; and a
- * program that is itself linked with a driver, such as libmlx5, would have the driver twice and not
- * recognise its device.
+ * The system's library is loaded into the same namespace of the dynamic linker as everything else,
+ * so there is one errno and one malloc. It is loaded by its path, so it is distinct from ours,
+ * although both have the same name. The drivers that it loads need libibverbs.so.1, for which the
+ * dynamic linker takes the first library of that name, which is ours. So our library has the
+ * private interface too, and passes these calls on (private.c). A separate namespace (dlmopen)
+ * would avoid that. But it would contain a second libc, whose errno verbs called through pointers
+ * would set; and a program that is itself linked with a driver, such as libmlx5, would have the
+ * driver twice and not recognise the driver's devices.
  *
  * OCHE_REAL_VERBS names the library's file; if it is empty, no library is loaded. If it is not set,
  * the library is searched for where the dynamic linker would search for ours: in LD_LIBRARY_PATH,
@@ -86,8 +86,8 @@ static bool kernel_has_devices(void)
 /* ---- one library ---- */
 
 /*
- * dlsym alone would also find symbols of the libraries that `library` needs, one of which may be
- * ours.
+ * Checks that the symbol is the library's own: dlsym also finds symbols of the libraries that
+ * `library` needs, one of which may be ours.
  */
 void *ov_system_symbol(void *library, const char *name)
 {
@@ -102,7 +102,7 @@ void *ov_system_symbol(void *library, const char *name)
 }
 
 /*
- * Finds the library's functions. Returns false, with the reason, if it lacks one that every
+ * Finds the library's functions. Returns false, with the reason, if it lacks a function that every
  * libibverbs has.
  */
 static bool take_functions(void *library, struct oche_error *why)
@@ -181,8 +181,8 @@ static bool is_ours(const char *path)
 }
 
 /*
- * Loads the first usable library. NULL: there is none; `why` then tells what is wrong with the last
- * one found, or is "" if none was found.
+ * Loads the first usable library. Returns NULL if there is none; `why` then tells what is wrong
+ * with the last library found, or is "" if none was found.
  */
 static void *search(struct oche_error *why)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The system's own libibverbs beside ours, for the RDMA devices that the kernel has. Its devices
- * are listed after ours, and if a function of ours gets an object of such a device, its first
- * statement passes the call on. Verbs that applications call through pointers need no such care: a
- * context of the system's library has pointers to that library's functions.
+ * are listed after ours. If one of our functions gets an object of such a device, the function's
+ * first statement passes the call on. For verbs that applications call through pointers nothing is
+ * needed: a context of the system's library has pointers to that library's functions.
  *
- * The word after `struct ibv_device` distinguishes their devices from ours: drivers have the
- * address of a table there, we have that of ov_mark. While the system's library is not loaded, only
- * one pointer is checked.
+ * The word after `struct ibv_device` distinguishes these devices from ours: drivers have the
+ * address of a table there, we have the address of ov_mark. While the system's library is not
+ * loaded, a call of ours checks only one pointer.
  */
 #ifndef OCHE_DEVICE_VERBS_SYSTEM_H
 #define OCHE_DEVICE_VERBS_SYSTEM_H
@@ -91,12 +91,14 @@ struct ov_system {
 #undef OV_SYSTEM_MEMBER
 
 /*
- * Our devices have its address after their struct ibv_device. Code that takes it for a driver's
- * table reads zeros.
+ * Our devices have the address of this array after their struct ibv_device. Code that takes the
+ * array for a driver's table reads zeros.
  */
 extern const void *const ov_mark[32];
 
-/* The system's functions. NULL until the library is loaded, which then stays loaded. */
+/*
+ * The system's functions; NULL until the library is loaded. Once loaded, the library stays loaded.
+ */
 extern const struct ov_system *_Atomic ov_system;
 
 /*
@@ -144,8 +146,8 @@ static inline bool ov_is_theirs(const struct ibv_device *device)
 }
 
 /*
- * If `device` is one of the system's library's, returns from the calling function with the result
- * of that library's function `name`.
+ * If `device` belongs to the system's library, returns from the calling function with the result of
+ * that library's function `name`.
  */
 #define OV_PASS_ON(device, name, ...)                                                              \
     do {                                                                                           \
@@ -170,8 +172,8 @@ bool ov_private_fits(void *library);
 /* Makes the names of the private interface lead to that library from now on. */
 void ov_private_pass_on(void *library);
 /*
- * To be called after the library has listed its devices: takes over the settings that the library
- * has read from the environment by then.
+ * To be called after the library has listed its devices, because it has read its settings from the
+ * environment by then. Takes over these settings.
  */
 void ov_private_settings(void);
 

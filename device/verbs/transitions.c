@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which state changes of a queue pair the standard allows, and with which attributes: those that
- * must be given and those that may be, by transport (InfiniBand specification, "Modify Queue
- * Pair").
+ * Which state changes of a queue pair the standard allows. For each change and transport: which
+ * attributes must be given, and which may be given (InfiniBand specification, "Modify Queue Pair").
  */
 #include "device/verbs/internal.h"
 
