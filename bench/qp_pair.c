@@ -3,9 +3,9 @@
  * The RNIC alone: pairs of hosts that WRITE, with an ACK per packet and no network in between.
  * Prints the time for one data packet: to transmit the packet, receive it, build its ACK and
  * receive the ACK. Also prints the cost with Dart as a multiple of the cost with DCQCN, and the
- * limit for that. With few pairs all state is in the first-level cache, with many pairs none is;
- * each round visits every pair once, as the events of a simulation visit hosts. Memory is laid out
- * as in a simulation: on huge pages, with congestion control's tables apart.
+ * limit for this multiple. With few pairs all state is in the first-level cache, with many pairs
+ * none is. Each round visits every pair once, as the events of a simulation visit hosts. As in a
+ * simulation, memory is on huge pages, and congestion control's tables are kept apart.
  *
  * The schemes take turns, and the lowest time of each scheme counts, since other load on the
  * machine can only increase times.

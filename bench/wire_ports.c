@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cost of source ports: processor time per packet, both ends together, for two devices in one
- * thread that WRITE 64 KiB at a time over loopback; for several numbers of ports and queue pairs,
- * and packets of 4 KiB and 1 KiB. Other programs disturb processor time less than elapsed time; the
- * lowest of three turns counts.
+ * The cost of source ports: processor time per packet, of both ends together. Two devices in one
+ * thread WRITE 64 KiB at a time over loopback, with several numbers of ports and queue pairs, and
+ * packets of 4 KiB and 1 KiB. Processor time is measured because other programs disturb it less
+ * than elapsed time; the lowest of three turns counts.
  *
  *     build/bench/bench_wire_ports
  */

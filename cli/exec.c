@@ -263,8 +263,8 @@ static bool set_in_front(const char *name, const char *value)
 }
 
 /*
- * Adds the library to LD_PRELOAD by its name, which is found by LD_LIBRARY_PATH. The path would not
- * do: it may contain blanks, which separate entries of LD_PRELOAD.
+ * Adds the library to LD_PRELOAD by its name; LD_LIBRARY_PATH leads to it. The path is not used,
+ * because it may contain blanks, which separate entries of LD_PRELOAD.
  */
 static bool preload_files(const char *folder)
 {

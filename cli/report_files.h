@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files that oche report needs beside the program: the page, and the script that draws charts
- * as SVG. They are in report/page/ beside a program that is not installed, otherwise where `make
+ * as SVG. If the program is not installed they are in report/page/ beside it, otherwise where `make
  * install` puts them.
  */
 #ifndef OCHE_CLI_REPORT_FILES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The effects of PAUSEs: where they began and what they held, the flows that lost most to
- * congestion elsewhere, and the ports of a deadlock.
+ * The effects of PAUSEs: where they began and which ports they held, the flows that lost most to
+ * congestion that was not on their path, and the ports of a deadlock.
  */
 #include "report/json.h"
 #include "report/parts.h"

@@ -200,7 +200,7 @@ static bool is_file(const char *path)
 
 /*
  * Finds the results at `place`, which is a folder to search or one results file. Sets *folder to
- * that folder, or to the folder of that file (malloc'd).
+ * the searched folder, or to the folder of the file (malloc'd).
  */
 static bool find_in(const char *place, struct files *files, char **folder, struct oche_error *error)
 {

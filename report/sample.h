@@ -44,8 +44,8 @@ struct oche_span {
 };
 
 /*
- * Returns the smallest number of values per span, at least 1, with which `most` spans are enough
- * for `count` values.
+ * Returns the smallest number of values per span, at least 1, such that `count` values make at most
+ * `most` spans.
  */
 size_t oche_span_width(size_t count, size_t most);
 /*

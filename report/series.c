@@ -112,8 +112,8 @@ struct json_object *oche_report_series(struct oche_report_source *source)
 /* ---- ports held by PAUSE ---- */
 
 /*
- * Finds the begin of the first interval of the series, and the length of an interval. Returns false
- * if there are no series.
+ * Finds when the first interval of the series begins, and how long an interval is. Returns false if
+ * there are no series.
  */
 static bool intervals(struct oche_report_source *source, double *start_ps, double *step_ps,
                       uint64_t *count)
@@ -131,8 +131,8 @@ static bool intervals(struct oche_report_source *source, double *start_ps, doubl
 }
 
 /*
- * Returns the shares of time that a port was held: the numbers of the spans in which it was held at
- * all, and the share in each of these spans.
+ * Returns the shares of time that a port was held: the numbers of the spans in which it was held,
+ * and the share of time in each of these spans.
  */
 static struct json_object *held_port(struct oche_report_source *source, uint64_t series,
                                      double start_ps, double step_ps, size_t count, size_t width)
@@ -219,8 +219,8 @@ struct bucket {
 };
 
 /*
- * Returns the value at percentile p (100,000ths) of the weight. `at` is the bucket to begin with;
- * it moves on, so p must not fall from call to call.
+ * Returns percentile p (in 100,000ths) of the values, weighted by the buckets' weights. The search
+ * begins at bucket *at and moves *at on, so p must not fall from call to call.
  */
 static double weighted(const struct bucket *buckets, size_t count, double total, uint32_t p,
                        size_t *at, double *below)

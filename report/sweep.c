@@ -27,7 +27,8 @@ struct axis {
 struct point {
     uint64_t id;
     /*
-     * index of the point's combination: first among all combinations, later among those with points
+     * index of the point's combination: at first among all combinations, later among combinations
+     * that have points
      */
     size_t place;
     bool done;
@@ -266,8 +267,8 @@ static bool has_gaps(const struct sweep *sweep)
 }
 
 /*
- * Returns the statistics by combination. Leaves out those that follow from others, such as the
- * spread if there is none.
+ * Returns the statistics by combination. Leaves out statistics that tell nothing new, such as the
+ * spread if no combination has one.
  */
 static struct json_object *statistics_json(const struct sweep *sweep, const char *name,
                                            const char *unit, const char *help)

@@ -155,8 +155,8 @@ static bool are_one(const struct node *a, const struct node *b, enum level level
 }
 
 /*
- * Numbers the groups, and returns their number. Nodes of one group are neighbours in the order of
- * nodes, because every topology numbers them so.
+ * Numbers the groups, and returns how many there are. Every topology numbers its nodes such that
+ * nodes of one group follow one another.
  */
 static size_t group_nodes(struct network *network, enum level level)
 {

@@ -9,8 +9,8 @@
 #include "params/error.h"
 
 /*
- * Writes the rows of `query` to the file `path`, completely or not at all: a first line with the
- * column names, then one line per row. NULL becomes an empty field.
+ * Writes the rows of `query` to the file `path`, completely or not at all. The first line has the
+ * column names; then each row has a line. NULL becomes an empty field.
  */
 bool oche_csv_write(sqlite3 *database, const char *query, const char *path,
                     struct oche_error *error);

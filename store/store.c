@@ -146,7 +146,8 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
     if (sqlite3_open(results->part, &results->database) != SQLITE_OK)
         fail(results);
     /*
-     * Nobody else reads the file before it has its final name: no journal, no waiting for the disk.
+     * Nobody else reads the file before it has its final name, so it needs no journal and need not
+     * wait for the disk.
      */
     run(results, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     run(results, "PRAGMA user_version = " VALUE_OF(OCHE_RESULTS_SCHEMA));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes sweeps to SQLite. While the file is open it has a write-ahead log: so adding a point does
- * not wait for the disk, and others can read meanwhile. Committed data survives the death of the
- * process, and a file that lost its last points to a power failure is still consistent. Once
+ * Writes sweeps to SQLite. While the file is open it has a write-ahead log, so adding a point does
+ * not wait for the disk, and other processes can read meanwhile. Committed data survives the death
+ * of the process. A power failure may lose the last points, but the file stays consistent. Once
  * closed, the sweep is a single file without a log.
  */
 #include "store/sweep_store.h"
@@ -348,8 +348,8 @@ static void make(struct oche_sweep_store *store, const struct oche_sweep_descrip
 }
 
 /*
- * Removes a file, and the logs that SQLite may have left beside it: SQLite would apply them to a
- * new file of the same name.
+ * Removes a file, and the logs that SQLite may have left beside it, because SQLite would apply
+ * these logs to a new file of the same name.
  */
 static bool remove_file(const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `oche buffers`: how to divide a switch's memory, and whether the switches of a scenario are
- * configured in that way.
+ * `oche buffers`: computes how to divide a switch's memory, or checks whether the switches of a
+ * scenario are configured in that way.
  */
 #include <argp.h>
 #include <stdio.h>

@@ -50,8 +50,8 @@ static int compare_rates(const void *a, const void *b)
 }
 
 /*
- * Returns the growth of the fastest-growing queue, in bits per second. A queue that `fan_in` ports
- * feed is fed by the fastest ports.
+ * Returns the growth of the fastest-growing queue, in bits per second. If n ports can feed a queue,
+ * the n fastest ports are assumed to feed it.
  */
 static uint64_t growth(const struct oche_switch_config *config, const uint32_t *fan_in_of,
                        uint32_t fan_in)

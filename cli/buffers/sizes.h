@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The calculation of DCQCN sec 4 (dcqcn.md#buffers), line by line with its numbers: headroom, PFC
- * thresholds, the longest queue at which ECN is sure to act first. The numbers are those of
- * fabric's shared buffer, which the simulated switch uses too.
+ * thresholds, the longest queue at which ECN is sure to act first. The numbers come from fabric's
+ * shared buffer, the code that the simulated switch uses too.
  */
 #ifndef OCHE_CLI_BUFFERS_SIZES_H
 #define OCHE_CLI_BUFFERS_SIZES_H

@@ -107,8 +107,8 @@ static void write_sample(struct watch *watch, const struct oche_fluid *fluid, do
 }
 
 /*
- * Calls `sample` for each of the times 0, interval, 2 interval, … that the step to `end` has
- * reached.
+ * Calls `sample` for each of the times 0, interval, 2 * interval, … that the run has reached with
+ * the step that ends at `end`.
  */
 static void sample_to(struct watch *watch, const struct oche_fluid *fluid, double end,
                       double interval, uint64_t *next,

@@ -8,8 +8,8 @@
 #include "lab/measures/pathologies.h"
 
 /*
- * Prints faults of the routes as sentences. The two texts are from sim/world/world.h; NULL: no such
- * fault.
+ * Prints faults of the routes as sentences. The two texts come from oche_route_faults_lost_text and
+ * oche_route_faults_circle_text; NULL: no such fault.
  */
 void oche_print_route_faults(const char *lost_flows, const char *circle, FILE *out);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of the table of one run or several: which metrics, under which label. Values and their
- * format come from the metrics (lab/measures/metrics.h).
+ * The rows of the tables of one or several runs: each row has metrics and a label. The values and
+ * their format come from the metrics (lab/measures/metrics.h).
  */
 #ifndef OCHE_CLI_RUN_ROWS_H
 #define OCHE_CLI_RUN_ROWS_H

@@ -103,8 +103,8 @@ static char *assignment_of(const struct session *session, size_t number)
 }
 
 /*
- * Checks that run `number` differs from all earlier runs: two values may be the same, written
- * differently.
+ * Checks that run `number` differs from all earlier runs, because two different texts may be the
+ * same value.
  */
 static bool is_distinct(struct session *session, size_t number)
 {

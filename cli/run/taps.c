@@ -75,8 +75,8 @@ static bool find_hosts(struct oche_taps *taps, const struct oche_topology *topol
 }
 
 /*
- * Finds the hosts in a topology that is built only for this: the world's own topology does not
- * exist yet, since the world needs the taps.
+ * Finds the hosts in a topology that is built only for this. The world has a topology too, but is
+ * built later, because it needs the taps.
  */
 static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_config *config,
                        struct oche_error *error)

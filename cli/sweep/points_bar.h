@@ -17,7 +17,7 @@ struct oche_points_bar {
     double begun, ended_at, shown_at; /* seconds on the monotonic clock */
 };
 
-/* Begins with `total` points, of which `done` need not run. */
+/* Begins with `total` points, of which `done` are done already. */
 void oche_points_bar_begin(struct oche_points_bar *bar, size_t total, size_t done, bool quiet);
 /* Counts a point that has ended; `well`: it was successful. */
 void oche_points_bar_count(struct oche_points_bar *bar, bool well);

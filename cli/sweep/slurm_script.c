@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The script is its own job. Run by hand, it submits itself as an array, and a merge that waits for
- * the array; run by Slurm, with SLURM_ARRAY_TASK_ID, it runs the points of that task. A task writes
- * files of points into a folder that all machines share; only the merge writes the results file.
+ * The printed script has two uses. Run by hand, it submits itself to Slurm as an array of tasks,
+ * and a merge that waits for the array. Run by Slurm, with SLURM_ARRAY_TASK_ID, it runs the points
+ * of that task. A task writes files of points into a folder that all machines share; only the merge
+ * writes the results file.
  */
 #include "cli/sweep/slurm_script.h"
 

@@ -279,8 +279,8 @@ static enum status merge(struct sweep *sweep)
 }
 
 /*
- * Checks that the folder is empty or has results of this sweep; otherwise the merge would refuse it
- * hours later.
+ * Checks that the folder is empty or has results of this sweep. Otherwise the merge would refuse
+ * the folder, hours later.
  */
 static bool folder_can_be_used(struct sweep *sweep)
 {

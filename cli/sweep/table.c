@@ -81,8 +81,8 @@ static struct oche_figure figure_of(const struct view *view, const struct column
 }
 
 /*
- * Prints a mean. If it is over fewer points than are done, also prints over how many points, as
- * when no flow ended in the others.
+ * Prints a mean. If fewer points have a value than are done, because for example no flow ended in
+ * the others, also prints the number of points with a value.
  */
 static void print_cell(struct view *view, struct oche_table *table, const struct column *column,
                        size_t combination, uint32_t done)

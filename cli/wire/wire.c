@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * oche wire FILE: reads a capture, made by any program, and prints each RoCEv2 packet on one line
- * with two verdicts: is its ICRC right, and do its fields, encoded again, give the same bytes?
- * Prints a summary at the end. The exit status is 1 if any packet is wrong or was cut so short that
- * it cannot be judged.
+ * with two verdicts: whether its ICRC is right, and whether its fields, encoded again, give the
+ * same bytes. Prints a summary at the end. The exit status is 1 if any packet is wrong or was cut
+ * so short that it cannot be judged.
  */
 #include <argp.h>
 #include <arpa/inet.h>
