@@ -86,8 +86,8 @@ enum oche_ip_id_verdict {
 };
 
 /*
- * Judges a packet that is valid only if its identification was `id`. Remembers `id` whatever the
- * verdict is.
+ * Judges a packet that is valid only if its identification was `id`. Remembers `id`, whatever the
+ * verdict.
  */
 enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, oche_time now);
 

@@ -70,7 +70,7 @@ struct oche_deflected_flow *oche_deflected_add(struct oche_deflected_flows *tabl
                                                const struct oche_deflected_key *key, oche_time now);
 /*
  * Notes that END has passed, at the time of the last oche_deflected_use or _add. The entry is freed
- * at once, or after `hold` if that is not 0.
+ * at once or, if `hold` is not 0, after `hold`.
  */
 void oche_deflected_end(struct oche_deflected_flows *table, struct oche_deflected_flow *entry);
 /* Frees the entries that have aged by `now`, so that `count` is up to date. */

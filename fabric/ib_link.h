@@ -108,7 +108,7 @@ bool oche_ib_passed(struct oche_ib_link *link, unsigned vl, uint16_t blocks);
 
 /* Makes the FCP of every VL due. */
 void oche_ib_tell_all(struct oche_ib_link *link);
-/* Fills `frame` with all FCPs that are due, of which there must be at least one. */
+/* Fills `frame` with all FCPs that are due. At least one must be due. */
 void oche_ib_fill(struct oche_ib_link *link, struct oche_packet *frame, oche_time now);
 /*
  * Applies the FCPs of an arrived frame, except those for VLs that are not in use. Returns true if

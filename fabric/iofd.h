@@ -19,11 +19,12 @@
  *
  * Lanes against deadlock, `lanes`:
  *   turns    dart.md#d21: a packet's lane is the number of times that it went down and then up
- *            again. A deflection can make it do so once, so tokens + 1 lanes suffice. Within a lane
- *            all go up and then down, and lane numbers only rise, so ports cannot wait for each
- *            other in a cycle. Of two switches the one of the higher tier is above, or with equal
- *            tiers the one with the higher number. This assumes that the ordinary routes go up and
- *            then down, as in a Clos; turns beyond the last lane are counted.
+ *            again. Each deflection can cause one such turn, so tokens + 1 lanes suffice. Within a
+ *            lane all packets go up and then down, and a packet's lane number only rises, so ports
+ *            cannot wait for each other in a cycle. Of two switches the one of the higher tier is
+ *            above, or with equal tiers the one with the higher number. This assumes that the
+ *            ordinary routes go up and then down, as in a Clos; turns beyond the last lane are
+ *            counted.
  *   escape   the paper to the letter: packets without tokens move to a second lane and stay there;
  *            packets of that lane are never deflected. START decides for the whole message
  *            (dart.md#d22). This does not prevent deadlock: packets that wait for each other in the

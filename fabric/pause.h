@@ -26,7 +26,10 @@ static inline oche_time oche_pause_duration(uint16_t quanta, uint64_t rate_bps)
     return oche_time_of_bytes((uint64_t)quanta * (OCHE_PAUSE_QUANTUM / 8), rate_bps);
 }
 
-/* So when all spans are in use, two of them are of the same class and can be merged. */
+/*
+ * There are more spans than classes, so when all are in use, two are of the same class and can be
+ * merged.
+ */
 _Static_assert(OCHE_PAUSE_SPANS > OCHE_CLASSES, "more spans than classes");
 
 struct oche_pause_span {

@@ -17,7 +17,7 @@
  * may pace at R. T is `period`, but at most d0.
  *
  * Differences, and choices where the sources are silent:
- *   - y is what the switch has admitted; what it drops is not counted.
+ *   - y counts the packets that the switch has admitted, not those that it drops.
  *   - A port computes nothing while no packet arrives or waits there and its R no longer changes.
  *     The next interval then begins with the next packet.
  *   - Round trips come from hosts, which may report anything: they are limited to 1 us … 1 s.

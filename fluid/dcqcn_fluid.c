@@ -300,7 +300,9 @@ struct oche_fluid *oche_dcqcn_fluid_create(const struct oche_dcqcn_model *model,
     fluid->kind = &kind;
     fluid->capacity_bps = model->capacity;
     oche_fluid_init(fluid, flows, count);
-    /* The scale of the queue: Kmax, or what the capacity carries in one delay if that is more. */
+    /*
+     * The scale of the queue: Kmax or, if more, the bytes that the capacity carries in one delay.
+     */
     fluid->scale[0] = fmax(model->kmax, model->capacity / 8 * model->delay);
     for (size_t i = 0; i < count; i++) {
         fluid->upper[oche_fluid_component(fluid, i, RATE)] = model->capacity;

@@ -41,8 +41,9 @@ extern const struct oche_param_table oche_dcqcn_link_params;
 struct oche_dcqcn_model oche_dcqcn_model(void);
 
 /*
- * Copies from a parameter table, by name, all values that the model has. The table is the one
- * above, that of core/cc's dcqcn (g, timer, byte_counter, …), or the switch's (kmin, kmax, pmax).
+ * Copies from a parameter table, by name, all values that the model has. The table may be the one
+ * above, the table of core/cc's dcqcn (g, timer, byte_counter, …), or the switch's (kmin, kmax,
+ * pmax).
  */
 void oche_dcqcn_model_take(struct oche_dcqcn_model *model, const struct oche_param_table *table,
                            const void *values);
@@ -72,7 +73,8 @@ struct oche_dcqcn_events {
     double alpha;    /* 1 - (1-p)^(tau' R): the value towards which alpha moves */
     double cuts;     /* (1 - (1-p)^(tau R)) / tau, per second */
     double raises;   /* R (b + d): events of the byte counter and of the timer, per second */
-    double additive; /* R (c + e): those of them in additive increase, per second */
+    double additive; /* R (c + e): the part of these events that are in additive increase, per
+                        second */
 };
 struct oche_dcqcn_events oche_dcqcn_events(const struct oche_dcqcn_model *model, double mark,
                                            double rate_bps);

@@ -77,7 +77,7 @@ void oche_ode_free(struct oche_ode *ode);
 
 /*
  * Makes one step, at most to `until` (which is later than the current time). Returns the time
- * reached, which is exactly `until` if that is close.
+ * reached; if it is close to `until`, it is exactly `until`.
  */
 double oche_ode_step(struct oche_ode *ode, double until);
 

@@ -2,7 +2,7 @@
 /*
  * Results of flows by size. Ranges of a decade, as in the terminal's tables, have whole curves;
  * finer ranges (1, 2, 5) have percentiles. Only flows that began after warm-up count. Times are
- * those of delivered flows; the other flows are only counted.
+ * given for delivered flows only; all flows are counted.
  */
 #include <math.h>
 #include <stdlib.h>

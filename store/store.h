@@ -134,7 +134,7 @@ uint32_t oche_results_series(struct oche_results *results, const char *name, con
 void oche_results_point(struct oche_results *results, uint32_t series, oche_time time,
                         double value);
 /*
- * Adds a histogram without buckets; `unit` is the unit of the buckets' limits, `weight` that of
+ * Adds a histogram without buckets; `unit` is the unit of the buckets' limits, `weight` the unit of
  * their weights. Returns its number, which oche_results_bucket needs.
  */
 uint32_t oche_results_histogram(struct oche_results *results, const char *name, const char *entity,

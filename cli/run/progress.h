@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The progress line of a long run, on standard error and only if that is a terminal: simulated
- * time, speed, time left. It rewrites itself and is gone when the run is over.
+ * The progress line of a long run, on standard error, only if standard error is a terminal:
+ * simulated time, speed, time left. It rewrites itself and is gone when the run is over.
  */
 #ifndef OCHE_CLI_RUN_PROGRESS_H
 #define OCHE_CLI_RUN_PROGRESS_H

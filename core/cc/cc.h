@@ -59,7 +59,8 @@ struct oche_cc_flow {
     struct oche_trace *trace;
     void *peer_state; /* scheme->peer_state_bytes, shared by all queue pairs to this peer */
     void *nic_state;  /* scheme->nic_state_bytes, one per NIC */
-    uint64_t peer_line_rate_bps; /* of the peer's port; our own rate if that is unknown */
+    uint64_t
+        peer_line_rate_bps; /* rate of the peer's port; our own rate if the peer's is unknown */
 };
 
 /*
@@ -146,7 +147,7 @@ enum oche_cc_transports { OCHE_CC_RC = 1 << 0, OCHE_CC_UC = 1 << 1, OCHE_CC_UD =
 
 struct oche_cc_scheme {
     const char *name;
-    const char *paper; /* what it implements, with the section */
+    const char *paper; /* the paper that the scheme implements, with the section */
     struct oche_param_table table;
     size_t flow_state_bytes, peer_state_bytes, nic_state_bytes;
     /*

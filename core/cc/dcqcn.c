@@ -483,7 +483,7 @@ static void dcqcn_busy(struct oche_cc_flow *flow, oche_time now)
 
 /* ---- Notification point ---- */
 
-/* Sends a CNP, unless the NIC's generator is busy: then it gets the next free slot and waits. */
+/* Sends a CNP. If the NIC's generator is busy, the CNP gets the next free slot and waits for it. */
 static void np_send(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
                     struct oche_cc_reply *reply)
 {

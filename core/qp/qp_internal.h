@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of core/qp share: the NIC, the queue pair, and who calls whom.
+ * Declarations shared by the files of core/qp: the NIC, the queue pair, and the functions that one
+ * file offers to the others.
  *
  *   nic.c              making a NIC; where an arriving packet goes
  *   scheduler.c        whose packet leaves next; noticing posts

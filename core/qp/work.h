@@ -131,7 +131,7 @@ struct oche_completion {
     uint32_t qpn;
     uint32_t bytes; /* receives (UD: with the GRH), READs and atomics */
     uint32_t imm;
-    uint8_t status; /* enum oche_status; unless SUCCESS, only wr_id, qpn and time are valid */
+    uint8_t status; /* enum oche_status; if it is not SUCCESS, only wr_id, qpn and time are valid */
     uint8_t opcode; /* enum oche_completion_opcode */
     bool has_imm;
     bool solicited;

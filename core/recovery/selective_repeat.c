@@ -167,7 +167,7 @@ static void selective_acked(struct oche_recovery_tx *tx, oche_time now)
     }
 }
 
-/* Makes una the next packet to be sent, whatever is known of the other packets. */
+/* Makes una the next packet to be sent, even if it is marked as arrived. */
 static void send_una_again(struct oche_recovery_tx *tx, struct selective_tx *state)
 {
     if (!state->recovering)

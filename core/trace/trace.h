@@ -63,7 +63,7 @@ struct oche_trace_record {
     uint64_t a, b;
 };
 
-/* A sink sees every record, in order. It must not change anything the run depends on. */
+/* A sink sees every record, in order. It must not change anything on which the run depends. */
 typedef void oche_trace_sink(void *context, uint32_t node, const struct oche_trace_record *record);
 
 struct oche_trace {

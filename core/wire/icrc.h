@@ -18,7 +18,7 @@
  */
 typedef uint32_t oche_crc32(uint32_t crc, const uint8_t *bytes, size_t count);
 
-/* A piece of contiguous bytes, which it does not own. */
+/* A piece of contiguous bytes; the bytes belong to the caller. */
 struct oche_span {
     const uint8_t *bytes;
     size_t count;

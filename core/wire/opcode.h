@@ -89,8 +89,8 @@ enum oche_opcode {
 };
 
 /*
- * OCHE_UC_OF_RC turns the opcode of an RC SEND or WRITE into the UC opcode, OCHE_UD_OF_RC that of
- * an RC SEND ONLY into the UD opcode, when it is added.
+ * Added to the opcode of an RC SEND or WRITE, OCHE_UC_OF_RC gives the UC opcode. Added to that of
+ * an RC SEND ONLY, OCHE_UD_OF_RC gives the UD opcode.
  */
 #define OCHE_UC_OF_RC 0x20
 #define OCHE_UD_OF_RC 0x60

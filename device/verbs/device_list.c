@@ -99,7 +99,9 @@ static struct ov_device *make(const char *interface, const struct oche_address *
     return device;
 }
 
-/* Returns the position of an address among those of its IP version on its interface. */
+/*
+ * Returns the position of an address among the addresses of the same IP version on its interface.
+ */
 static unsigned place_of(const struct ifaddrs *all, const struct ifaddrs *one)
 {
     struct oche_address address;

@@ -73,7 +73,7 @@ static void add_value(struct oche_sorted_values *values, double value)
     values->values[values->count++] = value;
 }
 
-/* Adds the bytes that applications produced, and those of them that have not arrived. */
+/* Adds the bytes that applications produced, and the produced bytes that have not arrived. */
 static void add_offered(struct oche_workload_outcome *workload, const struct oche_world *world,
                         uint32_t number)
 {

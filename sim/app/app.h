@@ -17,7 +17,7 @@
 /* Facts about the world that a workload can use. */
 struct oche_workload_facts {
     uint32_t host_count;
-    uint64_t host_rate_bps; /* rate of host 0's link, to which load refers */
+    uint64_t host_rate_bps; /* rate of host 0's link; load is relative to it */
     /* Rate of all uplinks of a ToR divided by its hosts; 0: there are no uplinks. */
     uint64_t uplink_rate_bps;
     uint32_t mtu_bytes;    /* payload of a full packet */

@@ -25,7 +25,7 @@
                     "(dart)"                                                                       \
     }
 
-/* The rate of which `load` is a fraction. */
+/* The rate that `load` is relative to. */
 enum oche_load_of { OCHE_LOAD_OF_HOST, OCHE_LOAD_OF_UPLINK };
 extern const char *const oche_load_of_names[];
 

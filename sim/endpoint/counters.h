@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All tables of counters (core/counter.h): first those of congestion-control schemes, then those of
- * endpoints.
+ * All tables of counters (core/counter.h): first the tables of congestion-control schemes, then the
+ * tables of endpoints.
  */
 #ifndef OCHE_SIM_ENDPOINT_COUNTERS_H
 #define OCHE_SIM_ENDPOINT_COUNTERS_H

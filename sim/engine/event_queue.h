@@ -83,7 +83,7 @@ void oche_events_push_far(struct oche_event_queue *queue, struct oche_event even
 void oche_events_spill(struct oche_event_queue *queue, uint64_t slot, struct oche_event event);
 bool oche_events_open_next(struct oche_event_queue *queue, oche_time before);
 
-/* Adds an event. Its time must not be before that of the event popped last. */
+/* Adds an event. Its time must not be before the time of the last popped event. */
 static inline void oche_event_push(struct oche_event_queue *queue, oche_time time, uint32_t key,
                                    uint32_t target)
 {

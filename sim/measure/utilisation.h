@@ -14,7 +14,7 @@ double oche_utilisation(uint64_t line_bytes, uint64_t rate_bps, oche_time measur
 /* The ports of one place. */
 struct oche_utilisation_row {
     uint64_t ports;
-    double mean, largest; /* utilisation: mean of all ports, and that of the busiest port */
+    double mean, largest; /* utilisation: mean over all ports; utilisation of the busiest port */
     uint32_t node, port;  /* the busiest port; the first one if several are equal */
 };
 

@@ -35,8 +35,8 @@ struct oche_flow_plan {
     uint32_t connection;       /* set by oche_flows_prepare */
     uint32_t workload;         /* the workload that made the flow: index in the scenario's list */
     /*
-     * Initial rate of the queue pair (DCQCN sec 3.1, note 2); 0: line rate. Only that of a queue
-     * pair's first flow is used.
+     * Initial rate of the queue pair (DCQCN sec 3.1, note 2); 0: line rate. Only the rate of a
+     * queue pair's first flow is used.
      */
     uint64_t initial_rate_bps;
     /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a host, for host.c and for endpoints: what it consists of, and what an endpoint
- * reports to it. An endpoint reports three things about a flow, in this order: it has started; its
- * last byte has been delivered (reported at the receiver's host); it is completed.
+ * The inside of a host, for host.c and for endpoints: the host's state, and the functions by which
+ * an endpoint reports to its host. An endpoint reports three things about a flow, in this order: it
+ * has started; its last byte has been delivered (reported at the receiver's host); it is completed.
  */
 #ifndef OCHE_SIM_NETWORK_HOST_STATE_H
 #define OCHE_SIM_NETWORK_HOST_STATE_H

@@ -99,7 +99,7 @@ struct oche_network;
 struct oche_endpoint;
 struct oche_change;
 
-/* Ports of one other shard to which this shard sent packets during the window. */
+/* For one other shard: its ports to which this shard sent packets during the window. */
 struct oche_mailbox {
     uint32_t *ports;
     uint32_t count, capacity;

@@ -100,7 +100,7 @@ struct oche_world_deflection {
     oche_time time;
     uint32_t flow;
     uint32_t node, in_port, port; /* the switch; the ports by which the message came and left */
-    uint8_t lane, tokens;         /* the lane in which it left; the tokens that remained */
+    uint8_t lane, tokens;         /* lane in which the message left, tokens that it had left */
 };
 /* Calls `each` for all deflections, switch by switch, in order of time. */
 void oche_world_deflections(const struct oche_world *world,

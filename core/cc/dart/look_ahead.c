@@ -191,7 +191,7 @@ static void begin(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t
         *changed |= group_drop(look, auss, slot);
 }
 
-/* Decides what to do with the list, and does so unless the group is new (OCHE_LOOK_INSERTED). */
+/* Decides what to do with the list, and does it, except for a new group (OCHE_LOOK_INSERTED). */
 static enum oche_look take(struct oche_look_ahead *look, struct oche_auss *auss,
                            const struct oche_group *group, uint32_t sender, bool begins,
                            const struct oche_look_facts *facts, oche_time now, bool *changed)

@@ -23,7 +23,10 @@
 
 #include "core/cc/cc.h"
 
-/* Parameters of both schemes; those of one scheme are not in the other's table. */
+/*
+ * Parameters of both schemes. The table of a scheme does not have the other scheme's own
+ * parameters.
+ */
 struct timely_params {
     oche_time t_low, t_high, min_rtt;
     double ewma;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters of ExpressPass at hosts; those of ports are in fabric/credit_shaper.h. */
+/* Parameters of ExpressPass at hosts; fabric/credit_shaper.h has the parameters of ports. */
 #ifndef OCHE_SIM_ENDPOINT_EXPRESSPASS_PARAMS_H
 #define OCHE_SIM_ENDPOINT_EXPRESSPASS_PARAMS_H
 

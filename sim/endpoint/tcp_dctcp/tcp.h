@@ -129,8 +129,8 @@ static inline uint32_t oche_tcp_wire(uint64_t byte)
 }
 
 /*
- * Returns the byte nearest to `near` with sequence number `sequence`; 0 if that lies before the
- * first byte.
+ * Returns the byte with sequence number `sequence` that is nearest to `near`; 0 if the result would
+ * lie before the first byte.
  */
 static inline uint64_t oche_tcp_byte(uint32_t sequence, uint64_t near)
 {
