@@ -51,8 +51,7 @@ struct oche_ip_ids {
     struct oche_ip_count counts[OCHE_IP_COUNTS];
     oche_time when;   /* when the peer's last packet arrived */
     uint32_t packets; /* number of packets so far */
-    uint32_t
-        run; /* expected identifications in a row; a doubtful identification does not end the run */
+    uint32_t run;     /* expected identifications in a row; a doubtful one does not end the row */
     uint16_t last;    /* the last identification of any count */
     uint8_t relapses; /* how often the peer was proven predictable and then was not */
     bool surprised;   /* the last identification was unexpected */

@@ -47,8 +47,7 @@ struct oche_ode_system {
      * delays: INFINITY and 0.
      */
     double shortest_delay, longest_delay;
-    const double
-        *delays; /* constant delays: a jump of the state has an effect again after each of them */
+    const double *delays; /* constant; a jump of the state has an effect again after each of them */
     size_t delay_count;
     const struct oche_ode_level *levels;
     size_t level_count;

@@ -59,8 +59,7 @@ struct oche_cc_flow {
     struct oche_trace *trace;
     void *peer_state; /* scheme->peer_state_bytes, shared by all queue pairs to this peer */
     void *nic_state;  /* scheme->nic_state_bytes, one per NIC */
-    uint64_t
-        peer_line_rate_bps; /* rate of the peer's port; our own rate if the peer's is unknown */
+    uint64_t peer_line_rate_bps; /* of the peer's port; our own rate if the peer's is unknown */
 };
 
 /*

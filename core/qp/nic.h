@@ -540,8 +540,7 @@ struct oche_qp_losses {
     uint32_t una, next, high;       /* as in struct oche_recovery_tx */
     uint32_t epsn;                  /* the PSN expected from the peer */
     struct oche_psn_note nak_taken; /* the last NAK (sequence error) that was acted upon */
-    struct oche_psn_note
-        missing; /* PSN that was expected when a packet last arrived out of order */
+    struct oche_psn_note missing;   /* PSN expected when a packet last arrived out of order */
     struct oche_psn_note restarted; /* the last gap that made a message begin again */
     struct oche_psn_note nak_sent;  /* the last NAK that left */
 };

@@ -5,8 +5,8 @@
  * also a pointer to the public one. One idea per file:
  *
  *   device_list.c  which devices there are        port.c     a device that is open; its thread
- *   context.c      opening a port, for an application query.c what it can do pd.c mr.c cq.c cq_ex.c
- *   channel.c qp.c modify_qp.c post.c qp_ex.c srq.c ah.c mw.c
+ *   context.c      a device, for an application   query.c    what a device can do
+ *   pd.c mr.c cq.c cq_ex.c channel.c qp.c modify_qp.c post.c qp_ex.c srq.c ah.c mw.c
  *   async_event.c  fork.c  environment.c  memory_map.c  transitions.c  strings.c  rates.c
  *   private.c      what libmlx5 and libefa want to link with
  *   system.c       the system's libibverbs, for the kernel's devices
@@ -43,10 +43,7 @@
 
 struct ov_device {
     struct ibv_device device; /* first: the application has a pointer to it */
-    /*
-     * the address of ov_mark; drivers of other libraries have the address of a table here
-     * (system.h)
-     */
+    /* address of ov_mark; drivers of other libraries have the address of a table here (system.h) */
     const void *mark;
     struct oche_address address;
     unsigned interface_index;

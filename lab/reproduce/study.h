@@ -36,11 +36,10 @@ struct oche_study_source {
 };
 
 struct oche_axis_value {
-    const char
-        *label; /* the value's name in claims and tables: "GBN+CE"; if it has none, the text */
-    const char *text;                     /* as --set accepts it */
-    double number;                        /* in the axis' unit; NAN if it is not a number */
-    bool usual;                           /* used by a grid that is not for one reading only */
+    const char *label; /* the value's name in claims and tables ("GBN+CE"), or its text */
+    const char *text;  /* as --set accepts it */
+    double number;     /* in the axis' unit; NAN if it is not a number */
+    bool usual;        /* used by a grid that is not for one reading only */
     const struct oche_document *document; /* where it is written */
     const struct oche_yaml *node;
 };

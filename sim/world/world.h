@@ -246,11 +246,10 @@ void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
  * checked if shortest paths go up and then down.
  */
 struct oche_route_faults {
-    uint32_t lost_flows; /* flows that never arrive, or are never acknowledged */
-    uint32_t lost_flow;  /* the first of the lost flows */
-    bool lost_back;      /* true: the lost flow's data arrives, but the answers to it do not */
-    struct oche_walk
-        lost; /* the path of the lost flow's data or, if lost_back is true, of the answers */
+    uint32_t lost_flows;   /* flows that never arrive, or are never acknowledged */
+    uint32_t lost_flow;    /* the first of the lost flows */
+    bool lost_back;        /* true: the lost flow's data arrives, but the answers to it do not */
+    struct oche_walk lost; /* the path of the flow's data or, if lost_back, of the answers */
     struct oche_circle circle; /* a cyclic buffer dependency; empty: none, or no PFC */
     unsigned circle_cls;       /* the class of `circle` */
 };

@@ -10,11 +10,10 @@ enum oche_dart_state { OCHE_DART_NONE, OCHE_DART_RECEIVER, OCHE_DART_NON_RECEIVE
 
 struct oche_dart_view {
     enum oche_dart_state state;
-    uint32_t senders; /* number of senders in the AUSS */
-    uint32_t told;    /* the value in ACKs and updates now: the denominator of a sender's share */
-    uint64_t
-        timeouts;     /* number of queue pairs so far that fell silent in the middle of a message */
-    uint64_t updates; /* updates asked for so far, for all tenants */
+    uint32_t senders;  /* number of senders in the AUSS */
+    uint32_t told;     /* the value in ACKs and updates now: the denominator of a sender's share */
+    uint64_t timeouts; /* queue pairs so far that fell silent in the middle of a message */
+    uint64_t updates;  /* updates asked for so far, for all tenants */
     /* Look-ahead, so far: */
     uint64_t groups;      /* groups whose senders were made to count */
     uint64_t not_come;    /* senders of such groups that did not begin in time */
