@@ -8,8 +8,8 @@
  * Below t_low and above t_high it does the same as TIMELY. Between the thresholds each change is
  * the sum of a rise and a fall, weighted by the gradient g. The fall is proportional to the
  * distance of the RTT from rtt_ref, not to g:
- *     w    = 0 for g <= -gradient_limit, 1 for g >= gradient_limit, linear in between rate = delta
- *     * (1 - w) + rate * (1 - beta * w * (RTT - rtt_ref) / rtt_ref)
+ *     w    = 0 for g <= -gradient_limit, 1 for g >= gradient_limit, linear in between
+ *     rate = delta * (1 - w) + rate * (1 - beta * w * (RTT - rtt_ref) / rtt_ref)
  * At the fixed point g = 0, w = 1/2, and RTT = rtt_ref * (1 + N * delta / (beta * C)) for N flows
  * on a link of rate C. No HAI.
  */
