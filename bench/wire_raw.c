@@ -5,11 +5,11 @@
  *
  *     build/bench/bench_wire_raw [seconds]
  *
- * Stream: datagrams of 15 packets (UDP_SEGMENT, UDP_GRO), 4 KiB of payload and 28 bytes of headers
- * each; both ends compute a CRC of every packet, the sender copies the payload out of memory, the
- * receiver copies it in. The receiver answers each datagram with a count; the sender keeps fewer
- * datagrams in flight than the receiver's buffer holds, so none is lost. Ping-pong: 36 bytes there
- * and back; both ends poll without sleeping.
+ * Stream: datagrams of 15 packets (UDP_SEGMENT, UDP_GRO), each with 4 KiB of payload and 28 bytes
+ * of headers. Both ends compute a CRC of every packet; the sender copies the payload out of memory,
+ * the receiver copies it in. The receiver answers each datagram with a count; the sender keeps
+ * fewer datagrams in flight than the receiver's buffer holds, so none is lost. Ping-pong: 36 bytes
+ * there and back; both ends poll without sleeping.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
  *   objects.c    peers, memory, completion queues, queue pairs
  *   receive.c    datagrams → packets → the NIC
  *   transmit.c   the NIC → packets → datagrams
- *   share.c      other processes on the same address; steer.c: the kernel's part in that
+ *   share.c      other processes on the same address; steer.c: the kernel's part in sharing
  *   source_ports.c  the UDP ports that packets leave from
  *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
  */

@@ -293,9 +293,10 @@ bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned
 bool oche_switch_is_pausing(const struct oche_switch *sw, unsigned port, unsigned cls);
 
 /*
- * Records which egress queues hold the bytes of which ingress class (fabric/holds.h), to tell why
- * an ingress class is paused and whether it can resume. oche_switch_keep_holds starts this, in
- * zeroed `memory` of oche_switch_holds_bytes bytes, which must outlive the switch.
+ * Holds (fabric/holds.h): a record of which egress queues hold the bytes of which ingress class. It
+ * tells why an ingress class is paused and whether the class can resume. oche_switch_keep_holds
+ * starts recording, in zeroed `memory` of oche_switch_holds_bytes bytes, which must outlive the
+ * switch.
  */
 size_t oche_switch_holds_bytes(const struct oche_switch *sw);
 void oche_switch_keep_holds(struct oche_switch *sw, void *memory, oche_time now);

@@ -3,7 +3,7 @@
  * Writes the frames on some hosts' links to a capture file: connects the network's tap to the pcap
  * writer.
  *
- *     capture = oche_capture_create(path, error, sizeof(error));
+ *     capture = oche_capture_create(path, &error);
  *     config.tap = oche_capture_tap, config.tap_context = capture, config.tap_nodes = …
  *     world = oche_world_create(&config, …);
  *     oche_capture_attach(capture, oche_world_network(world));

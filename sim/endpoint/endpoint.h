@@ -124,9 +124,9 @@ struct oche_endpoint {
     bool (*losses)(void *state, uint32_t connection, struct oche_qp_losses *losses);
 
     /*
-     * Optional, both or neither: convert a packet of this endpoint's own kind to and from the bytes
-     * of a frame without FCS, for captures and bytes mode. encode returns the number of bytes, at
-     * most `size`. decode leaves fields that are not on the wire unchanged, and returns false if
+     * Optional, both or neither, for captures and bytes mode: convert a packet of this endpoint's
+     * own kind to the bytes of a frame without FCS, and back. encode returns the number of bytes,
+     * at most `size`. decode does not change fields that are not on the wire, and returns false if
      * the bytes are no frame of this endpoint.
      */
     size_t (*encode)(const struct oche_packet *packet, const struct oche_frame *frame,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A scenario file as a tree in which every node knows its source: a line of the file, or an
- * override on the command line. libyaml's document API reads the file; duplicate keys, several
+ * override on the command line. libyaml's document API reads the file. Duplicate keys, several
  * documents, and nesting that is too deep are errors.
  *
  * Errors are one line without a newline: "FILE:LINE: key: what is wrong; what would be right".

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scenario: a YAML file and overrides, bound to the parameter tables of everything that has
- * parameters, as the configuration of a world.
+ * A scenario: a YAML file and overrides, from which the configuration of a world is made. The
+ * parameter tables of everything that has parameters define its keys.
  *
  *     name, description, seed, model, duration, warmup, …   at the root
  *     topology: {type: clos, …}

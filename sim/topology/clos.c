@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clos of three tiers: pods of ToR and aggregation switches, cores above. The presets are the
- * network of Dart (dart.md#topology): 1024 hosts, 16 pods of 4 ToR with 16 hosts
- * and 4 uplinks each (4:1), 4 aggregation switches a pod, 16 cores. The testbed of DCQCN (its Fig
- * 2: 4 ToR, 4 leaves, 2 spines) is pods 2, tors_per_pod 2, uplinks_per_tor 2, oversubscription 0,
- * cores 2, all rates 40Gbps.
+ * Clos of three tiers: pods of ToR and aggregation switches, with cores above. The defaults are the
+ * network of Dart (dart.md#topology): 1024 hosts, 16 pods of 4 ToR with 16 hosts and 4 uplinks each
+ * (4:1), 4 aggregation switches per pod, 16 cores. The testbed of DCQCN (its Fig 2: 4 ToR, 4
+ * leaves, 2 spines) is: pods 2, tors_per_pod 2, uplinks_per_tor 2, oversubscription 0, cores 2, all
+ * rates 40Gbps.
  *
- * A parameter that is 0 is derived from the others: a ToR's uplinks from the oversubscription; a
- * pod has as many aggregation switches as a ToR has uplinks; there is no oversubscription above
- * them; each pod has one link to each core. Uplink u of a ToR leads to aggregation switch u mod
- * aggs_per_pod of its pod; uplink u of aggregation switch a to core (a * uplinks_per_agg + u) mod
- * cores.
+ * A parameter that is 0 is derived from the others. A ToR's uplinks follow from the
+ * oversubscription; a pod has as many aggregation switches as a ToR has uplinks; above the
+ * aggregation switches there is no oversubscription; each pod has one link to each core. Uplink u
+ * of a ToR leads to aggregation switch u mod aggs_per_pod of its pod. Uplink u of aggregation
+ * switch a leads to core (a * uplinks_per_agg + u) mod cores.
  */
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shortest-path ECMP routes for any topology, in the form that fabric/switch.h wants: a group is a
- * switch with hosts (in the order of switches); each other switch has, for each group, the set of
- * ports that lie on a shortest path to the group, in port order. Switches with equal tables share
- * one table: in a fat tree all ToRs share one, all cores one, the aggregation switches of a pod
- * one.
+ * Shortest-path ECMP routes for any topology, in the form of fabric/switch.h. Each switch with
+ * hosts is a group; groups are in the order of these switches. For each group, every other switch
+ * has the set of ports that lie on a shortest path to the group, in port order. Switches with equal
+ * tables share one table: in a fat tree all ToRs share one, all cores one, the aggregation switches
+ * of a pod one.
  *
  * Here too: the number of hops between hosts, a lower bound on a message's time, the fan-in and
  * fan-out of ports, and a partition of the nodes over threads.

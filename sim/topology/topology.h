@@ -5,8 +5,9 @@
  * of its link among the node's links, so at a ToR that a type in this folder makes, hosts come
  * first and uplinks follow.
  *
- * A type (star, clos, …) is one file with its parameter table and one line in the registry. Memory
- * is malloc's: built once, before the run, freed by oche_topology_free.
+ * A type (star, clos, …) is one file with its parameter table and one line in the registry. A
+ * topology is built once, before the run. Its memory comes from malloc; oche_topology_free frees
+ * it.
  */
 #ifndef OCHE_SIM_TOPOLOGY_TOPOLOGY_H
 #define OCHE_SIM_TOPOLOGY_TOPOLOGY_H

@@ -2,7 +2,7 @@
 /*
  * A world: topology, switches, hosts and flows, built from a bound scenario, run, and then read.
  *
- *     world = oche_world_create(&config, error, sizeof(error));   NULL: error has one line
+ *     world = oche_world_create(&config, &error);   NULL: `error` has one line
  *     oche_world_run(world, progress, context);
  *     … read it through the functions below, or sim/measure …
  *     oche_world_free(world);

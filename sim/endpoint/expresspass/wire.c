@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets as bytes, for captures and bytes mode: Ethernet, IPv4 or IPv6 with protocol 253 (for
- * experiments, RFC 3692), and 20 bytes, whose format is ours since ExpressPass's paper defines
- * none:
+ * Packets as bytes, for captures and bytes mode: Ethernet, then IPv4 or IPv6 with protocol 253 (for
+ * experiments, RFC 3692), then 20 bytes. ExpressPass's paper defines no format, so this one is
+ * ours:
  *
  *     0  kind           1  connection + 16, 24 bits     4  number of the credit or of the STOP
  *     8  place in the stream, 64 bits                   16 when the credit left, in nanoseconds
