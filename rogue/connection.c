@@ -159,6 +159,17 @@ static bool under_way(const struct rogue_connection *r, uint64_t number)
     return number >= r->piece_done && number < r->piece_next;
 }
 
+/* True if what is under way must not be posted again (rogue.md#r11). */
+static bool repeats_atomics(const struct rogue_connection *r)
+{
+    if (r->config.replay_atomics)
+        return false;
+    for (uint64_t n = r->piece_done; n < r->piece_next; n++)
+        if (verb_at(r, piece_at(r, n)->verb)->kind == ROGUE_ATOMIC)
+            return true;
+    return false;
+}
+
 static void failed(struct rogue_connection *r, const struct rogue_completion *done, oche_time now)
 {
     if (done->number > r->piece_done)
@@ -167,12 +178,7 @@ static void failed(struct rogue_connection *r, const struct rogue_completion *do
         break_connection(r, ROGUE_FAILED, done->status);
         return;
     }
-    for (uint64_t n = done->number; n < r->piece_next && !r->config.replay_atomics; n++)
-        if (verb_at(r, piece_at(r, n)->verb)->kind == ROGUE_ATOMIC) {
-            break_connection(r, ROGUE_FAILED, done->status);
-            return;
-        }
-    if (!r->config.params->shadow || r->config.params->transport == ROGUE_UC)
+    if (!r->config.params->shadow || r->config.params->transport == ROGUE_UC || repeats_atomics(r))
         break_connection(r, ROGUE_FAILED, done->status);
     else
         switch_begin(r, done->number);
@@ -197,8 +203,12 @@ void rogue_completed(struct rogue_connection *r, const struct rogue_completion *
     /* What had completed before the queue pair failed, but is only polled now. */
     if (done->success && done->qp == r->active && under_way(r, done->number))
         complete_through(r, done->number, done->completed, false, now);
-    if (done->number == side->last_posted)
-        switch_drained(r, done->qp, now);
+    if (switch_drains(r, done->qp, done->number)) {
+        if (repeats_atomics(r))
+            break_connection(r, ROGUE_FAILED, done->status);
+        else
+            switch_drained(r, done->qp, now);
+    }
     rogue_pump(r, now);
 }
 

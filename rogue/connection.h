@@ -30,6 +30,12 @@ struct rogue_verb {
     bool whole;
 };
 
+/*
+ * The number of a piece without bytes that is only posted on a queue pair in ERR, to be flushed
+ * after all others.
+ */
+#define ROGUE_MARKER UINT64_MAX
+
 /* A piece that the driver is to post. */
 struct rogue_piece {
     const struct rogue_verb *verb;

@@ -50,6 +50,8 @@ struct side {
     bool peer_told;
     uint64_t last_posted; /* number of the last piece that was posted on it */
     bool posted;          /* some piece was, since it started */
+    bool marks;           /* it has drained when a marker is flushed, ... */
+    bool marked;          /* ... which has been posted */
     oche_time repeat;     /* when the message is sent again; OCHE_NEVER: not */
     uint64_t tries;
 };
@@ -110,6 +112,9 @@ void echo_wait(struct rogue_connection *r, uint64_t number, oche_time now);
 void echo_expire(struct rogue_connection *r, oche_time now);
 /* switch.c: piece `number` has failed on the active queue pair. */
 void switch_begin(struct rogue_connection *r, uint64_t number);
+/* switch.c: a failed queue pair that drains has had a completion. Returns true if it was the last.
+ */
+bool switch_drains(struct rogue_connection *r, unsigned qp, uint64_t number);
 /* switch.c: the last completion of a failed queue pair has come. */
 void switch_drained(struct rogue_connection *r, unsigned qp, oche_time now);
 

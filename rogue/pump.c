@@ -84,6 +84,15 @@ static bool wants_signal(const struct rogue_connection *r, const struct rogue_pi
     return batch->bytes + piece->bytes >= most || piece->number - r->last_signal >= r->mask / 2;
 }
 
+/*
+ * True if a signal (UC: an answer or its timeout) will tell that there is room again. Batches that
+ * the other direction's ended have none; if all are such, the next piece goes, with a signal.
+ */
+static bool is_to_hear(const struct rogue_connection *r)
+{
+    return r->config.params->transport == ROGUE_UC || r->last_signal > r->piece_done;
+}
+
 /* Posts the next piece. Returns false if nothing can be posted now. */
 static bool post_one(struct rogue_connection *r, oche_time now)
 {
@@ -96,11 +105,12 @@ static bool post_one(struct rogue_connection *r, oche_time now)
                                 .number = r->piece_next,
                                 .offset = r->cursor_offset,
                                 .bytes = next_bytes(r, verb, stream)};
-    if (!may_post(r, direction, piece.bytes))
+    bool fits = may_post(r, direction, piece.bytes);
+    if (!fits && is_to_hear(r))
         return false;
     struct batch *batch = open_batch(r, direction);
     piece.last = piece.offset + piece.bytes == verb->bytes;
-    piece.signaled = wants_signal(r, &piece, batch, batch_bytes(r, stream));
+    piece.signaled = !fits || wants_signal(r, &piece, batch, batch_bytes(r, stream));
     piece.echo = r->config.params->transport == ROGUE_UC && piece.signaled;
     piece.echo_imm = piece.echo ? echo_of(r, r->open) : 0;
     if (!r->config.port->post(r->config.context, r->active, &piece)) {
@@ -152,24 +162,17 @@ void rewind_to(struct rogue_connection *r, uint64_t number)
 {
     const struct piece *first = piece_at(r, number);
 
+    OCHE_MUST(number == r->piece_done);
     if (number == r->piece_next)
         return;
     r->cursor = first->verb;
     r->cursor_offset = first->offset;
-    for (uint64_t n = number; n < r->piece_next; n++) {
-        const struct piece *piece = piece_at(r, n);
-        r->streams[piece->direction].posted_bytes -= piece->bytes;
+    /* All before it have completed. A batch that had begun with them has no round trip. */
+    for (unsigned i = 0; i < ROGUE_DIRECTIONS; i++) {
+        r->streams[i].done_bytes = r->streams[i].posted_bytes;
+        r->streams[i].batches = 0;
     }
-    while (r->batch_next > r->batch_done && batch_at(r, r->batch_next - 1)->first >= number)
-        r->streams[batch_at(r, --r->batch_next)->direction].batches--;
-    if (r->batch_next > r->batch_done) {
-        /* Only the one before may have pieces on both sides of the border. */
-        struct batch *batch = batch_at(r, r->batch_next - 1);
-        if (batch->last >= number) {
-            batch->last = number - 1;
-            batch->measured = false;
-        }
-    }
+    r->batch_done = r->batch_next;
     r->counts.replayed_pieces += r->piece_next - number;
     r->piece_next = number;
     r->open = NO_BATCH;

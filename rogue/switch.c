@@ -79,6 +79,19 @@ static void wait_for_peer(struct rogue_connection *r, unsigned qp, oche_time now
     }
 }
 
+/*
+ * Pieces without a signal that have completed say nothing. So when it was not one of them that
+ * failed, a marker goes after them into the queue pair in ERR; it is flushed as the last.
+ */
+static void post_marker(struct rogue_connection *r, unsigned qp)
+{
+    static const struct rogue_verb nothing = {.kind = ROGUE_WRITE};
+    const struct rogue_piece marker = {
+        .verb = &nothing, .number = ROGUE_MARKER, .last = true, .signaled = true};
+
+    r->sides[qp].marked = r->config.port->post(r->config.context, qp, &marker);
+}
+
 /* A new epoch of a queue pair begins: it drains. */
 static void leave(struct rogue_connection *r, unsigned qp, uint32_t epoch, oche_time now)
 {
@@ -100,6 +113,8 @@ static void leave(struct rogue_connection *r, unsigned qp, uint32_t epoch, oche_
     } else {
         r->resume = r->piece_done;
         side->health = QP_DRAINING;
+        side->marks = true;
+        post_marker(r, qp);
     }
 }
 
@@ -111,6 +126,18 @@ void switch_begin(struct rogue_connection *r, uint64_t number)
     side->restarted = side->peer_told = false;
     r->resume = number;
     side->health = QP_DRAINING;
+    side->marks = false;
+}
+
+bool switch_drains(struct rogue_connection *r, unsigned qp, uint64_t number)
+{
+    const struct side *side = &r->sides[qp];
+
+    if (!side->marks)
+        return number == side->last_posted;
+    if (!side->marked) /* the send queue was full */
+        post_marker(r, qp);
+    return number == ROGUE_MARKER;
 }
 
 void switch_drained(struct rogue_connection *r, unsigned qp, oche_time now)
@@ -155,10 +182,11 @@ static void ready(struct rogue_connection *r, unsigned qp)
 
 void rogue_told(struct rogue_connection *r, const struct rogue_resync *message, oche_time now)
 {
+    if (r->broken || message->token != r->config.token || message->qp > 1)
+        return;
     struct side *side = &r->sides[message->qp];
     int32_t later = (int32_t)(message->epoch - side->epoch);
-
-    if (r->broken || message->token != r->config.token || message->qp > 1 || later < 0 || later > 1)
+    if (later < 0 || later > 1)
         return;
     if (later == 1 && message->kind == ROGUE_RESYNC_REQUEST)
         leave(r, message->qp, message->epoch, now);
