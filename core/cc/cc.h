@@ -252,10 +252,10 @@ struct oche_cc_scheme {
     void (*message_ends)(struct oche_cc_flow *flow, oche_time now);
     /*
      * The message's first packet names the group that the message is part of (oche_group_get; the
-     * peer may have written anything there). `begins` is true if the message has begun, after
-     * message_begins. If false, the packet is kept behind a gap; when its message begins later, the
-     * hook is called again, with a list of 0 senders. Called only if the peer's `start` has set
-     * names_groups.
+     * peer may have written anything there). If `begins` is true, message_begins has just been
+     * called for the message. If false, the packet is kept behind a gap; when its message begins
+     * later, the hook is called again, with a list of 0 senders. Called only if the peer's `start`
+     * has set names_groups.
      */
     void (*group)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                   bool begins);
