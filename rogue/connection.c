@@ -60,11 +60,22 @@ bool rogue_post(struct rogue_connection *r, const struct rogue_verb *verb, oche_
 
 /* ---- completions ---- */
 
+void set_limit(struct rogue_connection *r, unsigned qp, enum rogue_direction direction)
+{
+    const struct rogue_port *port = r->config.port;
+    uint64_t rate = r->streams[direction].window.rate_bps;
+
+    r->sides[qp].limited[direction] = true;
+    if (direction == ROGUE_OUT)
+        port->limit(r->config.context, qp, rate);
+    else
+        port->limit_reads(r->config.context, qp, rate);
+}
+
 void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint64_t before,
                 oche_time now)
 {
     struct stream *stream = &r->streams[direction];
-    const struct rogue_port *port = r->config.port;
     uint64_t rate = stream->window.rate_bps;
 
     stream->rtt.left = rogue_rtt_rescaled(stream->rtt.left, now, before, rate);
@@ -75,10 +86,7 @@ void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint
     }
     r->counts.limiter_changes++;
     stream->hold_until = stream->done_bytes + r->config.params->hold_off_bytes;
-    if (direction == ROGUE_OUT)
-        port->limit(r->config.context, r->active, stream->window.rate_bps);
-    else
-        port->limit_reads(r->config.context, r->active, stream->window.rate_bps);
+    set_limit(r, r->active, direction);
 }
 
 void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now)

@@ -48,11 +48,12 @@ struct side {
     uint32_t epoch, psn; /* of the resynchronisation; our first PSN */
     uint32_t peer_psn;   /* the peer's, if told */
     bool peer_told;
-    uint64_t last_posted; /* number of the last piece that was posted on it */
-    bool posted;          /* some piece was, since it started */
-    bool marks;           /* it has drained when a marker is flushed, ... */
-    bool marked;          /* ... which has been posted */
-    oche_time repeat;     /* when the message is sent again; OCHE_NEVER: not */
+    uint64_t last_posted;           /* number of the last piece that was posted on it */
+    bool posted;                    /* some piece was, since it started */
+    bool limited[ROGUE_DIRECTIONS]; /* a limit was set on it */
+    bool marks;                     /* it has drained when a marker is flushed, ... */
+    bool marked;                    /* ... which has been posted */
+    oche_time repeat;               /* when the message is sent again; OCHE_NEVER: not */
     uint64_t tries;
 };
 
@@ -103,6 +104,8 @@ void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now);
 /* connection.c: sets the limiter to the rate of the window, whose rate was `before`. */
 void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint64_t before,
                 oche_time now);
+/* connection.c: gives a queue pair the rate of a window. */
+void set_limit(struct rogue_connection *r, unsigned qp, enum rogue_direction direction);
 /* echo.c, for UC: pieces through `number` have left the NIC. */
 void echo_left(struct rogue_connection *r, uint64_t number, oche_time left, oche_time now);
 /* echo.c: a batch was closed. Returns its immediate data. */

@@ -39,17 +39,16 @@ static void say_again_later(struct rogue_connection *r, unsigned qp, oche_time n
 /* Gives a queue pair that begins to post the rates of the windows. */
 static void set_limits(struct rogue_connection *r, unsigned qp)
 {
-    const struct rogue_port *port = r->config.port;
-    uint64_t out = r->streams[ROGUE_OUT].window.rate_bps;
-    uint64_t in = r->streams[ROGUE_IN].window.rate_bps;
+    const uint64_t lines[] = {r->config.line_rate_bps, r->config.peer_line_rate_bps};
 
     for (unsigned i = 0; i < ROGUE_DIRECTIONS; i++) {
         struct stream *stream = &r->streams[i];
         stream->rtt.left = 0;
         stream->hold_until = stream->posted_bytes + r->config.params->hold_off_bytes;
+        /* A limit from before RESET may still hold. */
+        if (stream->window.rate_bps < lines[i] || r->sides[qp].limited[i])
+            set_limit(r, qp, i);
     }
-    port->limit(r->config.context, qp, out); /* the one before RESET may still hold */
-    port->limit_reads(r->config.context, qp, in);
 }
 
 /* Lets the shadow post, if it is ready and the failed queue pair is empty. */
