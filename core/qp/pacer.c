@@ -69,6 +69,8 @@ static OCHE_NOINLINE void limit_lag(struct oche_qp *qp, uint32_t line_bytes, och
 
 void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst)
 {
+    if (OCHE_UNLIKELY(qp->limit_lags))
+        limit_lag(qp, line_bytes, now);
     oche_time spacing = pacer_spacing(qp, line_bytes);
     oche_time base = qp->pace_due;
 
@@ -91,8 +93,6 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
     }
     if (awaits_supply(qp) && qp->pace_due < qp->supply_due)
         qp->pace_due = qp->supply_due;
-    if (OCHE_UNLIKELY(qp->limit_lags))
-        limit_lag(qp, line_bytes, now);
 }
 
 void pacer_limit(struct oche_qp *qp, uint64_t bps, oche_time now)

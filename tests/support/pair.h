@@ -97,8 +97,9 @@ struct pair_options {
     bool ipv6, credits, no_connect;
     uint64_t ecn_threshold; /* 0: never */
     struct oche_deflection deflection;
-    oche_time nak_interval; /* 5 µs */
-    bool unknown_qp;        /* side 1 has no queue pair: the hook makes one */
+    struct oche_nic_habits habits; /* of side 0 */
+    oche_time nak_interval;        /* 5 µs */
+    bool unknown_qp;               /* side 1 has no queue pair: the hook makes one */
     bool no_payload;
     uint32_t in_flight; /* most packets on the link: PAIR_IN_FLIGHT */
     bool groups;        /* work may name a group; addresses below 200 are shared */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What some RNICs do and a plain one does not (rogue.md#habits): a limit of the rate that holds
+ * late, messages that are sent again one at a time, ACK timeouts of their own.
+ */
+#include "tests/support/test.h"
+
+#include "tests/support/pair.h"
+
+#define PACKET 1024
+#define WIRE   (62 + 1024 + 20) /* line bytes of a full packet that is not a FIRST */
+#define SLOW   OCHE_GBPS
+#define MOST   64
+
+/* When side 0 sent which PSN. */
+static struct {
+    uint32_t count;
+    oche_time when[MOST];
+    uint32_t psn[MOST];
+} seen;
+
+static void note(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    if (from != 0 || seen.count == MOST)
+        return;
+    seen.when[seen.count] = pair->now;
+    seen.psn[seen.count++] = packet->psn;
+}
+
+static struct pair *open_with(const struct oche_nic_habits *habits, uint32_t retry_count)
+{
+    struct pair_options options = {.habits = *habits, .retry_count = retry_count};
+    struct pair *pair = pair_open(&options);
+
+    seen.count = 0;
+    pair->tap = note;
+    return pair;
+}
+
+static void post(struct pair *pair, uint32_t packets)
+{
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 0, 0, 0, packets * PACKET);
+
+    assert_int_equal(oche_qp_post_send(pair->side[0].qp[0], &work), 0);
+}
+
+/* After so many bytes on the line the packets have the distance of the new rate. */
+static void test_limiter_lag(void **state)
+{
+    static const struct {
+        uint32_t lag_bytes, fast; /* packets that leave as if there were no limit */
+    } rows[] = {{0, 1}, {1, 1}, {3 * WIRE, 3}, {3 * WIRE + 17, 4}, {8 * WIRE, 8}};
+
+    (void)state;
+    for (size_t row = 0; row < OCHE_COUNT_OF(rows); row++) {
+        struct oche_nic_habits habits = {.limiter_lag_bytes = rows[row].lag_bytes};
+        struct pair *pair = open_with(&habits, 0);
+        oche_qp_set_rate_limit(pair->side[0].qp[0], SLOW, pair->now);
+        post(pair, 16);
+        pair_run_quiet(pair);
+        assert_int_equal(seen.count, 16);
+        for (uint32_t i = 1; i < 16; i++) {
+            bool slow = seen.when[i] - seen.when[i - 1] >= oche_time_of_bytes(WIRE, SLOW);
+            assert_int_equal(slow, i >= rows[row].fast);
+        }
+        pair_close(pair);
+    }
+}
+
+static uint32_t lose;
+
+static enum pair_fate lose_once(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    if (from != 0 || packet->psn != lose)
+        return PAIR_PASS;
+    lose = UINT32_MAX;
+    return PAIR_DROP;
+}
+
+/*
+ * Four messages of two packets; the second is lost. What is resent of a message leaves after the
+ * one before it has been acknowledged, a round trip of 2 us; a plain NIC sends it at once.
+ */
+static void test_one_verb_at_a_time(void **state)
+{
+    (void)state;
+    for (int single = 0; single < 2; single++) {
+        struct oche_nic_habits habits = {.resend_one_verb_at_a_time = single};
+        struct pair *pair = open_with(&habits, 0);
+        lose = 1;
+        pair->fate = lose_once;
+        for (unsigned i = 0; i < 4; i++)
+            post(pair, 2);
+        pair_run_quiet(pair);
+        assert_int_equal(seen.count, 8 + 7);
+        for (uint32_t i = 9; i < seen.count; i++) {
+            bool begins = seen.psn[i] % 2 == 0;
+            assert_int_equal(seen.psn[i], i - 7);
+            assert_int_equal(seen.when[i] - seen.when[i - 1] >= 2 * OCHE_US, single && begins);
+        }
+        pair_close(pair);
+    }
+}
+
+static enum pair_fate lose_all(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    (void)packet;
+    return from == 0 ? PAIR_DROP : PAIR_PASS;
+}
+
+/* 2, 4, 8, 16 and again 16 ms, though 500 us were asked for. */
+static void test_own_timeouts(void **state)
+{
+    static const oche_time waits[] = {2 * OCHE_MS, 4 * OCHE_MS, 8 * OCHE_MS, 16 * OCHE_MS,
+                                      16 * OCHE_MS};
+    struct oche_nic_habits habits = {.own_timeouts = true};
+    struct pair *pair = open_with(&habits, 5);
+
+    (void)state;
+    pair->fate = lose_all;
+    post(pair, 1);
+    pair_run_quiet(pair);
+    assert_int_equal(seen.count, 6);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(seen.when[i + 1] - seen.when[i], waits[i]);
+    pair_close(pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limiter_lag),
+        cmocka_unit_test(test_one_verb_at_a_time),
+        cmocka_unit_test(test_own_timeouts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
