@@ -103,9 +103,9 @@ static void leave(struct rogue_connection *r, unsigned qp, uint32_t epoch, oche_
         return;
     }
     side->epoch = epoch;
-    side->restarted = side->peer_told = false;
-    if (side->health == QP_READY)
+    if (side->health == QP_READY || side->restarted)
         r->config.port->fail(r->config.context, qp);
+    side->restarted = side->peer_told = false;
     if (empty) {
         r->resume = qp == r->active ? r->piece_next : r->resume;
         wait_for_peer(r, qp, now);

@@ -87,7 +87,7 @@ unsigned bench_pass(struct bench *from, struct bench *to);
 /* Carries messages between two ends until neither tells the other anything. */
 void bench_settle(struct bench *a, struct bench *b);
 
-/* Returns the last piece that was posted, and how many are not completed if none has failed. */
+/* Returns the last piece that was posted. */
 const struct bench_piece *bench_last(const struct bench *bench);
 /* Returns the newest posting of piece `number`. */
 const struct bench_piece *bench_piece(const struct bench *bench, uint64_t number);

@@ -402,6 +402,7 @@ static void both_queue_pairs_fail(void **state)
     assert_int_equal(a.told_count, 2);
     assert_int_equal(a.told[0].qp, 0);
     assert_int_equal(a.told[1].qp, 1);
+    assert_int_equal(rogue_counts_of(a.rogue)->switches, 1); /* there was nothing to switch to */
     /* the second is back first: it goes on */
     rogue_told(b.rogue, &a.told[1], 0);
     a.passed = 2;
@@ -546,7 +547,8 @@ static void forge(struct bench *bench)
 
                 rogue_told(bench->rogue, &message, bench->now);
                 message.token = BENCH_TOKEN;
-                if (qp > 1 || ahead > 1 || (ahead == 1 && kind != ROGUE_RESYNC_REQUEST))
+                if (qp > 1 || ahead > 1 || epoch == 0 ||
+                    (ahead == 1 && kind != ROGUE_RESYNC_REQUEST))
                     rogue_told(bench->rogue, &message, bench->now);
                 assert_untouched(bench, &before);
             }
