@@ -39,7 +39,8 @@ static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct och
 static const struct oche_switch_counter counters[OCHE_FECN_COUNTERS] = {
     [OCHE_FECN_MARKED] = {"marked", "packets that switches marked", false},
     [OCHE_FECN_VICTIMS] = {"victims",
-                           "packets above the threshold that were not, as the port was a victim",
+                           "packets above the threshold that were not marked, as their port "
+                           "was a victim",
                            false},
 };
 

@@ -28,9 +28,9 @@ static const struct oche_switch_counter counters[OCHE_IB_CREDITS_COUNTERS] = {
     [OCHE_IB_CREDITS_WAITS] = {"waits", "times that a switch's queue began to wait for credits",
                                false},
     [OCHE_IB_CREDITS_PEAK] = {"peak",
-                              "bytes, in blocks: most that one class held of the packets that one "
-                              "port of a switch had let in",
-                              true},
+                              "most that one class held of the packets that one port of a switch "
+                              "had let in, in whole blocks of 64 bytes",
+                              true, .bytes = true},
 };
 
 struct credit_port {

@@ -39,16 +39,17 @@ static const struct oche_param params[] = {
 
 const struct oche_param_table oche_iofd_params = OCHE_PARAM_TABLE(params, struct oche_iofd_params);
 
+#define REFUSED "messages that met a queue above the threshold and were not deflected: "
+
 static const struct oche_switch_counter counters[OCHE_IOFD_COUNTERS] = {
     [OCHE_IOFD_DEFLECTIONS] = {"deflections", "messages that a switch sent another way", false},
-    [OCHE_IOFD_PACKETS] = {"deflected_packets", "packets of theirs, retransmissions too", false},
+    [OCHE_IOFD_PACKETS] = {"deflected_packets",
+                           "packets of deflected messages, retransmissions too", false},
     [OCHE_IOFD_NO_TOKEN] = {"refused_no_token",
-                            "messages that met a queue above the threshold and were not deflected: "
-                            "they had no token left, or as long ones never any",
-                            false},
-    [OCHE_IOFD_NO_ENTRY] = {"refused_no_entry", "likewise: the table was full", false},
-    [OCHE_IOFD_NO_CANDIDATE] = {"refused_no_candidate", "likewise: no other port would do", false},
-    [OCHE_IOFD_LAST_HOP] = {"refused_last_hop", "likewise: they waited for the receiver's own port",
+                            REFUSED "they had no token left, or as long ones never any", false},
+    [OCHE_IOFD_NO_ENTRY] = {"refused_no_entry", REFUSED "the table was full", false},
+    [OCHE_IOFD_NO_CANDIDATE] = {"refused_no_candidate", REFUSED "no other port would do", false},
+    [OCHE_IOFD_LAST_HOP] = {"refused_last_hop", REFUSED "they waited for the receiver's own port",
                             false},
     [OCHE_IOFD_AGED] = {"aged", "entries given up, as no packet had used them for long", false},
     [OCHE_IOFD_ENTRIES_PEAK] = {"entries_peak", "most entries in use at one switch", true},

@@ -44,7 +44,8 @@ enum { UPDATES, AT_MINIMUM, LOWERED, COUNTERS };
 
 static const struct oche_switch_counter counters[COUNTERS] = {
     [UPDATES] = {"updates", "rates that ports have computed", false},
-    [AT_MINIMUM] = {"at_minimum", "of these, so low that minimum_rate was taken instead", false},
+    [AT_MINIMUM] = {"at_minimum", "rates that came out so low that minimum_rate was taken instead",
+                    false},
     [LOWERED] = {"lowered", "data packets whose rate a port has lowered to its own", false},
 };
 

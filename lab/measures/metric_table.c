@@ -439,7 +439,7 @@ const struct metric oche_metric_table[] = {
      "marks, by the place that set them"},
 
     {"congestion.WHERE.marks", COUNT, OF_WHERE, FROM(COUNTER, WHERE(marks)),
-     "packets marked CE at that kind of link: see WHERE below"},
+     "packets marked CE at that kind of link"},
     {"congestion.WHERE.marks_share", SHARE, OF_WHERE,
      FROM(RATIO_OF, WHERE(marks), OVER(congestion[OCHE_WHERE_ALL].marks)),
      "congestion.WHERE.marks as a share of all marks"},
@@ -529,7 +529,7 @@ const struct metric oche_metric_table[] = {
 
     {"MECHANISM.COUNTER", COUNT, OF_MECHANISM,
      FROM(COUNTER, OUTCOME(totals.mechanisms), .stride = sizeof(uint64_t)),
-     "what a mechanism in switch.mechanisms counts: see below"},
+     "what a mechanism in switch.mechanisms counts"},
     {"iofd.short_flows", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(ways.short_ones.flows)),
      "flows that are a short message, where switches deflect", .only_if = ANY(ways.known)},
     {"iofd.short_flows.deflected", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(ways.deflected.flows)),

@@ -95,6 +95,32 @@ static const struct oche_switch_counter *counter_of(unsigned which,
     return c < (*mechanism)->counter_count ? &(*mechanism)->counters[c] : NULL;
 }
 
+/* Returns the counter called "MECHANISM.COUNTER", or NULL. */
+static const struct oche_switch_counter *counter_named(const char *name)
+{
+    const struct oche_switch_mechanism *mechanism;
+    const char *dot = strchr(name, '.');
+
+    for (unsigned i = 0; dot != NULL && i < OCHE_MOST_MECHANISMS * OCHE_MOST_MECHANISM_COUNTERS;
+         i++) {
+        const struct oche_switch_counter *counter = counter_of(i, &mechanism);
+
+        if (counter != NULL && strncmp(mechanism->name, name, (size_t)(dot - name)) == 0 &&
+            mechanism->name[dot - name] == '\0' && strcmp(counter->name, dot + 1) == 0)
+            return counter;
+    }
+    return NULL;
+}
+
+/* Returns the unit of the metric called `name`, which the row describes. */
+static const struct unit_row *unit_of(const struct metric *metric, const char *name)
+{
+    const struct oche_switch_counter *counter =
+        metric->of == OF_MECHANISM ? counter_named(name) : NULL;
+
+    return &oche_metric_units[counter != NULL && counter->bytes ? BYTES : metric->unit];
+}
+
 /*
  * Returns the counter's name, such as "dart.groups". Returns "" if there is no counter of that
  * number, or if the subject requires a counter of packets and this one counts something else.
@@ -328,7 +354,7 @@ void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *vi
             if (isnan(value))
                 continue;
             name_of(metric, outcome, which, name, sizeof(name));
-            visit(context, name, oche_metric_units[metric->unit].name, value);
+            visit(context, name, unit_of(metric, name)->name, value);
         }
     }
 }
@@ -418,7 +444,7 @@ struct oche_figure oche_metric_figure(const char *name, double value)
 
     OCHE_MUST(metric != NULL);
     return isnan(value) ? (struct oche_figure){OCHE_NO_FIGURE}
-                        : oche_metric_units[metric->unit].figure(value);
+                        : unit_of(metric, name)->figure(value);
 }
 
 const char *oche_metric_help(const char *name)
@@ -427,14 +453,16 @@ const char *oche_metric_help(const char *name)
 
     if (metric == NULL)
         return NULL;
-    return metric->of == OF_SCHEME ? oche_scheme_counter_named(name)->help : metric->help;
+    return metric->of == OF_SCHEME      ? oche_scheme_counter_named(name)->help
+           : metric->of == OF_MECHANISM ? counter_named(name)->help
+                                        : metric->help;
 }
 
 const char *oche_metric_unit(const char *name)
 {
     const struct metric *metric = find(name);
 
-    return metric != NULL ? oche_metric_units[metric->unit].name : NULL;
+    return metric != NULL ? unit_of(metric, name)->name : NULL;
 }
 
 const char *oche_metric_unit_named(const char *unit)
@@ -478,19 +506,19 @@ bool oche_metric_check(const char *name, struct oche_error *error)
     return false;
 }
 
-/* Prints the metric for each counter of each scheme that it applies to. */
-static void print_schemes(FILE *out, const struct metric *metric)
+/* Prints the metric for each counter of each scheme or mechanism that it applies to. */
+static void print_counters(FILE *out, const struct metric *metric)
 {
+    const struct oche_outcome none = {.queue_count = 0};
     char text[OCHE_METRIC_NAME_BYTES], name[OCHE_METRIC_NAME_BYTES];
 
-    for (unsigned which = 0; which < oche_scheme_counter_most(); which++) {
-        const char *subject = scheme_name(metric->of, which, text, sizeof(text));
+    for (unsigned which = 0; which < how_many(metric->of, &none); which++) {
+        const char *subject = subject_name(metric->of, &none, which, text, sizeof(text));
 
         if (*subject == '\0')
             continue;
         fill_name(metric, subject, name, sizeof(name));
-        fprintf(out, "%-24s %-6s %s\n", name, oche_metric_units[metric->unit].name,
-                oche_metric_help(name));
+        fprintf(out, "%-24s %-6s %s\n", name, oche_metric_unit(name), oche_metric_help(name));
     }
 }
 
@@ -501,8 +529,9 @@ void oche_metrics_print(FILE *out)
     for (size_t i = 0; i < oche_metric_count; i++) {
         const struct metric *metric = &oche_metric_table[i];
 
-        if (metric->of == OF_SCHEME || metric->of == OF_SCHEME_PACKETS)
-            print_schemes(out, metric);
+        if (metric->of == OF_SCHEME || metric->of == OF_SCHEME_PACKETS ||
+            metric->of == OF_MECHANISM)
+            print_counters(out, metric);
         else
             fprintf(out, "%-24s %-6s %s\n", metric->name, oche_metric_units[metric->unit].name,
                     metric->help);
@@ -521,10 +550,5 @@ void oche_metrics_print(FILE *out)
     fputs("\nTIER:", out);
     for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
         fprintf(out, " %s", tier_names[kind]);
-    for (unsigned m = 0; oche_switch_mechanisms[m] != NULL; m++)
-        for (unsigned c = 0; c < oche_switch_mechanisms[m]->counter_count; c++)
-            fprintf(out, "\n%s.%s: %s", oche_switch_mechanisms[m]->name,
-                    oche_switch_mechanisms[m]->counters[c].name,
-                    oche_switch_mechanisms[m]->counters[c].help);
     fputs("\nPORT: a port in measure.queues, such as tor0:host0\n", out);
 }

@@ -499,12 +499,29 @@ def test_deflection(work):
                       "in_port = port OR port LIKE '%:host%' OR port NOT LIKE name || ':%' OR "
                       "in_port NOT LIKE name || ':%'") == 0, "ports")
         check(one(db, "SELECT count(*) FROM deflections WHERE flow IS NULL") == 0, "flows")
+        # What metrics mean can be read here: each counter of the mechanism has words of its own.
+        helps = [row[0] for row in db.execute("SELECT help FROM metric_names WHERE name LIKE "
+                                              "'iofd.%'")]
+        check("messages that a switch sent another way" in helps and len(set(helps)) == len(helps),
+              "iofd.*", helps)
+        check(one(db, "SELECT count(*) FROM metric_names WHERE help LIKE '%: see %'") == 0,
+              "help of metrics that is elsewhere")
     plain = oche(path, *short, "--set", "switch.mechanisms=none", "--out", folders[1])
     check("deflect" not in re.sub(r"^.*deflect1?.*(yaml|sqlite)$", "", plain.split("\n\n", 1)[1],
                                   flags=re.M), "a table of deflections without any")
     with database(folders[1]) as db:
         check(one(db, "SELECT (SELECT count(*) FROM deflections) + (SELECT count(*) FROM ways)")
               == 0, "rows without deflection")
+
+
+def test_units_of_mechanisms(work):
+    """A mechanism's counter of bytes says so."""
+    oche(scenario("credits"), "--out", os.path.join(work, "credits"), "--quiet")
+    with database(work, "credits") as db:
+        units = dict(db.execute("SELECT name, unit FROM metric_names WHERE name LIKE "
+                                "'ib_credits.%'"))
+        check(units == {"ib_credits.fcps": "count", "ib_credits.waits": "count",
+                        "ib_credits.peak": "bytes"}, "units", units)
 
 
 def test_nothing_is_left_behind(work):
@@ -549,6 +566,7 @@ def main():
         test_pauses_add_up(work)
         test_deadlock(work)
         test_deflection(work)
+        test_units_of_mechanisms(work)
         test_nothing_is_left_behind(work)
     test_show_defaults()
     for failure in failures:

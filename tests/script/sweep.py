@@ -511,8 +511,11 @@ def test_progress(work):
 
 def test_metrics():
     text = sweep("--metrics").stdout
-    for words in ("goodput ", "fct.SIZE.p99 ", "SIZE: below_10KB", "PLACE: host_nic"):
+    for words in ("goodput ", "fct.SIZE.p99 ", "SIZE: below_10KB", "PLACE: host_nic",
+                  "\niofd.deflections         count  messages that a switch sent another way\n",
+                  "\nib_credits.peak          bytes  most that one class held "):
         check(words in text, "--metrics lacks", words)
+    check("MECHANISM.COUNTER" not in text, "--metrics has a pattern for mechanisms")
 
 
 def main():

@@ -26,6 +26,8 @@ static void check_one(void *context, const char *name, const char *unit, double 
         !oche_metric_check(name, &error))
         fail_msg("%s is not known", name);
     assert_non_null(oche_metric_unit_named(unit));
+    /* A help stands alone in a results file: there is nothing below it to see. */
+    assert_null(strstr(oche_metric_help(name), ": see "));
 }
 
 struct wanted {
@@ -280,6 +282,26 @@ static void test_names(void **state)
     assert_null(oche_metric_unit_named("furlongs"));
 }
 
+/* Each counter of each mechanism has the help and the unit of its own row. */
+static void test_mechanism_texts(void **state)
+{
+    (void)state;
+    for (unsigned m = 0; oche_switch_mechanisms[m] != NULL; m++)
+        for (unsigned c = 0; c < oche_switch_mechanisms[m]->counter_count; c++) {
+            const struct oche_switch_counter *counter = &oche_switch_mechanisms[m]->counters[c];
+            char name[64];
+
+            snprintf(name, sizeof(name), "%s.%s", oche_switch_mechanisms[m]->name, counter->name);
+            assert_string_equal(oche_metric_help(name), counter->help);
+            assert_string_equal(oche_metric_unit(name), counter->bytes ? "bytes" : "count");
+        }
+    assert_string_equal(oche_metric_unit("ib_credits.peak"), "bytes");
+    assert_string_equal(oche_metric_figure("ib_credits.peak", 8192).text, "8.19KB");
+    assert_string_equal(oche_metric_help("iofd.refused_no_entry"),
+                        "messages that met a queue above the threshold and were not deflected: "
+                        "the table was full");
+}
+
 /* Of mechanisms of switches: what they count, if there are any; ways against the shortest. */
 static void test_mechanisms(void **state)
 {
@@ -336,7 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),       cmocka_unit_test(test_dart),
         cmocka_unit_test(test_host_goodput), cmocka_unit_test(test_mechanisms),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_mechanism_texts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
