@@ -123,7 +123,7 @@ static const struct argp_option known[] = {
      "put results there: run.sqlite, or VALUE/run.sqlite for each run of a comparison; default "
      "out/NAME, where NAME is the scenario's",
      0},
-    {"csv", KEY_CSV, NULL, 0, "also write flows.csv, series.csv and counters.csv", 0},
+    {"csv", KEY_CSV, NULL, 0, "also write metrics.csv, flows.csv, series.csv and counters.csv", 0},
     {"pcap", KEY_PCAP, "FILE[:HOST,...]", 0,
      "capture what passes the links of these hosts; needs one thread", 0},
     {"threads", 't', "N", 0, "simulate with N threads; the results are the same", 0},
@@ -143,7 +143,8 @@ static const struct argp argp = {
            "links, PAUSEs, queues. All of it goes into one SQLite file."
            "\vA scenario's mistakes are told in one line, with file, line, key and what would be "
            "right. Exit status: 0 the run is over and its results are written; 2 bad arguments, a "
-           "bad scenario, or results that cannot be written.",
+           "bad scenario, or results that cannot be written; 3 a run ended in a deadlock of PFC: "
+           "its results are written, and the ports that wait for each other are told.",
 };
 
 bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv)

@@ -394,6 +394,18 @@ def test_quiet_and_progress(work):
     check(on_a_terminal("--quiet") == "", "--quiet shows progress")
 
 
+def test_help():
+    """It names every file of --csv and every exit status, as the manual does."""
+    text = " ".join(oche("--help").split())
+    csv_help = re.search(r"--csv (.*?) -", text).group(1)
+    for name in ("metrics.csv", "flows.csv", "series.csv", "counters.csv"):
+        check(name in csv_help, "--csv's help lacks", name, "in", csv_help)
+    with open(os.path.join(SOURCE, "docs", "oche-run.1"), encoding="utf-8") as page:
+        manual = page.read().split(".SH EXIT STATUS")[1].split(".SH")[0]
+    told = re.findall(r"[:;] (\d) ", text.split("Exit status")[1])
+    check(told == re.findall(r"^\.TP\n(\d+)$", manual, re.M) == ["0", "2", "3"], "statuses", told)
+
+
 def test_show_defaults():
     schema = oche("--show-defaults")
     for words in ("At the root: the run", "topology: hosts, switches and links", "type: clos",
@@ -568,6 +580,7 @@ def main():
         test_deflection(work)
         test_units_of_mechanisms(work)
         test_nothing_is_left_behind(work)
+    test_help()
     test_show_defaults()
     for failure in failures:
         print("FAILED:", failure)
