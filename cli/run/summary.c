@@ -32,12 +32,15 @@ static void print_setting(const struct oche_outcome *outcome, FILE *out)
 
 static void print_unmeasured(const struct oche_outcome *outcome, FILE *out)
 {
-    if (outcome->unfinished > 0)
-        fprintf(out, "%s flows were not finished at the end; their times are not in the table.\n",
-                oche_figure_count(outcome->unfinished).text);
-    if (outcome->warmup_flows > 0)
-        fprintf(out, "%s flows began during warm-up and are left out.\n",
-                oche_figure_count(outcome->warmup_flows).text);
+    const uint64_t unfinished = outcome->unfinished, warmup = outcome->warmup_flows;
+
+    if (unfinished > 0)
+        fprintf(out, "%s flow%s not finished at the end; %s not in the table.\n",
+                oche_figure_count(unfinished).text, unfinished == 1 ? " was" : "s were",
+                unfinished == 1 ? "its time is" : "their times are");
+    if (warmup > 0)
+        fprintf(out, "%s flow%s left out.\n", oche_figure_count(warmup).text,
+                warmup == 1 ? " began during warm-up and is" : "s began during warm-up and are");
 }
 
 /* Prints the paths of deflected messages as names of nodes, beginning with the sender. */

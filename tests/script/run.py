@@ -291,6 +291,23 @@ def test_remark(work):
     check("by a slope" not in text, text)
 
 
+def test_flows_without_a_time(work):
+    """What is not in the table of times is said of one flow as of several."""
+    path = os.path.join(work, "few.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("name: few\nduration: 1ms\ntopology: {type: star, hosts: 3, host_rate: 10Gbps}\n"
+                   "workload: {type: transfers, pairs: \"0>2\", bytes: 10MB, messages: 1}\n")
+    for options, words in (
+            ([], "1 flow was not finished at the end; its time is not in the table."),
+            (["--set", "workload[0].pairs=0>2, 1>2"],
+             "2 flows were not finished at the end; their times are not in the table."),
+            (["--set", "warmup=10us"], "1 flow began during warm-up and is left out."),
+            (["--set", "workload[0].pairs=0>2, 1>2", "--set", "warmup=10us"],
+             "2 flows began during warm-up and are left out.")):
+        text = oche(path, "--out", os.path.join(work, "few"), *options)
+        check(f"\n{words}\n" in text, options, "lacks", words, text)
+
+
 def test_ignored(work):
     """What is of queue pairs is said to be in vain where hosts have none, and there alone."""
     folder = os.path.join(work, "ignored")
@@ -571,6 +588,7 @@ def main():
         test_csv(work)
         test_compare(work)
         test_remark(work)
+        test_flows_without_a_time(work)
         test_ignored(work)
         test_headroom(work)
         test_capture(work)
