@@ -33,6 +33,9 @@
  *   release            at_line      never         never           dcqcn.md#a9
  *   np                 window       poll          arrival         dcqcn.md#np
  *
+ * In ns3 target_at_cut is as ns3-rdma's sample has it, which sets ClampTargetRate; without that it
+ * would be after_bytes.
+ *
  * Numbers do not depend on the mode, with one exception: min_rate = 0 means 1 Mbps in mode nic
  * (dcqcn.md#a4). The defaults are those of the paper's deployment (dcqcn.md#parameters).
  *

@@ -55,7 +55,8 @@ static inline bool nak_interval_allows(struct nak_interval *nak, oche_time inter
 /* The two parameters of a NAK interval, for a scheme whose struct has members of these names. */
 #define NAK_INTERVAL_PARAMS(type, least, means)                                                    \
     {OCHE_PARAM(type, nak_interval), OCHE_IS_TIME(500 * OCHE_US, least, OCHE_NEVER),               \
-     .where = "error-recovery.md#nak-interval", .help = (means)},                                  \
+     .where = "error-recovery.md#nak-interval; value: error-recovery.md#parameters",               \
+     .help = (means)},                                                                             \
     {                                                                                              \
         OCHE_PARAM(type, nak_exception), OCHE_IS_BOOL(true),                                       \
             .where = "error-recovery.md#l3",                                                       \

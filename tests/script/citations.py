@@ -61,20 +61,45 @@ def check_links(folder, sources):
     return found
 
 
-def check_shown(shown, sources):
+def has_value(text, value):
+    """True if the text has the value, such as 55us, as "55 us"; a rate of 40Gbps as 40 Gbit/s."""
+    number, unit = re.fullmatch(r"([\d./]*)(.*)", value).groups()
+    unit = re.sub(r"^([KMGT]?)bps$", r"\1bit/s", unit)
+    return re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)\s*{re.escape(unit)}", text)
+
+
+def check_value(folder, where, preset):
+    """What is wrong with `value: PAGE#PLACE`: the place, up to the next heading, has the number."""
+    found = []
+    for page, anchor in re.findall(r"(?:^|; )value: ([a-z0-9-]+\.md)#([a-z0-9-]+)", where):
+        with open(os.path.join(folder, page), encoding="utf-8") as file:
+            text = file.read().split(f'<a id="{anchor}"></a>')[1].split("\n#")[0]
+        if not has_value(text, preset):
+            found.append(f"[{where}]: {page}#{anchor} does not have {preset}")
+    return found
+
+
+def check_shown(shown, sources, folder):
     """The sources in what --show-defaults prints: in brackets, or behind a range as last column."""
-    found, count = [], 0
+    found, count, preset = [], 0, None
     for line in shown.split("\n"):
-        match = (re.match(r"^ {8}.*\[([^\]]*)\]$", line) or
-                 re.match(r"^  \S+ +\S+ +\S+ +(?:\S+ to \S+|[^\s\d].*?(?=  )) +(\S.*)$", line))
+        key = re.match(r"^ {4,8}\S+ +\S+ +default (\S+?)(?:;.*)?$", line)
+        preset = key.group(1) if key else preset
+        match = re.match(r"^ {8}.*\[([^\]]*)\]$", line)
         if not match:
-            continue
-        where = match.group(1)
+            match = re.match(
+                r"^  \S+ +(?=(\S+))\1 +\S+ +(?:\S+ to \S+|[^\s\d].*?(?=  )) +(\S.*)$", line)
+            if not match:
+                continue
+            preset = match.group(1)
+        where = match.groups()[-1]
         count += 1
         try:
             sources.all(where)
         except ValueError as wrong:
             found.append(f"[{where}]: {wrong}")
+            continue
+        found += check_value(folder, where, preset)
     return found, count
 
 
@@ -125,7 +150,8 @@ def main(root, oche):
     found, mentions = check_tree(root, sources)
     shown = 0
     for least, *command in LEAST:
-        wrong, count = check_shown(run(oche, *command, "--show-defaults"), sources)
+        wrong, count = check_shown(run(oche, *command, "--show-defaults"), sources,
+                                   os.path.join(root, "docs", "papers"))
         found += [f"oche {' '.join(command)} --show-defaults: {text}" for text in wrong]
         shown += count
         if count < least:
@@ -138,7 +164,7 @@ def main(root, oche):
 # ---- self-test: what is wrong is found, what is right is not ----
 
 GOOD = ("our choice", "our choice (as Linux)", "Dart sec III-D; dart.md#d5", "DCQCN eq 4, Table 2",
-        "DCQCN sec 3.1; value: dcqcn.md#parameters", "dart.md#d5, #d6", "ns2-xpass",
+        "DCQCN sec 3.1; dcqcn.md#parameters", "dart.md#d5, #d6", "ns2-xpass",
         "RFC 6298 sec 2.1 (1 s)", "ECN or Delay sec 4.2", "IBTA annex A10", "rcp.md")
 BAD = ("", "our choice, as Linux", "REFERENCE D18", "Z16 sec 4", "Dart", "Dart page 7",
        "Dart sec III-D, REFERENCE D5", "Darts sec III", "dart.md#d99", "dart.md#d5, #d99",
@@ -160,6 +186,18 @@ dcqcn: keys for --set
 """
 
 
+# Where a number is from, of a parameter whose default is 55us, and one whose default is 40Gbps.
+TIMER = """  name: dcqcn
+    timer                    time    default 55us; 1us to 10s
+        of the rate increase [{0}]
+    rate                     rate    default 40Gbps
+        at first [{1}]
+"""
+GOOD_VALUES = (("value: dcqcn.md#parameters", "our choice"),
+               ("DCQCN sec 3.1; value: dcqcn.md#parameters", "value: dcqcn.md#a4"))
+BAD_VALUES = (("value: dcqcn.md#a4", "our choice"), ("our choice", "value: dcqcn.md#a12"))
+
+
 def expect(failures, truth, *what):
     if not truth:
         failures.append(" ".join(str(word) for word in what))
@@ -167,11 +205,18 @@ def expect(failures, truth, *what):
 
 def self_test(root):
     failures = []
-    sources = cited.Sources(os.path.join(root, "docs", "papers"))
+    papers = os.path.join(root, "docs", "papers")
+    sources = cited.Sources(papers)
     mention = mentions_of(sources.anchors)
     for where, count in [(w, 0) for w in GOOD] + [(w, 3) for w in BAD if w]:
-        wrong, seen = check_shown(SHOWN.format(where), sources)
+        wrong, seen = check_shown(SHOWN.format(where), sources, papers)
         expect(failures, (len(wrong), seen) == (count, 3), where, "gives", wrong, seen)
+    for both, count in [(w, 0) for w in GOOD_VALUES] + [(w, 1) for w in BAD_VALUES]:
+        wrong, seen = check_shown(TIMER.format(*both), sources, papers)
+        expect(failures, (len(wrong), seen) == (count, 2), both, "gives", wrong, seen)
+    expect(failures, all(has_value(text, "55us") for text in ("55 us", "(55us)", "5, 55 us")) and
+           not any(has_value(text, "55us") for text in ("155 us", "1.55 us", "55 ms", "55.5 us")),
+           "values")
     for text in GOOD_TEXT:
         wrong = check_text("file", text, sources, mention)
         expect(failures, not wrong, text, "gives", wrong)
