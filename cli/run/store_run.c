@@ -64,6 +64,9 @@ static const struct counter nic_counters[] = {
     NIC(timeouts),
     NIC(rejected_packets),
 };
+_Static_assert(sizeof(nic_counters) / sizeof(nic_counters[0]) ==
+                   sizeof(struct oche_nic_stats) / sizeof(uint64_t),
+               "each field of struct oche_nic_stats has a row");
 static const struct counter port_counters[] = {
     PORT(packets),
     {"queueing_time_ps", offsetof(struct oche_switch_port_stats, queueing_time)},
