@@ -51,6 +51,33 @@ def test_scenario_page(work):
         run(f"'{OCHE}' {command}", work)
 
 
+def test_scenario_reference_usage():
+    """What is not a program, and no argument, is one line that says how it is called; status 2."""
+    tool = os.path.join(SOURCE, "tools", "scenario-reference")
+    for arguments, begins in (([], "usage: "), (["--check"], "usage: "), (["--help"], "usage: "),
+                              ([OCHE, OCHE], "usage: "),
+                              (["build-none/oche"], "build-none/oche: No such file or directory; "),
+                              (["--check", SOURCE], SOURCE + ": Permission denied; "),
+                              (["false"], "false: run --show-defaults ended with status 1; ")):
+        done = subprocess.run([tool, *arguments], capture_output=True, text=True, check=False)
+        check(done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1 and
+              done.stderr.startswith(begins) and "[--check] OCHE" in done.stderr,
+              "scenario-reference", arguments, "says", done.returncode, done.stderr)
+
+
+def test_contributing(work):
+    """The command that compares trace hashes has one of each scenario."""
+    block = [block for block in re.findall(r"^```sh\n(.*?)^```$", read("CONTRIBUTING.md"),
+                                           re.M | re.S) if "trace hash" in block][0]
+    run(block.replace("build/oche", f"'{OCHE}'").replace("/tmp/", work + "/"), SOURCE)
+    with open(os.path.join(work, "before.txt"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    files = [os.path.relpath(path, SOURCE) for folder in ("scenarios", "tests/scenarios")
+             for path in sorted(glob.glob(os.path.join(SOURCE, folder, "*.yaml")))]
+    check([line.split(" ")[0] for line in lines] == files, "hashes of", lines)
+    check(all(re.fullmatch(r"\S+ [0-9a-f]{16}", line) for line in lines), "hashes", lines)
+
+
 def test_sweep_page(work):
     """The page's first command gives the page's table, whatever numbers stand in it by now."""
     def shape(text):
@@ -223,6 +250,8 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         test_scenario_page(work)
         test_sweep_page(work)
+        test_contributing(work)
+    test_scenario_reference_usage()
     test_manual()
     test_named_files()
     test_named_functions()
