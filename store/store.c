@@ -135,10 +135,47 @@ void oche_results_abandon(struct oche_results *results)
     free(results);
 }
 
+/* Returns the query's number; -1 if the file cannot be asked, as it is no database. */
+static int64_t ask(sqlite3 *database, const char *query)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t number = -1;
+
+    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+/* True if a run's results may take the place of `path`: it is a run's, of any schema, or empty. */
+static bool replaceable(const char *path)
+{
+    sqlite3 *database = NULL;
+    struct stat status;
+
+    if (stat(path, &status) != 0)
+        return true;
+    bool ours = S_ISREG(status.st_mode) &&
+                sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+                (ask(database, "SELECT count(*) FROM sqlite_schema") == 0 ||
+                 (ask(database, "PRAGMA application_id") == 0 &&
+                  ask(database, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name "
+                                "IN ('info', 'flows')") == 2));
+
+    sqlite3_close(database);
+    return ours;
+}
+
 struct oche_results *oche_results_create(const char *path, struct oche_error *error)
 {
-    struct oche_results *results = calloc(1, sizeof(*results));
+    struct oche_results *results;
 
+    if (!replaceable(path)) {
+        oche_fail(error, "%s: not a results file; remove it, or give another --out", path);
+        return NULL;
+    }
+    results = calloc(1, sizeof(*results));
     OCHE_MUST(results != NULL);
     results->path = strdup(path);
     OCHE_MUST(results->path != NULL && asprintf(&results->part, "%s" OCHE_RESULTS_PART, path) >= 0);

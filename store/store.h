@@ -100,7 +100,8 @@ struct oche_results_deflection {
 
 /*
  * Begins the results file `path`. An existing file of that name is replaced only by
- * oche_results_finish. Returns NULL, with the error "path: what is wrong; …", if the file cannot be
+ * oche_results_finish, and only if it has results of a run, of any schema, or is empty. Returns
+ * NULL, with the error "path: what is wrong; …", if it has something else or the file cannot be
  * written.
  */
 struct oche_results *oche_results_create(const char *path, struct oche_error *error);

@@ -562,6 +562,29 @@ def test_units_of_mechanisms(work):
                         "ib_credits.peak": "bytes"}, "units", units)
 
 
+def test_other_files_stay(work):
+    """A file of the results' name that has no results is not replaced; results are."""
+    folder = os.path.join(work, "other")
+    path = os.path.join(folder, "run.sqlite")
+    os.makedirs(folder)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("my notes")
+    for where, options in ((folder, []), (work, ["--compare", "seed=1,2"])):
+        if options:
+            os.rename(folder, os.path.join(work, "2"))
+        done = subprocess.run([OCHE, "run", scenario("pairs"), "--quiet", "--out", where, *options],
+                              capture_output=True, text=True, check=False)
+        there = os.path.join(work, "2", "run.sqlite") if options else path
+        check(done.returncode == 2 and done.stderr ==
+              f"{there}: not a results file; remove it, or give another --out\n", done.stderr)
+        with open(there, encoding="utf-8") as file:
+            check(file.read() == "my notes", "the file has changed")
+        check(len(os.listdir(os.path.dirname(there))) == 1, os.listdir(os.path.dirname(there)))
+    os.remove(there)
+    for _ in range(2):
+        oche(scenario("pairs"), "--quiet", "--out", folder)
+
+
 def test_nothing_is_left_behind(work):
     folder = os.path.join(work, "none", "of", "it")
     oche(scenario("pauses"), "--out", folder, "--set", "measure.queues=tor9:host0", status=2)
@@ -569,10 +592,10 @@ def test_nothing_is_left_behind(work):
     oche(scenario("pauses"), "--out", folder, "--compare", "switch.buffer=1500KB,1KB", status=2)
     check(not os.path.exists(os.path.join(work, "none")), "the first of two ran for nothing")
     # Results that cannot be put in place: the run fails, and its capture and its parts go too.
-    os.makedirs(os.path.join(folder, "run.sqlite"))
+    os.makedirs(os.path.join(folder, "flows.csv"))
     capture = os.path.join(work, "left.pcap")
-    oche(scenario("pairs"), "--out", folder, "--pcap", capture + ":0", status=2)
-    check(os.listdir(folder) == ["run.sqlite"], os.listdir(folder))
+    oche(scenario("pairs"), "--out", folder, "--csv", "--pcap", capture + ":0", status=2)
+    check(os.listdir(folder) == ["flows.csv"], os.listdir(folder))
     check(not os.path.exists(capture) and not os.path.exists(capture + ".part"), "the capture")
     # Interrupted in the middle: the signal ends it, as ever, and the part of the capture goes.
     for end in (signal.SIGINT, signal.SIGTERM):
@@ -606,6 +629,7 @@ def main():
         test_deadlock(work)
         test_deflection(work)
         test_units_of_mechanisms(work)
+        test_other_files_stay(work)
         test_nothing_is_left_behind(work)
     test_help()
     test_show_defaults()

@@ -299,6 +299,63 @@ static void test_a_place_that_cannot_be_written(void **state)
                         "/nowhere/run.sqlite: cannot be written: unable to open database file");
 }
 
+/* Whatever else has the name stays as it is. */
+static void test_what_is_not_ours_stays(void **state)
+{
+    char expected[300];
+    FILE *file = fopen(path, "w");
+    struct oche_results *results;
+    sqlite3 *database;
+
+    (void)state;
+    assert_non_null(file);
+    fputs("notes", file);
+    fclose(file);
+    snprintf(expected, sizeof(expected), "%s: not a results file; remove it, or give another --out",
+             path);
+    assert_null(oche_results_create(path, &error));
+    assert_string_equal(error.text, expected);
+    assert_string_equal(content("run.sqlite"), "notes");
+    unlink(path);
+    assert_int_equal(mkdir(path, 0777), 0);
+    assert_null(oche_results_create(path, &error));
+    assert_string_equal(error.text, expected);
+    rmdir(path);
+
+    /* Another program's database, one with tables of these names that is a sweep's, an old run's.
+     */
+    static const struct {
+        const char *sql;
+        bool ours;
+    } files_of[] = {
+        {"CREATE TABLE flows (a); CREATE TABLE notes (b)", false},
+        {"CREATE TABLE info (a); CREATE TABLE flows (b); PRAGMA application_id = 1868785765",
+         false},
+        {"CREATE TABLE info (a); CREATE TABLE flows (b); PRAGMA user_version = 1", true},
+        {"", true},
+    };
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(files_of); i++) {
+        assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(database, files_of[i].sql, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(database);
+        results = oche_results_create(path, &error);
+        assert_int_equal(results != NULL, files_of[i].ours);
+        oche_results_abandon(results);
+        assert_int_equal(files(), 1);
+        unlink(path);
+    }
+
+    /* What takes the name while the run goes on stays too. */
+    results = oche_results_create(path, &error);
+    assert_non_null(results);
+    assert_int_equal(mkdir(path, 0777), 0);
+    assert_false(oche_results_finish(results, &error));
+    assert_non_null(strstr(error.text, "run.sqlite: cannot be written: "));
+    assert_int_equal(files(), 1);
+    rmdir(path);
+}
+
 static void test_csv(void **state)
 {
     struct oche_results *results = fill();
@@ -407,6 +464,7 @@ int main(void)
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_the_first_error_is_reported, make_folder,
                                         remove_folder),
+        cmocka_unit_test_setup_teardown(test_what_is_not_ours_stays, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_a_place_that_cannot_be_written, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(test_csv, make_folder, remove_folder),
