@@ -31,6 +31,7 @@ struct stream {
     uint64_t posted_bytes, done_bytes; /* since the beginning; their difference is under way */
     uint64_t hold_until;               /* samples count from this posted byte on */
     unsigned batches;                  /* under way, the open one included */
+    uint64_t in_a_row;                 /* batches since the NIC had none (rogue.md#r22) */
     bool unsampled;                    /* until a round trip is known, the window alone leaves */
 };
 

@@ -20,6 +20,10 @@ extern const char *const rogue_transport_names[];
     {OCHE_PARAM(struct rogue_params, least_batches), OCHE_IS_COUNT(2, 1, 64), \
      .where = "RoGUE sec 3.1", \
      .help = "batches that are posted while there is data, whatever the window"}, \
+    {OCHE_PARAM(struct rogue_params, anchor_batches), OCHE_IS_COUNT(16, 0, 1000000), \
+     .where = "rogue.md#r22", \
+     .help = "after so many batches without a pause the NIC is let run empty, so that errors of " \
+             "round trips do not add up; 0: never"}, \
     {OCHE_PARAM(struct rogue_params, first_batch), \
      OCHE_IS_CHOICE(ROGUE_FIRST_WINDOW, rogue_first_batch_names), \
      .where = "RoGUE sec 3.3; rogue.md#r18", \

@@ -49,6 +49,9 @@ static bool may_post(const struct rogue_connection *r, enum rogue_direction dire
     uint64_t under_way = stream->posted_bytes - stream->done_bytes;
     uint64_t least = before_first_sample(r, stream) ? 1 : r->config.params->least_batches;
 
+    if (stream->in_a_row >= r->config.params->anchor_batches &&
+        r->config.params->anchor_batches > 0 && !in_open_batch(r, direction))
+        return stream->batches == 0;
     if (under_way + bytes <= stream->window.bytes)
         return true;
     return stream->batches < least || (stream->batches == least && in_open_batch(r, direction));
@@ -65,8 +68,13 @@ static struct batch *open_batch(struct rogue_connection *r, enum rogue_direction
         other->measured = false;
     }
     struct stream *stream = &r->streams[direction];
+    if (stream->batches == 0) { /* the NIC has nothing of it: what is posted now leaves now */
+        stream->rtt.left = 0;
+        stream->in_a_row = 0;
+    }
     r->open = r->batch_next++;
     stream->batches++;
+    stream->in_a_row++;
     *batch_at(r, r->open) = (struct batch){.first = r->piece_next,
                                            .from = stream->posted_bytes,
                                            .direction = (uint8_t)direction,

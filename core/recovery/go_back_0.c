@@ -21,10 +21,10 @@
  * the data again (the queue pair does this, because of whole_messages).
  *
  * Each restart of a message that was acknowledged in part spends a retry (error-recovery.md#l13),
- * which is given back when the message completes. Other schemes at the other end: a sender of another
- * scheme does not go back behind what was acknowledged, so after a loss it resumes at a later PSN
- * than this receiver expects, until its retries run out. A receiver of another scheme works with
- * this sender; it sees duplicates.
+ * which is given back when the message completes. Other schemes at the other end: a sender of
+ * another scheme does not go back behind what was acknowledged, so after a loss it resumes at a
+ * later PSN than this receiver expects, until its retries run out. A receiver of another scheme
+ * works with this sender; it sees duplicates.
  */
 #include "core/recovery/go_back_0.h"
 

@@ -120,6 +120,7 @@ void bench_init(struct bench *bench)
 {
     memset(bench, 0, sizeof(*bench));
     oche_param_defaults(&rogue_param_table, &bench->params);
+    bench->params.anchor_batches = 0;
     bench->room = UINT64_MAX;
     bench->config = (struct rogue_config){
         .params = &bench->params,

@@ -197,6 +197,29 @@ static void a_window_full_of_unsignaled_verbs(void **state)
 
 /* ---- windows ---- */
 
+/*
+ * After so many batches in a row the NIC is let run empty (rogue.md#r22): the next batch leaves
+ * only when all have completed.
+ */
+static void runs_empty_at_times(void **state)
+{
+    const unsigned row = 6;
+
+    (void)state;
+    begin_narrow(2);
+    bench.params.anchor_batches = row;
+    bench.now = OCHE_US;
+    bench_post(&bench, ROGUE_WRITE, 20 * SEGMENT, true);
+    for (unsigned i = 0; i < 2 * row; i++) {
+        unsigned first = i / row * row, place = i % row;
+        unsigned posted = first + (place + 3 < row ? place + 3 : row);
+        bench.now += 500 * OCHE_US;
+        bench_complete(&bench, i);
+        assert_int_equal(bench.posted_count, place == row - 1 ? posted + 2 : posted);
+    }
+    bench_close(&bench);
+}
+
 /* Two batches, or as many as least_batches says, whatever the window. */
 static void least_batches(void **state)
 {
@@ -370,6 +393,7 @@ int main(void)
         cmocka_unit_test(rings_are_emptied_without_signals),
         cmocka_unit_test(a_window_full_of_unsignaled_verbs),
         cmocka_unit_test(least_batches),
+        cmocka_unit_test(runs_empty_at_times),
         cmocka_unit_test(least_batches_of_small_verbs),
         cmocka_unit_test(first_batch_is_the_window),
         cmocka_unit_test(first_batch_of_small_verbs),
