@@ -6,6 +6,8 @@
 
 _Static_assert(offsetof(struct oche_rogue_params, library) == 0, "the library's rows come first");
 
+static const char *const verb_names[] = {"write", "read", NULL};
+
 static const struct oche_param rows[] = {
     ROGUE_PARAM_ROWS,
     {OCHE_PARAM(struct oche_rogue_params, hardware_retries), OCHE_IS_COUNT(1, 0, 7),
@@ -13,11 +15,19 @@ static const struct oche_param rows[] = {
      .help = "timeouts in a row after which the NIC reports a queue pair as failed"},
     {OCHE_PARAM(struct oche_rogue_params, verb_bytes), OCHE_IS_BYTES(0, 0, OCHE_MAX_MESSAGE_BYTES),
      .where = "RoGUE sec 5.2", .help = "verbs that the application makes of a flow; 0: one verb"},
+    {OCHE_PARAM(struct oche_rogue_params, verb), OCHE_IS_CHOICE(OCHE_ROGUE_WRITES, verb_names),
+     .where = "RoGUE sec 3.4",
+     .help = "a flow's source writes to the destination, or reads from it: data then goes the "
+             "other way, and the flow is delivered at its source"},
 };
 const struct oche_param_table oche_rogue_table = OCHE_PARAM_TABLE(rows, struct oche_rogue_params);
 
 static const char *check(const void *params)
 {
+    const struct oche_rogue_params *p = params;
+
+    if (p->verb == OCHE_ROGUE_READS && p->library.transport == ROGUE_UC)
+        return "verb: read needs transport: rc; unreliable connections have no READ";
     return rogue_params_check(params);
 }
 

@@ -6,8 +6,11 @@
 #include "sim/network/payload.h"
 
 #define MESSAGE_KEY 1
-#define PIECES      16  /* of a connection whose verbs are whole flows */
-#define MORE_PIECES 512 /* of one with small verbs */
+#define PIECES      16               /* of a connection whose verbs are whole flows */
+#define MORE_PIECES 512              /* of one with small verbs */
+#define READS       16               /* READs that a queue pair may have outstanding */
+#define NO_PIECE    (UINT64_MAX - 1) /* wr_id of what is no piece of the library's */
+#define RECEIVE     (UINT64_MAX - 2) /* wr_id of receives */
 #define DATAGRAMS   64
 #define ANSWERS     16 /* UC: immediate data that may wait to be polled */
 
@@ -22,9 +25,10 @@ static bool post(void *context, unsigned qp, const struct rogue_piece *piece)
 {
     struct oche_rogue_end *end = context;
     uint64_t va = piece->verb->id << 32 | (piece->verb->user + piece->offset);
+    const uint8_t opcode = piece->verb->kind == ROGUE_READ ? OCHE_WORK_READ : OCHE_WORK_WRITE;
     struct oche_send_work work = {
         .wr_id = piece->number,
-        .opcode = piece->echo ? OCHE_WORK_WRITE_IMM : OCHE_WORK_WRITE,
+        .opcode = piece->echo ? OCHE_WORK_WRITE_IMM : opcode,
         .flags = piece->signaled ? OCHE_WORK_SIGNALED : 0,
         .imm = piece->echo_imm,
         .sge_count = 1,
@@ -41,7 +45,7 @@ static void answer(void *context, uint32_t imm)
 {
     struct oche_rogue_end *end = context;
     struct oche_send_work work = {
-        .wr_id = UINT64_MAX, .opcode = OCHE_WORK_WRITE_IMM, .imm = imm, .rkey = MESSAGE_KEY};
+        .wr_id = NO_PIECE, .opcode = OCHE_WORK_WRITE_IMM, .imm = imm, .rkey = MESSAGE_KEY};
 
     oche_qp_post_send(end->qps[0], &work);
 }
@@ -53,11 +57,19 @@ static void limit(void *context, unsigned qp, uint64_t bps)
     oche_qp_set_rate_limit(end->qps[qp], bps, end->rogue->now);
 }
 
+/*
+ * The peer's library limits the data that it sends for our READs (RoGUE sec 3.4). The immediate
+ * data of an empty WRITE is the rate in Mbit/s.
+ */
 static void limit_reads(void *context, unsigned qp, uint64_t bps)
 {
-    (void)context; /* flows are WRITEs */
-    (void)qp;
-    (void)bps;
+    struct oche_rogue_end *end = context;
+    struct oche_send_work work = {.wr_id = NO_PIECE,
+                                  .opcode = OCHE_WORK_WRITE_IMM,
+                                  .imm = (uint32_t)(bps / OCHE_MBPS),
+                                  .rkey = MESSAGE_KEY};
+
+    oche_qp_post_send(end->qps[qp], &work);
 }
 
 static uint64_t line_bytes(void *context, const struct rogue_piece *piece)
@@ -130,6 +142,13 @@ static void connect(struct oche_rogue_end *end, unsigned qp, uint32_t send_psn, 
     OCHE_MUST(ready);
 }
 
+/* Posts receives for immediate data, where the queue pair takes any. */
+static void post_receives(struct oche_rogue_end *end, unsigned qp)
+{
+    while (oche_qp_post_recv(end->qps[qp], &(struct oche_recv_work){.wr_id = RECEIVE}) == 0)
+        ;
+}
+
 static void restart(void *context, unsigned qp, uint32_t send_psn, uint32_t recv_psn)
 {
     struct oche_rogue_end *end = context;
@@ -138,6 +157,7 @@ static void restart(void *context, unsigned qp, uint32_t send_psn, uint32_t recv
     end->timeouts += oche_qp_timeouts(end->qps[qp]);
     oche_qp_reset(end->qps[qp]);
     connect(end, qp, send_psn, recv_psn);
+    post_receives(end, qp);
     if (end->supply_bps > 0)
         oche_qp_set_supply(end->qps[qp], end->supply_bps, end->rogue->now);
 }
@@ -185,6 +205,7 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
     const struct oche_host_shared *shared = rogue->host->shared;
     const struct oche_connection *of = &rogue->host->flows->connections[connection];
     const bool uc = rogue->params->library.transport == ROGUE_UC;
+    const bool reads = rogue->params->verb == OCHE_ROGUE_READS;
 
     return (struct oche_qp_config){
         .qpn = oche_rogue_qpn(connection, qp),
@@ -193,9 +214,11 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
         .pkey = 0xffff,
         .pd = 1,
         .mtu_bytes = (uint32_t)shared->params->mtu_bytes,
-        .send_depth = depth_of(rogue),
+        .send_depth = 2 * depth_of(rogue), /* pieces, and empty WRITEs */
         .access = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ,
-        .recv_depth = uc ? ANSWERS : 0,
+        .recv_depth = uc || reads ? ANSWERS : 0,
+        .responder_resources = reads ? READS : 0,
+        .initiator_depth = reads ? READS : 0,
         .send_cq = end->cq,
         .recv_cq = end->cq,
         .user = end,
@@ -211,7 +234,7 @@ static struct oche_rogue_end *end_of(struct oche_cq *cq)
 struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection, uint32_t peer)
 {
     struct oche_arena *arena = &rogue->host->shard->arena;
-    const uint32_t entries = 4 * depth_of(rogue);
+    const uint32_t entries = 8 * depth_of(rogue);
     struct oche_rogue_end *end =
         oche_arena_take(arena, oche_lines(sizeof(*end)) + oche_cq_bytes(entries));
     const struct oche_network *network = rogue->host->shard->network;
@@ -238,10 +261,8 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
             rogue->nic, oche_arena_take(arena, oche_qp_bytes(rogue->nic, &qp_of)), &qp_of);
         OCHE_MUST(end->qps[qp] != NULL);
         connect(end, qp, 0, 0);
+        post_receives(end, qp);
     }
-    if (rogue->params->library.transport == ROGUE_UC)
-        for (unsigned i = 0; i < ANSWERS; i++)
-            oche_qp_post_recv(end->qps[0], &(struct oche_recv_work){0});
     end->library =
         rogue_connection_create(oche_arena_take(arena, rogue_connection_bytes(&config)), &config);
     return end;
@@ -261,8 +282,8 @@ static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool
 {
     struct oche_rogue *rogue = context;
 
-    if (!last || qp == rogue->datagrams)
-        return;
+    if (!last || qp == rogue->datagrams || rogue->params->verb == OCHE_ROGUE_READS)
+        return; /* READs are delivered with their completion */
     uint64_t va = oche_qp_delivered_write(qp, &bytes);
     rogue->now = now;
     oche_rogue_arrived(oche_qp_user(qp), va, bytes, now);
@@ -323,6 +344,19 @@ static const struct oche_nic_port payload_port = {PORT, .read = on_read, .write 
 
 /* ---- polling ---- */
 
+static void immediate(struct oche_rogue_end *end, const struct oche_completion *done, oche_time now)
+{
+    unsigned qp = oche_rogue_which(done->qpn);
+
+    if (done->status != OCHE_STATUS_SUCCESS)
+        return;
+    post_receives(end, qp);
+    if (end->rogue->params->verb == OCHE_ROGUE_READS)
+        oche_qp_set_rate_limit(end->qps[qp], done->imm * OCHE_MBPS, now);
+    else
+        rogue_immediate(end->library, done->imm, done->bytes == 0, done->time, now);
+}
+
 static void poll_end(struct oche_rogue_end *end, oche_time now)
 {
     struct oche_completion done[32];
@@ -330,10 +364,8 @@ static void poll_end(struct oche_rogue_end *end, oche_time now)
 
     while ((count = oche_cq_poll(end->cq, done, 32)) > 0)
         for (unsigned i = 0; i < count; i++) {
-            if (done[i].opcode == OCHE_DONE_RECV_WRITE_IMM &&
-                done[i].status == OCHE_STATUS_SUCCESS) {
-                oche_qp_post_recv(end->qps[0], &(struct oche_recv_work){0});
-                rogue_immediate(end->library, done[i].imm, done[i].bytes == 0, done[i].time, now);
+            if (done[i].wr_id == RECEIVE) {
+                immediate(end, &done[i], now);
                 continue;
             }
             struct rogue_completion completion = {

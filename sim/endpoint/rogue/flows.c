@@ -22,6 +22,7 @@ void oche_rogue_post(struct oche_rogue_end *end, oche_time now)
 {
     struct oche_connection *connection = connection_of(end);
     uint64_t most = end->rogue->params->verb_bytes;
+    const bool reads = end->rogue->params->verb == OCHE_ROGUE_READS;
 
     if (connection->src != end->rogue->host->address)
         return;
@@ -32,7 +33,7 @@ void oche_rogue_post(struct oche_rogue_end *end, oche_time now)
         struct rogue_verb verb = {.id = number,
                                   .user = end->posting_bytes,
                                   .bytes = (uint32_t)bytes,
-                                  .kind = ROGUE_WRITE,
+                                  .kind = reads ? ROGUE_READ : ROGUE_WRITE,
                                   .signaled = bytes == left};
         if (!rogue_post(end->library, &verb, now))
             return; /* there is room again when a verb has ended */
@@ -73,6 +74,8 @@ void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
             timeouts += oche_qp_timeouts(end->qps[i]);
         }
         end->reported++;
+        if (end->rogue->params->verb == OCHE_ROGUE_READS && status == OCHE_STATUS_SUCCESS)
+            oche_host_flow_delivered(host, end->connection, now);
         oche_host_flow_completed(host, number, status, again, timeouts, now);
         oche_host_start(host, host->flows->plan[number].then_same_source, now);
     }

@@ -2,7 +2,8 @@
 /*
  * RoGUE as a host's endpoint: the library of rogue/ above a simulated RNIC (RoGUE, SoCC 2018). A
  * connection is a pair of queue pairs at each end, one of them the shadow, with the same numbers
- * at both ends; a host has one more, for the datagrams between libraries. Flows become WRITEs.
+ * at both ends; a host has one more, for the datagrams between libraries. Flows become WRITEs, or
+ * READs, with which a flow's source fetches the data from the destination.
  */
 #ifndef OCHE_SIM_ENDPOINT_ROGUE_HOST_H
 #define OCHE_SIM_ENDPOINT_ROGUE_HOST_H
@@ -15,9 +16,12 @@
 struct oche_rogue_params {
     struct rogue_params library;
     uint64_t verb_bytes;
+    uint32_t verb; /* enum oche_rogue_verbs */
     uint64_t hardware_retries;
 };
 extern const struct oche_param_table oche_rogue_table;
+
+enum oche_rogue_verbs { OCHE_ROGUE_WRITES, OCHE_ROGUE_READS };
 
 #define OCHE_ROGUE_DATAGRAM_QPN 8
 #define OCHE_ROGUE_QKEY         UINT32_C(0x72)
