@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/sweep/points_bar.h"
 #include "cli/refuse.h"
+#include "cli/reproduce/checking.h"
 #include "cli/reproduce/options.h"
 #include "cli/reproduce/print.h"
 #include "lab/sweep/grid_text.h"
@@ -439,20 +440,58 @@ static void print_heads(const struct session *session)
 
 /* ---- the command ---- */
 
-static bool make_plans(struct session *session)
+/* Returns how many combinations of the figure are run. */
+static size_t combinations_of(const struct oche_study *study)
+{
+    size_t count = 0;
+
+    for (size_t c = 0; c < study->combination_count; c++)
+        count += study->combinations[c].repeats > 0;
+    return count;
+}
+
+/* Begins to show the check of a paper. */
+static void show_paper(const struct session *session, const struct oche_paper *paper,
+                       struct oche_checking *checking)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < session->work_count; i++)
+        if (session->works[i].study->paper == paper)
+            total += combinations_of(session->works[i].study);
+    oche_checking_paper(checking, paper->name, total);
+}
+
+static enum status make_plans(struct session *session)
 {
     struct oche_pool *opened = oche_pool_create();
+    struct oche_checking checking;
+    const struct oche_grid_watch watch = {oche_checking_go_on, &checking};
+    const struct oche_paper *paper = NULL;
+    size_t done = 0;
     bool ok = true;
 
+    oche_checking_begin(&checking, session->options.quiet);
     for (size_t i = 0; ok && i < session->work_count; i++) {
         struct work *work = &session->works[i];
 
-        ok = oche_plan_make(&work->plan, work->study, opened, &session->error);
+        if (work->study->paper != paper) {
+            paper = work->study->paper;
+            done = 0;
+            show_paper(session, paper, &checking);
+        }
+        ok = oche_plan_make(&work->plan, work->study, opened, &watch, &session->error);
         if (ok)
             name_folder(session, work);
+        done += combinations_of(work->study);
+        oche_checking_reached(&checking, done); /* those too that another figure has opened */
     }
+    oche_checking_end(&checking);
     oche_pool_free(opened);
-    return ok;
+    if (!checking.interrupted)
+        return ok ? DONE : REFUSED;
+    fputs("interrupted: nothing has run yet; the same command begins again\n", stderr);
+    return INTERRUPTED;
 }
 
 static enum status work_on(struct session *session)
@@ -467,8 +506,10 @@ static enum status work_on(struct session *session)
         print_tolerances(session);
         return DONE;
     }
-    if (!make_plans(session))
-        return REFUSED;
+    enum status made = make_plans(session);
+
+    if (made != DONE)
+        return made;
     session->pool = oche_pool_create();
     if (!session->options.quiet)
         print_heads(session);

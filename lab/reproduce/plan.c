@@ -81,7 +81,8 @@ size_t oche_plan_point(const struct oche_plan *plan, const struct oche_combinati
 }
 
 /* Finds the points of the plan after opening one point of each combination. */
-static bool find_points(struct oche_plan *plan, struct oche_pool *opened, struct oche_error *error)
+static bool find_points(struct oche_plan *plan, struct oche_pool *opened,
+                        const struct oche_grid_watch *watch, struct oche_error *error)
 {
     const struct oche_study *study = plan->study;
     size_t most = 0;
@@ -97,7 +98,7 @@ static bool find_points(struct oche_plan *plan, struct oche_pool *opened, struct
             (opened == NULL || oche_pool_expect(opened, &plan->grid, point)))
             plan->points[plan->count++] = point;
     }
-    if (!oche_grid_check_points(&plan->grid, plan->points, plan->count, error))
+    if (!oche_grid_check_points(&plan->grid, plan->points, plan->count, watch, error))
         return false;
     plan->count = 0;
     for (size_t c = 0; c < study->combination_count; c++)
@@ -155,7 +156,8 @@ static void place(const struct oche_study *study, struct oche_error *error)
 }
 
 bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
-                    struct oche_pool *opened, struct oche_error *error)
+                    struct oche_pool *opened, const struct oche_grid_watch *watch,
+                    struct oche_error *error)
 {
     *plan = (struct oche_plan){.study = study};
     if (study->axis_count + study->override_count > OCHE_GRID_MAX_AXES) {
@@ -164,9 +166,10 @@ bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
         return false;
     }
     make_grid(plan);
-    if (oche_grid_open(&plan->grid, error) && find_points(plan, opened, error))
+    if (oche_grid_open(&plan->grid, error) && find_points(plan, opened, watch, error))
         return true;
-    place(study, error);
+    if (error->text[0] != '\0')
+        place(study, error);
     oche_plan_free(plan);
     return false;
 }

@@ -23,10 +23,12 @@ struct oche_plan {
  * Opens every combination that is run. Returns false, with one line in `error`, if a combination is
  * impossible, or if the grid would have too many points. If `opened` is not NULL, it remembers
  * combinations across plans, so that each is opened only once: opening a combination may take as
- * long as generating the flows of a thousand hosts.
+ * long as generating the flows of a thousand hosts. If `watch` is not NULL, it may end the check;
+ * the error is then "".
  */
 bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
-                    struct oche_pool *opened, struct oche_error *error);
+                    struct oche_pool *opened, const struct oche_grid_watch *watch,
+                    struct oche_error *error);
 void oche_plan_free(struct oche_plan *plan);
 
 /* Returns the number, in the grid, of the point for a combination and repeat. */

@@ -355,13 +355,18 @@ bool oche_grid_open(struct oche_grid *grid, struct oche_error *error)
 }
 
 bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, size_t count,
-                            struct oche_error *error)
+                            const struct oche_grid_watch *watch, struct oche_error *error)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (watch != NULL && !watch->go_on(watch->context)) {
+            error->text[0] = '\0';
+            return false;
+        }
         if (!check_combination(grid, points[i], NULL, error)) {
             name_option(grid, error);
             return false;
         }
+    }
     return true;
 }
 

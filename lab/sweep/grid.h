@@ -76,8 +76,17 @@ bool oche_grid_open(struct oche_grid *grid, struct oche_error *error);
  */
 bool oche_grid_check(struct oche_grid *grid, struct oche_error *error);
 
-/* Checks only the combinations of the given points. Must be called after oche_grid_open. */
+/* Watches a check that takes its time: `go_on` is called before each combination; false ends it. */
+struct oche_grid_watch {
+    bool (*go_on)(void *context);
+    void *context;
+};
+
+/*
+ * Checks only the combinations of the given points. Must be called after oche_grid_open. `watch`
+ * may be NULL; where it has ended the check, the error is "".
+ */
 bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, size_t count,
-                            struct oche_error *error);
+                            const struct oche_grid_watch *watch, struct oche_error *error);
 
 #endif

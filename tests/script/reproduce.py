@@ -8,6 +8,7 @@ runs. And the papers that come with the program can be read, quick and full.
 Environment: OCHE, SOURCE.
 """
 import os
+import pty
 import re
 import signal
 import sqlite3
@@ -315,6 +316,53 @@ def test_dying(work):
     write(folder, "scenarios/s.yaml", SCENARIO)
 
 
+def waits_for_sigint(pid):
+    """True if the process asks for SIGINT by name, and is not ended by it."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        blocked = re.search(r"^SigBlk:\s*([0-9a-f]+)$", file.read(), re.M).group(1)
+    return int(blocked, 16) >> (signal.SIGINT - 1) & 1 == 1
+
+
+def checking(work, *options):
+    """Interrupts the check of a paper that takes minutes, and gives what a terminal showed."""
+    main, terminal = pty.openpty()
+    seen = b""
+    with subprocess.Popen([OCHE, "reproduce", "dart", "--out", "checked", *options], cwd=work,
+                          stdout=subprocess.PIPE, stderr=terminal,
+                          env={**os.environ, "OCHE_PAPERS": os.path.join(SOURCE, "papers")}
+                          ) as running:
+        os.close(terminal)
+        if "--quiet" in options:
+            while not waits_for_sigint(running.pid) and running.poll() is None:
+                time.sleep(0.01)
+            running.send_signal(signal.SIGINT)
+        while True:
+            try:
+                piece = os.read(main, 4096)
+            except OSError:
+                break
+            if not piece:
+                break
+            seen += piece
+            if b" done" in piece and b"interrupted" not in seen:
+                running.send_signal(signal.SIGINT)
+        check(running.stdout.read() == b"", "something is said before the check is over")
+    os.close(main)
+    check(running.returncode == 130, "interrupted while checking: status", running.returncode)
+    check(not os.path.exists(os.path.join(work, "checked")), "a folder was made before the check")
+    return seen.decode()
+
+
+def test_checking(work):
+    """What is done before the first run is shown on a terminal, and can be interrupted."""
+    end = "interrupted: nothing has run yet; the same command begins again\r\n"
+    seen = checking(work)
+    check(re.match(r"\r\x1b\[Kchecking \d{3} combinations of dart\r\x1b\[Kchecking \d{3} "
+                   r"combinations of dart, \d+ done", seen) and seen.endswith("\r\x1b[K" + end),
+          "checking:", repr(seen))
+    check(checking(work, "--quiet") == end, "--quiet shows what is checked")
+
+
 def test_lists(work):
     said = reproduce(work, "--list").stdout
     check(said.startswith("p: A paper\nA, B (somewhere)\n"), said)
@@ -441,6 +489,7 @@ def main():
         test_slash_at_the_end(work)
         test_quick(work)
         test_dying(work)
+        test_checking(work)
         make_papers(work)
         test_lists(work)
         test_bad_input(work)

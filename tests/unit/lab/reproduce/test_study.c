@@ -504,7 +504,7 @@ static void test_a_plan_has_each_point_once_with_its_grids_overrides(void **stat
 
     (void)state;
     study->scenario = "scenarios/lossy.yaml";
-    if (!oche_plan_make(&plan, study, NULL, &error))
+    if (!oche_plan_make(&plan, study, NULL, NULL, &error))
         fail_msg("%s", error.text);
     assert_int_equal(plan.count, 4 * 3 + 1);
     for (size_t i = 0; i < plan.count; i++)
@@ -536,11 +536,38 @@ static void test_a_point_that_cannot_run_is_found_before(void **state)
     memcpy(at, "warmup: 10ms, loss", strlen("warmup: 10ms, loss"));
     study = make_whole_study(text, false);
     study->scenario = "scenarios/lossy.yaml";
-    assert_false(oche_plan_make(&plan, study, NULL, &error));
+    assert_false(oche_plan_make(&plan, study, NULL, NULL, &error));
     assert_string_equal(error.text, "papers/p/fig.yaml:11: grids[1].set.warmup: leaves nothing to "
                                     "measure; make it less than duration");
     oche_study_close(study);
     free(text);
+}
+
+static bool go_on_for(void *context)
+{
+    unsigned *left = context;
+
+    return (*left)-- > 0;
+}
+
+/* Whoever watches is asked before each combination, and can end it, which is no mistake. */
+static void test_a_plan_can_be_ended(void **state)
+{
+    struct oche_study *study = make_whole_study(two_grids, false);
+    unsigned left = 100;
+    const struct oche_grid_watch watch = {go_on_for, &left};
+    struct oche_plan plan;
+
+    (void)state;
+    study->scenario = "scenarios/lossy.yaml";
+    assert_true(oche_plan_make(&plan, study, NULL, &watch, &error));
+    assert_int_equal(left, 100 - 5);
+    oche_plan_free(&plan);
+    left = 3;
+    snprintf(error.text, sizeof(error.text), "of before");
+    assert_false(oche_plan_make(&plan, study, NULL, &watch, &error));
+    assert_string_equal(error.text, "");
+    oche_study_close(study);
 }
 
 /* ---- texts ---- */
@@ -578,6 +605,7 @@ int main(void)
         cmocka_unit_test(test_a_grid_of_one_reading_changes_nothing_for_claims),
         cmocka_unit_test(test_a_plan_has_each_point_once_with_its_grids_overrides),
         cmocka_unit_test(test_a_point_that_cannot_run_is_found_before),
+        cmocka_unit_test(test_a_plan_can_be_ended),
         cmocka_unit_test(test_flow_text_reads_back_as_the_same),
     };
 
