@@ -93,9 +93,14 @@ static char *usual_page(const char *place)
 static bool work(const struct options *options, const char *command, struct oche_error *error)
 {
     char *out = NULL, *page_path = NULL, *page = NULL, *script = NULL, *data = NULL;
+    struct stat status;
     size_t bytes = 0;
     bool ok;
 
+    if (options->svg != NULL && stat(options->svg, &status) == 0 && !S_ISDIR(status.st_mode))
+        return oche_fail(error,
+                         "--svg %s: is not a folder; give a folder, or the name of a new one",
+                         options->svg);
     if (options->out != NULL)
         OCHE_MUST((out = strdup(options->out)) != NULL);
     else

@@ -14,9 +14,11 @@
 #include "report/json.h"
 #include "report/parts.h"
 #include "report/sample.h"
+#include "report/source.h"
 #include "store/sweep_store.h"
 
 #define ENDING ".sqlite"
+#define GIVE   "give a folder or a file that " OCHE_REPORT_SOURCES " has written"
 /* levels of folders that are searched: out/NAME/VALUE/run.sqlite is found from out */
 #define DEEP 2
 
@@ -152,16 +154,8 @@ static void add_run(struct json_object *documents, struct json_object *run)
     oche_json_push(documents, document);
 }
 
-/*
- * Adds the name of the results as a user knows it: "dcqcn" for DIR/dcqcn/run.sqlite, "fig6a" for
- * DIR/fig6a.sqlite.
- */
-static void add_place(struct json_object *json, const char *folder, const char *path)
-{
-    oche_json_add_text(json, "file", path + strlen(folder) + 1);
-}
-
-static bool add_file_to(struct json_object *documents, const char *folder, const char *path,
+/* Adds the file at `path`; `name` is the part of it that the report shows. */
+static bool add_file_to(struct json_object *documents, const char *path, const char *name,
                         struct oche_error *error)
 {
     struct oche_report_source source;
@@ -181,7 +175,7 @@ static bool add_file_to(struct json_object *documents, const char *folder, const
     }
     if (json == NULL)
         return true; /* a file of another program is left out */
-    add_place(json, folder, path);
+    oche_json_add_text(json, "file", name);
     if (kind == RUN) {
         add_run(documents, json);
     } else {
@@ -199,23 +193,24 @@ static bool is_file(const char *path)
 }
 
 /*
- * Finds the results at `place`, which is a folder to search or one results file. Sets *folder to
- * the searched folder, or to the folder of the file (malloc'd).
+ * Finds the results at `place`, which is a folder to search or one results file. Sets *skip to the
+ * length of what all paths begin with: that folder, or the folder of that file.
  */
-static bool find_in(const char *place, struct files *files, char **folder, struct oche_error *error)
+static bool find_in(const char *place, struct files *files, size_t *skip, struct oche_error *error)
 {
     const char *slash = strrchr(place, '/');
 
     if (is_file(place)) {
-        *folder = strndup(slash != NULL ? place : ".", slash != NULL ? (size_t)(slash - place) : 1);
-        OCHE_MUST(*folder != NULL);
-        add_file(files, joined(*folder, slash != NULL ? slash + 1 : place));
+        char *path = strdup(place);
+
+        OCHE_MUST(path != NULL);
+        add_file(files, path);
+        *skip = slash != NULL ? (size_t)(slash + 1 - place) : 0;
         return true;
     }
-    *folder = strdup(place);
-    OCHE_MUST(*folder != NULL);
+    *skip = strlen(place) + 1;
     if (!find_files(place, DEEP, files))
-        return oche_fail(error, "%s: cannot be read: %s", place, strerror(errno));
+        return oche_fail(error, "%s: cannot be read: %s; " GIVE, place, strerror(errno));
     if (files->count > 0)
         qsort(files->paths, files->count, sizeof(*files->paths), by_name);
     return true;
@@ -226,18 +221,15 @@ char *oche_report_data(const char *place, const char *program, const char *comma
 {
     struct files files = {0};
     struct json_object *data, *documents = json_object_new_array();
-    char *text = NULL, *folder = NULL;
-    bool ok = find_in(place, &files, &folder, error);
+    char *text = NULL;
+    size_t skip;
+    bool ok = find_in(place, &files, &skip, error);
 
     for (size_t i = 0; ok && i < files.count; i++)
-        ok = add_file_to(documents, folder, files.paths[i], error);
+        ok = add_file_to(documents, files.paths[i], files.paths[i] + skip, error);
     free_files(&files);
-    free(folder);
     if (ok && json_object_array_length(documents) == 0) {
-        oche_fail(error,
-                  "%s: has no results; give a folder or a file that oche run, oche sweep or oche "
-                  "reproduce has written",
-                  place);
+        oche_fail(error, "%s: has no results; " GIVE, place);
         ok = false;
     }
     data = json_object_new_object();
@@ -258,8 +250,10 @@ bool oche_report_write(const char *path, const char *page, const char *data,
     struct stat status;
     char *part = NULL;
 
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return oche_fail(error, "%s: is a folder; give a file, such as %s/report.html", path, path);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return oche_fail(error, "%s: cannot be written: is not a file", path);
+        return oche_fail(error, "%s: is not a file; give the name of a file", path);
     if (mark == NULL)
         return oche_fail(error, "%s: cannot be made: the page has no place for data", path);
     OCHE_MUST(asprintf(&part, "%s.part", path) >= 0);
@@ -271,7 +265,8 @@ bool oche_report_write(const char *path, const char *page, const char *data,
         ok = false;
     ok = ok && rename(part, path) == 0;
     if (!ok) {
-        oche_fail(error, "%s: cannot be written: %s", path, strerror(errno));
+        oche_fail(error, "%s: cannot be written: %s; give a place that can be", path,
+                  strerror(errno));
         unlink(part);
     }
     free(part);

@@ -27,6 +27,11 @@ static bool fail_of_sqlite(struct oche_report_source *source)
         snprintf(what, sizeof(what),
                  "was made by another version of the program (%s); make it again, or use that one",
                  sqlite3_errmsg(source->database));
+    else if (sqlite3_errcode(source->database) == SQLITE_NOTADB)
+        snprintf(what, sizeof(what),
+                 "is not a results file (%s); move it elsewhere, or give a file "
+                 "that " OCHE_REPORT_SOURCES " has written",
+                 sqlite3_errmsg(source->database));
     else
         snprintf(what, sizeof(what), "cannot be read: %s", sqlite3_errmsg(source->database));
     return oche_report_source_fail(source, what);

@@ -13,6 +13,8 @@
 #include "core/base.h"
 #include "params/error.h"
 
+#define OCHE_REPORT_SOURCES "oche run, oche sweep or oche reproduce" /* what writes such files */
+
 struct oche_report_source {
     sqlite3 *database;
     const char *path; /* path of the file; owned by the caller */

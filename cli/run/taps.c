@@ -113,8 +113,11 @@ static void make_file(struct oche_taps *taps, struct oche_error *error)
         return;
     bool named = strncmp(message.text, taps->part, part) == 0;
 
-    oche_fail(error, "--pcap %s%s%s", taps->path, named ? "" : ": ",
-              named ? message.text + part : message.text);
+    if (named)
+        oche_fail(error, "--pcap %s: cannot be written%s; give a place that can be", taps->path,
+                  message.text + part);
+    else
+        oche_fail(error, "--pcap %s: %s", taps->path, message.text);
 }
 
 bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_world_config *config,

@@ -14,6 +14,8 @@
 
 #include "sim/app/cdf_data.h" /* made by Meson from data/cdf: X(websearch, "text") … */
 
+#define NOT_READ "%s; a readable file of lines \"size_bytes cdf\""
+
 #define X(name, text) #name,
 const char *const oche_cdf_names[] = {OCHE_CDF_DATA NULL};
 #undef X
@@ -159,7 +161,7 @@ static bool read_text(struct reader *reader, FILE *file)
     }
     if (good && ferror(file)) {
         reader->line = 0;
-        good = fail(reader, "%s", strerror(errno));
+        good = fail(reader, NOT_READ, strerror(errno));
     }
     free(line);
     if (good && finish(reader))
@@ -173,7 +175,7 @@ static bool read_stream(struct reader *reader, FILE *file)
     bool good;
 
     if (file == NULL)
-        return fail(reader, "%s; a readable file of lines \"size_bytes cdf\"", strerror(errno));
+        return fail(reader, NOT_READ, strerror(errno));
     good = read_text(reader, file);
     fclose(file);
     return good;

@@ -38,6 +38,7 @@ enum column { SRC, DST, BYTES, START, UNUSED, COLUMNS_KNOWN = UNUSED };
 static const char *const column_names[] = {"src", "dst", "bytes", "start"};
 
 #define MAX_COLUMNS 6
+#define NOT_READ    "%s; a readable file of flows"
 
 struct reader {
     const char *path;
@@ -242,7 +243,7 @@ static bool read_file(struct reader *reader, FILE *file)
         return false;
     reader->line = 0;
     if (ferror(file))
-        return fail(reader, "%s", strerror(errno));
+        return fail(reader, NOT_READ, strerror(errno));
     if (reader->has_count && reader->announced != reader->flows)
         return fail(reader, "%llu flows, but the first line says %llu",
                     (unsigned long long)reader->flows, (unsigned long long)reader->announced);
@@ -272,7 +273,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     list->tenant = (uint8_t)p->tenant;
     file = fopen(p->file, "r");
     if (file == NULL)
-        return fail(&reader, "%s; a readable file of flows", strerror(errno));
+        return fail(&reader, NOT_READ, strerror(errno));
     good = read_file(&reader, file);
     fclose(file);
     return good;

@@ -154,6 +154,10 @@ CHANGED = [
     ("cdf_file: sizes.cdf", "cdf_file: no.cdf",
      's.yaml:12: workload[0]: no.cdf: No such file or directory; a readable file of lines '
      '"size_bytes cdf"'),
+    ("cdf_file: sizes.cdf", "cdf_file: .",
+     's.yaml:12: workload[0]: .: Is a directory; a readable file of lines "size_bytes cdf"'),
+    ("  - type: incast\n    degree: 4", "  - type: from_file\n    file: .",
+     "s.yaml:15: workload[1]: .: Is a directory; a readable file of flows"),
     ("cdf_file: sizes.cdf", "cdf: websearched",
      's.yaml:13: workload[0].cdf: "websearched" is not known; did you mean "websearch"? ('),
     ("degree: 4", "degree: 16",
@@ -325,7 +329,8 @@ COMMANDS = [
     (["S", "--set", "measure.interval=1ps"],
      "--set measure.interval=1ps: measure.interval: gives more than a million samples; make it "
      "longer, or duration shorter"),
-    (["S", "--pcap", "no/x.pcap:1"], "--pcap no/x.pcap: No such file or directory"),
+    (["S", "--pcap", "no/x.pcap:1"], 
+     "--pcap no/x.pcap: cannot be written: No such file or directory; give a place that can be"),
     (["S", "--pcap", "x.pcap:1", "--threads", "2"],
      "oche run: --pcap needs one thread; leave out --threads"),
     (["S", "--pcap", "x.pcap:1", "--compare", "seed=1,2"],

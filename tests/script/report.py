@@ -104,7 +104,13 @@ def test_one_file(work):
     check(done.stdout == "report: results of mine.html\n", done.stdout, done.stderr)
     with open(os.path.join(work, "notes"), "w", encoding="utf-8") as file:
         file.write("something else\n" * 100)
-    refused(oche("report", os.path.join(work, "notes")), "notes: cannot be read: file is not a ")
+    for place, said in ((os.path.join(work, "notes"), os.path.join(work, "notes")),
+                        ("notes", "notes"), ("./notes", "./notes")):
+        done = subprocess.run([OCHE, "report", place], cwd=work, capture_output=True, text=True,
+                              check=False)
+        refused(done, "notes: is not a results file (file is not a database); move it elsewhere, "
+                      "or give a file that oche run, oche sweep or oche reproduce has written\n")
+        check(done.stderr.startswith(said + ": "), place, "is named", done.stderr)
     with sqlite3.connect(os.path.join(work, "other.sqlite")) as db:
         db.execute("CREATE TABLE a (b)")
     refused(oche("report", os.path.join(work, "other.sqlite")), "other.sqlite: has no results; ")
@@ -264,16 +270,21 @@ def page_of_run(folder, scenario):
 def test_refusals(work):
     refused(oche("report"), "which folder?")
     refused(oche("report", work, "--out", ""), "an empty name; --out takes a file")
-    refused(oche("report", os.path.join(work, "nowhere")), "nowhere: cannot be read")
+    refused(oche("report", os.path.join(work, "nowhere")), "nowhere: cannot be read: No such file "
+            "or directory; give a folder or a file that oche run")
     empty = os.path.join(work, "empty")
     os.mkdir(empty)
     refused(oche("report", empty), "has no results; give a folder or a file that oche run")
     check(os.listdir(empty) == [], "something was written")
     fixture.run(os.path.join(work, "one", "run.sqlite"), 50)
     refused(oche("report", os.path.join(work, "one"), "--out", os.path.join(work, "no", "x.html")),
-            "x.html: cannot be written")
-    refused(oche("report", os.path.join(work, "one"), "--out", "/dev/null"), "is not a file")
-    refused(oche("report", os.path.join(work, "one"), "--out", empty), "is not a file")
+            "x.html: cannot be written: No such file or directory; give a place that can be\n")
+    refused(oche("report", os.path.join(work, "one"), "--out", "/dev/null"),
+            "/dev/null: is not a file; give the name of a file\n")
+    refused(oche("report", os.path.join(work, "one"), "--out", empty),
+            f"{empty}: is a folder; give a file, such as {empty}/report.html\n")
+    refused(oche("report", os.path.join(work, "one"), "--svg", "/dev/null"),
+            "--svg /dev/null: is not a folder; give a folder, or the name of a new one\n")
     check(os.listdir(empty) == [], "something was written")
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([OCHE, "report", os.path.join(work, "one")], stdout=full,
@@ -281,7 +292,7 @@ def test_refusals(work):
         refused(done, "standard output: cannot be written")
     with open(os.path.join(empty, "run.sqlite"), "w", encoding="utf-8") as file:
         file.write("something else\n" * 100)
-    refused(oche("report", empty), "run.sqlite: cannot be read: file is not a database")
+    refused(oche("report", empty), "run.sqlite: is not a results file (file is not a database); ")
     shutil.rmtree(empty)
 
 
@@ -309,7 +320,8 @@ def test_svg(work):
     blocked = os.path.join(work, "blocked")
     with open(blocked, "w", encoding="utf-8"):
         pass
-    refused(oche("report", folder, "--svg", blocked), "--svg: ")
+    refused(oche("report", folder, "--svg", blocked), f"--svg {blocked}: is not a folder; ")
+    refused(oche("report", folder, "--svg", os.path.join(blocked, "x")), "--svg: ")
 
 
 def read(*path):

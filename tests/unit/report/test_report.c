@@ -625,7 +625,10 @@ static void test_what_is_refused(void **state)
     for (int i = 0; i < 1000; i++)
         fputs("not a database ", out);
     fclose(out);
-    assert_refused("fig1.sqlite", "cannot be read: file is not a database");
+    assert_refused("fig1.sqlite",
+                   "is not a results file (file is not a database); move it elsewhere, or "
+                   "give a file that oche run, oche sweep or oche reproduce has "
+                   "written");
 }
 
 /* Whatever the numbers in a file are, they are read; nothing is believed. */
@@ -663,7 +666,9 @@ static void test_page(void **state)
     assert_string_equal(read, "<a>{}<b>");
     assert_false(oche_report_write(path_of("page"), "no mark", "{}", &error));
     assert_false(oche_report_write("/nowhere/page", OCHE_REPORT_MARK, "{}", &error));
-    assert_string_equal(error.text, "/nowhere/page: cannot be written: No such file or directory");
+    assert_string_equal(
+        error.text,
+        "/nowhere/page: cannot be written: No such file or directory; give a place that can be");
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
