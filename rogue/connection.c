@@ -150,7 +150,7 @@ void break_connection(struct rogue_connection *r, enum rogue_outcome first, int 
         r->broken = true;
         port->fail(r->config.context, 0);
         port->fail(r->config.context, 1);
-        r->sides[0].repeat = r->sides[1].repeat = OCHE_NEVER;
+        r->sides[0].repeat = r->sides[1].repeat = r->echo_deadline = OCHE_NEVER;
     }
     while (r->verb_done < r->verb_next) {
         const struct rogue_verb *verb = verb_at(r, r->verb_done++);

@@ -16,7 +16,7 @@
 uint32_t echo_of(const struct rogue_connection *r, uint64_t batch)
 {
     (void)r;
-    return (uint32_t)(batch & 0xff) << NUMBER_SHIFT;
+    return (uint32_t)(batch % ECHO_NUMBERS) << NUMBER_SHIFT;
 }
 
 void echo_wait(struct rogue_connection *r, uint64_t number, oche_time now)
@@ -66,7 +66,7 @@ static void give_up(struct rogue_connection *r, uint64_t number, oche_time now)
 static void answered(struct rogue_connection *r, uint32_t imm, oche_time came, oche_time now)
 {
     const oche_time turnaround = (imm & MOST_UNITS) * UNIT;
-    uint64_t number = r->batch_done + (((imm >> NUMBER_SHIFT) - r->batch_done) & 0xff);
+    uint64_t number = r->batch_done + ((imm >> NUMBER_SHIFT) - r->batch_done) % ECHO_NUMBERS;
     uint64_t before = r->streams[ROGUE_OUT].window.rate_bps;
 
     if (number >= r->batch_next || number == r->open)

@@ -5,7 +5,8 @@
 
 #include "rogue/connection.h"
 
-#define NO_BATCH UINT64_MAX
+#define NO_BATCH     UINT64_MAX
+#define ECHO_NUMBERS 256 /* of batches, in immediate data: 8 bits */
 
 struct piece {
     uint64_t verb; /* counted from the first verb on */

@@ -57,6 +57,20 @@ static bool may_post(const struct rogue_connection *r, enum rogue_direction dire
     return stream->batches < least || (stream->batches == least && in_open_batch(r, direction));
 }
 
+/*
+ * True if a piece finds a batch. On UC batches stay after their pieces, until they are answered.
+ * No more are under way than half of the numbers that an answer can name (echo.c): then a late
+ * answer to one that was given up fits none.
+ */
+static bool batch_has_room(const struct rogue_connection *r, enum rogue_direction direction)
+{
+    uint64_t most = r->config.depth;
+
+    if (r->config.params->transport == ROGUE_UC && most > ECHO_NUMBERS / 2)
+        most = ECHO_NUMBERS / 2;
+    return in_open_batch(r, direction) || r->batch_next - r->batch_done < most;
+}
+
 static struct batch *open_batch(struct rogue_connection *r, enum rogue_direction direction)
 {
     if (in_open_batch(r, direction))
@@ -113,6 +127,8 @@ static bool post_one(struct rogue_connection *r, oche_time now)
                                 .number = r->piece_next,
                                 .offset = r->cursor_offset,
                                 .bytes = next_bytes(r, verb, stream)};
+    if (!batch_has_room(r, direction))
+        return false;
     bool fits = may_post(r, direction, piece.bytes);
     if (!fits && is_to_hear(r))
         return false;
