@@ -6,7 +6,8 @@
 #include "sim/network/payload.h"
 
 #define MESSAGE_KEY 1
-#define PIECES      16               /* of a connection whose verbs are whole flows */
+#define NO_PIECES   4                /* of an end that only receives */
+#define PIECES      8                /* of a connection whose verbs are whole flows */
 #define MORE_PIECES 512              /* of one with small verbs */
 #define READS       16               /* READs that a queue pair may have outstanding */
 #define NO_PIECE    (UINT64_MAX - 1) /* wr_id of what is no piece of the library's */
@@ -14,8 +15,11 @@
 #define DATAGRAMS   64
 #define ANSWERS     16 /* UC: immediate data that may wait to be polled */
 
-static uint32_t depth_of(const struct oche_rogue *rogue)
+/* Returns the most pieces of an end, a power of two. Only the sender's end posts any. */
+static uint32_t depth_of(const struct oche_rogue *rogue, uint32_t connection)
 {
+    if (rogue->host->flows->connections[connection].src != rogue->host->address)
+        return NO_PIECES;
     return rogue->params->verb_bytes == 0 ? PIECES : MORE_PIECES;
 }
 
@@ -199,6 +203,12 @@ static const struct rogue_port library_port = {
 
 /* ---- making ends ---- */
 
+/* True if queue pairs take immediate data. */
+static bool has_receives(const struct oche_rogue *rogue)
+{
+    return rogue->params->library.transport == ROGUE_UC || rogue->params->verb == OCHE_ROGUE_READS;
+}
+
 static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t connection,
                                        unsigned qp, struct oche_rogue_end *end)
 {
@@ -206,6 +216,8 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
     const struct oche_connection *of = &rogue->host->flows->connections[connection];
     const bool uc = rogue->params->library.transport == ROGUE_UC;
     const bool reads = rogue->params->verb == OCHE_ROGUE_READS;
+    const uint32_t pieces = depth_of(rogue, connection);
+    const uint32_t sends = pieces < 2 * ANSWERS ? 4 * ANSWERS : 2 * pieces; /* empty WRITEs, too */
 
     return (struct oche_qp_config){
         .qpn = oche_rogue_qpn(connection, qp),
@@ -214,15 +226,27 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
         .pkey = 0xffff,
         .pd = 1,
         .mtu_bytes = (uint32_t)shared->params->mtu_bytes,
-        .send_depth = 2 * depth_of(rogue), /* pieces, and empty WRITEs */
+        .send_depth = has_receives(rogue) ? sends : pieces,
         .access = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ,
-        .recv_depth = uc || reads ? ANSWERS : 0,
+        .recv_depth = has_receives(rogue) ? ANSWERS : 0,
         .responder_resources = reads ? READS : 0,
         .initiator_depth = reads ? READS : 0,
         .send_cq = end->cq,
         .recv_cq = end->cq,
         .user = end,
     };
+}
+
+/*
+ * Returns the entries of an end's completion queue. A flush completes what is posted; nothing is
+ * posted on one queue pair before the other is empty. Beside pieces there are empty WRITEs, which
+ * complete if they fail, and receives.
+ */
+static uint32_t entries_of(const struct oche_rogue *rogue, uint32_t connection)
+{
+    uint32_t entries = 4 * depth_of(rogue, connection);
+
+    return has_receives(rogue) && entries < 8 * ANSWERS ? 8 * ANSWERS : entries;
 }
 
 /* An end and its completion queue are one piece of memory. */
@@ -234,7 +258,7 @@ static struct oche_rogue_end *end_of(struct oche_cq *cq)
 struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection, uint32_t peer)
 {
     struct oche_arena *arena = &rogue->host->shard->arena;
-    const uint32_t entries = 8 * depth_of(rogue);
+    const uint32_t entries = entries_of(rogue, connection);
     struct oche_rogue_end *end =
         oche_arena_take(arena, oche_lines(sizeof(*end)) + oche_cq_bytes(entries));
     const struct oche_network *network = rogue->host->shard->network;
@@ -246,13 +270,12 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
         .line_rate_bps = network->extras[rogue->host->port - network->ports].rate_bps,
         .peer_line_rate_bps = network->extras[network->nodes[peer].first_port].rate_bps,
         .mtu_bytes = (uint32_t)rogue->host->shared->params->mtu_bytes,
-        .depth = depth_of(rogue),
+        .depth = depth_of(rogue, connection),
     };
 
     *end = (struct oche_rogue_end){
         .rogue = rogue, .next = rogue->ends, .connection = connection, .first_failed = UINT32_MAX};
     rogue->ends = end;
-    /* A flush completes what is posted; nothing is posted on one before the other is empty. */
     end->cq = oche_cq_create((char *)end + oche_lines(sizeof(*end)), entries);
     oche_cq_arm(end->cq, false);
     for (unsigned qp = 0; qp < 2; qp++) {
