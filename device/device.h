@@ -201,10 +201,10 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
 void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp);
 /*
  * Takes the queue pair from RESET to RTS. Returns false if it is not in RESET or the connection is
- * impossible. connection.udp_source_port chooses one of the device's ports (config.source_ports);
- * 0: the standard's function of both queue pair numbers chooses. The upper 6 bits of `tag` are the
- * DSCP of all packets but CNPs; 0: DSCP by traffic class. The tag of a datagram's destination has
- * the same meaning.
+ * impossible. connection.udp_source_port selects one of the device's ports (config.source_ports).
+ * If it is 0, it is computed from the two queue pair numbers, as the standard says. The upper 6
+ * bits of `tag` are the DSCP of all packets except CNPs. If they are 0, the traffic class
+ * determines the DSCP. The tag of a datagram's destination has the same meaning.
  */
 bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection);

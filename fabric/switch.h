@@ -308,7 +308,7 @@ bool oche_switch_keeps_holds(const struct oche_switch *sw);
 uint32_t oche_switch_held_bytes(const struct oche_switch *sw, unsigned in, unsigned in_cls,
                                 unsigned out, unsigned cls);
 
-/* The egress queue that has most of what an ingress class holds. */
+/* Of all egress queues, the one in which the most bytes of an ingress class wait. */
 struct oche_pause_cause {
     uint32_t port, cls;            /* egress */
     uint32_t bytes, ingress_bytes; /* bytes of the ingress class in this queue, and in all queues */

@@ -114,7 +114,7 @@ const char *oche_dcqcn_model_check(const struct oche_dcqcn_model *model)
 
 /* ---- the equations ---- */
 
-/* The piece of equation 5 on which the queue is. */
+/* The piece of equation 5 that applies to a queue length: at most kmin, in between, above kmax. */
 enum piece { BELOW, RAMP, ABOVE };
 
 static enum piece piece_of(const struct oche_dcqcn_model *m, double queue)

@@ -18,7 +18,10 @@
 #define MOST_GROUPS 160 /* most groups that are drawn */
 #define NO_POD      UINT64_MAX
 
-/* The level of grouping, from none to all nodes of a kind. */
+/*
+ * What is drawn as one group, at each level: single nodes; the hosts of one ToR; all nodes of a
+ * kind in one pod; all nodes of a kind.
+ */
 enum level { NOTHING, HOSTS, PODS, KINDS, LEVELS };
 
 enum kind { HOST, TOR, AGGREGATION, CORE, KIND_COUNT };

@@ -92,7 +92,7 @@ void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point,
                                    const char *unit, uint64_t samples, const double *values,
                                    size_t count, uint32_t step);
 
-/* What follows is only for a figure's file. */
+/* The rest of this header is only for files of figures, not of sweeps. */
 struct oche_sweep_claim {
     const char *name, *text, *quantity, *condition;
     double published;

@@ -76,10 +76,13 @@ enum oche_cc_wants {
 /* The NIC's side of a scheme that has more than per-queue-pair state: one per NIC. */
 struct oche_cc_nic {
     /* Decisions. */
-    struct oche_cc_flow *
-        *wanting; /* flows whose `wants` is not 0; the NIC examines them after each hook */
+    struct oche_cc_flow **wanting; /* flows whose `wants` is not 0, to be examined after the hook */
     uint32_t wanting_count;
-    bool *touched;   /* set by the functions below; the NIC checks only this */
+    /*
+     * true: `wanting` or `timer` has changed; set by oche_cc_want and oche_cc_nic_timer. The NIC
+     * looks at those two only if it is set.
+     */
+    bool *touched;
     oche_time timer; /* when to call nic_timer; 0: at once; OCHE_NEVER: no call */
 
     /* Facts. */

@@ -288,7 +288,7 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
     uint32_t before = qp->tx.next;
 
     if (qp->rnr_deadline != OCHE_NEVER && !moved)
-        return; /* it names packets that the RNR wait holds back */
+        return; /* the NAK asks for packets that must wait until the RNR wait ends */
     qp_note(&qp->nak_taken, packet->psn, now);
     bool is_new = qp->nic->recovery->sacked(&qp->tx, packet->psn, &sack, now);
     requester_seek(qp, before, now);
@@ -306,12 +306,12 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
     if (packet->psn != qp->tx.una && !names_restart(qp, packet))
         return; /* responses before the named PSN are missing, and have been requested again */
     if (qp->rnr_deadline != OCHE_NEVER && !moved && !has_restarted(qp, packet))
-        return; /* it names packets that the RNR wait holds back */
+        return; /* the NAK asks for packets that must wait until the RNR wait ends */
     qp_note(&qp->nak_taken, packet->psn, now);
     /*
-     * A repeated NAK may have left before the repair arrived, so it spends no retry. The number of
-     * repetitions is bounded by the ACK timer, which a repeated NAK does not restart. Without an
-     * ACK timer repeated NAKs spend retries.
+     * A repeated NAK uses up no retry, since it may have left before the packets sent again
+     * arrived. The ACK timer, which a repeated NAK does not restart, limits the repetitions. If
+     * there is no ACK timer, a repeated NAK uses up a retry.
      */
     go_back(qp, !moved && qp->ack_timeout == OCHE_NEVER, now);
 }

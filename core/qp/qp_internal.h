@@ -160,7 +160,7 @@ enum qp_flags {
 #define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS | QP_WHOLE_MESSAGES)
 
 struct oche_qp {
-    /* Line 0: identity, and links of the lists that hold the queue pair. */
+    /* Cache line 0: identity, and links of the lists that hold the queue pair. */
     struct oche_nic *nic;
     uint32_t qpn, remote_qpn;
     uint32_t remote_address, flow_hash;
@@ -180,14 +180,14 @@ struct oche_qp {
     struct oche_qp *control_next;
     struct oche_qp *ready_next, *ready_prev;
 
-    /* Line 1: members that each leaving packet needs. */
+    /* Cache line 1: members that are used for each packet that leaves. */
     struct oche_recovery_tx tx CACHE_ALIGNED;
     uint32_t send_next;     /* ring index of the work request that holds tx.next */
     uint32_t send_started;  /* ring index of the first work request without PSNs */
     uint32_t send_tail;     /* ring index after the last posted work request the NIC has seen */
     uint32_t cursor_offset; /* bytes of the message at send_next that precede tx.next */
     uint32_t cursor_length;
-    uint32_t since_ack_request; /* packets sent since one last asked for an ACK */
+    uint32_t since_ack_request; /* packets sent after the last one that asked for an ACK */
     uint8_t cursor_opcode : 4;  /* enum oche_work_opcode */
     uint8_t cursor_tokens : 4;  /* tokens (OCHE_BTH_TOKENS) that the message's packets carry */
     uint8_t data_ecn;           /* enum oche_ecn of what we send */
@@ -195,7 +195,7 @@ struct oche_qp {
     uint32_t asked : 24;        /* PSN after the last packet of this pass that asks for an ACK */
     uint32_t head_opcode : 8;   /* enum oche_work_opcode of the oldest work request */
 
-    /* Line 2: pacing, and members that each arriving ACK needs. */
+    /* Cache line 2: pacing, and members that are used for each ACK that arrives. */
     oche_time pace_base CACHE_ALIGNED; /* base time of pacing (pacer.c) */
     oche_time pace_due;                /* when the next packet may leave; valid while queued */
     oche_time ack_deadline, ack_timeout;
@@ -328,7 +328,7 @@ struct region_part {
 };
 
 struct oche_nic {
-    /* Line 0: members that every packet reads and none changes. */
+    /* Cache line 0: members that every packet reads and no packet changes. */
     struct map qp_map;
     struct oche_qp **qps; /* by slot */
     const struct oche_nic_port *port;
@@ -352,12 +352,12 @@ struct oche_nic {
     bool cc_touched;       /* a hook may have changed cc_nic */
     uint64_t received_line_bytes;
 
-    /* Lines 2 to 4: heaps, and lists by class, of which few are in use. */
+    /* Cache lines 2 to 4: heaps, and a list for each class; few of the lists are in use. */
     struct heap timers CACHE_ALIGNED;
     struct heap pacing;
     struct ready_list ready[OCHE_CLASSES];
 
-    /* The line that posting threads write. */
+    /* The cache line that posting threads write. */
     /* list of the queue pairs that rang, latest first */
     _Atomic(struct oche_qp *) doorbell CACHE_ALIGNED;
     /* list of queue pairs taken from `doorbell` and not yet answered */

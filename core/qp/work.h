@@ -79,15 +79,15 @@ struct oche_send_work {
     uint32_t rkey;
     uint64_t swap_add, compare;
     /*
-     * SEND and WRITE on a queue pair with `groups`: the senders of the incast that the message
-     * belongs to, for congestion control that looks ahead; or NULL. The group and its list belong
-     * to the caller, who must keep them until the work request has completed and none of its
-     * packets is left.
+     * For congestion control that looks ahead: the senders of the incast that the message belongs
+     * to. NULL: none are named. Only for SEND and WRITE on a queue pair with `groups`. The group
+     * and its list belong to the caller, who must keep them until the work request has completed
+     * and none of its packets exists any more.
      */
     const struct oche_group *group;
-    const struct oche_destination *to; /* UD, required there; copied at post */
-    const struct oche_bind *bind;      /* BIND_MW, required there; copied at post */
-    const void *inline_data; /* with OCHE_WORK_INLINE: sge[0].length bytes, copied at post */
+    const struct oche_destination *to; /* UD: required; copied when posted */
+    const struct oche_bind *bind;      /* BIND_MW: required; copied when posted */
+    const void *inline_data; /* OCHE_WORK_INLINE: sge[0].length bytes, copied when posted */
     struct oche_sge sge[OCHE_MAX_SGE];
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace: every protocol event of a node, in one table of kinds. A small ring always keeps the
- * latest events, to be shown when something breaks. A running hash covers all events, so two runs
- * with equal hashes have had the same events. A sink, if set, gets every event. Hops inside the
- * network are not traced.
+ * The trace records every protocol event of a node. The table below lists the kinds of events. A
+ * small ring always keeps the latest events, to be shown when something breaks. A hash is computed
+ * over all events, so two runs with equal hashes have had the same events. If a sink is set, it
+ * gets every event. Hops inside the network are not traced.
  */
 #ifndef OCHE_CORE_TRACE_TRACE_H
 #define OCHE_CORE_TRACE_TRACE_H

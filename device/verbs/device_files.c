@@ -51,8 +51,8 @@ static void *next(void *_Atomic *kept, const char *name)
 /* ---- names ---- */
 
 /*
- * `volatile` keeps the test for NULL, which the compiler would remove, because the headers promise
- * that no path is NULL. For NULL the kernel answers EFAULT.
+ * The headers promise that no path is NULL, so the compiler would remove the test for NULL;
+ * `volatile` prevents that. A NULL path is passed on, and the kernel answers EFAULT.
  */
 static bool begins_with(const char *path, const char *prefix)
 {
@@ -206,7 +206,7 @@ static bool is_attribute(const char *path)
         return fd < 0 ? NULL : fdopen(fd, "r");                                                    \
     }
 
-/* For an attribute, tells about the file that open would return. */
+/* If `path` is an attribute, describes the file that open would return for it. */
 #define STAT(name, type, of_fd)                                                                    \
     static void *_Atomic next_##name;                                                              \
     int name(const char *path, struct type *about)                                                 \

@@ -229,7 +229,7 @@ static void wr_start(struct ibv_qp_ex *qp)
     own(qp)->stage.error = ov_foreign(own(qp)->port) ? EPERM : 0;
 }
 
-/* To be called when binds were posted: stores the new keys in the windows. */
+/* Stores the new keys in the windows. To be called after binds have been posted. */
 static void take_keys(const struct ov_stage *stage)
 {
     for (uint32_t i = 0; i < stage->count; i++)

@@ -78,11 +78,12 @@ struct oche_outcome {
     struct oche_world_totals totals;
     struct oche_world_ways ways;
 
-    /* Flows. Those that started during warm-up count only in `warmup_flows`. */
+    /* Flows. A flow that started during warm-up is counted in `warmup_flows` and nowhere else. */
     uint64_t warmup_flows, flows, delivered, failed;
-    uint64_t unfinished; /* started, neither delivered nor failed at the end */
+    uint64_t unfinished; /* flows that were neither delivered nor failed when the run ended */
     struct oche_completion_row sizes[OCHE_OUTCOME_ROWS];
-    struct oche_size_packets size_packets[OCHE_OUTCOME_ROWS]; /* 0 if not recorded (measure.ways) */
+    /* zeros if packets were not recorded by flow (measure.ways) */
+    struct oche_size_packets size_packets[OCHE_OUTCOME_ROWS];
     /* Jain's index of the flows' goodputs; -1: no flows */
     double jain;
     /* all flows; empty if there are too many */

@@ -11,7 +11,7 @@
 
 #define OCHE_PATHOLOGY_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
 
-/* A node of the forest of PAUSEs (sim/measure/pause_tree.h) that deserves a line. */
+/* A node of the forest of PAUSEs (sim/measure/pause_tree.h), as one line of the report. */
 struct oche_pause_line {
     char port[OCHE_PATHOLOGY_NAME_BYTES]; /* name of the port; "" if unknown */
     /* 0: a hot spot; n > 0: a held port, n steps from the hot spot */

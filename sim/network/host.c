@@ -134,9 +134,9 @@ void oche_host_start(struct oche_host *host, uint32_t number, oche_time now)
 /* ---- events ---- */
 
 /*
- * Each event handler is written once and compiled twice: for all endpoints, and for the RNIC alone.
- * For the RNIC the compiler knows the table of functions, so nearly all hosts need no indirect
- * call.
+ * Each event handler is written once and compiled twice: once for any endpoint, and once for the
+ * RNIC alone. In the version for the RNIC the compiler knows the table of functions, and calls them
+ * directly. Nearly all hosts have an RNIC.
  */
 static const struct oche_endpoint rnic = {
     .receive = oche_rnic_receive,

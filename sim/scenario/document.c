@@ -30,12 +30,13 @@ struct oche_document {
     uint32_t nodes;
 };
 
-/* The document being read or changed, where errors go, and the source of new nodes. */
+/* What the functions that read YAML need. */
 struct reader {
     struct oche_document *document;
     yaml_document_t *yaml;
+    /* the --set option that is being read, recorded in new nodes; NULL: the document's file */
     const char *set;
-    struct oche_error *error;
+    struct oche_error *error; /* where errors are written */
 };
 
 void *oche_document_alloc(struct oche_document *document, size_t bytes)

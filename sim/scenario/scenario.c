@@ -423,7 +423,7 @@ static bool check_scheme(const struct oche_scenario *scenario, struct oche_error
     if (rnic && (config->cc->transports & OCHE_CC_RC) == 0)
         return oche_bound_fail(scenario->document, scheme,
                                "does not work on RC; choose another scheme", error);
-    /* If two sections disagree, the error is about the section that differs from its default. */
+    /* If two sections disagree, the error is reported at the one that differs from its default. */
     if ((needs & OCHE_CC_NEEDS_ECN) != 0 && !config->switches.ecn)
         return disagrees(scenario, SWITCH, "ecn", "needs switches that mark; set this to true",
                          error);
@@ -434,8 +434,8 @@ static bool check_scheme(const struct oche_scenario *scenario, struct oche_error
 }
 
 /*
- * Checks that the sections suit each other. Each section by itself is checked when the world is
- * created.
+ * Checks that the sections suit each other. The values within one section are checked later, when
+ * the world is created.
  */
 static bool check(const struct oche_scenario *scenario, struct oche_error *error)
 {

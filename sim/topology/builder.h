@@ -22,7 +22,7 @@ void oche_topology_name(struct oche_topology *topology, uint32_t node, enum oche
 /* Adds a link between nodes `a` and `b`, at the next free port of each. */
 void oche_topology_link(struct oche_topology *topology, uint32_t a, uint32_t b, uint64_t rate_bps,
                         oche_time delay);
-/* Names hosts first … first+count-1 and links them to `tor`, in that order. */
+/* Names hosts first … first+count-1 and links them to `tor`, in the order of their numbers. */
 void oche_topology_hosts(struct oche_topology *topology, uint32_t tor, uint32_t first,
                          uint32_t count, uint32_t pod, uint64_t rate_bps, oche_time delay);
 /* Fills the nodes' port lists, after the last link. Returns false, with an error, on failure. */
@@ -33,8 +33,8 @@ bool oche_topology_finish(struct oche_topology *topology, struct oche_error *err
  */
 const char *oche_topology_ratio(uint64_t a, uint64_t b, char *text, size_t text_bytes);
 /*
- * Returns the oversubscription of a switch, its rate downwards to its rate upwards: "4:1"; "none
- * (2:5)" if `up` is larger. `text` has at least 64 bytes.
+ * Returns the oversubscription of a switch, which is the ratio of its downward to its upward rate:
+ * "4:1". If `up` is larger than `down`: "none (2:5)". `text` has at least 64 bytes.
  */
 const char *oche_topology_oversubscription(uint64_t down, uint64_t up, char *text,
                                            size_t text_bytes);

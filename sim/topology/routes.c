@@ -81,8 +81,8 @@ static void find_edges(struct maker *maker)
 }
 
 /*
- * Computes the distance of each switch from `start`, in links. With `up`, counts only paths that
- * lead down to `start`; a switch that has none stays UNREACHED.
+ * Computes the distance of each switch from `start`, in links. If `up` is true, only paths from the
+ * switch straight down to `start` count. A switch without a path stays UNREACHED.
  */
 static void search(struct maker *maker, uint32_t start, uint16_t *distance, bool up)
 {

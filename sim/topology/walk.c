@@ -33,8 +33,8 @@ void oche_topology_global_name(const struct oche_topology *topology, uint32_t po
 }
 
 /*
- * Returns the index in `ports` at which the walk's loop begins, or `count` if the walk has no loop
- * but is too long.
+ * Finds out why a walk did not end: returns the index in `ports` at which its loop begins. Returns
+ * `count` if it has no loop, that is, if it is too long.
  */
 static uint32_t find_loop(const struct oche_walk *walk)
 {

@@ -117,8 +117,8 @@ static uint32_t place_of(uint32_t port, unsigned cls)
 }
 
 /*
- * Returns the place (port and class) that `place` waits for. The switch to which `place` sends has
- * stuck places; the result is the one where most of the bytes that came from `place` wait.
+ * Returns the place (a port and a class) that `place` waits for. Bytes that came from `place` wait
+ * at stuck places of the next switch; the result is the stuck place where most of them wait.
  */
 static uint32_t waits_for(const struct check *check, uint32_t place)
 {
