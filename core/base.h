@@ -63,7 +63,7 @@ static inline size_t oche_place(size_t *end, size_t bytes, size_t unit)
  */
 _Noreturn void oche_panic(const char *file, int line, const char *what);
 
-/* Checks an invariant of our own, in every build. Input is never checked with it. */
+/* Checks an invariant of our own code, in every build. Not for checking input. */
 #define OCHE_MUST(condition)                                                                       \
     do {                                                                                           \
         if (OCHE_UNLIKELY(!(condition)))                                                           \
@@ -87,7 +87,7 @@ static inline oche_time oche_time_of_bytes(uint64_t bytes, uint64_t bps)
     return ps >= OCHE_NEVER ? OCHE_NEVER : (oche_time)ps;
 }
 
-/* Returns the bytes that `bps` carries in `duration`, rounded up. */
+/* Returns the bytes that a line of `bps` carries in `duration`, rounded up. */
 static inline uint64_t oche_bytes_in_time(oche_time duration, uint64_t bps)
 {
     unsigned __int128 bits_ps = (unsigned __int128)duration * bps;
@@ -96,7 +96,9 @@ static inline uint64_t oche_bytes_in_time(oche_time duration, uint64_t bps)
     return (uint64_t)((bits_ps + byte_ps - 1) / byte_ps);
 }
 
-/* Returns the rate of `bytes` in `duration`, in bit/s, rounded down; 0 if `duration` is 0. */
+/*
+ * Returns the rate, in bit/s, at which `bytes` take `duration`, rounded down; 0 if `duration` is 0.
+ */
 static inline uint64_t oche_rate_of(uint64_t bytes, oche_time duration)
 {
     if (duration == 0)

@@ -16,9 +16,9 @@
 struct oche_counter {
     const char *name;  /* the metric is PREFIX.NAME; in results files PREFIX_NAME */
     const char *help;  /* one line */
-    const char *label; /* in the table of `oche run`; NULL: PREFIX.NAME */
-    size_t offset;     /* of the uint64_t in the state */
-    /* Optional. Used instead of `offset`, for a sum over parts of the state. */
+    const char *label; /* its name in the table of `oche run`; NULL: PREFIX.NAME */
+    size_t offset;     /* offset of the uint64_t in the state */
+    /* Optional, for a value that is a sum over parts of the state: used instead of `offset`. */
     uint64_t (*value)(const void *state);
     /*
      * The opcode, if the counter counts sent packets of one opcode (without payload); 0: it counts
@@ -26,7 +26,7 @@ struct oche_counter {
      * reported too.
      */
     uint8_t opcode;
-    /* True if the table of `oche run` adds the packets that switch mechanisms have dropped. */
+    /* True: the table of `oche run` also shows the packets that switch mechanisms have dropped. */
     bool with_drops;
 };
 

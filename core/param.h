@@ -29,7 +29,8 @@ union oche_value {
 struct oche_param {
     const char *name;
     enum oche_unit unit;
-    uint32_t offset; /* of the field in the parameter struct; the unit determines its C type */
+    /* where the field is in the parameter struct; its unit determines its C type */
+    uint32_t offset;
     union oche_value preset;
     union oche_value minimum, maximum; /* inclusive; ignored for BOOL, CHOICE and TEXT */
     const char *const *choices;        /* NULL-terminated, for CHOICE only */

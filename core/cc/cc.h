@@ -26,7 +26,7 @@
 
 struct oche_cc_flow {
     /* Decisions. */
-    uint64_t rate_bps; /* 0 < rate <= line_rate_bps; equal to it: unlimited */
+    uint64_t rate_bps; /* above 0, at most line_rate_bps; line_rate_bps: unlimited */
     /*
      * Most payload bytes in flight; UINT64_MAX: no window. Whatever the window, one packet may
      * leave if no packet in flight asks for an ACK.
@@ -38,13 +38,16 @@ struct oche_cc_flow {
      * pacing waits for as long as the gaps would have taken, so that the mean rate holds.
      */
     bool burst : 1;
-    /* Set in `start`: first packets name the groups of their work requests. */
+    /* Set in `start`: the first packet of a message names the group of its work request. */
     bool names_groups : 1;
     uint8_t wants; /* enum oche_cc_wants; see oche_cc_want */
 
     /* Facts. */
     bool arriving : 1; /* a message announced to `message_begins` has not ended yet */
-    /* The peer has shown OCHE_BTH_EXTENSIONS: `ack_opcode` and `own_opcode` are used. */
+    /*
+     * True: the peer has set OCHE_BTH_EXTENSIONS in a packet, so `ack_opcode` and `own_opcode` are
+     * used.
+     */
     bool extended : 1;
     uint8_t tenant; /* the tenant that owns the queue pair */
     uint32_t qpn;
@@ -59,7 +62,7 @@ struct oche_cc_flow {
     struct oche_trace *trace;
     void *peer_state; /* scheme->peer_state_bytes, shared by all queue pairs to this peer */
     void *nic_state;  /* scheme->nic_state_bytes, one per NIC */
-    uint64_t peer_line_rate_bps; /* of the peer's port; our own rate if the peer's is unknown */
+    uint64_t peer_line_rate_bps; /* line rate of the peer's port; if unknown, our own */
 };
 
 /*
@@ -68,7 +71,8 @@ struct oche_cc_flow {
  * pending for a queue pair.
  */
 enum oche_cc_wants {
-    OCHE_CC_WANTS_LOOK = 1 << 0, /* the flow's decisions have changed and must be acted on */
+    /* the flow's decisions have changed; the NIC must carry them out */
+    OCHE_CC_WANTS_LOOK = 1 << 0,
     OCHE_CC_WANTS_OWN =
         1 << 1, /* to send a packet `own_opcode` at control priority, if `extended` */
 };
@@ -87,8 +91,8 @@ struct oche_cc_nic {
 
     /* Facts. */
     uint32_t address;
-    uint32_t shared_addresses; /* addresses below this one mean the same to every NIC; 0: none do */
-    uint32_t max_peers;        /* most peers with queue pairs at the same time */
+    uint32_t shared_addresses; /* addresses below this one mean the same host at all NICs */
+    uint32_t max_peers;        /* most peers that have queue pairs at one time */
     uint64_t line_rate_bps;
     /*
      * Bytes on the line, with gaps, of all RoCEv2 packets that have arrived. A packet is counted
@@ -101,7 +105,7 @@ struct oche_cc_nic {
     struct oche_trace *trace;
 };
 
-/* Asks for something for `flow`; `wants` is enum oche_cc_wants. */
+/* Asks the NIC to do something for `flow`; `wants`: bits of enum oche_cc_wants. */
 static inline void oche_cc_want(struct oche_cc_nic *nic, struct oche_cc_flow *flow, uint8_t wants)
 {
     if (flow->wants == 0) {
@@ -130,14 +134,14 @@ struct oche_cc_ack {
 
 enum oche_cc_loss { OCHE_CC_LOSS_NAK, OCHE_CC_LOSS_TIMEOUT };
 
-/* The receiver half's requests to the NIC; zeroed before the call. */
+/* What the receiver half asks of the NIC; zeroed before the call. */
 struct oche_cc_reply {
     bool send_cnp; /* one CNP to this packet's sender (in `timer`: to the peer), at control priority
                     */
     bool ack_now;  /* an ACK as soon as possible, regardless of the ACK frequency */
 };
 
-/* What a scheme needs from its surroundings; checked when a world or a device is built. */
+/* What a scheme needs of hosts and switches; checked when a world or a device is built. */
 enum oche_cc_needs {
     OCHE_CC_NEEDS_NOTHING = 0,
     OCHE_CC_NEEDS_ECN = 1 << 0,          /* switches that mark CE */
@@ -192,7 +196,7 @@ struct oche_cc_scheme {
      * timer.
      */
     void (*nic_start)(struct oche_cc_nic *nic);
-    /* Optional: oche_cc_nic.timer is due, and has been set to OCHE_NEVER before this call. */
+    /* Optional: oche_cc_nic.timer is due. Before this call it has been set to OCHE_NEVER. */
     void (*nic_timer)(struct oche_cc_nic *nic, oche_time now);
     /*
      * Optional: the scheme's own counters, in its NIC's state. Counters that every NIC has are in
@@ -240,7 +244,7 @@ struct oche_cc_scheme {
     /* A data packet has arrived (valid, with any PSN) and is not delivered yet. */
     void (*arrived)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                     struct oche_cc_reply *reply);
-    /* An ACK, a NAK, a response or a CNP is about to leave. May stamp fields. */
+    /* An ACK, a NAK, a response or a CNP is about to leave. The hook may set fields of it. */
     void (*stamp_ack)(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet);
 
     /*

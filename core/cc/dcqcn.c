@@ -120,7 +120,7 @@ static const struct dcqcn_params modes[] = {
         },
 };
 
-/* Returns the value of an option: its own, or its mode's. */
+/* Returns the value of an option; if that is `auto`, the value of the mode. */
 #define CHOSEN(params, option)                                                                     \
     ((params)->option != AUTO ? (params)->option : modes[(params)->mode].option)
 
@@ -196,7 +196,10 @@ static void set_housekeeping(struct oche_cc_flow *flow)
     flow->timer[TIMER_HOUSEKEEPING] = oche_time_min(rp->check_due, rp->idle_due);
 }
 
-/* Sets the queue pair back to line rate and drops its state, as before the first CNP. */
+/*
+ * Sets the queue pair back to line rate and forgets its state, so that it is as before its first
+ * CNP.
+ */
 static void release(struct oche_cc_flow *flow, oche_time now)
 {
     struct dcqcn_rp *rp = rp_of(flow);
@@ -286,7 +289,9 @@ static void cut_rate(struct oche_cc_flow *flow, oche_time now, const struct dcqc
                     whole(rp->rt));
 }
 
-/* Starts the limiter, at the first CNP of an unlimited queue pair or for an initial rate. */
+/*
+ * Starts the limiter: at the first CNP of an unlimited queue pair, or because of an initial rate.
+ */
 static void limit(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
                   double from)
 {
@@ -375,7 +380,7 @@ static enum cause choose_stage(const struct dcqcn_params *p, uint32_t t, uint32_
     return CAUSE_HYPER;
 }
 
-/* Handles an event of the timer or of the byte counter, which T and BC already include. */
+/* Handles an event of the timer or of the byte counter. T or BC has already counted it. */
 static void increase(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
                      uint32_t t_before, uint32_t bc_before)
 {

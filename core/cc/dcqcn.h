@@ -45,7 +45,7 @@ struct dcqcn_rp {
     uint64_t bytes_left; /* bytes until the byte counter's next event */
     oche_time alpha_due; /* when alpha's interval ends */
     oche_time first_cnp; /* cut=periodic: origin of the checks */
-    oche_time check_due; /* cut=periodic: next check, OCHE_NEVER: no CNP pending */
+    oche_time check_due; /* cut=periodic: time of the next check; OCHE_NEVER: no CNP is pending */
     oche_time idle_due;  /* end of the idle timeout, or OCHE_NEVER */
 };
 

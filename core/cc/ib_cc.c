@@ -72,7 +72,7 @@ enum cause { CAUSE_BECN, CAUSE_TIMER, CAUSE_INITIAL };
 
 struct ib_cc_flow {
     uint32_t ccti;
-    bool fecn; /* receiver: a FECN has arrived that no ACK has returned yet */
+    bool fecn; /* receiver: a FECN has arrived and no ACK has returned it yet */
 };
 
 static struct ib_cc_flow *of(struct oche_cc_flow *flow)
@@ -205,7 +205,7 @@ static void ib_cc_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_pa
     (void)now;
     if (!of(flow)->fecn || packet->opcode == OCHE_CNP ||
         oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD))
-        return; /* the peer's hook sees READ data only if it acknowledges something */
+        return; /* the peer's hook is not called for READ data that acknowledges nothing */
     packet->bth |= OCHE_BTH_BECN;
     of(flow)->fecn = false;
 }

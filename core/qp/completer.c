@@ -50,7 +50,10 @@ static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, o
         };
     if (OCHE_UNLIKELY(opcode == OCHE_WORK_BIND_MW))
         window_bind_over(requester_bind(qp, qp->send_head)->window);
-    /* Frees the entry before the completion is visible: its reader may post into it at once. */
+    /*
+     * Frees the entry before the completion is visible, since whoever reads the completion may post
+     * into the entry at once.
+     */
     atomic_store_explicit(&qp->retired_sends, qp->send_head + 1, memory_order_release);
     if (told)
         cq_push(qp, qp->send_cq, &completion);
@@ -172,7 +175,10 @@ static bool spend_retry(struct oche_qp *qp, uint32_t *left)
     return true;
 }
 
-/* With whole_messages: moves una back to the start of its message. Returns true if it moved. */
+/*
+ * If QP_WHOLE_MESSAGES is set, moves una back to the start of its message. Returns true if it
+ * moved.
+ */
 static bool forget_partial(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_LIKELY(!(qp->flags & QP_WHOLE_MESSAGES)) || qp->tx.una == qp->tx.message_start)
@@ -218,7 +224,7 @@ static void response_gap(struct oche_qp *qp, oche_time now)
     go_back(qp, false, now);
 }
 
-/* Finds out whether the queue pair can send again or is idle. Called after every arrival. */
+/* Called after every arrival: the queue pair may be able to send again, or may have become idle. */
 static void settle(struct oche_qp *qp, oche_time now)
 {
     if (qp->queued == QUEUED_NOT)
@@ -275,12 +281,12 @@ bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packe
     if (sack.count < 64 && sack.bits >> sack.count != 0)
         return false;
     if (sack.first == packet->psn && (sack.bits & 1))
-        return false; /* the NAK's own PSN is the missing one */
+        return false; /* the NAK's own PSN is missing, so its bit must be 0 */
     return oche_psn_diff(sack.first, packet->psn) >= 0 &&
            oche_psn_diff(oche_psn_add(sack.first, sack.count), qp->tx.high) <= 0;
 }
 
-/* Handles a NAK with a SACK, from which recovery decides what is lost. */
+/* Handles a NAK with a SACK. Recovery decides from the SACK what is lost. */
 static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, bool moved,
                           oche_time now)
 {
@@ -491,7 +497,8 @@ static void read_response(struct oche_qp *qp, const struct oche_packet *packet, 
     if (last)
         qp_trace(qp, now, OCHE_TRACE_MESSAGE_DELIVERED, head->ssn, head->length);
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES))
-        bytes = last ? head->length : 0; /* recovery may take back an incomplete message */
+        /* a message counts when complete; before, recovery may begin it again */
+        bytes = last ? head->length : 0;
     nic->stats.delivered_bytes += bytes;
     response_taken(qp, now);
     if (nic->port->delivered != NULL && (last || bytes > 0))

@@ -67,7 +67,7 @@ void oche_cq_forget(struct oche_cq *cq, uint32_t qpn)
 {
     const uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
     const uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_acquire);
-    uint32_t kept = tail; /* the completions kept move up to the tail, in order */
+    uint32_t kept = tail; /* the completions that are kept move up to the tail, in order */
 
     for (uint32_t at = tail; at != head; at--) {
         const struct oche_completion *one = &cq->entries[(at - 1) & cq->mask];
@@ -82,12 +82,15 @@ void oche_cq_arm(struct oche_cq *cq, bool solicited_only)
 {
     uint32_t none = NOT_ARMED;
 
-    /* A queue that is armed for any completion stays armed for any. */
+    /* If the queue is already armed for any completion, it stays so. */
     if (solicited_only)
         atomic_compare_exchange_strong(&cq->armed, &none, ARMED_SOLICITED);
     else
         atomic_store_explicit(&cq->armed, ARMED, memory_order_seq_cst);
-    /* The poll that follows must not look at the queue before the NIC can see that it is armed. */
+    /*
+     * The caller polls next. The poll must not read the queue before the NIC can see that it is
+     * armed.
+     */
     atomic_thread_fence(memory_order_seq_cst);
 }
 

@@ -85,7 +85,7 @@ void congestion_nic_timer(struct oche_nic *nic, oche_time now)
     heap_remove(&nic->timers, nic->config.max_qps);
     nic->cc_nic.timer = OCHE_NEVER;
     nic->cc->nic_timer(&nic->cc_nic, now);
-    /* a timer set to now runs 1 ps later, so that the caller's loop ends */
+    /* a timer that is set to now is moved 1 ps on, so that the caller's loop ends */
     if (nic->cc_nic.timer <= now)
         nic->cc_nic.timer = now + 1;
     attend(nic, now);
@@ -186,7 +186,7 @@ void congestion_group(struct oche_qp *qp, const struct oche_packet *packet, bool
 void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     if (OCHE_LIKELY(qp->nic->cc->message_begins == NULL) || qp->flow.arriving)
-        return; /* announced before: recovery has begun the message again */
+        return; /* the scheme knows of the message, which recovery has begun again */
     qp->flow.arriving = true;
     tell_message(qp, now, true);
     if (OCHE_UNLIKELY(packet->ext & OCHE_EXT_LIST))

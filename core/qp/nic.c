@@ -49,12 +49,12 @@ static struct layout layout_of(const struct oche_nic_config *config)
 {
     struct layout l = {.end = sizeof(struct oche_nic)};
     size_t qps = config->max_qps, regions = config->max_regions;
-    size_t timers = qps + 1; /* the last one is congestion control's timer for the whole NIC */
+    size_t timers = qps + 1; /* one more: congestion control's timer for the whole NIC */
     size_t peer_bytes = nic_peer_state_bytes(config);
     uint32_t peers = peer_bytes > 0 ? config->max_qps : 0;
 
     l.peer_state_stride = oche_lines(peer_bytes);
-    /* The parts that every packet touches come first, together. */
+    /* The parts that every packet touches come first, side by side. */
     l.cc_state = place(&l.end, config->cc->nic_state_bytes);
     l.qp_map = place(&l.end, map_capacity(config->max_qps) * sizeof(struct map_entry));
     l.qps = place(&l.end, qps * sizeof(struct oche_qp *));
@@ -266,7 +266,7 @@ void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet
         fetch_line((const char *)&nic->timers + OCHE_CACHE_LINE);
         fetch_line(&nic->doorbell);
         fetch_line(&nic->stats);
-        fetch_line(nic + 1); /* what follows the NIC: congestion control's state, small tables */
+        fetch_line(nic + 1); /* behind struct oche_nic: congestion control's state, small tables */
         break;
     case 1:
         if (packet != NULL)

@@ -92,7 +92,10 @@ struct oche_nic_port {
     void (*grh)(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES]);
     /* A completion was put into `cq`, which was armed for it by oche_cq_arm. */
     void (*completion_event)(void *context, struct oche_cq *cq);
-    /* `cq` was full and has lost a completion; it loses all later ones too. Called once a queue. */
+    /*
+     * `cq` was full and has lost a completion; it will lose all later ones too. Called once for a
+     * queue.
+     */
     void (*cq_error)(void *context, struct oche_cq *cq);
     /*
      * The ACK timer has expired; recovery acts after this call. oche_qp_losses tells what is known
@@ -102,7 +105,10 @@ struct oche_nic_port {
     /* The queue pair has entered ERR (or SQE, after a UC or UD sender's error) by itself. */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
     void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);
-    /* Fewer receives are posted than the limit of oche_srq_set_limit, which is now unset. */
+    /*
+     * Fewer receives are posted than the limit that oche_srq_set_limit has set. The limit is now
+     * unset.
+     */
     void (*srq_limit)(void *context, struct oche_srq *srq);
 };
 
@@ -129,11 +135,11 @@ struct oche_deflection {
  * a plain one.
  */
 struct oche_nic_habits {
-    /* A new rate limit of a queue pair takes effect when it has sent so many bytes more. */
+    /* A new rate limit takes effect after the queue pair has sent this many more bytes. */
     uint32_t limiter_lag_bytes;
-    /* What is sent again goes one message at a time, each after the ACK of the one before. */
+    /* Retransmitted messages leave one at a time, each after the ACK of the one before. */
     bool resend_one_verb_at_a_time;
-    /* ACK timeouts are 2, 4, 8, then 16 ms in a row, whatever ack_timeout is. */
+    /* ACK timeouts in a row last 2, 4, 8, 16, 16, … ms, whatever ack_timeout is. */
     bool own_timeouts;
 };
 
@@ -193,7 +199,7 @@ struct oche_nic_stats {
     uint64_t rejected_packets;
 };
 
-/* Why an arriving packet was dropped. A packet from the network is hostile. */
+/* Why an arriving packet was dropped. Packets from the network may be hostile. */
 enum oche_reject {
     OCHE_REJECT_NO_QP,
     OCHE_REJECT_QP_STATE,
@@ -203,12 +209,12 @@ enum oche_reject {
     OCHE_REJECT_LENGTH,         /* payload length does not fit the MTU and the opcode */
     OCHE_REJECT_SEQUENCE,       /* UC: middle of a message whose start is missing */
     OCHE_REJECT_PSN,            /* a response to a PSN that is not outstanding */
-    OCHE_REJECT_DUPLICATE_GONE, /* a duplicate READ or atomic that is no longer remembered */
+    OCHE_REJECT_DUPLICATE_GONE, /* a duplicate of a READ or atomic that is no longer remembered */
     /* These also get a NAK, on a reliable queue pair: */
     OCHE_REJECT_NOT_READY,       /* no receive is posted */
-    OCHE_REJECT_INVALID_REQUEST, /* order, length, alignment, READs beyond what was agreed */
+    OCHE_REJECT_INVALID_REQUEST, /* wrong order, length or alignment; more READs than agreed */
     OCHE_REJECT_ACCESS,          /* key, bounds or permission */
-    OCHE_REJECT_OPERATION,       /* our own receive cannot be used */
+    OCHE_REJECT_OPERATION,       /* the receive that we posted cannot be used */
     /* These get no NAK: */
     OCHE_REJECT_PLACEMENT, /* invalid packet behind a gap: not kept */
     OCHE_REJECT_QKEY,      /* UD: the Q_Key is not the queue pair's */
@@ -217,16 +223,17 @@ enum oche_reject {
 const char *oche_reject_name(enum oche_reject cause);
 
 struct oche_qp_config {
-    uint32_t qpn;          /* own number, 24 bits, 2 or more (UD: 1); unique in the NIC */
+    uint32_t qpn;          /* our number, 24 bits, unique in the NIC; at least 2 (UD: 1) */
     uint8_t transport;     /* enum oche_transport */
-    uint8_t traffic_class; /* of requests, READ responses, and ACKs that follow READ responses */
+    uint8_t traffic_class; /* class of requests, READ responses, and ACKs behind READ responses */
     uint16_t pkey;
     uint32_t qkey; /* UD: Q_Key that datagrams must have */
     uint32_t pd;
-    uint32_t mtu_bytes;   /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
-    uint32_t send_depth;  /* work requests, a power of two */
-    uint32_t recv_depth;  /* work requests, a power of two, or 0 */
-    struct oche_srq *srq; /* receives come from this queue, and recv_depth is not used; or NULL */
+    uint32_t mtu_bytes;  /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
+    uint32_t send_depth; /* work requests, a power of two */
+    uint32_t recv_depth; /* work requests, a power of two, or 0 */
+    /* if not NULL, receives come from this queue, and recv_depth is not used */
+    struct oche_srq *srq;
     uint32_t responder_resources;        /* READs and atomics that the peer may have outstanding */
     uint32_t initiator_depth;            /* READs and atomics that we may have outstanding */
     uint32_t access;                     /* enum oche_access: what the peer may do */
@@ -234,8 +241,8 @@ struct oche_qp_config {
     bool groups;                         /* work requests may name a group of senders */
     bool windows;                        /* work requests may be BIND_MW */
     uint32_t max_inline_bytes;           /* 0 … OCHE_MAX_INLINE_BYTES */
-    bool end_to_end_credits; /* tell the peer how many receives are posted (rocev2.md#credits) */
-    struct oche_cq *send_cq, *recv_cq; /* may be the same; NULL: completions are not kept */
+    bool end_to_end_credits; /* our ACKs tell how many receives are posted (rocev2.md#credits) */
+    struct oche_cq *send_cq, *recv_cq; /* the two may be the same; NULL: completions are not kept */
     void *user;                        /* the driver's value, which oche_qp_user returns */
 };
 
@@ -247,11 +254,12 @@ struct oche_qp_connection {
     uint32_t remote_address, remote_qpn;
     uint32_t send_psn, recv_psn; /* first PSNs of the two directions */
     uint16_t udp_source_port;
-    uint32_t flow_hash;         /* copied into every packet, for ECMP */
-    uint8_t tag;                /* the driver's value, copied into every packet's tag */
-    uint32_t ack_every_packets; /* AckReq in every n-th packet (1: all) and the last of a message */
-    uint32_t window_packets;    /* most PSNs outstanding; 0: 2^23 */
-    oche_time ack_timeout;      /* OCHE_NEVER: no timer */
+    uint32_t flow_hash; /* copied into every packet, for ECMP */
+    uint8_t tag;        /* the driver's value, copied into every packet's tag */
+    /* AckReq is set in every n-th packet and in the last of a message */
+    uint32_t ack_every_packets;
+    uint32_t window_packets; /* most PSNs outstanding; 0: 2^23 */
+    oche_time ack_timeout;   /* OCHE_NEVER: no timer */
     /*
      * Number of timeouts in a row, without progress, that are allowed; one more is an error.
      * UINT32_MAX: no limit. NAKs do not count, because a NAK may have left before the repair
@@ -303,7 +311,7 @@ unsigned oche_nic_transmit(struct oche_nic *nic, oche_time now, oche_time due_by
  * another class is next.
  */
 oche_time oche_nic_next(struct oche_nic *nic, uint8_t classes);
-/* Like oche_nic_next, for timers only: the time that a driver waits for while its port is busy. */
+/* As oche_nic_next, but for timers only. A driver waits until this time while its port is busy. */
 oche_time oche_nic_next_timer(const struct oche_nic *nic);
 /* Runs the timers that are due at `now`. */
 void oche_nic_expire(struct oche_nic *nic, oche_time now);
@@ -428,8 +436,9 @@ bool oche_srq_resize(struct oche_srq *srq, void *memory, uint32_t depth);
 int oche_srq_post_recv(struct oche_srq *srq, const struct oche_recv_work *work);
 /* Asks for one call of srq_limit once fewer receives than `limit` are posted; 0: no call. */
 void oche_srq_set_limit(struct oche_srq *srq, uint32_t limit);
-uint32_t oche_srq_limit(const struct oche_srq *srq);  /* 0: never set, or already reported */
-uint32_t oche_srq_posted(const struct oche_srq *srq); /* receives posted and not taken */
+uint32_t oche_srq_limit(const struct oche_srq *srq); /* 0: not set, or already reported */
+/* receives that are posted and not taken yet */
+uint32_t oche_srq_posted(const struct oche_srq *srq);
 void *oche_srq_user(const struct oche_srq *srq);
 
 /* Queue pairs, created in RESET. The functions return NULL or false for what verbs would refuse. */
@@ -439,7 +448,9 @@ struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
 /* Forgets the queue pair at once, without completions. The memory is the caller's again. */
 void oche_qp_destroy(struct oche_qp *qp);
 struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn);
-/* True if the packet's queue pair exists and takes packets from the packet's source. */
+/*
+ * True if the queue pair that the packet names exists and takes packets from the packet's source.
+ */
 bool oche_nic_knows(struct oche_nic *nic, const struct oche_packet *packet);
 
 /* State changes. Each returns false if the transition is not allowed (rocev2.md#states). */
@@ -470,7 +481,9 @@ void oche_qp_set_qkey(struct oche_qp *qp, uint32_t qkey);
 bool oche_qp_set_responder_resources(struct oche_qp *qp, uint32_t resources);
 /* Sets how many READs and atomics we may have outstanding: at most the configuration's. */
 void oche_qp_set_initiator_depth(struct oche_qp *qp, uint32_t depth);
-/* Sets timeout, retry counts and min_rnr_timer of a connection, from the next timeout or NAK on. */
+/*
+ * Changes a connection's timeout, retry counts and min_rnr_timer, from the next timeout or NAK on.
+ */
 void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *connection);
 
 /*
@@ -534,13 +547,13 @@ struct oche_psn_note {
     oche_time first, last;
 };
 
-/* The facts that a reliable queue pair has about losses, for finding the cause of a timeout. */
+/* What a reliable queue pair knows about losses, for finding the cause of a timeout. */
 struct oche_qp_losses {
     bool selective;                 /* true: after a NAK only the missing packets are sent */
     uint32_t una, next, high;       /* as in struct oche_recovery_tx */
     uint32_t epsn;                  /* the PSN expected from the peer */
     struct oche_psn_note nak_taken; /* the last NAK (sequence error) that was acted upon */
-    struct oche_psn_note missing;   /* PSN expected when a packet last arrived out of order */
+    struct oche_psn_note missing;   /* the PSN expected when a packet last arrived out of order */
     struct oche_psn_note restarted; /* the last gap that made a message begin again */
     struct oche_psn_note nak_sent;  /* the last NAK that left */
 };

@@ -56,7 +56,7 @@ void pacer_supply(struct oche_qp *qp, uint32_t bytes)
     qp->supply_due = oche_time_add(qp->supply_due, oche_time_of_bytes(bytes, qp->supply_bps));
 }
 
-/* A packet has left while a new limit is on its way into effect. */
+/* To be called when a packet has left while a new limit has not taken effect yet. */
 static OCHE_NOINLINE void limit_lag(struct oche_qp *qp, uint32_t line_bytes, oche_time now)
 {
     if (qp->limit_lag_bytes > line_bytes) {
@@ -81,7 +81,7 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
         if (now - base > credit)
             base = now - credit;
         if (spacing == 0)
-            base = now; /* the port is the pacer: no wait is made up for */
+            base = now; /* the port alone limits the rate: no wait is made up for */
     }
     qp->pace_base = base;
     qp->pace_bytes = (uint16_t)line_bytes;
@@ -98,7 +98,7 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
 void pacer_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
 {
     qp->rate_limit_bps = bps;
-    if (!qp->limit_lags) { /* otherwise the lag of the limit before goes on */
+    if (!qp->limit_lags) { /* otherwise an earlier change still lags, and its lag goes on */
         qp->limit_lag_bytes = qp->nic->config.habits.limiter_lag_bytes;
         qp->limit_lags = qp->limit_lag_bytes > 0;
     }

@@ -6,7 +6,7 @@
 
 /* ---- memory ---- */
 
-/* A part of a payload and where it lies. */
+/* A part of a payload, and where in memory it lies. */
 struct piece {
     const struct oche_region *region;
     uint64_t offset; /* offset in the region */
@@ -54,7 +54,7 @@ static bool receive_pieces(const struct oche_qp *qp, const struct payload_target
     uint32_t skip = target->offset, done = 0;
 
     if (target->receive - qp->recv_head >= qp->recv_tail - qp->recv_head)
-        return false; /* the receive was completed already: the packet named a wrong one */
+        return false; /* that receive has been completed: the packet named a wrong one */
     for (uint32_t i = 0; i < entry->sge_count && done < target->bytes; i++) {
         const struct oche_sge *sge = &entry->sge[i];
         if (skip >= sge->length) {
@@ -214,7 +214,9 @@ static bool is_write(const struct oche_opcode_row *row)
     return row->operation == OCHE_OPERATION_WRITE;
 }
 
-/* Checks the payload against MTU and place in the message, as far as the packet alone shows. */
+/*
+ * Checks the payload against the MTU and its place in the message, as far as one packet can show.
+ */
 static bool length_ok(const struct oche_qp *qp, const struct oche_packet *packet,
                       const struct oche_opcode_row *row)
 {
@@ -241,16 +243,16 @@ static enum placement write_ok(const struct oche_qp *qp, const struct oche_packe
     return may ? PLACEMENT_KEPT : PLACEMENT_WRONG;
 }
 
-/* Checks that the receive named is posted, large enough, and in memory that may be written. */
+/* Checks that the receive that the packet names is posted, large enough, and in writable memory. */
 static enum placement send_ok(struct oche_qp *qp, const struct oche_packet *packet)
 {
     struct oche_place place = oche_place_get(packet);
     uint32_t ahead = place.receive - qp->recv_head;
 
     if (qp->srq != NULL)
-        return PLACEMENT_NOT_NOW; /* a message gets its shared receive only in its turn */
+        return PLACEMENT_NOT_NOW; /* a message takes a shared receive only when its turn comes */
     if (qp->recv_mask == UINT32_MAX || ahead > qp->recv_mask)
-        /* the receive was completed already, or lies beyond the queue's depth */
+        /* the receive has been completed, or lies beyond the queue's depth */
         return PLACEMENT_WRONG;
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
     if (ahead >= qp->recv_tail - qp->recv_head)

@@ -36,7 +36,7 @@
 #define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
 
 #define MIN_MTU     64
-#define NOBODYS_PD  UINT32_MAX           /* protection domain of regions that stand for windows */
+#define NOBODYS_PD  UINT32_MAX           /* protection domain of regions that represent windows */
 #define WINDOW_KEYS UINT32_C(0xffffff00) /* fixed part of a window's key; the rest may change */
 
 /*
@@ -104,7 +104,7 @@ struct response {
     uint64_t original; /* atomic: the result */
     uint32_t rkey, length;
     uint32_t first_psn, last_psn;
-    uint32_t next_psn, end_psn; /* READ: PSN to send next, one past the last PSN to send */
+    uint32_t next_psn, end_psn; /* READ: the PSN to send next; one past the last PSN to send */
     uint32_t high_psn;          /* READ: one past the highest PSN ever sent */
     uint32_t msn;               /* MSN after this request */
     uint8_t operation;          /* enum oche_operation; NONE: the place was never used */
@@ -140,12 +140,12 @@ enum control_bits {
 enum qp_flags {
     QP_LISTED = 1 << 0,          /* in the NIC's control list */
     QP_RESPONSE_TURN = 1 << 1,   /* it is the response stream's turn to send */
-    QP_IDLE_TOLD = 1 << 2,       /* congestion control knows that there is no work */
-    QP_LOCAL_ERROR = 1 << 3,     /* the next work request is bad: fails once it is the oldest */
-    QP_GAP_TOLD = 1 << 4,        /* responses are missing from gap_psn; recovery knows */
+    QP_IDLE_TOLD = 1 << 2,       /* congestion control was told that there is no work */
+    QP_LOCAL_ERROR = 1 << 3,     /* the next work request is bad; it fails once it is the oldest */
+    QP_GAP_TOLD = 1 << 4,        /* the responses from gap_psn on are missing; recovery was told */
     QP_CREDIT_LIMITED = 1 << 5,  /* the peer tells us how many receives it has posted */
-    QP_WAS_RNR = 1 << 6,         /* responder: has sent an RNR NAK and waits for the same PSN */
-    QP_RETRIED = 1 << 7,         /* a retry was used since an ACK last made progress */
+    QP_WAS_RNR = 1 << 6,         /* responder: sent an RNR NAK, and waits for that PSN again */
+    QP_RETRIED = 1 << 7,         /* a retry was used after the last ACK that made progress */
     QP_TAKES_RTT = 1 << 8,       /* congestion control wants round-trip times */
     QP_TELLS_CREDITS = 1 << 9,   /* our ACKs say how many receives are posted */
     QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages */
@@ -153,7 +153,7 @@ enum qp_flags {
     QP_EXTENDED = 1 << 12,       /* the extended opcodes are in use; flow.extended is set as well */
     QP_IN_BURST = 1 << 13,       /* the next packet need not wait; see pacer.c */
     QP_CC_STARTED = 1 << 14,     /* congestion control was started and not yet stopped */
-    QP_BEHIND_DATA = 1 << 15,    /* responder: ACKs follow READ data, in its class */
+    QP_BEHIND_DATA = 1 << 15,    /* responder: ACKs leave behind READ data, in its traffic class */
 };
 
 /* Flags that are set at creation and never change. */
@@ -171,7 +171,7 @@ struct oche_qp {
     uint8_t transport : 2; /* enum oche_transport */
     uint8_t traffic_class : 3;
     uint8_t extends : 1; /* our packets have OCHE_BTH_EXTENSIONS */
-    /* we can use extensions, but the peer has not shown that it knows them */
+    /* we can use extensions, but do not know yet whether the peer can */
     uint8_t may_extend : 1;
     uint8_t responding : 1; /* active_responses is not 0 */
     uint8_t control;        /* enum control_bits */
@@ -182,18 +182,19 @@ struct oche_qp {
 
     /* Cache line 1: members that are used for each packet that leaves. */
     struct oche_recovery_tx tx CACHE_ALIGNED;
-    uint32_t send_next;     /* ring index of the work request that holds tx.next */
-    uint32_t send_started;  /* ring index of the first work request without PSNs */
-    uint32_t send_tail;     /* ring index after the last posted work request the NIC has seen */
+    uint32_t send_next;    /* ring index of the work request that holds tx.next */
+    uint32_t send_started; /* ring index of the first work request that has no PSNs yet */
+    uint32_t send_tail;    /* ring index after the last posted work request that the NIC has seen */
     uint32_t cursor_offset; /* bytes of the message at send_next that precede tx.next */
     uint32_t cursor_length;
     uint32_t since_ack_request; /* packets sent after the last one that asked for an ACK */
     uint8_t cursor_opcode : 4;  /* enum oche_work_opcode */
     uint8_t cursor_tokens : 4;  /* tokens (OCHE_BTH_TOKENS) that the message's packets carry */
-    uint8_t data_ecn;           /* enum oche_ecn of what we send */
-    uint16_t ready_bytes;       /* bytes of the frame that is counted in the NIC's backlog */
-    uint32_t asked : 24;        /* PSN after the last packet of this pass that asks for an ACK */
-    uint32_t head_opcode : 8;   /* enum oche_work_opcode of the oldest work request */
+    uint8_t data_ecn;           /* enum oche_ecn of the packets that we send */
+    uint16_t ready_bytes;       /* bytes of our next frame, as counted in the NIC's backlog */
+    /* one past the last packet that asked for an ACK and need not leave again */
+    uint32_t asked : 24;
+    uint32_t head_opcode : 8; /* enum oche_work_opcode of the oldest work request */
 
     /* Cache line 2: pacing, and members that are used for each ACK that arrives. */
     oche_time pace_base CACHE_ALIGNED; /* base time of pacing (pacer.c) */
@@ -206,7 +207,7 @@ struct oche_qp {
     uint16_t pace_bytes;    /* bytes on the line of the last packet */
     uint8_t queued : 4;     /* enum queued */
     uint8_t supplied : 1;   /* the program makes its data at supply_bps */
-    uint8_t limit_lags : 1; /* rate_limit_bps holds after limit_lag_bytes */
+    uint8_t limit_lags : 1; /* rate_limit_bps takes effect after limit_lag_bytes */
     uint8_t resends_singly : 1, own_timeouts : 1; /* as in struct oche_nic_habits */
     uint32_t last_ack_request;                    /* PSN of the last packet that asked for an ACK */
 
@@ -227,12 +228,12 @@ struct oche_qp {
 
     /* Members that sending needs and that do not change with every packet. */
     struct send_entry *send_ring CACHE_ALIGNED;
-    oche_time rnr_deadline; /* the peer is not ready until then; OCHE_NEVER: it is */
+    oche_time rnr_deadline; /* the peer is not ready until then; OCHE_NEVER: the peer is ready */
     uint64_t pace_rate_bps;
-    oche_time pace_full;            /* spacing of full packets; 0: port-limited */
+    oche_time pace_full;            /* spacing of full packets; 0: only the port limits the rate */
     struct rtt_sample *rtt_samples; /* NULL if congestion control does not want round-trip times */
     uint32_t send_mask, ack_every, window_packets;
-    uint32_t full_line_bytes; /* a full packet on the line */
+    uint32_t full_line_bytes; /* bytes of a full packet on the line */
     uint32_t reads_started;   /* READs and atomics that have not completed */
     uint32_t retries_left;
 
@@ -241,7 +242,10 @@ struct oche_qp {
     _Atomic uint32_t posted_recvs;
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
     struct oche_qp *rung_next;
-    /* Here is room: bytes on the line before a new limit of the rate holds. */
+    /*
+     * Bytes on the line until a new limit of the rate takes effect. (It is here because here is
+     * room.)
+     */
     uint32_t limit_lag_bytes;
 
     /* Written by the NIC; read by posting threads. */
@@ -264,7 +268,7 @@ struct oche_qp {
     oche_time supply_due; /* when the byte after the last one sent will exist */
     uint64_t retransmitted_packets, timeouts;
     uint32_t initiator_depth;
-    /* 24 bits each; credit_limit: the peer has receives up to this SSN */
+    /* 24 bits each; credit_limit: the peer has posted receives up to this SSN */
     uint32_t next_ssn, credit_limit;
     uint32_t gap_psn;
     uint32_t rtt_head, rtt_tail;
@@ -281,19 +285,20 @@ struct oche_qp {
     uint32_t next_receive;        /* number of messages started so far that take a receive */
     struct placed_packet *placed; /* placed_mask + 1 entries, or NULL */
     uint32_t placed_mask;
-    uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
-    oche_time ack_waited; /* the timeout that the ACK timer was last armed with, from rto */
+    uint32_t placed_end; /* with QP_HOLDS: one past the highest PSN kept */
+    /* the timeout, computed from rto, with which the ACK timer was last armed */
+    oche_time ack_waited;
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
     oche_time order_deadline; /* end of struct oche_deflection's hold after the last message */
     oche_time rnr_silence;    /* with QP_WAS_RNR: end of the peer's wait */
     uint16_t max_mtu;         /* mtu_bytes of the configuration */
     uint16_t max_responses;   /* places in `responses` */
     uint8_t min_rnr_timer;
-    bool order_short;     /* with order_deadline: the last message was short */
+    bool order_short;     /* valid with order_deadline: the last message was short */
     bool recv_taken;      /* the receive at recv_head belongs to the message in progress */
-    bool established : 1; /* RTR: the driver was told */
+    bool established : 1; /* the driver was told that the connection is established */
     bool windows : 1;     /* work requests may bind memory windows */
-    /* a completion was lost: the next expiry, due at once, fails the queue pair */
+    /* a completion was lost; the queue pair fails when its timer expires, which is due at once */
     bool overrun : 1;
     struct datagrams *datagrams; /* UD only, otherwise NULL */
     struct oche_srq *srq;        /* the shared receive queue, or NULL */
@@ -304,7 +309,8 @@ struct oche_qp {
 
 struct oche_cq {
     _Atomic uint32_t head CACHE_ALIGNED; /* written by the polling thread */
-    _Atomic uint32_t armed;              /* 0, 1: next solicited or failed, 2: next */
+    /* 0: no; 1: for the next solicited or failed completion; 2: for the next */
+    _Atomic uint32_t armed;
     _Atomic uint32_t tail CACHE_ALIGNED; /* written by the NIC */
     uint32_t mask;
     _Atomic bool overflowed;
@@ -339,11 +345,12 @@ struct oche_nic {
 
     /* Line 1. */
     uint64_t ecn_threshold_bytes CACHE_ALIGNED;
-    oche_time pace_credit; /* longest wait for the port that pacing makes up for */
+    oche_time pace_credit; /* pacing makes up for a wait for the port of at most this long */
     uint64_t backlog_bytes;
     struct oche_qp *control_head, *control_tail;
     uint32_t address;
-    uint32_t serve_count; /* data packets sent so far; orders queue pairs by last service */
+    /* data packets sent so far; with it, queue pairs are ordered by when they last sent */
+    uint32_t serve_count;
     uint16_t gap_bytes;
     bool ipv6;
     uint8_t trailer_bytes; /* bytes of trailer in each data packet */
@@ -358,12 +365,12 @@ struct oche_nic {
     struct ready_list ready[OCHE_CLASSES];
 
     /* The cache line that posting threads write. */
-    /* list of the queue pairs that rang, latest first */
+    /* list of the queue pairs that rang the doorbell, latest first */
     _Atomic(struct oche_qp *) doorbell CACHE_ALIGNED;
     /* list of queue pairs taken from `doorbell` and not yet answered */
     struct oche_qp *rung_head, *rung_tail;
 
-    struct oche_nic_stats stats CACHE_ALIGNED; /* every packet changes its first line */
+    struct oche_nic_stats stats CACHE_ALIGNED; /* every packet changes the first cache line */
     uint64_t rejected[OCHE_REJECT_CAUSES];
     struct oche_nic_config config;
 
@@ -417,10 +424,10 @@ static inline bool is_local(uint8_t work_opcode)
     return work_opcode == OCHE_WORK_LOCAL_INV || work_opcode == OCHE_WORK_BIND_MW;
 }
 
-/* timers.c: ack_wait of an RNIC with timeouts of its own. */
+/* timers.c: what ack_wait returns if own_timeouts is set. */
 oche_time own_ack_wait(const struct oche_qp *qp);
 
-/* Returns how long to wait for an ACK from now on, and notes it for when the timer expires. */
+/* Returns how long to wait for an ACK from now on, and stores it in ack_waited. */
 static inline oche_time ack_wait(struct oche_qp *qp)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
@@ -445,7 +452,7 @@ static inline void qp_note(struct oche_psn_note *note, uint32_t psn, oche_time n
     note->last = now;
 }
 
-/* Fills in the common fields of a packet to the peer. The second line is empty (ext 0). */
+/* Fills in the common fields of a packet to the peer. Its second cache line is empty (ext 0). */
 static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *packet,
                                 uint8_t opcode, uint32_t psn, uint32_t payload_bytes)
 {
@@ -470,7 +477,10 @@ static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *pa
     packet->hops = 0;
 }
 
-/* Makes room for a trailer in a data packet if the scheme has one; its hook `sent` fills it in. */
+/*
+ * If the scheme has a trailer, makes room for it in a data packet. The scheme's hook `sent` fills
+ * it in.
+ */
 static inline void packet_trailer(const struct oche_qp *qp, struct oche_packet *packet)
 {
     const struct oche_nic *nic = qp->nic;
@@ -506,7 +516,9 @@ void scheduler_answer_doorbell(struct oche_nic *nic, oche_time now);
 /* ---- pacer.c ---- */
 
 oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes);
-/* Computes, when a data packet leaves, when the next one may leave; with `burst`, at once. */
+/*
+ * To be called when a data packet leaves: computes when the next one may leave. `burst`: at once.
+ */
 void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst);
 /* Notes that `bytes` of data made at supply_bps have left for the first time. */
 void pacer_supply(struct oche_qp *qp, uint32_t bytes);
@@ -532,7 +544,9 @@ void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now);
 void congestion_timers(struct oche_qp *qp, oche_time now);
 /* Runs the scheme's timer of the NIC. */
 void congestion_nic_timer(struct oche_nic *nic, oche_time now);
-/* Tell the scheme, if it asks for this, that a message begins or has ended; once per message. */
+/*
+ * Tell the scheme, if it has the hook, that a message begins or has ended; each once per message.
+ */
 void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
 /* Tells the scheme about the group of senders that a first packet names (cc.h, group). */
 void congestion_group(struct oche_qp *qp, const struct oche_packet *packet, bool begins,
@@ -571,11 +585,13 @@ enum requester_wait {
     REQUESTER_WAITS
 };
 enum requester_wait requester_wait(const struct oche_qp *qp);
-/* Fills in the next packet of the request stream. Returns false if there is none after all. */
+/*
+ * Fills in the next packet of the request stream. Returns false if it turns out that there is none.
+ */
 bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
 /* Notes that packet `psn` asks for an ACK because congestion control wants one. */
 void requester_asked(struct oche_qp *qp, uint32_t psn, oche_time now);
-/* Returns the frame bytes of the packet that would leave next, for the backlog. */
+/* Returns the frame size of the packet that would leave next, to be counted in the backlog. */
 uint32_t requester_next_frame_bytes(const struct oche_qp *qp);
 /* Points the cursor at tx.next after recovery has moved it. */
 void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now);
@@ -619,7 +635,7 @@ bool srq_take(struct oche_qp *qp);
 
 /* True if the slot belongs to a window that the queue pair may use. */
 bool window_open(const struct oche_qp *qp, uint32_t slot);
-/* Count a bind of the window that was posted, and one that has ended. */
+/* Count a bind of the window: when it was posted, and when it has ended. */
 void window_bind_posted(struct oche_window *window);
 void window_bind_over(struct oche_window *window);
 /* Bind and invalidate windows. Return false, and change nothing, if that is not allowed. */
@@ -682,14 +698,17 @@ void qp_tell(struct oche_qp *qp, enum oche_qp_event event);
 void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now);
 /* Called when the peer first shows that it knows the extended opcodes. */
 void qp_extend(struct oche_qp *qp);
-/* A completion of the queue pair was lost: moves it to ERR and tells the driver. */
+/*
+ * To be called after a completion of the queue pair was lost: moves the queue pair to ERR and tells
+ * the driver.
+ */
 void qp_overrun(struct oche_qp *qp, oche_time now);
 /*
  * Handles an error that the requester has found: work request `index` completes with `status`, and
  * all others before and after it are flushed. RC goes to ERR, UC and UD to SQE.
  */
 void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now);
-/* Handles an error that the responder found: a receive in progress completes with `status`. */
+/* Handles an error that the responder has found. A receive in progress completes with `status`. */
 void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time now);
 /* Traces work that was posted since the last call, and flushes it if the state demands that. */
 void qp_notice_posts(struct oche_qp *qp, oche_time now);
@@ -700,10 +719,10 @@ void cq_push(struct oche_qp *qp, struct oche_cq *cq, const struct oche_completio
 
 /* ---- region.c ---- */
 
-/* Returns the new region's slot, or NO_SLOT if its key is 0 or taken, or no slot is left. */
+/* Returns the new region's slot. Returns NO_SLOT if its key is 0 or in use, or no slot is left. */
 uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window);
 void region_remove(struct oche_nic *nic, uint32_t key);
-/* The same as region_check for an access by the peer, whose key may be a memory window's. */
+/* As region_check, for an access by the peer. The key may be that of a memory window. */
 const struct oche_region *region_check_remote(const struct oche_qp *qp, uint32_t key, uint64_t va,
                                               uint64_t length, uint32_t access);
 /*

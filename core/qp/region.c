@@ -46,7 +46,7 @@ bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region)
     return region_add(nic, region, false) != NO_SLOT;
 }
 
-/* Returns the slot of a region that is no window and has no window bound to it, or NO_SLOT. */
+/* Returns the slot of a region that is not a window and has no window bound to it, or NO_SLOT. */
 static uint32_t find_unbound(const struct oche_nic *nic, uint32_t key)
 {
     uint32_t slot = map_find(&nic->region_map, key);

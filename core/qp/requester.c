@@ -141,7 +141,7 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
         return REQUESTER_WINDOW;
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES) &&
         ((qp->tx.next - qp->tx.message_start) & OCHE_PSN_MASK) >= MAX_PSN_WINDOW)
-        return REQUESTER_WINDOW; /* una may go back to message_start */
+        return REQUESTER_WINDOW; /* una may move back to message_start, so count from there */
     if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && window_holds(qp))
         return REQUESTER_CC_WINDOW;
     return REQUESTER_GO;
@@ -262,9 +262,10 @@ static void move_cursor(struct oche_qp *qp)
     }
     qp->flight_bytes = bytes_in_flight(qp);
     if (oche_psn_diff(qp->asked, next) > 0)
-        qp->asked = next & OCHE_PSN_MASK; /* the packet that asked for an ACK has to leave again */
+        /* what asked for an ACK beyond `next` has to leave again */
+        qp->asked = next & OCHE_PSN_MASK;
     if ((qp->flags & QP_EXTENDED) && next != qp->tx.high)
-        /* the next packet asks for an ACK, as it may fill a single gap */
+        /* the next packet asks for an ACK, because it may fill the only gap */
         qp->since_ack_request = qp->ack_every;
 }
 
@@ -310,7 +311,7 @@ static bool start(struct oche_qp *qp, oche_time now)
     struct send_entry *entry = send_at(qp, qp->send_next);
 
     if (OCHE_UNLIKELY(!local_memory_ok(qp, qp->send_next))) {
-        /* The work request fails in its turn, once everything before it has completed. */
+        /* The work request fails when its turn comes: once everything before it has completed. */
         qp->flags |= QP_LOCAL_ERROR;
         if (qp->send_head == qp->send_started)
             qp_requester_error(qp, qp->send_next, OCHE_STATUS_LOCAL_PROTECTION, now);
@@ -324,7 +325,7 @@ static bool start(struct oche_qp *qp, oche_time now)
     qp->next_ssn = oche_psn_add(qp->next_ssn, 1);
     entry->receive = qp->next_receive;
     qp->next_receive += takes_receive(entry->opcode);
-    if (!takes_receive(entry->opcode)) /* the message takes an SSN but uses no credit */
+    if (!takes_receive(entry->opcode)) /* the message has an SSN but needs no credit */
         qp->credit_limit = oche_psn_add(qp->credit_limit, 1);
     qp->reads_started += is_read_or_atomic(entry->opcode);
     qp->send_started++;
@@ -388,7 +389,9 @@ static bool fill_payload(struct oche_qp *qp, struct oche_packet *packet, oche_ti
     return true;
 }
 
-/* Fills the headers that only the first or last packet has, or every packet with extensions. */
+/*
+ * Fills the headers that only a message's first or last packet has; with extensions, every packet.
+ */
 static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, bool last)
 {
     const struct send_entry *entry = send_at(qp, qp->send_next);
@@ -533,7 +536,7 @@ static OCHE_NOINLINE void pass_over(struct oche_qp *qp, oche_time now)
     struct send_entry *entry = send_at(qp, qp->send_next);
 
     if (!do_locally(qp, entry)) {
-        qp->flags |= QP_LOCAL_ERROR; /* the work request fails in its turn */
+        qp->flags |= QP_LOCAL_ERROR; /* the work request fails when its turn comes */
         if (qp->send_head == qp->send_started)
             qp_requester_error(qp, qp->send_next, OCHE_STATUS_WINDOW, now);
         return;

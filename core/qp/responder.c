@@ -105,7 +105,9 @@ static void count_duplicate(struct arrival *a)
     qp_trace(a->qp, a->now, OCHE_TRACE_DUPLICATE, a->packet->psn, a->packet->opcode);
 }
 
-/* Begins the message again, as recovery demands. A receive that it has taken stays taken. */
+/*
+ * Begins the message again, because recovery demands it. The receive that it has taken stays taken.
+ */
 static void restart_message(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -158,7 +160,7 @@ static inline enum verdict check_sequence(struct arrival *a)
     return judge_other(a, verdict, &reply);
 }
 
-/* Checks that the packet continues the message that is arriving, or begins one if none is. */
+/* If a message is arriving, checks that the packet continues it; else, that it begins one. */
 static inline enum verdict check_order(struct arrival *a)
 {
     uint8_t operation = a->qp->operation;
@@ -240,7 +242,7 @@ static enum verdict check_receive(struct arrival *a)
     struct oche_qp *qp = a->qp;
 
     if (qp->recv_taken)
-        return GO; /* the receive was taken by a message that was abandoned or begins again */
+        return GO; /* the receive is left from a message that was abandoned or begins again */
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
     if (qp->recv_head == qp->recv_tail && (qp->srq == NULL || !srq_take(qp)))
         return NOT_READY;
@@ -266,7 +268,7 @@ static inline enum verdict check_resources(struct arrival *a)
         return BAD_REQUEST;
     const struct response *oldest = &qp->responses[qp->response_next & (qp->response_count - 1)];
     if (oldest->active && !oldest->repeated)
-        return BAD_REQUEST; /* more outstanding READs and atomics than were agreed */
+        return BAD_REQUEST; /* more READs and atomics are outstanding than was agreed */
     return GO;
 }
 
@@ -329,7 +331,7 @@ static inline enum verdict check_room(struct arrival *a)
 
 /* ---- execution ---- */
 
-/* Like move_payload, for use while packets of later PSNs are kept. */
+/* As move_payload, but for use while packets with later PSNs are kept. */
 static enum verdict move_payload_around(struct arrival *a)
 {
     const struct oche_qp *qp = a->qp;
@@ -377,7 +379,7 @@ static enum verdict move_payload(struct arrival *a)
     const struct oche_region *region =
         region_check_remote(qp, qp->write_rkey, va, bytes, OCHE_ACCESS_REMOTE_WRITE);
     if (region == NULL)
-        return BAD_ACCESS; /* the region went away during the message */
+        return BAD_ACCESS; /* the region was removed while the message was arriving */
     a->nic->port->write(a->nic->port_context, region, va - region->va, packet->payload, bytes);
     return GO;
 }
@@ -485,7 +487,10 @@ static void execute_read_or_atomic(struct arrival *a)
     uint32_t length = read ? packet->reth.dma_length : 0;
     uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
 
-    /* this response is being repeated; the peer has it, or it would not send a new request */
+    /*
+     * this response is being sent again; the peer has it, since otherwise it would not send a new
+     * request
+     */
     if (response->active)
         response_finish(qp, response);
     qp->msn = oche_psn_add(qp->msn, 1);
@@ -573,7 +578,7 @@ static void answer_duplicate(struct arrival *a)
 
 /* ---- verdicts ---- */
 
-/* Counts and reports payload that is delivered for good. */
+/* Counts and reports payload whose delivery is final. */
 static inline void deliver(struct arrival *a)
 {
     const struct oche_nic_port *port = a->nic->port;
@@ -746,7 +751,7 @@ void responder_timer(struct oche_qp *qp, oche_time now)
     if (qp->nic->recovery->rx_timer == NULL)
         return;
     if ((qp->flags & QP_WAS_RNR) && now < qp->rnr_silence) {
-        qp->rx.timer = qp->rnr_silence; /* a NAK has no effect while the peer waits */
+        qp->rx.timer = qp->rnr_silence; /* the peer waits, and ignores NAKs until then */
         return;
     }
     qp->nic->recovery->rx_timer(&qp->rx, now, &reply);

@@ -177,7 +177,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
         qp->last_ack_psn = psn;
     if (last) {
         response_finish(qp, head);
-        scheduler_control(qp); /* control packets may have waited for this response */
+        scheduler_control(qp); /* control packets may have waited until this response had left */
         if (qp->send_head == qp->send_tail)
             congestion_note_idle(qp, now);
     }
@@ -192,7 +192,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
 
 /* ---- control ---- */
 
-/* True if an ACK can leave for the packets before the READ that is next. */
+/* True if an ACK can leave for the packets that precede the next READ. */
 static bool partial_ack(const struct oche_qp *qp, const struct response *head)
 {
     return (qp->control & CONTROL_ACK) && !head->begun && head->next_psn == head->first_psn &&
@@ -307,7 +307,7 @@ static void send_atomic(struct oche_qp *qp, struct oche_packet *packet, struct r
     qp->nic->stats.acks_sent++;
     qp_trace(qp, now, OCHE_TRACE_ACK_SENT, head->first_psn, packet->aeth);
     response_finish(qp, head);
-    scheduler_kick(qp, now); /* READ data may have waited for the packet that has left */
+    scheduler_kick(qp, now); /* READ data may have waited until this packet had left */
     if (qp->send_head == qp->send_tail)
         congestion_note_idle(qp, now);
     stamp(qp, packet, now);

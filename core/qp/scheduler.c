@@ -54,7 +54,7 @@ static void ready_remove(struct oche_nic *nic, struct oche_qp *qp)
     nic->backlog_bytes -= qp->ready_bytes;
 }
 
-/* Returns the queue pair that became ready first in the classes that may send, or NULL. */
+/* Of the queue pairs that are ready in `classes`, returns the one that became so first, or NULL. */
 static struct oche_qp *ready_pick(const struct oche_nic *nic, uint8_t classes)
 {
     uint8_t candidates = nic->ready_classes & classes;
@@ -72,7 +72,7 @@ static struct oche_qp *ready_pick(const struct oche_nic *nic, uint8_t classes)
 
 /* ---- from waiting to ready ---- */
 
-/* Queues a queue pair that has data; pace_due is set. */
+/* Queues a queue pair that has data. Its pace_due has been set. */
 static inline void enqueue(struct oche_nic *nic, struct oche_qp *qp, oche_time horizon)
 {
     if (qp->pace_due <= horizon) {
@@ -113,7 +113,7 @@ void scheduler_repace(struct oche_qp *qp, oche_time now)
 
     if (qp->queued == QUEUED_READY) {
         if (due <= now)
-            return; /* the queue pair keeps its place */
+            return; /* it stays ready, and keeps its place in the list */
         ready_remove(nic, qp);
     } else if (due <= now) {
         heap_remove(&nic->pacing, qp->slot);
@@ -206,7 +206,7 @@ static bool transmit_control(struct oche_nic *nic, uint8_t classes, struct oche_
 
 /* ---- data ---- */
 
-/* Notes that the scheme asks for an ACK of the packet. Only requests get ACKs. */
+/* Notes that the scheme asks for an ACK of the packet, if it is a request: others get no ACK. */
 static void note_asked(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     if (qp->transport == OCHE_TRANSPORT_RC && !oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE))
@@ -257,7 +257,10 @@ static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_pac
     pacer_sent(qp, now, line_bytes, burst);
 }
 
-/* Builds the next data packet of a ready queue pair. Returns false if there is none after all. */
+/*
+ * Builds the next data packet of a ready queue pair. Returns false if it turns out that there is
+ * none.
+ */
 static bool transmit_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_packet *packet,
                           oche_time now, oche_time horizon)
 {
@@ -339,7 +342,7 @@ void scheduler_answer_doorbell(struct oche_nic *nic, oche_time now)
     }
 }
 
-/* A queue pair that goes away must not stay in the doorbell's lists. */
+/* Removes a queue pair that goes away from the doorbell's lists. */
 void scheduler_unring(struct oche_qp *qp)
 {
     struct oche_nic *nic = qp->nic;

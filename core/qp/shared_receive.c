@@ -18,7 +18,7 @@ struct oche_srq {
     _Atomic uint32_t posted CACHE_ALIGNED;
     /* Written by the NIC. */
     _Atomic uint32_t taken CACHE_ALIGNED;
-    uint32_t limit; /* report when fewer receives than this are posted; 0: do not */
+    uint32_t limit; /* report when fewer receives than this are posted; 0: no report */
     uint32_t users; /* number of queue pairs that use this queue */
     /* Constant after creation. */
     struct oche_nic *nic CACHE_ALIGNED;

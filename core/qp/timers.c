@@ -69,9 +69,9 @@ void oche_nic_expire(struct oche_nic *nic, oche_time now)
         heap_remove(&nic->timers, slot);
         timers_run(qp, now);
         oche_time when = earliest(qp);
-        if (when == OCHE_NEVER) /* timers_want may have put an entry there meanwhile */
+        if (when == OCHE_NEVER) /* timers_run may have called timers_want */
             heap_remove(&nic->timers, qp->slot);
-        else /* a timer set to now runs 1 ps later, so that this loop ends */
+        else /* a timer that is set to now is moved 1 ps on, so that this loop ends */
             heap_set(&nic->timers, qp->slot, when > now ? when : now + 1, 0);
     }
 }

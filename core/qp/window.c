@@ -17,9 +17,9 @@ struct oche_window {
     struct oche_window *next, **link; /* the list of all windows of the NIC */
     void *user;
     uint32_t slot;        /* slot of the region that represents the window */
-    uint32_t region_slot; /* if bound: slot of the region that contains the window */
+    uint32_t region_slot; /* for a bound window: slot of the region that contains it */
     uint32_t key, pd;
-    uint32_t qpn; /* if bound and of type 2: the queue pair that bound it */
+    uint32_t qpn; /* for a bound window of type 2: the queue pair that bound it */
     uint8_t type; /* enum oche_window_type */
     bool bound;
     _Atomic uint32_t posted; /* number of posted binds that have not completed */
@@ -112,7 +112,7 @@ void window_bind_over(struct oche_window *window)
     atomic_fetch_sub_explicit(&window->posted, 1, memory_order_release);
 }
 
-/* Checks the key, and the other rules for a bind that depend on the window's type. */
+/* Checks the new key, and the other rules for a bind that depend on the window's type. */
 static bool key_ok(const struct oche_window *window, const struct oche_bind *bind)
 {
     if (((bind->rkey ^ window->key) & WINDOW_KEYS) != 0)

@@ -21,8 +21,8 @@ enum oche_work_opcode {
     OCHE_WORK_SEND_IMM,
     OCHE_WORK_WRITE,
     OCHE_WORK_WRITE_IMM,
-    OCHE_WORK_SEND_INV,  /* RC: a SEND that also invalidates a key of the peer's */
-    OCHE_WORK_LOCAL_INV, /* RC, UC: invalidates a key of ours, after all earlier work is done */
+    OCHE_WORK_SEND_INV,  /* RC: a SEND that also invalidates one of the peer's keys */
+    OCHE_WORK_LOCAL_INV, /* RC, UC: invalidates one of our keys, after all earlier work is done */
     OCHE_WORK_BIND_MW,   /* RC, UC: binds a memory window before any later work begins */
     OCHE_WORK_READ,
     OCHE_WORK_COMPARE_SWAP,
@@ -47,7 +47,7 @@ struct oche_sge {
 struct oche_destination {
     uint32_t address; /* index */
     uint32_t qpn;     /* 24 bits */
-    /* if this has OCHE_QKEY_PRIVILEGED, the queue pair's own Q_Key is sent instead */
+    /* if its bit OCHE_QKEY_PRIVILEGED is set, the queue pair's own Q_Key is sent instead */
     uint32_t qkey;
     uint32_t flow_hash;
     /* the driver's value, copied into the packet's tag (hop limit, flow label, ...) */
@@ -120,14 +120,14 @@ enum oche_completion_opcode {
     OCHE_DONE_FETCH_ADD,
     OCHE_DONE_LOCAL_INV,
     OCHE_DONE_BIND_MW,
-    OCHE_DONE_RECV, /* from this value on: receives */
+    OCHE_DONE_RECV, /* receives: this value and all that follow */
     OCHE_DONE_RECV_WRITE_IMM,
-    OCHE_DONE_RECV_INV, /* a SEND that has invalidated the key `imm` */
+    OCHE_DONE_RECV_INV, /* a receive whose SEND has invalidated the key `imm` */
 };
 
 struct oche_completion {
     uint64_t wr_id;
-    oche_time time; /* when it completed; UC: when the last bit left */
+    oche_time time; /* when the work completed; UC: when its last bit left */
     uint32_t qpn;
     uint32_t bytes; /* receives (UD: with the GRH), READs and atomics */
     uint32_t imm;
@@ -153,8 +153,8 @@ struct oche_region {
     uint64_t va, length; /* addresses that work requests use */
     uint32_t key;        /* lkey and rkey; 0 is never a key */
     uint32_t access;     /* enum oche_access */
-    uint32_t pd;         /* protection domain, not UINT32_MAX; a queue pair may use its own only */
-    void *base;          /* the driver's memory for `va`, or NULL */
+    uint32_t pd; /* protection domain: only its queue pairs may use the region; not UINT32_MAX */
+    void *base;  /* the driver's memory for `va`, or NULL */
 };
 
 enum oche_qp_state {

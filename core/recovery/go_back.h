@@ -31,7 +31,7 @@ static inline void go_back_timeout(struct oche_recovery_tx *tx, oche_time now)
 
 /* ---- receiver ---- */
 
-#define NAK_OF_NOTHING UINT32_MAX /* not a PSN: differs from the PSN of every NAK */
+#define NAK_OF_NOTHING UINT32_MAX /* no PSN: differs from the PSN of every NAK */
 
 /* The last NAK that the receiver sent; zeroed at start. */
 struct nak_interval {
@@ -52,7 +52,10 @@ static inline bool nak_interval_allows(struct nak_interval *nak, oche_time inter
     return true;
 }
 
-/* The two parameters of a NAK interval, for a scheme whose struct has members of these names. */
+/*
+ * The two parameters of a NAK interval, for a scheme whose parameter struct has members of these
+ * names.
+ */
 #define NAK_INTERVAL_PARAMS(type, least, means)                                                    \
     {OCHE_PARAM(type, nak_interval), OCHE_IS_TIME(500 * OCHE_US, least, OCHE_NEVER),               \
      .where = "error-recovery.md#nak-interval; value: error-recovery.md#parameters",               \

@@ -36,7 +36,7 @@
 #define MAX_UNANSWERED 64
 
 struct improved_tx {
-    bool repeats; /* the last packet, `psn`, has left once and is to leave again */
+    bool repeats; /* the last packet, `psn`, has left once and must leave again */
     uint32_t psn;
 };
 

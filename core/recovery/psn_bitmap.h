@@ -34,7 +34,7 @@ static inline void oche_psn_set(struct oche_psn_bitmap *bitmap, uint32_t psn)
 /* Clears the bits of PSNs [from, from + count). */
 static inline void oche_psn_clear(struct oche_psn_bitmap *bitmap, uint32_t from, uint32_t count)
 {
-    if (count >= OCHE_PSN_BITMAP_BITS) { /* the whole bitmap, and not more */
+    if (count >= OCHE_PSN_BITMAP_BITS) { /* clears the whole bitmap, and not beyond it */
         *bitmap = (struct oche_psn_bitmap){0};
         return;
     }

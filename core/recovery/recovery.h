@@ -16,7 +16,7 @@
 
 /* The sender half of one queue pair. All PSNs are 24 bits. */
 struct oche_recovery_tx {
-    uint32_t una;           /* oldest PSN not acknowledged; see also whole_messages */
+    uint32_t una;           /* oldest PSN that is not acknowledged; see also whole_messages */
     uint32_t next;          /* PSN to send next; below `high` it is a retransmission */
     uint32_t high;          /* one past the highest PSN ever sent */
     uint32_t message_start; /* first PSN of the message that holds `una` */
@@ -35,9 +35,9 @@ struct oche_recovery_rx {
 
 enum oche_verdict {
     OCHE_VERDICT_DELIVER,   /* the expected packet */
-    OCHE_VERDICT_DUPLICATE, /* seen before: answer as the opcode's duplicate rule says */
+    OCHE_VERDICT_DUPLICATE, /* received before: answer as the opcode's rule for duplicates says */
     OCHE_VERDICT_DROP,      /* behind a gap: drop the packet */
-    /* behind a gap, but may be kept: once the packet is kept, `placed` is called */
+    /* behind a gap: keep the packet if possible; if it is kept, `placed` is called */
     OCHE_VERDICT_PLACE,
     OCHE_VERDICT_PLACED, /* behind a gap, and kept already */
 };
@@ -67,7 +67,7 @@ struct oche_recovery_scheme {
 
     /* Sender half. Each hook may move tx->next, but not out of [tx->una, tx->high]. */
     /* The next three hooks are required. */
-    /* tx->una has moved on: everything before it is acknowledged. */
+    /* tx->una has moved on: all packets before it are acknowledged. */
     void (*acked)(struct oche_recovery_tx *tx, oche_time now);
     /*
      * A NAK has arrived: `psn` is missing, and every PSN before it is acknowledged; una has moved
@@ -87,7 +87,9 @@ struct oche_recovery_scheme {
      * because then there is no timer.
      */
     oche_time (*rto)(const struct oche_recovery_tx *tx);
-    /* Optional: returns the most PSNs outstanding, 1 or more; a connection may allow fewer. */
+    /*
+     * Optional: returns how many PSNs may be outstanding, at least 1. A connection may allow fewer.
+     */
     uint32_t (*window_packets)(const void *params);
 
     /*
@@ -128,7 +130,7 @@ struct oche_recovery_scheme {
      */
     bool (*sack)(struct oche_recovery_rx *rx, struct oche_sack *sack);
 
-    /* Optional: rx->timer is due, and has been set to OCHE_NEVER before this call. */
+    /* Optional: rx->timer is due. Before this call it has been set to OCHE_NEVER. */
     void (*rx_timer)(struct oche_recovery_rx *rx, oche_time now, struct oche_recovery_reply *reply);
 };
 

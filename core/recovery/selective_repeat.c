@@ -49,9 +49,9 @@
 
 struct selective_tx {
     bool extended;      /* the peer knows the extensions */
-    bool recovering;    /* if false, the members up to lost_end mean nothing */
+    bool recovering;    /* if false, the next members, up to lost_end, are not valid */
     bool after_timeout; /* recovery began with a timeout, and there is no progress yet */
-    bool again;         /* una is sent again before anything else */
+    bool again;         /* una must be sent again before anything else */
     uint32_t end;       /* recovery ends when una reaches it */
     uint32_t walk;      /* lost packets below this PSN have been sent again */
     uint32_t lost_end;  /* packets below this PSN that have not arrived are lost */
@@ -63,10 +63,11 @@ struct selective_tx {
 struct selective_rx {
     bool extended;
     bool naked; /* without extensions: a NAK for nak_psn was sent */
-    bool gap;   /* a packet came from behind the expected PSN: highest and new_* are valid */
+    bool gap;   /* a packet from behind the expected PSN has come: highest and new_* are valid */
     uint32_t nak_psn;
-    uint32_t highest;            /* one past the highest PSN that arrived, kept or not */
-    uint32_t new_first, new_end; /* range of all arrivals not reported yet; may be empty */
+    uint32_t highest; /* one past the highest PSN that arrived, kept or not */
+    /* range of the arrivals that were not reported yet; may be empty */
+    uint32_t new_first, new_end;
     struct oche_psn_bitmap kept;
 };
 

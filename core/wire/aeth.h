@@ -22,7 +22,7 @@ enum oche_aeth_kind {
 /* Whole syndromes. */
 enum oche_syndrome {
     OCHE_SYNDROME_ACK = 0x1f, /* an ACK that sets no credit limit */
-    OCHE_SYNDROME_RNR = 0x20, /* to be added to a timer code */
+    OCHE_SYNDROME_RNR = 0x20, /* RNR NAK: add the timer code to this */
     OCHE_SYNDROME_NAK_SEQUENCE = 0x60,
     OCHE_SYNDROME_NAK_INVALID_REQUEST = 0x61,
     OCHE_SYNDROME_NAK_REMOTE_ACCESS = 0x62,

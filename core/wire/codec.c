@@ -41,7 +41,7 @@ static bool payload_possible(const struct oche_opcode_row *row, uint32_t payload
     return payload_bytes > 0 || (row->flags & OCHE_OP_LAST) != 0;
 }
 
-/* Writes a nonstandard header, which the packet stores in its wire format. */
+/* Writes a header of a scheme, which the packet stores as it is on the wire. */
 static size_t put_scheme(const struct oche_packet *packet, size_t bytes, uint8_t *out)
 {
     memset(out, 0, bytes);
@@ -132,7 +132,7 @@ static size_t put_header(enum oche_header header, const struct oche_opcode_row *
         out[4] = 0;
         oche_put24(out + 5, deth ? packet->deth.src_qpn & OCHE_PSN_MASK : 0);
         return OCHE_DETH_BYTES;
-    case OCHE_HEADER_CNP: /* reserved bytes: as a peer sent them (see take_cnp), or zeros */
+    case OCHE_HEADER_CNP: /* reserved bytes: those that a peer sent (see take_cnp), or zeros */
         return put_cnp(packet, out);
     case OCHE_HEADER_SCHEME:
         return put_scheme(packet, row->scheme_bytes, out);
@@ -455,7 +455,7 @@ uint16_t oche_udp_checksum(const uint8_t *ip)
     uint16_t folded;
 
     sum = ipv4 ? add_words(sum, ip + 12, 8) : add_words(sum, ip + 8, 32);
-    sum = add_words(sum, udp, 6); /* leaves out the checksum field, which counts as 0 */
+    sum = add_words(sum, udp, 6); /* the checksum field, left out here, counts as 0 */
     folded = fold(add_words(sum, udp + OCHE_UDP_BYTES, (size_t)udp_bytes - OCHE_UDP_BYTES));
     return folded == 0xffff ? folded : (uint16_t)~folded;
 }

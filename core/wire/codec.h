@@ -16,7 +16,7 @@
 #include "core/wire/icrc.h"
 #include "core/wire/opcode.h"
 
-/* X(name, text): why bytes are not a RoCEv2 packet. NOT_...: they belong to another protocol. */
+/* X(name, text): why bytes are not a RoCEv2 packet. NOT_…: the bytes belong to another protocol. */
 #define OCHE_WIRE_ERRORS(X)                                                                        \
     X(OK, "ok")                                                                                    \
     X(NOT_IP, "not IPv4 or IPv6")                                                                  \
@@ -48,7 +48,7 @@ enum oche_wire_error {
 /* Returns the text of the table above ("unknown opcode", …). */
 const char *oche_wire_error_text(enum oche_wire_error error);
 
-/* True if the bytes belong to another protocol, so that they are not a malformed RoCEv2 packet. */
+/* True if the bytes belong to another protocol, and so are not a malformed RoCEv2 packet. */
 static inline bool oche_wire_is_foreign(enum oche_wire_error error)
 {
     return error >= OCHE_WIRE_NOT_IP && error <= OCHE_WIRE_NOT_ROCE;

@@ -68,7 +68,7 @@ enum oche_opcode {
     OCHE_RC_SEND_LAST_IMM_AT = 0xc6,
     OCHE_RC_SEND_ONLY_AT = 0xc7,
     OCHE_RC_SEND_ONLY_IMM_AT = 0xc8,
-    OCHE_RC_SACK = 0xc9, /* a NAK that also tells which packets have arrived behind the gap */
+    OCHE_RC_SACK = 0xc9, /* a NAK that also says which packets behind the gap have arrived */
     /* Dart: the share that the receiver grants, with an ACK or a NAK, or by itself. */
     OCHE_RC_ACK_SHARE = 0xca,
     OCHE_SHARE = 0xcb, /* any transport */
@@ -136,7 +136,7 @@ enum oche_header {
     OCHE_HEADER_SACK,   /* the same */
     OCHE_HEADER_SHARE,  /* the same */
     OCHE_HEADER_RATE,   /* the same */
-    /* core/wire/extension.h; the last header of its row; a list of senders follows */
+    /* core/wire/extension.h; always the last header of a row; a list of senders follows it */
     OCHE_HEADER_GROUP,
     OCHE_HEADERS
 };
@@ -168,10 +168,10 @@ enum oche_opcode_flags {
     OCHE_OP_ONLY = OCHE_OP_FIRST | OCHE_OP_LAST,
     OCHE_OP_REQUEST = 1 << 3,
     OCHE_OP_RESPONSE = 1 << 4,
-    OCHE_OP_PAYLOAD = 1 << 5,    /* may carry payload; without LAST it must (exactly the MTU) */
-    OCHE_OP_TAKES_PSN = 1 << 6,  /* a request: moves the sender's PSN (READ: by its responses) */
-    OCHE_OP_TAKES_RECV = 1 << 7, /* takes a receive work off the queue */
-    OCHE_OP_ENDS_RECV = 1 << 8,  /* completes the receive work of its message */
+    OCHE_OP_PAYLOAD = 1 << 5,   /* may carry payload; without LAST it must carry exactly one MTU */
+    OCHE_OP_TAKES_PSN = 1 << 6, /* a request that takes a PSN; a READ takes one for each response */
+    OCHE_OP_TAKES_RECV = 1 << 7, /* takes a receive off the queue */
+    OCHE_OP_ENDS_RECV = 1 << 8,  /* completes the receive of its message */
     OCHE_OP_HEADER_SHIFT = 16,   /* from this bit on, one bit for each header: see OCHE_OP_HAS */
 };
 

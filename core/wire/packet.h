@@ -108,7 +108,7 @@ struct oche_xpass_fields {
 struct oche_reth {
     uint64_t va;
     uint32_t rkey;
-    uint32_t dma_length; /* AtomicETH does not have this field */
+    uint32_t dma_length; /* not valid with an AtomicETH, which has no such field */
 };
 
 /* Operands of AtomicETH. */
@@ -128,9 +128,9 @@ struct oche_deth {
  * switch lowers the rate to its own and averages the round-trip times (fabric/rcp_rate.c).
  */
 struct oche_rate_trailer {
-    uint32_t rate_10kbps; /* rate of line bytes, in units of 10 kbit/s */
+    uint32_t rate_10kbps; /* rate, counted in bytes on the line; unit: 10 kbit/s */
     uint32_t rtt_ns;      /* the sender's round-trip time; 0: not known yet */
-    uint32_t stamp_ns;    /* the sender's clock in ns; the receiver sends this back */
+    uint32_t stamp_ns;    /* the sender's clock in ns, which the receiver sends back */
 };
 
 /* The contents of a PFC frame: bit c of `classes` is set if quanta[c] applies to class c. */
@@ -182,8 +182,9 @@ struct oche_packet {
      * otherwise 0.
      */
     union {
-        uint16_t port_ahead; /* egress port + 1 if oche_switch_look_ahead has found it, else 0 */
-        uint16_t in_class;   /* the class by which the packet came in */
+        /* 1 + the egress port, if oche_switch_look_ahead has found it; else 0 */
+        uint16_t port_ahead;
+        uint16_t in_class; /* the class by which the packet came in */
     };
     uint8_t kind;          /* enum oche_packet_kind */
     uint8_t bth_reserved;  /* RoCEv2: BTH byte 4 bits 5-0: capability, trailer, IOFD tokens */

@@ -96,7 +96,9 @@ static void sender_leave(struct oche_auss *auss, uint32_t slot)
 
 /* ---- members ---- */
 
-/* Begins to count the member, with all of its messages. Returns true if its sender is new. */
+/*
+ * Makes the member count, with all of its messages. Returns true if its sender is new in the set.
+ */
 static bool count(struct oche_auss *auss, struct oche_auss_member *member, uint32_t address,
                   uint32_t weight, oche_time now)
 {

@@ -29,14 +29,14 @@
 #define OCHE_AUSS_NOBODY UINT32_MAX
 
 struct oche_auss_member {
-    oche_time last;    /* when its last packet arrived */
+    oche_time last;    /* when the member's last packet arrived */
     uint32_t messages; /* number of active messages */
-    uint32_t sender;   /* the sender's slot, or OCHE_AUSS_NOBODY: the member does not count now */
+    uint32_t sender;   /* slot of the sender; OCHE_AUSS_NOBODY if the member does not count now */
     /* neighbours in the list ordered by `look` */
     struct oche_auss_member *earlier, *later;
     /* neighbours in the list of the sender's members */
     struct oche_auss_member *of_sender, *of_sender_before;
-    oche_time look; /* when to check the member for a timeout; valid while it counts */
+    oche_time look; /* when to check for a timeout; valid while the member counts */
     oche_time timeout;
     bool ahead; /* announced by look-ahead (look_ahead.h): nothing has arrived, and it has no queue
                    pair */
@@ -53,8 +53,8 @@ struct oche_auss {
     struct oche_auss_member *earliest, *latest;
     uint32_t count;          /* senders in the set */
     uint64_t weight;         /* sum of the weights of the senders in the set */
-    uint64_t timeouts;       /* members that timed out so far, except those … */
-    uint64_t ahead_timeouts; /* … that were `ahead` */
+    uint64_t timeouts;       /* members that have timed out so far, without `ahead` ones */
+    uint64_t ahead_timeouts; /* members that have timed out so far while `ahead` */
     uint32_t *active;        /* slots of the senders in the set, in no order */
     struct oche_auss_sender *senders;
     uint32_t *free, free_count, capacity;

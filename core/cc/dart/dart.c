@@ -64,9 +64,9 @@
 #include "core/wire/opcode.h"
 
 #define MOST_SENDERS  UINT16_MAX
-#define VOID_IN_A_ROW 16 /* after this many shares out of sequence the peer has begun anew */
-#define EVIDENCE      8  /* this many packets suffice to judge the link's rate */
-#define LOOKS         4  /* most checks for updates in a base round trip */
+#define VOID_IN_A_ROW 16 /* after so many shares out of sequence, the peer must have restarted */
+#define EVIDENCE      8  /* a link's rate can be judged from so many packets */
+#define LOOKS         4  /* most times in a base round trip that updates are looked for */
 
 /* Causes of RATE_CHANGED, in addition to DCQCN's. */
 enum cause { CAUSE_SHARE = 16 };
@@ -93,7 +93,9 @@ static void set_rate(struct dart_flow *s, oche_time now)
         oche_trace_emit(flow->trace, now, OCHE_TRACE_RATE_CHANGED, flow->qpn, CAUSE_SHARE, bps);
 }
 
-/* Returns one active queue pair's rate limit. A share at or above our port's rate is no limit. */
+/*
+ * Returns the rate limit of one active queue pair. A share of our port's rate or more is no limit.
+ */
 static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *flow)
 {
     const struct dart_params *p = flow->params;
@@ -130,8 +132,8 @@ static void activate(struct dart_flow *s, oche_time now)
     struct dart_peer *peer = s->receiver;
 
     if (peer->active_count == 0) {
-        peer->senders = 0;   /* the last share is outdated: all queue pairs begin at line rate */
-        peer->heard = false; /* and the peer may have forgotten us and its sequence */
+        peer->senders = 0;   /* the last share is out of date: all queue pairs begin at line rate */
+        peer->heard = false; /* the peer may have forgotten us, and so its sequence number */
     }
     s->active = true;
     s->before = NULL;
@@ -162,7 +164,10 @@ static void deactivate(struct dart_flow *s, oche_time now)
     spread(peer, now);
 }
 
-/* Handles a share from the receiver. One that was overtaken, or is not for us, is void. */
+/*
+ * Handles a share from the receiver. Ignores a share that a later one overtook, or that is not
+ * ours.
+ */
 static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet)
 {
     struct dart_peer *peer = of(flow)->receiver;
@@ -198,7 +203,7 @@ static void dcqcn_ends(struct oche_cc_flow *flow)
         flow->rate_bps = s->cap_bps;
 }
 
-/* Asks for an ACK, which brings n, if the last such request is too long ago (dart.md#d8). */
+/* Asks for an ACK, which brings n, if no ACK was asked for recently (dart.md#d8). */
 static inline void ask(const struct oche_cc_flow *flow, struct dart_flow *s, oche_time now,
                        struct oche_packet *packet)
 {
@@ -286,7 +291,7 @@ static uint64_t shares_with(const struct dart_nic *d, const struct dart_set *set
 static uint32_t to_be_told(const struct dart_nic *d, const struct dart_set *set)
 {
     const struct dart_params *p = d->nic->params;
-    uint32_t line = dart_fractions(p); /* the value that gives one sender the whole line */
+    uint32_t line = dart_fractions(p); /* the value with which one sender has the whole line */
     uint64_t weight = set->auss.weight > 0 ? set->auss.weight : 1, said;
 
     if (d->state == OCHE_DART_NON_RECEIVER)
@@ -331,7 +336,10 @@ static void tell_all(struct dart_nic *d, oche_time now)
         tell(d, &d->sets[i], now);
 }
 
-/* A tenant's AUSS has changed; with its first or last sender, the others' shares change too. */
+/*
+ * To be called when a tenant's AUSS has changed. If the tenant got its first sender or lost its
+ * last, the shares of the other tenants change too.
+ */
 static void set_changed(struct dart_nic *d, struct dart_set *set, oche_time now)
 {
     set->granted = 0;
@@ -364,7 +372,7 @@ static void update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now)
     oche_cc_want(d->nic, flow, OCHE_CC_WANTS_OWN);
 }
 
-/* Returns a queue pair to the sender, or NULL if it was only announced and has none yet. */
+/* Returns a queue pair to the sender, or NULL if the sender was only announced and has none yet. */
 static struct dart_flow *flow_to(const struct oche_auss_sender *sender)
 {
     struct oche_auss_member *member = sender->members;
@@ -403,7 +411,7 @@ static void update_all(struct dart_nic *d, oche_time now)
     for (uint32_t i = 0; i < d->set_count; i++)
         next = oche_time_min(next, update_set(d, &d->sets[i], now));
     d->updates_done = now;
-    d->updates_due = next > soonest ? next : soonest; /* OCHE_NEVER: all are up to date */
+    d->updates_due = next > soonest ? next : soonest; /* OCHE_NEVER if all are up to date */
 }
 
 static void dart_nic_timer(struct oche_cc_nic *nic, oche_time now)
@@ -495,7 +503,9 @@ static void give_slack(struct dart_nic *d, oche_time now, double used)
         grant(d, &d->sets[i], now, used);
 }
 
-/* Tells the senders n itself again, because no part of the line is unused any more. */
+/*
+ * Tells all senders n again instead of `granted`, because no part of the line is unused any more.
+ */
 static void take_back_slack(struct dart_nic *d, oche_time now)
 {
     for (uint32_t i = 0; i < d->set_count; i++) {
@@ -561,7 +571,9 @@ static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct 
         if (d->state == OCHE_DART_NON_RECEIVER)
             oche_cc_dcqcn.arrived(flow, now, packet, reply);
     }
-    /* No ACK answers READ data. Its sender gets an update once it is known to understand them. */
+    /*
+     * READ data gets no ACK, so its sender needs an update, if it is known to understand updates.
+     */
     if (OCHE_UNLIKELY(oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE)) && flow->extended &&
         update_due(s) <= now)
         update(d, flow, now);
@@ -618,7 +630,7 @@ static void dart_timer(struct oche_cc_flow *flow, oche_time now, unsigned index,
     oche_cc_dcqcn.timer(flow, now, index, reply);
     dcqcn_ends(flow);
     if (d->state != OCHE_DART_NON_RECEIVER)
-        reply->send_cnp = false; /* this CNP is for a mark that came before the state changed */
+        reply->send_cnp = false; /* the CNP answers a mark that came before the state changed */
 }
 
 static void dart_start(struct oche_cc_flow *flow, oche_time now)
@@ -653,7 +665,7 @@ static void dart_stop(struct oche_cc_flow *flow)
         oche_cc_nic_timer(d->nic, 0); /* their rates have changed */
 }
 
-/* Returns how many senders look-ahead can hold for one tenant. */
+/* Returns for how many senders of one tenant look-ahead has room. */
 static uint32_t places(const struct dart_params *p)
 {
     return p->look_ahead ? (uint32_t)p->look_ahead_senders : 0;

@@ -12,12 +12,13 @@ struct oche_dart_view {
     enum oche_dart_state state;
     uint32_t senders;  /* number of senders in the AUSS */
     uint32_t told;     /* the value in ACKs and updates now: the denominator of a sender's share */
-    uint64_t timeouts; /* queue pairs so far that fell silent in the middle of a message */
-    uint64_t updates;  /* updates asked for so far, for all tenants */
+    uint64_t timeouts; /* how often a queue pair fell silent in the middle of a message */
+    uint64_t updates;  /* number of updates asked for so far, for all tenants */
     /* Look-ahead, so far: */
-    uint64_t groups;      /* groups whose senders were made to count */
-    uint64_t not_come;    /* senders of such groups that did not begin in time */
-    uint64_t void_groups; /* lists that were invalid, unknown, another tenant's, or had no room */
+    uint64_t groups;   /* groups whose senders were added to the AUSS */
+    uint64_t not_come; /* senders of those groups that did not begin in time */
+    /* lists that were invalid, unknown or another tenant's, or found no room */
+    uint64_t void_groups;
 };
 
 /*

@@ -86,7 +86,9 @@ static const char *number(const char *text, uint32_t most, uint32_t *value)
     return text != first && n <= most ? text : NULL;
 }
 
-/* Reads "host:weight" at `text`. Returns the position of the next one, or NULL if it is invalid. */
+/*
+ * Reads "host:weight" at `text`. Returns where the next one begins, or NULL if this one is invalid.
+ */
 static const char *weight_at(const char *text, uint32_t *host, uint32_t *weight)
 {
     while (*text == ' ')
@@ -104,7 +106,7 @@ static const char *weight_at(const char *text, uint32_t *host, uint32_t *weight)
     return *text == '\0' ? text : NULL;
 }
 
-/* Returns the value that the text gives for `key`; 1 if it gives none. */
+/* Returns the value of `key` in the text; 1 if the text has none. */
 static uint32_t said_of(const char *at, uint32_t key)
 {
     uint32_t named, weight;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dart's (dart.c) state per queue pair, peer, tenant and NIC. For its own files. */
+/* The state of Dart (dart.c) per queue pair, peer, tenant and NIC; only for the files of Dart. */
 #ifndef OCHE_CORE_CC_DART_DART_STATE_H
 #define OCHE_CORE_CC_DART_DART_STATE_H
 
@@ -32,21 +32,21 @@ struct dart_flow {
     struct dart_peer *sender;
     struct oche_auss_member member;
     struct dart_set *set;
-    /* Sender, with messages and shares. */
+    /* For sending: messages and shares. */
     struct oche_cc_flow *flow;
     uint64_t dcqcn_bps, cap_bps;     /* the queue pair's rate is the smaller of the two */
-    struct dart_flow *next, *before; /* in the peer's list, while active */
+    struct dart_flow *next, *before; /* neighbours in the peer's list of active queue pairs */
 };
 
 _Static_assert(offsetof(struct dart_flow, asked) >= OCHE_CACHE_LINE, "a line of DCQCN's before it");
 _Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two lines before it");
 
-/* A peer, as seen by one tenant. */
+/* What one tenant's queue pairs know about a peer. */
 struct dart_peer {
     /* For sending to the peer. */
     struct dart_flow *active;
     uint32_t active_count;
-    uint32_t senders; /* n as the peer last told it; 0: the peer has told nothing */
+    uint32_t senders; /* the n that the peer told last; 0: none yet */
     bool heard;
     uint8_t heard_sequence, void_count;
     /* For receiving from the peer. */
@@ -71,10 +71,10 @@ struct dart_set {
 };
 
 struct dart_nic {
-    /* Members that each packet needs. */
+    /* Members that are used for each packet. */
     struct dcqcn_nic_state dcqcn; /* first */
     oche_time window_end;
-    struct dart_said said; /* tenant 0's; those of the others are in the tables */
+    struct dart_said said; /* for tenant 0; the tables have those of the other tenants */
     uint64_t share_acks;   /* ACKs and NAKs that carried a share, for all tenants */
     struct dart_set *sets;
     uint32_t set_count;
@@ -88,7 +88,7 @@ struct dart_nic {
     uint64_t slack_windows;              /* consecutive windows without marks and below line rate */
     uint64_t updates, updates_sent;      /* updates asked for; updates sent */
     oche_time updates_due, updates_done; /* OCHE_NEVER and 0 if there are none */
-    uint64_t void_groups; /* lists that named another tenant than their queue pair's */
+    uint64_t void_groups;                /* lists whose tenant is not the queue pair's */
 };
 
 _Static_assert(offsetof(struct dart_nic, nic) <= OCHE_CACHE_LINE, "a line for each packet");

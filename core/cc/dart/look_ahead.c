@@ -111,7 +111,10 @@ static bool group_drop(struct oche_look_ahead *look, struct oche_auss *auss, uin
     return changed;
 }
 
-/* Makes room for `count` senders. If necessary, forgets groups that wait for no sender any more. */
+/*
+ * Makes room for `count` senders, if necessary by forgetting groups that wait for no sender any
+ * more.
+ */
 static bool make_room(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t count,
                       oche_time now, bool *changed)
 {
@@ -153,7 +156,7 @@ static enum oche_look judge(const struct oche_group *group, uint32_t sender,
     return has_sender ? OCHE_LOOK_INSERTED : OCHE_LOOK_WRONG;
 }
 
-/* Inserts a group. All senders except `begun`, which has begun, are waited for. */
+/* Inserts a group. All its senders are waited for, except `begun`, which has begun. */
 static bool insert(struct oche_look_ahead *look, struct oche_auss *auss,
                    const struct oche_group *list, uint32_t begun,
                    const struct oche_look_facts *facts, oche_time now)
@@ -191,7 +194,10 @@ static void begin(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t
         *changed |= group_drop(look, auss, slot);
 }
 
-/* Decides what to do with the list, and does it, except for a new group (OCHE_LOOK_INSERTED). */
+/*
+ * Decides what to do with a list, and does it. Exception: a new group (OCHE_LOOK_INSERTED) is not
+ * inserted here.
+ */
 static enum oche_look take(struct oche_look_ahead *look, struct oche_auss *auss,
                            const struct oche_group *group, uint32_t sender, bool begins,
                            const struct oche_look_facts *facts, oche_time now, bool *changed)

@@ -25,16 +25,16 @@
 #include "core/cc/dart/auss.h"
 #include "core/wire/extension.h"
 
-/* The result of a list. */
+/* What a list that has arrived led to. */
 enum oche_look {
     OCHE_LOOK_INSERTED, /* a new group: its senders now count */
     OCHE_LOOK_BEGUN,    /* a known group: its sender is no longer waited for */
     OCHE_LOOK_ALONE,    /* no other sender in the group */
-    /* a known group; its sender will begin later and is already waited for: no change */
+    /* a known group whose sender will begin later and is already waited for: no change */
     OCHE_LOOK_AWAITED,
     OCHE_LOOK_GONE, /* no list was sent, and the group no longer waits for the sender */
     /* The list is not used. Reasons: */
-    OCHE_LOOK_WRONG,    /* not in rising order, without the packet's sender, or with ourselves */
+    OCHE_LOOK_WRONG,    /* not in rising order, the packet's sender is missing, or we are in it */
     OCHE_LOOK_UNKNOWN,  /* contains an address that does not exist here */
     OCHE_LOOK_STRANGER, /* the group is known, but the sender is not in it */
     OCHE_LOOK_FULL,     /* there is no room for the group */
@@ -70,7 +70,7 @@ struct oche_look_ahead {
 /* How to interpret addresses. */
 struct oche_look_facts {
     uint32_t own,
-        shared_addresses; /* own: our own address; valid addresses are below shared_addresses */
+        shared_addresses; /* our own address; other valid addresses are below shared_addresses */
     uint32_t (*weight)(const void *params, uint32_t address); /* returns 1 or more */
     const void *params;
 };

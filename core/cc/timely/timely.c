@@ -77,7 +77,10 @@ static void timely_acked(struct oche_cc_flow *flow, oche_time now, const struct 
     timely_set_rate(flow, now, rate, c.rtt, cause);
 }
 
-/* Returns a remark if an empty path's whole round trip reaches a threshold (timely.md#t1, #t2). */
+/*
+ * Returns a remark if the round trip over an empty path is as long as a threshold (timely.md#t1,
+ * #t2).
+ */
 static const char *timely_remark(const void *params, oche_time empty_rtt)
 {
     const struct timely_params *p = params;

@@ -109,7 +109,10 @@ void timely_idle(struct oche_cc_flow *flow, oche_time now)
 
 /* ---- segments ---- */
 
-/* Handles a retransmitted packet: its segment is not measured, as an ACK may be for either copy. */
+/*
+ * Handles a retransmitted packet. Its segment is not measured, because an ACK may be for either
+ * copy.
+ */
 static uint32_t sent_again(struct timely_state *s, uint64_t number)
 {
     uint64_t segment = number / s->packets;
@@ -211,7 +214,10 @@ void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *p
 
 /* ---- completions ---- */
 
-/* Returns when the newest segment that the ACK completes began to be measured, or 0 if none was. */
+/*
+ * Of the segments that the ACK completes, takes the newest one that is measured, and returns when
+ * its measurement began. Returns 0 if none is measured.
+ */
 static oche_time newest_completed(struct timely_state *s, const struct oche_cc_ack *ack)
 {
     const struct oche_packet *packet = ack->packet;
@@ -258,7 +264,7 @@ bool timely_completed(struct oche_cc_flow *flow, oche_time now, const struct och
     if (p->update == TIMELY_UPDATE_MIN_RTT && s->measured && now - s->updated < p->min_rtt)
         return false;
     s->updated = now;
-    /* A device's line may be faster than the rate it was told. */
+    /* On a device the line may be faster than the configured rate. */
     oche_time rtt = now > left ? now - left : 0;
     double diff = s->measured ? (double)rtt - (double)s->prev_rtt : 0.0;
 

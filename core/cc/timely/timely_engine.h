@@ -72,13 +72,13 @@ struct timely_state {
     double rtt_diff; /* filtered difference of successive RTTs, in picoseconds */
     oche_time prev_rtt;
     oche_time updated;                  /* update=min_rtt: time of the last update */
-    uint32_t negative;                  /* consecutive completions whose gradient was below 0 */
+    uint32_t negative;                  /* completions in a row whose gradient was below 0 */
     uint32_t packets;                   /* packets in a segment */
     bool begun;                         /* the queue pair has sent a packet */
     bool active;                        /* the queue pair is counted in the NIC's state */
     bool measured;                      /* prev_rtt is valid */
     bool raises;                        /* the sender uses enough of its rate */
-    bool once;                          /* no packet of the current segment was sent before */
+    bool once;                          /* no packet of the current segment is a retransmission */
     uint32_t next_psn;                  /* PSN of the next packet that is not a retransmission */
     uint64_t next;                      /* number of that packet, from 0 */
     uint64_t once_from;                 /* packets before this one may have been sent twice */
@@ -99,8 +99,8 @@ struct timely_nic_state {
 struct timely_completion {
     oche_time rtt;
     double gradient;
-    double scale;      /* factor of the change: 1, or less if completions are closer than min_rtt */
-    uint32_t negative; /* consecutive completions, including this one, whose gradient was below 0 */
+    double scale;      /* factor of the change: 1; less if completions are closer than min_rtt */
+    uint32_t negative; /* completions in a row, with this one, whose gradient was below 0 */
     bool may_raise;    /* the sender uses enough of its rate */
 };
 
@@ -110,7 +110,9 @@ void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *p
                  uint64_t line_bytes);
 void timely_idle(struct oche_cc_flow *flow, oche_time now);
 const char *timely_check(const void *params);
-/* Returns the remark of both schemes about t_high; NULL if t_high is above `empty_rtt`. */
+/*
+ * Returns the remark about t_high, the same for both schemes; NULL if t_high is above `empty_rtt`.
+ */
 const char *timely_remark_high(const struct timely_params *p, oche_time empty_rtt);
 
 /* Returns true if the ACK is a completion that calls for a new rate, and fills `completion`. */

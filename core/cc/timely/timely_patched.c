@@ -47,7 +47,7 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
     const struct timely_params *p = flow->params;
     double rate = timely_state_of(flow)->rate;
     double rtt_ref = (double)(p->rtt_ref > 0 ? p->rtt_ref : p->t_low);
-    double change; /* fraction of a whole step */
+    double change; /* the change, as a fraction of a whole step */
     enum timely_cause cause;
     struct timely_completion c;
 
@@ -71,7 +71,9 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
     timely_set_rate(flow, now, rate + c.scale * change, c.rtt, cause);
 }
 
-/* Returns a remark if an empty path's whole round trip reaches a threshold (timely.md#t2). */
+/*
+ * Returns a remark if the round trip over an empty path is as long as a threshold (timely.md#t2).
+ */
 static const char *patched_remark(const void *params, oche_time empty_rtt)
 {
     const struct timely_params *p = params;
