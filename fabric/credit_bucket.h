@@ -13,9 +13,9 @@
 
 struct oche_credit_bucket {
     oche_time full_at;
-    uint64_t remainder; /* fraction of a picosecond to add to full_at, in units of 1 / divisor ps */
+    uint64_t remainder;             /* to be added to full_at, in units of 1 / divisor ps */
     uint64_t ps_of_a_byte, divisor; /* a byte costs ps_of_a_byte / divisor picoseconds */
-    oche_time slack;                /* a credit may leave from full_at - slack on */
+    oche_time slack;                /* a credit may leave at full_at - slack or later */
 };
 
 /*

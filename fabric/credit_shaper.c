@@ -76,7 +76,7 @@ static bool admit(void *state, struct oche_switch *sw, unsigned port,
     return false;
 }
 
-/* A credit waits for the bucket: sets the timer. */
+/* Sets the timer for a credit that waits for the bucket. */
 static void set_timer(struct credit_shaper *shaper, struct credit_port *port)
 {
     port->timed = true;

@@ -31,7 +31,7 @@ struct oche_deflected_flow {
     struct oche_deflected_key key;
     uint16_t port;    /* the port by which the message's packets leave */
     uint8_t lane;     /* the lane in which they leave */
-    bool used, ended; /* used: the entry is taken; ended: END has passed, and no START since */
+    bool used, ended; /* used: the entry is in use; ended: END has passed, and no START after it */
     oche_time last;   /* when a packet last used the entry */
 };
 

@@ -26,7 +26,7 @@ struct oche_fecn_params {
     uint64_t marking_rate; /* mean number of eligible packets between two marked ones */
     uint64_t packet_size;  /* in bytes; smaller packets are not marked */
     uint64_t buffer_bytes;
-    uint32_t victim_mask; /* enum oche_fecn_victims: ports that mark even as victims */
+    uint32_t victim_mask; /* enum oche_fecn_victims: ports that mark although they are victims */
 };
 
 /* Returns the queue length in bytes above which packets are marked; OCHE_NEVER: none is marked. */

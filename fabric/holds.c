@@ -117,7 +117,8 @@ void oche_holds_after_reset(struct oche_switch *sw, unsigned port,
                             const oche_time held[OCHE_CLASSES])
 {
     for (unsigned cls = 0; sw->holds.bytes != NULL && cls < sw->class_count; cls++)
-        queue_of(sw, port, cls)->held_before = -held[cls]; /* oche_pause_time was reset to 0 */
+        /* because oche_pause_time was reset to 0 */
+        queue_of(sw, port, cls)->held_before = -held[cls];
 }
 
 /* ---- reading ---- */
@@ -176,7 +177,9 @@ oche_time oche_switch_pausing_since(const struct oche_switch *sw, unsigned port,
     return (pfc->told & sw->pfc.want[port]) >> cls & 1 ? pfc->since[cls] : OCHE_NEVER;
 }
 
-/* Returns the headroom that an ingress class still uses when only `left` of its bytes remain. */
+/*
+ * Returns how much headroom an ingress class would still use if only `left` of its bytes remained.
+ */
 static uint32_t headroom_left(const struct oche_ingress *in, uint32_t left)
 {
     uint32_t gone = in->bytes - left;
@@ -193,7 +196,7 @@ bool oche_switch_stays_pausing(const struct oche_switch *sw, unsigned port, unsi
     uint64_t used = 0;
 
     if (own == 0)
-        return false; /* a class that has become empty resumes at once */
+        return false; /* a class that becomes empty resumes at once */
     if (headroom_left(in, own) > 0)
         return true;
     for (unsigned p = 0; p < sw->port_count; p++)

@@ -18,8 +18,9 @@
 
 /* An egress queue that is not empty. */
 struct oche_holds_queue {
-    oche_time since;       /* when the queue ceased to be empty, or was first examined */
-    oche_time held_before; /* oche_pause_time of the queue's class at `since`, modulo 2^64 */
+    oche_time since; /* when the queue ceased to be empty, or was first examined */
+    /* value of oche_pause_time for the queue's class at `since`, modulo 2^64 */
+    oche_time held_before;
 };
 
 struct oche_holds {

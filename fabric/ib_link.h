@@ -36,7 +36,7 @@
 
 struct oche_ib_vl {
     uint16_t fctbs; /* sender: blocks sent, modulo 4096 */
-    uint16_t limit; /* sender: the FCCL that was received last */
+    uint16_t limit; /* sender: the last FCCL received */
     uint16_t abr;   /* receiver: blocks that have arrived, modulo 4096 */
     uint16_t held;  /* receiver: blocks in the buffer */
     uint16_t owed;  /* receiver: blocks that have become free since the last FCP */

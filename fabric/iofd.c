@@ -102,7 +102,7 @@ static const char *check(const void *values)
     return NULL;
 }
 
-/* Returns the offset in the state at which the table's entries end and the port flags follow. */
+/* Returns the offset in the state where the table ends and the port flags begin. */
 static size_t table_end(const struct oche_iofd_params *p)
 {
     size_t end = offsetof(struct iofd, table) + oche_deflected_bytes((uint32_t)p->entries);
@@ -276,7 +276,7 @@ static int go(struct oche_packet *packet, int port, uint8_t lane)
 static int deflect(struct iofd *iofd, struct oche_packet *packet, int port, uint8_t lane)
 {
     iofd->counted[OCHE_IOFD_PACKETS]++;
-    packet->bth_reserved--; /* takes one of the tokens, which are the lowest bits */
+    packet->bth_reserved--; /* uses up one token; the tokens are the lowest bits */
     packet->traffic_class = lane;
     return port;
 }
@@ -357,7 +357,7 @@ static int follow(struct iofd *iofd, const struct oche_switch *sw, struct oche_p
     if (entry == NULL)
         return -1;
     if (OCHE_UNLIKELY(oche_switch_link_is_down(sw, entry->port))) {
-        int port = entry->port; /* the switch drops packets for a port that is down */
+        int port = entry->port; /* the link is down, so the switch will drop the packet */
 
         if (last)
             oche_deflected_end(&iofd->table, entry);

@@ -49,7 +49,7 @@ struct oche_iofd_params {
     uint64_t entries;         /* size of the table of deflected flows */
     uint64_t threshold_bytes; /* a packet is deflected only if more bytes wait ahead of it */
     uint32_t lanes;           /* enum oche_iofd_lanes */
-    oche_time ageing; /* an entry unused for this long is freed; OCHE_NEVER: entries do not age */
+    oche_time ageing;         /* entries unused for this long are freed; OCHE_NEVER: none */
     /* Parameters of the senders. */
     uint64_t tokens;      /* tokens that each packet of a short message gets */
     uint64_t short_bytes; /* largest size of a short message */

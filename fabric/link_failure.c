@@ -42,7 +42,7 @@ struct oche_packet *oche_switch_flush(struct oche_switch *sw, unsigned port, och
         return NULL;
     cls = oche_egress_highest(egress->waiting);
     packet = oche_egress_take(egress, cls, now);
-    egress->packets--; /* a flushed packet does not count as sent */
+    egress->packets--; /* undoes the count: a flushed packet was not sent */
     egress->queueing -= now - packet->when;
     if (sw->hooks & OCHE_HOOK_HOLDS)
         oche_holds_take(sw, port, cls, packet);

@@ -151,7 +151,9 @@ struct oche_loss *oche_loss_create(void *memory, double probability, const char 
     return loss;
 }
 
-/* Returns true, and notes the PSN as lost, if `psn` belongs to the item and was not lost before. */
+/*
+ * If `psn` belongs to the item and was not lost before, notes that it is lost now and returns true.
+ */
 static bool first_with_psn(struct oche_loss *loss, const struct oche_loss_item *item, uint32_t psn)
 {
     uint32_t bit;

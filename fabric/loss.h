@@ -28,11 +28,11 @@ enum oche_loss_kind { OCHE_LOSS_ORDINALS, OCHE_LOSS_EVERY, OCHE_LOSS_PSNS };
 struct oche_loss_item {
     uint32_t kind;        /* enum oche_loss_kind */
     uint32_t bit;         /* PSNS: index of the bit for `first` in oche_loss.seen */
-    uint64_t first, last; /* EVERY: both are the period */
+    uint64_t first, last; /* the item's range; EVERY: both are the period */
 };
 
 struct oche_loss {
-    uint64_t threshold; /* a 63-bit draw below it is a loss */
+    uint64_t threshold; /* a packet is lost if its random 63-bit number is below this */
     struct oche_random random;
     uint64_t dropped;
     uint64_t count; /* packets that the pattern has counted */

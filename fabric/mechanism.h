@@ -19,8 +19,7 @@ struct oche_switch_config;
 /* A quantity that a mechanism counts in each switch. */
 struct oche_switch_counter {
     const char *name, *help; /* the metric is called MECHANISM.NAME */
-    bool peak;  /* a network's value is the largest of its switches' values; otherwise their sum */
-    bool bytes; /* it counts bytes; otherwise things, such as packets */
+    bool peak; /* the value for a network is the largest of its switches'; else, the sum */
 };
 
 struct oche_switch_mechanism {

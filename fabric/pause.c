@@ -12,7 +12,7 @@ void oche_pause_init(struct oche_pause *pause, uint64_t rate_bps, oche_time resp
     pause->response = response;
 }
 
-/* Returns how much of the span, up to `end`, lies after the last reset of the counters. */
+/* Returns how much of the span lies between the last reset of the counters and `end`. */
 static oche_time counted(const struct oche_pause *pause, const struct oche_pause_span *span,
                          oche_time end)
 {

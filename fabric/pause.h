@@ -49,7 +49,7 @@ struct oche_pause {
     uint64_t rate_bps;
     oche_time response;
     oche_time counted_from; /* last reset of the counters */
-    uint64_t merged;        /* gaps that were paused for lack of a span, since creation */
+    uint64_t merged;        /* gaps turned into pauses because no span was free, since creation */
     uint64_t received[OCHE_CLASSES];
     oche_time total[OCHE_CLASSES]; /* duration of the pauses that have ended, since counted_from */
 };

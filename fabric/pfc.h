@@ -55,9 +55,12 @@ bool oche_pfc_admit(struct oche_switch *sw, unsigned port, unsigned cls, uint32_
 void oche_pfc_test_resume(struct oche_switch *sw, unsigned port, unsigned cls);
 /* Handles the refresh timer of `port`. */
 void oche_pfc_expire(struct oche_switch *sw, unsigned port, oche_time now);
-/* The link of `port` goes down: the upstream forgets what it was told, and is told nothing more. */
+/*
+ * To be called when the link of `port` goes down. The upstream forgets what it was told, and is
+ * told nothing more.
+ */
 void oche_pfc_link_down(struct oche_switch *sw, unsigned port, oche_time now);
-/* The link is up again: the upstream is told what should be paused. */
+/* To be called when the link is up again. Tells the upstream what should be paused. */
 void oche_pfc_link_up(struct oche_switch *sw, unsigned port);
 void oche_pfc_reset(struct oche_pfc_port *port, oche_time now);
 /* Returns for how long the upstream was paused since the last reset, up to `now`. */

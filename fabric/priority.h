@@ -29,7 +29,7 @@ struct oche_egress_queue {
     struct oche_packet *head, *tail; /* valid if the class is in `waiting` */
 };
 
-/* The members before `queue` are used in a port's first line only. */
+/* A port has one or more of these. The members before `queue` are used only in its first one. */
 struct oche_egress {
     uint64_t packets;   /* sent since the last reset */
     oche_time queueing; /* time that the sent packets waited here, summed, since the last reset */

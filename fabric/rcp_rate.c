@@ -14,7 +14,8 @@
 #define SHORTEST      OCHE_US /* least length of an interval and of a round trip */
 #define LONGEST       OCHE_SEC
 #define BITS_PER_BYTE 8
-#define MOST_ARRIVED  (UINT64_C(1) << 43) /* bytes: above any real count, below any overflow */
+#define MOST_ARRIVED  (UINT64_C(1) << 43) /* bytes: more than any real count, too few to overflow  \
+                                           */
 #define MOST_QUEUED   (UINT64_C(1) << 33)
 #define MOST_CAPACITY (UINT64_C(1) << 43)
 
@@ -208,7 +209,10 @@ static void discard(void *state, struct oche_switch *sw, unsigned number,
 
 /* ---- the end of an interval ---- */
 
-/* Moves d0 towards the interval's mean, by the interval's share of d0. */
+/*
+ * Moves d0 towards the mean round trip of the interval. An interval of length d0 or more moves it
+ * all the way, a shorter one by the fraction that its length is of d0.
+ */
 static void learn_rtt(struct port *port, oche_time elapsed)
 {
     if (port->rtt_count == 0)

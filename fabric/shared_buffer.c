@@ -96,7 +96,7 @@ static double longest_queue(const struct oche_switch_config *config, double shar
     struct oche_buffer_plan plan = oche_buffer_plan(config);
 
     if (plan.priorities == 0)
-        return (double)plan.shared; /* without PFC, ECN cannot come too late */
+        return (double)plan.shared; /* without PFC there is nothing that ECN must precede */
     if (params->threshold == OCHE_THRESHOLD_STATIC)
         return (double)plan.xoff / share;
     return params->beta * (double)plan.shared /
@@ -147,7 +147,7 @@ void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_confi
         .lossy_share = round_up(params->egress_alpha * SHARE_ONE),
     };
     if (oche_switch_has_flow_control(config))
-        buffer->base = buffer->limit; /* no class is paused: the mechanism limits what arrives */
+        buffer->base = buffer->limit; /* the mechanism limits what arrives, so no class is paused */
     if (plan.priorities == 0)
         return;
     if (params->threshold == OCHE_THRESHOLD_STATIC)

@@ -129,7 +129,7 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     sw->class_count = config->class_count;
     sw->lanes = (uint8_t)(config->lanes > 1 ? (1U << config->lanes) - 1 : 0);
     if (sw->lanes != 0)
-        sw->hooks |= OCHE_HOOK_ADMIT; /* makes packets note the class they came in */
+        sw->hooks |= OCHE_HOOK_ADMIT; /* makes packets record the class in which they came in */
     sw->lossless = params->pfc ? config->lossless_classes : 0;
     if (oche_switch_has_flow_control(config))
         sw->lossless = (uint8_t)((1U << config->class_count) - 1);
@@ -306,7 +306,7 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     packet->port_ahead = 0;
     in_cls = cls = class_of(sw, packet);
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ROUTE | OCHE_HOOK_ADMIT | OCHE_HOOK_LINKS))) {
-        if (sw->hooks & OCHE_HOOK_LINKS) /* the port that was looked up ahead may be out of date */
+        if (sw->hooks & OCHE_HOOK_LINKS) /* routes may have changed after the port was looked up */
             port = oche_ecmp_route(&sw->routes, sw->salt, packet);
         if (port >= 0 && (sw->hooks & OCHE_HOOK_ROUTE))
             port = hook_route(sw, in_port, packet, port, now);
@@ -593,7 +593,10 @@ uint64_t oche_switch_ingress_bytes(const struct oche_switch *sw, unsigned port, 
 
 bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned cls)
 {
-    /* A class may be held by a mechanism and paused at once; only PFC's own state tells. */
+    /*
+     * `paused` also has the classes that a mechanism holds. Whether PFC has paused such a class,
+     * only PFC's own state tells.
+     */
     unsigned held = sw->cold[port].held;
     unsigned paused = oche_switch_egress(sw, port)->paused;
 

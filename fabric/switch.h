@@ -166,9 +166,10 @@ struct oche_switch_port_stats {
     uint64_t packets;        /* transmitted, PFC frames not counted */
     oche_time queueing_time; /* time from arrival until departure begins, summed over packets */
     uint64_t marks;          /* CE set on packets that left here */
-    uint64_t drops[OCHE_DROP_CAUSES];        /* by egress port; NO_ROUTE and TTL by ingress */
+    /* counted at the egress port; NO_ROUTE and TTL at the ingress port */
+    uint64_t drops[OCHE_DROP_CAUSES];
     uint64_t pauses_sent[OCHE_CLASSES];      /* number of XOFF frames, without refreshes */
-    oche_time pause_sent_time[OCHE_CLASSES]; /* for how long we paused the upstream */
+    oche_time pause_sent_time[OCHE_CLASSES]; /* for how long the upstream was paused */
     uint64_t refreshes_sent[OCHE_CLASSES];
     uint64_t pauses_received[OCHE_CLASSES]; /* number of XOFF frames, with refreshes */
     oche_time paused_time[OCHE_CLASSES];    /* for how long the peer paused this port */
@@ -283,7 +284,10 @@ uint64_t oche_switch_occupied_bytes(const struct oche_switch *sw);
 uint64_t oche_switch_headroom_bytes(const struct oche_switch *sw, unsigned port);
 /* Returns the current t_PFC: an ingress class that holds more than this is paused. */
 uint64_t oche_switch_xoff_bytes(const struct oche_switch *sw);
-/* Returns what one ingress class holds now; 0 for a lossy class, which is not accounted. */
+/*
+ * Returns how many bytes one ingress class holds now; 0 for a lossy class, whose bytes are not
+ * counted.
+ */
 uint64_t oche_switch_ingress_bytes(const struct oche_switch *sw, unsigned port, unsigned cls);
 /*
  * The first is true if the peer has paused the class at `port`, the second if we have paused the

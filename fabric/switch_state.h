@@ -22,7 +22,7 @@ struct oche_switch_cold {
     struct oche_queue_watch *watch; /* or NULL */
 };
 
-/* Hooks that at least one mechanism of the switch has. */
+/* Bits for the hooks that at least one mechanism of the switch has. */
 #define OCHE_HOOK_ROUTE   UINT8_C(1)
 #define OCHE_HOOK_ENQUEUE UINT8_C(2)
 #define OCHE_HOOK_DEQUEUE UINT8_C(4)

@@ -68,7 +68,10 @@ static bool read_params(const char *scheme, const struct oche_param_table *table
     return true;
 }
 
-/* Returns the name that begins `text`; *rest gets the parameters. NULL: `text` is too long. */
+/*
+ * Returns the name at the beginning of `text`; *rest becomes the parameters. Returns NULL, with an
+ * error, if `text` is too long.
+ */
 static const char *cut_name(const char *text, char *copy, char **rest, struct oche_error *error)
 {
     const char *name;

@@ -109,7 +109,10 @@ void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now)
         apply_rate(r, batch->direction, before, now);
 }
 
-/* RC: the batches whose last piece is `number` or an earlier one have completed. */
+/*
+ * RC: to be called when all pieces up to `number` have completed. Takes out the batches that are
+ * now complete.
+ */
 static void complete_batches(struct rogue_connection *r, uint64_t number, oche_time completed,
                              bool measured, oche_time now)
 {
@@ -122,7 +125,7 @@ static void complete_batches(struct rogue_connection *r, uint64_t number, oche_t
     }
 }
 
-/* Pieces up to and including `number` have completed. */
+/* To be called when all pieces up to and including `number` have completed. */
 static void complete_through(struct rogue_connection *r, uint64_t number, oche_time completed,
                              bool measured, oche_time now)
 {
@@ -167,7 +170,10 @@ static bool under_way(const struct rogue_connection *r, uint64_t number)
     return number >= r->piece_done && number < r->piece_next;
 }
 
-/* True if what is under way must not be posted again (rogue.md#r11). */
+/*
+ * True if the pieces under way must not be posted again, because an atomic is among them
+ * (rogue.md#r11).
+ */
 static bool repeats_atomics(const struct rogue_connection *r)
 {
     if (r->config.replay_atomics)
@@ -208,7 +214,7 @@ void rogue_completed(struct rogue_connection *r, const struct rogue_completion *
         rogue_pump(r, now);
         return;
     }
-    /* What had completed before the queue pair failed, but is only polled now. */
+    /* These pieces completed before the queue pair failed, but are polled only now. */
     if (done->success && done->qp == r->active && under_way(r, done->number))
         complete_through(r, done->number, done->completed, false, now);
     if (switch_drains(r, done->qp, done->number)) {

@@ -20,13 +20,13 @@
 enum rogue_direction { ROGUE_OUT, ROGUE_IN, ROGUE_DIRECTIONS };
 enum rogue_verb_kind { ROGUE_WRITE, ROGUE_SEND, ROGUE_READ, ROGUE_ATOMIC };
 
-/* A verb of the application. `id` and `user` are the driver's, who knows addresses and keys. */
+/* A verb of the application. `id` and `user` are for the driver, which knows addresses and keys. */
 struct rogue_verb {
     uint64_t id, user;
     uint32_t bytes;
     uint8_t kind; /* enum rogue_verb_kind */
     bool signaled;
-    /* The driver cannot cut it in pieces (inline data); at most a segment long. */
+    /* The driver cannot cut the verb into pieces (inline data). It is at most one segment long. */
     bool whole;
 };
 
@@ -41,20 +41,20 @@ struct rogue_piece {
     const struct rogue_verb *verb;
     uint64_t number; /* wr_id */
     uint32_t offset, bytes;
-    bool last;     /* of its verb: carries what the application wants at the end of the verb */
+    bool last;     /* the verb's last piece: has what belongs at the verb's end */
     bool signaled; /* a completion is wanted */
-    bool echo;     /* UC: with immediate data `echo_imm`, which the peer answers */
+    bool echo;     /* UC: carries immediate data `echo_imm`, which the peer answers */
     uint32_t echo_imm;
 };
 
 /* How a verb ends for the application. */
 enum rogue_outcome {
     ROGUE_DONE,
-    ROGUE_FAILED,  /* with the status that the NIC gave */
-    ROGUE_FLUSHED, /* because an earlier verb failed */
+    ROGUE_FAILED,  /* the verb failed with the status that the NIC gave */
+    ROGUE_FLUSHED, /* the verb was flushed because an earlier verb failed */
 };
 
-/* The driver's side. A function must not call back into the connection. */
+/* The functions that the driver provides. They must not call functions of the connection. */
 struct rogue_port {
     /* Posts a piece on queue pair 0 or 1. Returns false if the send queue is full. */
     bool (*post)(void *context, unsigned qp, const struct rogue_piece *piece);
@@ -64,7 +64,7 @@ struct rogue_port {
     void (*limit_reads)(void *context, unsigned qp, uint64_t bps);
     /* Returns the bytes of a piece on the line, as the limiter counts them. */
     uint64_t (*line_bytes)(void *context, const struct rogue_piece *piece);
-    /* A verb has ended: all of them do, in order, whether signaled or not. */
+    /* A verb has ended. Called for every verb, in order, whether the verb is signaled or not. */
     void (*ended)(void *context, const struct rogue_verb *verb, enum rogue_outcome outcome,
                   int status);
     /* Moves a queue pair to ERR, so that what is posted is flushed. */
@@ -74,11 +74,14 @@ struct rogue_port {
      * `recv_psn`. Nothing is posted on it.
      */
     void (*restart)(void *context, unsigned qp, uint32_t send_psn, uint32_t recv_psn);
-    /* Returns a PSN, hard to guess, with which a queue pair starts again in that epoch. */
+    /* Returns the PSN, hard to guess, with which a queue pair starts again in an epoch. */
     uint32_t (*new_psn)(void *context, unsigned qp, uint32_t epoch);
-    /* UC: answers with an empty WRITE that carries `imm`. One that finds no room is lost. */
+    /*
+     * UC: answers with an empty WRITE that carries `imm`. If there is no room for the WRITE, it is
+     * lost.
+     */
     void (*answer)(void *context, uint32_t imm);
-    /* Sends a message to the peer's library, by a datagram that may be lost. */
+    /* Sends a message to the peer's library, in a datagram that may be lost. */
     void (*tell)(void *context, const struct rogue_resync *message);
 };
 
@@ -86,26 +89,29 @@ struct rogue_config {
     const struct rogue_params *params;
     const struct rogue_port *port;
     void *context;
-    uint64_t token;  /* the same at both ends, and hard to guess */
-    int status_lost; /* the status of a verb that fails because nobody answers */
+    uint64_t token;  /* the connection's token: the same at both ends, and hard to guess */
+    int status_lost; /* the status of a verb that fails because the peer does not answer */
     uint64_t line_rate_bps, peer_line_rate_bps;
     uint32_t mtu_bytes;
-    uint32_t depth; /* most verbs at a time, and most pieces; a power of two */
-    /* Replays that atomics may suffer: false fails them instead (rogue.md#r11). */
+    uint32_t depth; /* most verbs under way at a time, and most pieces; a power of two */
+    /*
+     * True: atomics may be posted again after a failure; false: the connection fails instead
+     * (rogue.md#r11).
+     */
     bool replay_atomics;
 };
 
 /* What a connection has counted; the names are those of rogue_counters. */
 struct rogue_counts {
     uint64_t pieces, signals, samples, held_off;
-    uint64_t switches;        /* a shadow queue pair took over */
-    uint64_t replayed_pieces; /* posted again on the shadow */
-    uint64_t resynchronised;  /* a queue pair became a shadow again */
+    uint64_t switches;        /* how often a shadow queue pair took over */
+    uint64_t replayed_pieces; /* pieces posted again on the shadow */
+    uint64_t resynchronised;  /* how often a queue pair became a shadow again */
     uint64_t resync_messages; /* sent */
     uint64_t limiter_changes;
     uint64_t lost_batches;    /* UC */
-    uint64_t sample_timeouts; /* UC: all batches under way were given up */
-    uint64_t answers;         /* UC: echoes for the peer */
+    uint64_t sample_timeouts; /* UC: how often all batches under way were given up */
+    uint64_t answers;         /* UC: answers sent to the peer */
 };
 
 struct rogue_connection;
@@ -114,7 +120,7 @@ size_t rogue_connection_bytes(const struct rogue_config *config);
 /* Makes a connection in `memory`; both queue pairs are in RTS and nothing is posted on them. */
 struct rogue_connection *rogue_connection_create(void *memory, const struct rogue_config *config);
 
-/* Takes a verb. Returns false if `depth` verbs are under way. */
+/* Takes a verb. Returns false if `depth` verbs are already under way. */
 bool rogue_post(struct rogue_connection *rogue, const struct rogue_verb *verb, oche_time now);
 /*
  * Posts what the windows allow. Every other function does it too; the driver calls this after
@@ -144,7 +150,10 @@ void rogue_completed(struct rogue_connection *rogue, const struct rogue_completi
 void rogue_immediate(struct rogue_connection *rogue, uint32_t imm, bool empty, oche_time came,
                      oche_time now);
 
-/* A message of the peer's library has come. Hostile input: what does not fit is ignored. */
+/*
+ * To be called when a message of the peer's library has come. It may be hostile: what does not fit
+ * is ignored.
+ */
 void rogue_told(struct rogue_connection *rogue, const struct rogue_resync *message, oche_time now);
 
 /* Returns when to call rogue_expire; OCHE_NEVER: not before something else happens. */
@@ -155,7 +164,7 @@ void rogue_expire(struct rogue_connection *rogue, oche_time now);
 bool rogue_idle(const struct rogue_connection *rogue);
 /* True if no batch is under way: on UC, all of them have been answered or given up. */
 bool rogue_quiet(const struct rogue_connection *rogue);
-/* True if the connection has failed for good: every verb ends as FLUSHED. */
+/* True if the connection has failed for good. From then on every verb ends as FLUSHED. */
 bool rogue_broken(const struct rogue_connection *rogue);
 const struct rogue_window *rogue_window_of(const struct rogue_connection *rogue,
                                            enum rogue_direction direction);

@@ -26,7 +26,10 @@ void echo_wait(struct rogue_connection *r, uint64_t number, oche_time now)
     r->echo_deadline = oche_time_add(left > now ? left : now, r->config.params->uc_timeout);
 }
 
-/* What was computed for later batches began from when this one would leave: it left at `left`. */
+/*
+ * Batch `number` has left at `left`, not at the time computed before. The times of all later
+ * batches were computed from that one, so they move by the same difference.
+ */
 static void correct(struct rogue_connection *r, uint64_t number, oche_time left)
 {
     struct batch *batch = batch_at(r, number);
@@ -54,7 +57,7 @@ void echo_left(struct rogue_connection *r, uint64_t number, oche_time left, oche
     }
 }
 
-/* Takes out the batches before `number`, to which no answer came. */
+/* Takes out the batches before `number`, which got no answer. */
 static void give_up(struct rogue_connection *r, uint64_t number, oche_time now)
 {
     while (r->batch_done < number) {

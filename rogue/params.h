@@ -6,7 +6,7 @@
 #include "core/param.h"
 
 struct rogue_params {
-    uint64_t segment_bytes; /* 0: by the line rate (rogue_segment_bytes) */
+    uint64_t segment_bytes; /* 0: chosen by line rate (rogue_segment_bytes) */
     uint64_t least_batches;
     uint64_t anchor_batches;
     uint32_t first_batch; /* enum rogue_first_batch */

@@ -15,7 +15,7 @@ static bool before_first_sample(const struct rogue_connection *r, const struct s
     return r->config.params->first_batch == ROGUE_FIRST_WINDOW && stream->unsampled;
 }
 
-/* Returns the bytes after which a batch of the stream asks for its signal. */
+/* Returns how many bytes a batch of the stream has when it asks for its signal. */
 static uint64_t batch_bytes(const struct rogue_connection *r, const struct stream *stream)
 {
     if (before_first_sample(r, stream) && stream->window.bytes < r->segment_bytes)
@@ -31,7 +31,7 @@ static uint32_t next_bytes(const struct rogue_connection *r, const struct rogue_
 
     if (verb->whole || verb->bytes <= r->segment_bytes)
         return left;
-    if (most < r->segment_bytes) /* pieces begin at packets' borders */
+    if (most < r->segment_bytes) /* a piece begins where a packet begins */
         most = most > r->config.mtu_bytes ? most / r->config.mtu_bytes * r->config.mtu_bytes
                                           : r->config.mtu_bytes;
     return left < most ? left : (uint32_t)most;
@@ -102,7 +102,7 @@ static bool wants_signal(const struct rogue_connection *r, const struct rogue_pi
 {
     if (piece->last && piece->verb->signaled)
         return true;
-    /* Without a signal for long, the rings could not be emptied. */
+    /* If no piece asked for a signal for long, the rings would fill up. */
     return batch->bytes + piece->bytes >= most || piece->number - r->last_signal >= r->mask / 2;
 }
 
@@ -138,7 +138,7 @@ static bool post_one(struct rogue_connection *r, oche_time now)
     piece.echo = r->config.params->transport == ROGUE_UC && piece.signaled;
     piece.echo_imm = piece.echo ? echo_of(r, r->open) : 0;
     if (!r->config.port->post(r->config.context, r->active, &piece)) {
-        if (batch->first == r->piece_next) { /* it has no piece: it was opened for nothing */
+        if (batch->first == r->piece_next) { /* the batch has no piece: it was opened in vain */
             r->batch_next--;
             stream->batches--;
             r->open = NO_BATCH;
@@ -191,7 +191,10 @@ void rewind_to(struct rogue_connection *r, uint64_t number)
         return;
     r->cursor = first->verb;
     r->cursor_offset = first->offset;
-    /* All before it have completed. A batch that had begun with them has no round trip. */
+    /*
+     * All pieces before `number` have completed. A batch that began with some of them has no round
+     * trip.
+     */
     for (unsigned i = 0; i < ROGUE_DIRECTIONS; i++) {
         r->streams[i].done_bytes = r->streams[i].posted_bytes;
         r->streams[i].batches = 0;

@@ -5,7 +5,10 @@
 
 #include "core/wire/bytes.h"
 
-/* The layout, in network byte order: magic, kind, queue pair, two zeros, epoch, PSN, token. */
+/*
+ * The layout of a message, in network byte order: magic, kind, queue pair, two zeros, epoch, PSN,
+ * token.
+ */
 #define MAGIC UINT32_C(0x726f6775)
 
 void rogue_resync_encode(const struct rogue_resync *message, uint8_t bytes[ROGUE_RESYNC_BYTES])

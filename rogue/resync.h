@@ -19,10 +19,12 @@ enum rogue_resync_kind { ROGUE_RESYNC_REQUEST = 1, ROGUE_RESYNC_REPLY, ROGUE_RES
 
 struct rogue_resync {
     uint8_t kind; /* enum rogue_resync_kind */
-    uint8_t qp;   /* 0 or 1: which of the pair */
+    uint8_t qp;   /* 0 or 1: which of the two queue pairs */
     uint32_t epoch;
-    uint32_t psn; /* the first that the teller will send; not in DONE */
-    /* Of the connection, chosen when it was made: a forger has to know it. */
+    uint32_t psn; /* the first PSN that the message's sender will use; 0 in DONE */
+    /*
+     * The connection's token, chosen when the connection was made. A forger would have to know it.
+     */
     uint64_t token;
 };
 

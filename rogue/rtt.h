@@ -18,7 +18,7 @@
 
 #include "core/base.h"
 
-/* The sender's NIC as the library sees it: when all that was posted has left. */
+/* The library's model of the sender's NIC: when all that was posted will have left. */
 struct rogue_rtt {
     oche_time left;
 };
@@ -33,7 +33,9 @@ static inline oche_time rogue_rtt_posted(struct rogue_rtt *rtt, oche_time now, o
     return rtt->left;
 }
 
-/* Returns when something leaves that would have left at `left`, if the rate changes at `now`. */
+/*
+ * Something would leave at `left`, but the rate changes at `now`. Returns when it leaves instead.
+ */
 static inline oche_time rogue_rtt_rescaled(oche_time left, oche_time now, uint64_t old_bps,
                                            uint64_t new_bps)
 {
@@ -42,7 +44,7 @@ static inline oche_time rogue_rtt_rescaled(oche_time left, oche_time now, uint64
     return oche_time_add(now, (oche_time)((unsigned __int128)(left - now) * old_bps / new_bps));
 }
 
-/* Returns the round trip of a batch that has left at `left`. */
+/* Returns the round trip of a batch that left at `left`. */
 static inline oche_time rogue_rtt_completed(oche_time left, oche_time completed)
 {
     return completed > left ? completed - left : 0;

@@ -36,7 +36,7 @@ static void say_again_later(struct rogue_connection *r, unsigned qp, oche_time n
     side->repeat = oche_time_add(now, r->config.params->resync_interval);
 }
 
-/* Gives a queue pair that begins to post the rates of the windows. */
+/* Limits a queue pair, on which posting begins, to the rates of the windows. */
 static void set_limits(struct rogue_connection *r, unsigned qp)
 {
     const uint64_t lines[] = {r->config.line_rate_bps, r->config.peer_line_rate_bps};
@@ -45,7 +45,7 @@ static void set_limits(struct rogue_connection *r, unsigned qp)
         struct stream *stream = &r->streams[i];
         stream->rtt.left = 0;
         stream->hold_until = stream->posted_bytes + r->config.params->hold_off_bytes;
-        /* A limit from before RESET may still hold. */
+        /* A limit that was set before RESET may still be in effect. */
         if (stream->window.rate_bps < lines[i] || r->sides[qp].limited[i])
             set_limit(r, qp, i);
     }
@@ -63,7 +63,7 @@ static void take_over(struct rogue_connection *r)
     set_limits(r, other);
 }
 
-/* The failed queue pair is empty: its resynchronisation begins. */
+/* To be called when the failed queue pair is empty. Its resynchronisation begins. */
 static void wait_for_peer(struct rogue_connection *r, unsigned qp, oche_time now)
 {
     struct side *side = &r->sides[qp];
@@ -91,7 +91,7 @@ static void post_marker(struct rogue_connection *r, unsigned qp)
     r->sides[qp].marked = r->config.port->post(r->config.context, qp, &marker);
 }
 
-/* A new epoch of a queue pair begins: it drains. */
+/* Begins a new epoch of a queue pair, which must drain first. */
 static void leave(struct rogue_connection *r, unsigned qp, uint32_t epoch, oche_time now)
 {
     struct side *side = &r->sides[qp];
@@ -134,7 +134,7 @@ bool switch_drains(struct rogue_connection *r, unsigned qp, uint64_t number)
 
     if (!side->marks)
         return number == side->last_posted;
-    if (!side->marked) /* the send queue was full */
+    if (!side->marked) /* before, the send queue was full */
         post_marker(r, qp);
     return number == ROGUE_MARKER;
 }

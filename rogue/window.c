@@ -17,7 +17,7 @@ void rogue_window_init(struct rogue_window *window, const struct rogue_params *p
     };
 }
 
-/* The base RTT that rates are computed with: not below the bound, and never 0. */
+/* Returns the base RTT with which rates are computed: at least the bound, and never 0. */
 static oche_time base_of(const struct rogue_window *window)
 {
     oche_time least = window->params->least_base_rtt;
@@ -80,7 +80,7 @@ static bool set_rate(struct rogue_window *window, bool in_steps)
     return rate != before;
 }
 
-/* Returns the packets that the flow keeps in queues (rogue.md#vegas). */
+/* Returns the number of packets that the flow keeps in queues (rogue.md#vegas). */
 static double queued_packets(const struct rogue_window *window)
 {
     double rtt = (double)window->rtt, base = (double)base_of(window);

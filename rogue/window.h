@@ -17,8 +17,9 @@ struct rogue_window {
     bool slow_start;
     uint64_t bytes; /* the window */
     uint64_t rate_bps;
-    oche_time base_rtt, rtt;     /* the least and the last sample; OCHE_NEVER: none yet */
-    oche_time least_now, period; /* base_rtt_age: least sample of the period that began then */
+    oche_time base_rtt, rtt; /* the least sample; the last one; OCHE_NEVER: none yet */
+    /* base_rtt_age: least sample of the period; when the period began */
+    oche_time least_now, period;
 };
 
 void rogue_window_init(struct rogue_window *window, const struct rogue_params *params,
@@ -30,9 +31,9 @@ void rogue_window_init(struct rogue_window *window, const struct rogue_params *p
  */
 bool rogue_window_sample(struct rogue_window *window, oche_time rtt, uint64_t batch_bytes,
                          oche_time now);
-/* UC: a batch was lost. Returns true if the limiter's rate has changed. */
+/* UC: to be called when a batch was lost. Returns true if the limiter's rate has changed. */
 bool rogue_window_lost(struct rogue_window *window);
-/* UC: all samples were lost. Returns true if the limiter's rate has changed. */
+/* UC: to be called when all samples were lost. Returns true if the limiter's rate has changed. */
 bool rogue_window_timeout(struct rogue_window *window);
 
 #endif
