@@ -17,7 +17,7 @@
 /* Facts about the world that a workload can use. */
 struct oche_workload_facts {
     uint32_t host_count;
-    uint64_t host_rate_bps; /* rate of host 0's link; load is relative to it */
+    uint64_t host_rate_bps; /* rate of host 0's link, to which load is relative */
     /* Rate of all uplinks of a ToR divided by its hosts; 0: there are no uplinks. */
     uint64_t uplink_rate_bps;
     uint32_t mtu_bytes;    /* payload of a full packet */
@@ -31,8 +31,8 @@ struct oche_workload_facts {
 struct oche_flow_list {
     struct oche_flow_plan *plan;
     uint32_t count, capacity;
-    uint64_t initial_rate_bps; /* for flows added from now on; 0: line rate */
-    uint8_t tenant;            /* for flows added from now on */
+    uint64_t initial_rate_bps; /* initial rate of flows added from now on; 0: line rate */
+    uint8_t tenant;            /* tenant of flows added from now on */
     struct oche_flow_groups groups;
     uint32_t first_capacity, member_capacity; /* allocated entries of `groups` */
 };

@@ -151,7 +151,7 @@ static bool parse_flow(struct reader *reader, char *const words[])
     return true;
 }
 
-/* Parses the first line, which tells the format: a count alone (HPCC) or column names (CSV). */
+/* Parses the first line, which shows the format: just a count (HPCC), or column names (CSV). */
 static bool parse_first(struct reader *reader, char *line)
 {
     static const enum column hpcc[] = {SRC, DST, UNUSED, UNUSED, BYTES, START};

@@ -77,7 +77,7 @@ static bool add_round(const struct incast *p, const struct oche_workload_facts *
         oche_sender_pool_draw(pool, degree, &random);
     for (uint32_t i = 0; i < degree; i++)
         members[i] = oche_sender_pool_host(pool, receiver, i);
-    if (!p->back_to_back) { /* a group is for one message per sender */
+    if (!p->back_to_back) { /* a group can have only one message per sender */
         group = oche_flow_list_add_group(list, members, degree);
         good = group != 0;
     }

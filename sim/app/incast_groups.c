@@ -112,7 +112,7 @@ static uint64_t draw_size(const struct sizes *sizes, struct oche_random *random)
     return sizes->bytes[oche_random_below(random, sizes->count)];
 }
 
-/* State for making groups, besides parameters and facts. */
+/* What making groups needs besides parameters and facts. */
 struct maker {
     struct sizes sizes;
     struct oche_sender_pool pool;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws senders without replacement; a draw's time does not depend on the number of hosts. */
+/* Draws senders without replacement, in a time that does not depend on the number of hosts. */
 #include "sim/app/sender_pool.h"
 
 #include <stdlib.h>

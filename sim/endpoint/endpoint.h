@@ -40,15 +40,15 @@ struct oche_endpoint {
     const char *paper;    /* the paper that the endpoint implements, with the section */
     const char *recovery; /* name of the endpoint's own loss recovery */
     const struct oche_param_table *table; /* NULL for the RNIC: its schemes have tables */
-    uint32_t needs; /* what the endpoint needs of switches: enum oche_cc_needs */
+    uint32_t needs;                       /* what the endpoint needs: bits of enum oche_cc_needs */
     /*
      * The mechanism that every switch gets with this endpoint; the host gets the mechanism's
      * parameters too. NULL: none.
      */
     const char *switch_mechanism;
     bool symmetric;          /* both directions of a flow must take the same path */
-    bool roce;               /* it sends RoCEv2 from queue pairs, as the RNIC does */
-    bool receiver_sets_rate; /* the receiver sets the rate, not the sender: see rate_bps */
+    bool roce;               /* the endpoint sends RoCEv2 from queue pairs, as the RNIC does */
+    bool receiver_sets_rate; /* the receiver, not the sender, sets the rate: see rate_bps */
     size_t state_bytes;
 
     /*
@@ -98,7 +98,7 @@ struct oche_endpoint {
      */
     bool (*is_feedback)(const struct oche_packet *packet);
 
-    /* Returns counters. Those that the endpoint does not have stay 0. */
+    /* Returns counters. Counters that the endpoint does not have stay 0. */
     const struct oche_nic_stats *(*stats)(const void *state);
     /* Optional: the endpoint's own counters, which are in `state`. */
     const struct oche_counters *counters;
@@ -110,7 +110,10 @@ struct oche_endpoint {
     /* Returns the number of rejected packets that came after their receiver had finished. */
     uint64_t (*late_packets)(const void *state);
     uint64_t (*corrupt_bytes)(const void *state);
-    /* Returns the connection's rate, at the end that sets it, in bits per second; 0: unknown. */
+    /*
+     * To be called at the end that sets the connection's rate. Returns the rate in bits per second;
+     * 0: unknown.
+     */
     uint64_t (*rate_bps)(void *state, uint32_t connection);
     /*
      * Returns the bytes that have arrived, in order, of the message that is being received on the

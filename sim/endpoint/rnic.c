@@ -59,7 +59,7 @@ static void *take_qp_memory(struct oche_rnic *rnic, oche_time now)
 {
     struct oche_rnic_parked *parked = rnic->linger_head;
 
-    /* The linger record follows the queue pair, so both are one piece of memory. */
+    /* The linger record lies behind the queue pair, in the same piece of memory. */
     if (parked != NULL && parked->until <= now && oche_qp_idle(parked->qp)) {
         rnic->linger_head = parked->next;
         if (rnic->linger_head == NULL)
@@ -81,7 +81,9 @@ static struct oche_rnic_parked *linger_record(const struct oche_rnic *rnic, stru
                                                sizeof(struct oche_rnic_parked));
 }
 
-/* Keeps a receiver's queue pair for a while, for duplicates whose ACK was lost. */
+/*
+ * Keeps a receiver's queue pair for a while, so that it can answer duplicates if an ACK was lost.
+ */
 static void linger(struct oche_rnic *rnic, struct oche_qp *qp, oche_time now)
 {
     struct oche_rnic_parked *parked = linger_record(rnic, qp);
@@ -261,7 +263,7 @@ static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *pa
         return NULL;
     const struct oche_connection *connection = &rnic->host->flows->connections[number];
     if (connection->dst != rnic->host->address || connection->src != packet->src)
-        return NULL; /* an ACK that arrives after its sender's queue pair is gone */
+        return NULL; /* an ACK for a sender whose queue pair no longer exists */
     uint32_t psn = (uint32_t)connection->packets_delivered & OCHE_PSN_MASK;
     struct oche_qp *qp = open_qp(rnic, number, connection->src, psn, 0, now);
     if (connection->delivered == connection->count)

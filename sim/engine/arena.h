@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct oche_arena {
-    void *chunks; /* linked list, newest first: a chunk's first word points to the chunk before */
+    void *chunks; /* linked list, newest chunk first; a chunk's first word is the link */
     char *next, *end;
     size_t chunk_bytes; /* size of the next chunk to allocate; chunks grow */
 };

@@ -13,7 +13,7 @@
 #define FIRST_SHIFT     10 /* a bucket is 1 ns wide until the first review of the load */
 #define SMALLEST_SHIFT  2
 #define LARGEST_SHIFT   22
-#define LOOK_PART       4  /* the width is reviewed each time 1/LOOK_PART of the ring was opened */
+#define LOOK_PART       4  /* the width is reviewed whenever 1/LOOK_PART of the ring was opened */
 #define FEWEST_EVENTS   4  /* buckets get wider when their mean number of events is below this */
 #define MOST_EVENTS     12 /* buckets get narrower when the mean is above this */
 #define MOST_BUCKETS    (UINT64_C(1) << 17) /* 32 MiB of buckets */
@@ -223,7 +223,7 @@ static void look_at_width(struct oche_event_queue *queue)
         change_width(queue, queue->shift + 1);
 }
 
-/* Passes the events of coming buckets to the prefetch callback, each bucket once per stage. */
+/* Passes the events of the next buckets to the prefetch callback, each bucket once per stage. */
 static void prefetch_ahead(const struct oche_event_queue *queue)
 {
     for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
@@ -284,7 +284,10 @@ bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
                 continue;
         }
         if (queue->ring_events == 0) {
-            /* The ring is empty: jump to the first far event, or to `before` if that is earlier. */
+            /*
+             * The ring is empty: jump to the first far event, or to `before` if `before` is
+             * earlier.
+             */
             oche_time next = queue->heap_count > 0 ? queue->heap[0].time : OCHE_NEVER;
             oche_time to = next < before ? next : before - 1;
             queue->cursor = to >> queue->shift;

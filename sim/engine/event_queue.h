@@ -51,13 +51,16 @@ struct oche_event_queue {
     oche_time open_end; /* events before this time go to the open bucket */
 
     struct oche_bucket *buckets;
-    /* Number of events in each bucket; a dense array, so that adding an event misses no cache. */
+    /*
+     * Number of events in each bucket. The array is dense, so that adding an event finds it in the
+     * cache.
+     */
     uint32_t *counts;
     struct oche_bucket_spill *spills;
     uint64_t bucket_mask;
     unsigned shift;       /* a bucket is 2^shift picoseconds wide */
-    uint64_t cursor;      /* number of the opened bucket: start time of the bucket >> shift */
-    oche_time horizon;    /* the ring reaches at least this far ahead */
+    uint64_t cursor;      /* number of the open bucket: its start time >> shift */
+    oche_time horizon;    /* the ring reaches at least this far into the future */
     uint64_t ring_events; /* events in the ring, the open bucket not counted */
 
     struct oche_event *heap; /* events beyond the ring, as a binary heap */

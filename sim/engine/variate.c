@@ -34,7 +34,7 @@ double oche_ln(double x)
     z = s * s;
     for (int n = 23; n >= 3; n -= 2)
         odd = (odd + 1.0 / (double)n) * z;
-    /* 2 s = f - s f, and f is exact, so the larger part, f, has no rounding error. */
+    /* 2 s = f - s f. The larger part, f, is exact, so it adds no rounding error. */
     return (double)exponent * LN2_UPPER +
            (f - (s * (f - 2.0 * odd) - (double)exponent * LN2_LOWER));
 }

@@ -8,7 +8,10 @@
 
 #include "core/base.h"
 
-/* Returns the index of `count` shares, none negative; -1 if there are none or all are 0. */
+/*
+ * Returns the index of `count` shares, none of which may be negative; -1 if there are no shares or
+ * all are 0.
+ */
 double oche_jain_index(const double *shares, size_t count);
 
 #endif

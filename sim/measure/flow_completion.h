@@ -14,7 +14,7 @@ struct oche_flow_record {
     uint64_t bytes;
     oche_time start; /* OCHE_NEVER: the flow never started */
     oche_time end;   /* delivery of the last byte; OCHE_NEVER: not delivered within the run */
-    oche_time ideal; /* time alone in the network; above 0 */
+    oche_time ideal; /* duration if the flow were alone in the network; above 0 */
     bool failed;     /* the flow's work request completed with an error */
 };
 

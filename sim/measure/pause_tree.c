@@ -32,11 +32,11 @@ struct oche_pause_tree {
     uint32_t count, capacity;
     uint32_t *table; /* nodes by parent, port and class; open addressing */
     uint32_t table_size;
-    struct line **lines; /* by port: an array by class, or NULL */
+    struct line **lines; /* for each port, an array of lines, one per class; or NULL */
     uint32_t port_count, episodes;
     oche_time end;   /* when the run ended; OCHE_NEVER: not yet */
     oche_time delay; /* the longest time until a PAUSE takes effect */
-    oche_time gap;   /* holds with one cause are merged if the gap between them is at most this */
+    oche_time gap;   /* holds with the same cause are merged if at most this far apart */
     uint64_t lost_episodes;
 };
 
@@ -135,7 +135,7 @@ static uint32_t find_node(struct oche_pause_tree *tree, uint32_t parent, uint32_
                           unsigned cls)
 {
     const struct oche_pause_node *above = parent == NONE ? NULL : &tree->nodes[parent];
-    /* One place is reserved for the root of unknown causes. */
+    /* One node is reserved for the root of unknown causes. */
     bool room = tree->count + (port != OCHE_NO_PORT) < tree->config.most_nodes &&
                 (above == NULL || above->depth < MOST_DEPTH);
 
@@ -229,7 +229,9 @@ static void merge(struct oche_pause_tree *tree)
     }
 }
 
-/* Begins a hold: continues the last episode if cause and gap allow, else begins a new episode. */
+/*
+ * Begins a hold. If its cause and the gap allow, the last episode goes on; else a new one begins.
+ */
 static void begin_episode(struct oche_pause_tree *tree, struct line *line, oche_time from,
                           uint32_t node)
 {
@@ -254,7 +256,10 @@ static void begin_episode(struct oche_pause_tree *tree, struct line *line, oche_
     tree->episodes++;
 }
 
-/* Returns the node of the egress port's last hold, which still lasts at `now` or has just ended. */
+/*
+ * Returns the node of the egress port's last hold that began by `now`. The hold still lasts, or has
+ * just ended.
+ */
 static uint32_t reason_of(const struct oche_pause_tree *tree, uint32_t port, unsigned cls,
                           oche_time now)
 {
@@ -309,7 +314,7 @@ static void begin_hold(struct oche_pause_tree *tree, const struct oche_pause_not
         node->pauses++;
         node->deeper += deeper;
     }
-    if (line->open) /* the note of a RESUME is missing */
+    if (line->open) /* the note of its RESUME is missing */
         end_hold(tree, line, from);
     begin_episode(tree, line, from, number);
     line->open = true;

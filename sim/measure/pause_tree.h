@@ -28,13 +28,13 @@ struct oche_pause_node {
                         are unknown, or too many */
     uint8_t cls;
     uint8_t depth; /* 0: a root */
-    bool returns;  /* true if the port is held because of PAUSEs that it caused itself: a cycle */
+    bool returns;  /* the port is held because of PAUSEs that it caused itself: a cycle */
     /* Since the end of warm-up. A root has the values of all nodes below it, combined. */
     uint64_t pauses;
     oche_time held;        /* for a root: the sum over the nodes below it */
     oche_time first, last; /* begin of the first hold, end of the last hold */
     uint32_t ports;        /* for a root: number of nodes below it */
-    uint64_t deeper;       /* PAUSEs included in `pauses` although they belong further below */
+    uint64_t deeper;       /* PAUSEs in `pauses` that belong to nodes further below */
 };
 
 /*

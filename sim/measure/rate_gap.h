@@ -21,9 +21,9 @@ struct oche_rates {
 };
 
 struct oche_rate_gap {
-    double mean;     /* mean over windows of the gap between fastest and slowest */
+    double mean;     /* gap between the fastest and slowest flow, mean over the windows */
     double of_means; /* gap between the largest and the smallest mean rate */
-    double late;     /* of_means, for the second half of the windows only */
+    double late;     /* as of_means, but for the second half of the windows */
     uint32_t equal;  /* number of windows in which flows are equal */
     /*
      * `first`: the first window in which flows are equal. `since`: the first window from which on

@@ -4,7 +4,7 @@
 
 #include "fabric/shared_buffer.h"
 
-/* Computes the switch's PFC, ECN and resume thresholds as if its kind were `threshold`. */
+/* Computes the switch's PFC, ECN and resume thresholds as if it had the kind `threshold`. */
 static void take_threshold(const struct oche_switch_config *config,
                            enum oche_buffer_threshold threshold, double *pfc, double *ecn,
                            double *resume)

@@ -17,14 +17,14 @@ enum about {
     DATA,      /* times of the first and last loss of the data packet `psn` */
     NAK,       /* times of the first and last loss of a NAK for `psn` */
     ACK,       /* times of the first and last loss of an ACK for `psn` */
-    DUPLICATE, /* psn 0; last: time of the last loss of data that the receiver already had */
-    STALL,     /* psn 0; first: the PSN expected at the last timeout; last: time of that timeout */
+    DUPLICATE, /* psn 0; last: when data that the receiver already had was last lost */
+    STALL,     /* psn 0; last: time of the last timeout; first: the PSN expected then */
 };
 
 struct entry {
     uint32_t connection;
     uint32_t about; /* enum about */
-    uint64_t psn;   /* packets since the connection's first */
+    uint64_t psn;   /* number of the packet, counted from the connection's first */
     uint64_t first, last;
 };
 
@@ -203,7 +203,7 @@ struct stall {
     struct oche_connection_progress at;
     uint32_t connection;
     uint64_t missing;          /* packet number that the receiver misses */
-    const struct entry *lost;  /* the losses of `missing`; NULL: it was not lost */
+    const struct entry *lost;  /* the losses of `missing`; NULL: the packet was not lost */
     const struct entry *again; /* the earlier timeout of the same stall, or NULL */
     oche_time pass;            /* when the sender last went back */
 };
@@ -259,7 +259,7 @@ static oche_time missing_since(const struct stall *stall)
     return thrown_away ? oche_time_min(gap->last, stall->lost->first) : stall->lost->first;
 }
 
-/* True if a NAK that asked for the PSN reached the sender before the PSN was lost again. */
+/* True if a NAK that asked for the PSN reached the sender before the PSN was last lost. */
 static bool asked_by_nak(const struct stall *stall)
 {
     const struct oche_psn_note *taken = &stall->timed_out->sender.nak_taken;
@@ -300,7 +300,10 @@ static bool tail_was_lost(const struct stall *stall, uint64_t next)
     return true;
 }
 
-/* True if the PSN was last lost as a repair, which a NAK, a SACK or a timeout had asked for. */
+/*
+ * True if the last loss of the PSN was that of a repair, sent because of a NAK, a SACK or a
+ * timeout.
+ */
 static bool repair_was_lost(const struct stall *stall)
 {
     if (stall->timed_out->sender.selective && stall->lost->first < stall->lost->last)
@@ -354,10 +357,10 @@ static enum oche_timeout_cause judge(const struct stall *stall)
     if ((sender->selective ? high : next) <= stall->at.expected)
         return judge_answer(stall);
     if (stall->lost == NULL || next <= stall->missing)
-        return OCHE_TIMEOUT_OTHER; /* the PSN was not lost, or waits to be resent */
+        return OCHE_TIMEOUT_OTHER; /* the PSN was not lost, or is still waiting to be resent */
     bool twice = repair_was_lost(stall);
     if (stall->lost->last < stall->pass && sender->selective && una < stall->at.expected)
-        return judge_answer(stall); /* the pass repeats a packet that had arrived */
+        return judge_answer(stall); /* the sender is repeating a packet that has arrived */
     if (stall->lost->last < stall->pass || noted_since(stall, &sender->nak_taken))
         return twice ? OCHE_TIMEOUT_LOST_TWICE : OCHE_TIMEOUT_OTHER; /* a repair is on its way */
     if (nak_was_lost_since(stall, stall->lost->last + 1))

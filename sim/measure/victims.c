@@ -18,7 +18,7 @@ struct share {
     oche_time held;
 };
 
-/* Returns the part of an episode's held time within [begun, ended), assuming an even spread. */
+/* Returns how much of an episode's held time lies within [begun, ended), if it is spread evenly. */
 static oche_time part_of(const struct oche_pause_episode *episode, oche_time begun, oche_time ended)
 {
     oche_time from = episode->from > begun ? episode->from : begun;

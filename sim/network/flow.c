@@ -11,7 +11,7 @@
 
 #define MOST_HOSTS (UINT32_C(1) << 27)
 #define MOST_FLOWS                                                                                 \
-    ((UINT32_C(1) << 24) - 64) /* queue pair numbers have 24 bits, and each connection has one */
+    ((UINT32_C(1) << 24) - 64) /* each connection needs a queue pair number, which has 24 bits */
 
 static void *make(size_t count, size_t bytes)
 {
@@ -130,7 +130,8 @@ static void key_connections(const struct oche_flows *flows, enum oche_connection
         return;
     for (uint32_t i = 0; i < flows->count; i++)
         if (goes_on(plan, i))
-            keys[plan[i].then_same_source].minor = 1; /* a mark: the flow continues a chain */
+            /* marks the flow as one that continues a chain */
+            keys[plan[i].then_same_source].minor = 1;
     for (uint32_t i = 0; i < flows->count; i++)
         for (uint32_t at = i; keys[i].minor == 0 && goes_on(plan, at);)
             keys[at = plan[at].then_same_source].major = i;

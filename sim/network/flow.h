@@ -45,9 +45,9 @@ struct oche_flow_plan {
      * there at the start.
      */
     uint64_t supply_bps;
-    uint32_t group; /* number of the flow's group, from 1 on (struct oche_flow_groups); 0: none */
-    uint16_t priority; /* 1: has priority over flows with 0; set by the world */
-    uint16_t tenant;   /* number of the flow's tenant, who also owns the queue pair; below 256 */
+    uint32_t group;    /* number of the flow's group (struct oche_flow_groups), from 1; 0: none */
+    uint16_t priority; /* 1: the flow has priority over flows with 0; set by the world */
+    uint16_t tenant;   /* number of the tenant that owns the flow and its queue pair; below 256 */
 };
 
 /* Groups: flows that an application starts together to one receiver, as lists of their senders. */
@@ -85,7 +85,7 @@ struct oche_flow_way {
 /* A connection: one queue pair at each end, both with the same number. */
 struct oche_connection {
     uint32_t src, dst;
-    bool priority;  /* all flows of a connection have priority, or none has */
+    bool priority;  /* all flows of the connection have priority; false: none has */
     uint8_t tenant; /* tenant of all flows of the connection */
     uint32_t first; /* the connection's flows are order[first … first + count) */
     uint32_t count;
@@ -112,7 +112,8 @@ struct oche_flows {
     uint32_t *host_first;           /* host h has by_start[host_first[h] … host_first[h + 1]) */
     uint32_t *host_connections;     /* per host: number of connections that begin or end there */
     struct oche_flow_groups groups; /* set by oche_flows_set_groups */
-    struct oche_group *incasts;     /* group g, in the form that packets carry, is incasts[g - 1] */
+    /* the groups in the form that packets carry: group g is incasts[g - 1] */
+    struct oche_group *incasts;
     uint8_t *incast_members;
 };
 

@@ -188,7 +188,7 @@ static OCHE_ALWAYS_INLINE void transmit(struct oche_host *host,
     oche_network_send(shard, (uint32_t)(port - shard->network->ports), packet, now);
 }
 
-/* Ends every event: sends if the port is free, and asks for the next wake-up. */
+/* Called at the end of every event: sends if the port is free, and asks for the next wake-up. */
 static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_endpoint *endpoint,
                                       struct oche_port *port, oche_time now)
 {
@@ -243,7 +243,7 @@ static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_pac
 
     flows->ways[flow].packets++;
     flows->ways[flow].marked += packet->ecn == OCHE_ECN_CE;
-    flows->ways[flow].links += packet->hops + 1U; /* the last link has not been counted yet */
+    flows->ways[flow].links += packet->hops + 1U; /* `hops` does not count the last link yet */
     if (flows->plan[flow].bytes <= deflection->short_bytes && left < deflection->tokens &&
         deflection->tokens - left > flows->ways[flow].deflections)
         flows->ways[flow].deflections = (uint8_t)(deflection->tokens - left);

@@ -18,7 +18,7 @@
 #define OCHE_FIRST_QPN  16
 #define OCHE_SHADOW_QPN UINT32_C(0x800000)
 
-/* Returns the connection of a queue pair; a large number if the queue pair is none of a flow's. */
+/* Returns the connection of a queue pair; a large number if the queue pair belongs to no flow. */
 static inline uint32_t oche_connection_of(uint32_t qpn)
 {
     return (qpn & ~OCHE_SHADOW_QPN) - OCHE_FIRST_QPN;
@@ -66,15 +66,16 @@ struct oche_host_shared {
     const void *recovery_params;
     struct oche_flows *flows;
     uint64_t seed;
-    uint8_t control_class;  /* class of ACK, NAK and CNP: the highest */
-    uint8_t priority_class; /* class of flows with priority; the data class if none has */
+    uint8_t control_class; /* class of ACK, NAK and CNP: the highest */
+    /* class of flows with priority; if no flow has priority, the data class */
+    uint8_t priority_class;
     struct oche_deflection deflection;
     const struct oche_ib_credits_params *credits; /* NULL: links have no credits */
     uint32_t frame_bytes;                         /* size of the largest packet */
     bool payload;                                 /* generate, move and check every byte */
 };
 
-/* Returns what the RNICs of hosts do that a plain one does not. */
+/* Returns the habits of the hosts' RNICs. */
 struct oche_nic_habits oche_host_habits(const struct oche_host_params *params);
 
 struct oche_host;
@@ -127,7 +128,7 @@ struct oche_pause *oche_host_pause(struct oche_host *host);
  * true).
  */
 uint64_t oche_host_corrupt_bytes(const struct oche_host *host);
-/* Returns the connection's rate if this host sets it, in bits per second; 0: unknown. */
+/* Returns the connection's rate, in bits per second, if this host sets the rate; 0: unknown. */
 uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection);
 /*
  * Returns the bytes that have arrived here, in order, of the message that is being received on the

@@ -46,7 +46,7 @@ void oche_network_change(struct oche_shard *shard, struct oche_port *first, oche
  */
 bool oche_network_lost_on_wire(struct oche_shard *shard, struct oche_port *port,
                                struct oche_packet *packet, oche_time now);
-/* Notes, for the packet's connection, that a failure lost the packet. */
+/* Notes at the packet's connection that a failure has lost the packet. */
 void oche_network_note_hit(struct oche_shard *shard, const struct oche_packet *packet,
                            oche_time now);
 

@@ -161,7 +161,7 @@ static void prefetch_send(struct oche_network *network, struct oche_port *port, 
     }
 }
 
-/* Fetches what an event will touch into the cache ahead of time. */
+/* Fetches into the cache, ahead of time, what an event will touch. */
 static void prefetch(void *context, const struct oche_event *event, unsigned stage)
 {
     struct oche_network *network = context;

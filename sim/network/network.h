@@ -26,7 +26,10 @@
 #include "sim/network/packet_pool.h"
 #include "sim/network/pause_notes.h"
 
-/* Events of one node at the same time run in this order, which is part of an event's identity. */
+/*
+ * Events of one node that have the same time run in this order. The kind is part of an event's
+ * identity.
+ */
 enum oche_event_kind {
     OCHE_EVENT_TRANSMIT_DONE,
     OCHE_EVENT_ARRIVAL,
@@ -66,12 +69,12 @@ _Static_assert(sizeof(struct oche_port) == OCHE_CACHE_LINE, "a port is one line"
 /* Members of a port that few ports use or that are rarely needed. */
 struct oche_port_extra {
     uint64_t rate_bps;
-    struct oche_loss *loss; /* drops packets that this port sends; NULL: drops none */
+    struct oche_loss *loss; /* decides which packets of this port are lost; NULL: none */
     bool tap;               /* show the port's packets to network->tap */
-    /* Packets on the way to this port from another shard; they join in_head after the window. */
+    /* Packets from another shard on the way to this port. They join in_head after the window. */
     struct oche_packet *staged_head, *staged_tail;
     uint64_t lost_packets, lost_bytes;
-    /* With OCHE_PORT_FAILS: the state of this end of the link, written by its own node. */
+    /* Valid with OCHE_PORT_FAILS: the state of this end of the link, written by its own node. */
     bool down;
     oche_time last_down;             /* OCHE_NEVER: the link has never been down */
     uint64_t cut_packets, cut_bytes; /* packets on the way to this port when the link went down */
@@ -99,7 +102,7 @@ struct oche_network;
 struct oche_endpoint;
 struct oche_change;
 
-/* For one other shard: its ports to which this shard sent packets during the window. */
+/* The ports of one other shard to which this shard sent packets during the window. */
 struct oche_mailbox {
     uint32_t *ports;
     uint32_t count, capacity;
@@ -214,7 +217,7 @@ static inline struct oche_shard *oche_network_shard_of(struct oche_network *netw
     return &network->shards[network->nodes[node].shard];
 }
 
-/* Asks for a transmit-done event when the port becomes free, unless one is pending. */
+/* Asks for a transmit-done event when the port becomes free, unless such an event is pending. */
 static inline void oche_network_want_done(struct oche_shard *shard, struct oche_port *port)
 {
     if (port->flags & OCHE_PORT_DONE_PENDING)

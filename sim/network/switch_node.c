@@ -162,7 +162,7 @@ static OCHE_NOINLINE int receive_noting(struct oche_shard *shard, struct oche_po
     return egress;
 }
 
-/* True if the last drop is due to a failure: the port is down, or no route is left. */
+/* True if a failure caused the last drop: the port is down, or no route is left. */
 static bool is_of_failure(const struct oche_switch *sw)
 {
     enum oche_drop cause = oche_switch_last_drop(sw);

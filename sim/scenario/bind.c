@@ -97,7 +97,7 @@ static bool is_among(const char *word, const char *const *words, size_t count)
     return false;
 }
 
-/* Writes the error that `node` is an unknown key; `known` has the `count` known keys. */
+/* Writes the error that `node` is an unknown key. The `count` known keys are in `known`. */
 static bool unknown_key(struct binder *binder, const struct oche_yaml *node,
                         const char *const *known, size_t count)
 {
@@ -417,7 +417,7 @@ bool oche_bindings_fail(const struct oche_document *document, const struct oche_
         if (length <= best_length || strncmp(message, bound->path, length) != 0)
             continue;
         if (bound->section->list && strncmp(message + length, "[0]", 3) == 0)
-            length += 3; /* the scenario has the entry without a list around it */
+            length += 3; /* the scenario has a single entry instead of a list */
         if (message[length] == '.' || message[length] == ':') {
             best = bound;
             best_length = length;
@@ -452,7 +452,7 @@ bool oche_bound_fail(const struct oche_document *document, const struct oche_bou
     bool keyed = begins_with_key(bound->table, message, key, sizeof(key));
     const struct oche_yaml *given = keyed ? oche_yaml_find(bound->node, key) : NULL;
 
-    /* A default value is in no line of the file, so the error has no line number. */
+    /* The value is a default and stands in no line of the file, so the error has no line number. */
     if (bound->node == NULL || (bound->path[0] == '\0' && given == NULL))
         return oche_fail(error, "%s: %s%s%s", oche_document_name(document), bound->path,
                          bound->path[0] == '\0' ? ""

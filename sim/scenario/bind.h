@@ -29,7 +29,7 @@ struct oche_section {
     const char *selector;                 /* the key that chooses a variant: "type", "name" */
     const struct oche_variant *variants;
     size_t variant_count;
-    const char *preset; /* name of the variant if the section is not given; NULL: none */
+    const char *preset; /* the variant that is used if the section is not given; NULL: none */
     bool list;          /* true: a list of maps (a single map is a list of one entry) */
     bool optional;      /* true: the section may be left out although there is no preset */
 };
@@ -40,7 +40,7 @@ struct oche_bound {
     const struct oche_variant *variant; /* the chosen variant; NULL: the section has none */
     const struct oche_param_table *table;
     void *values;                 /* the struct that `table` describes, owned by the document */
-    const struct oche_yaml *node; /* NULL: the section is not given, all values are defaults */
+    const struct oche_yaml *node; /* NULL: the section is not given, so all values are defaults */
     const char *path;             /* "topology", "workload[0]", "" for the root */
 };
 

@@ -15,7 +15,8 @@
 
 #define MAX_FILE_BYTES (16 << 20)
 #define MAX_DEPTH      32
-#define MAX_NODES      100000 /* aliases are copied, so a small file can make many nodes */
+/* limits them because aliases are copied: a small file can make many */
+#define MAX_NODES 100000
 
 struct block {
     struct block *next;
@@ -446,7 +447,10 @@ static char *plain_path(struct oche_document *document, const char *text, size_t
     return open || to == path || to[-1] == '.' ? NULL : path;
 }
 
-/* Returns the entry of `list` with the number `part`; adds one for the number after the last. */
+/*
+ * Returns the entry of `list` with the number `part`. If that is the number after the last, adds an
+ * entry.
+ */
 static struct oche_yaml *list_entry(struct reader *reader, struct oche_yaml *list, const char *part)
 {
     char *end;

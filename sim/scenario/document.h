@@ -16,15 +16,18 @@ enum oche_yaml_kind { OCHE_YAML_SCALAR, OCHE_YAML_LIST, OCHE_YAML_MAP };
 
 struct oche_yaml {
     enum oche_yaml_kind kind;
-    uint32_t line;     /* line of the node's key, or of the node itself in a list; from 1 */
-    const char *set;   /* the override ("key=value") that made the node; NULL: the file did */
-    const char *path;  /* "workload[0].load"; "" for the root */
-    const char *key;   /* the node's key if its parent is a map, else NULL */
-    const char *text;  /* SCALAR: the value; "" if there is none */
-    uint32_t count;    /* LIST, MAP: number of children */
+    uint32_t line;    /* line of the node's key, or of the node itself in a list; from 1 */
+    const char *set;  /* the override ("key=value") that made the node; NULL: it is from the file */
+    const char *path; /* "workload[0].load"; "" for the root */
+    const char *key;  /* the node's key if its parent is a map, else NULL */
+    const char *text; /* SCALAR: the value; "" if there is none */
+    uint32_t count;   /* LIST, MAP: number of children */
     uint32_t capacity; /* allocated entries of `child` */
     struct oche_yaml **child;
-    /* MAP: the scalar ("dcqcn") that an override, by adding keys, turned into this map; or NULL. */
+    /*
+     * MAP: if an override turned a scalar ("dcqcn") into this map by adding keys, that scalar; else
+     * NULL.
+     */
     struct oche_yaml *shorthand;
 };
 
@@ -36,7 +39,7 @@ struct oche_document;
  */
 struct oche_document *oche_document_open(const char *path, struct oche_error *error);
 
-/* Reads `text` in memory as oche_document_open reads a file; messages use `name` as file name. */
+/* As oche_document_open, but reads `text` from memory. Messages use `name` as the file's name. */
 struct oche_document *oche_document_parse(const char *name, const char *text, size_t bytes,
                                           struct oche_error *error);
 void oche_document_close(struct oche_document *document);

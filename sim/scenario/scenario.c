@@ -310,7 +310,7 @@ static bool fill_mechanisms(struct oche_scenario *scenario, struct oche_error *e
     return ok && add_needed(scenario, error);
 }
 
-/* Without switch.mechanisms, refuses a section for a mechanism that switches do not have. */
+/* If switch.mechanisms is not given, refuses sections for mechanisms that switches do not have. */
 static bool check_forgotten(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_bound *of_switch = bound_of(scenario, SWITCH);

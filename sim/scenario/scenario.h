@@ -44,7 +44,7 @@ struct oche_scenario {
     const char *name;        /* as given, or the file's name without folder and extension */
     const char *description; /* or NULL */
     enum oche_scenario_model model;
-    struct oche_world_config config; /* with 1 thread and no tap; points into this struct */
+    struct oche_world_config config; /* has 1 thread and no tap; points into this struct */
     const struct oche_switch_mechanism *mechanisms[OCHE_MOST_MECHANISMS];
     const void *mechanism_params[OCHE_MOST_MECHANISMS];
 };
@@ -57,7 +57,9 @@ struct oche_scenario *oche_scenario_open(const char *path, const char *const *se
                                          size_t set_count, struct oche_error *error);
 void oche_scenario_close(struct oche_scenario *scenario);
 
-/* Adds its place in the file to a message of oche_world_create ("switch.kmin: …"). */
+/*
+ * Adds to a message of oche_world_create ("switch.kmin: …") the place in the file that it is about.
+ */
 void oche_scenario_place(const struct oche_scenario *scenario, const char *message,
                          struct oche_error *error);
 

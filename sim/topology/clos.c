@@ -207,7 +207,7 @@ static bool find_shape(const struct clos *p, struct shape *shape, struct oche_er
     largest = pod_uplinks / cores * p->pods;
     if (largest < (uint64_t)shape->hosts + shape->uplinks)
         largest = (uint64_t)shape->hosts + shape->uplinks;
-    shape->cores = (uint32_t)cores; /* below 2^32: the number of nodes is limited */
+    shape->cores = (uint32_t)cores; /* below 2^32, because the number of nodes is limited */
     return oche_topology_fits(hosts, p->pods * (p->tors_per_pod + shape->aggs) + cores,
                               hosts + p->pods * (p->tors_per_pod * shape->uplinks + pod_uplinks),
                               largest, "pods", error);

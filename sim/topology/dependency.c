@@ -107,8 +107,7 @@ void oche_dependencies_add(struct oche_dependencies *dependencies, const struct 
 {
     const struct oche_topology *topology = dependencies->topology;
 
-    for (uint32_t i = 2; i < walk->count;
-         i++) { /* a host's port waits for others, but none waits for it */
+    for (uint32_t i = 2; i < walk->count; i++) { /* no port waits for a host's port */
         const struct oche_topology_port *end = &topology->ports[walk->ports[i - 1]];
         uint32_t out = walk->ports[i] - topology->nodes[end->peer].first_port;
         size_t bit = bit_of(dependencies, end->peer, end->peer_port, out);

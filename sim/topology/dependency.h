@@ -36,7 +36,7 @@ struct oche_dependencies *oche_dependencies_create(const struct oche_topology *t
 void oche_dependencies_free(struct oche_dependencies *dependencies);
 /* Adds the dependencies of a flow whose packets take the path `walk`. */
 void oche_dependencies_add(struct oche_dependencies *dependencies, const struct oche_walk *walk);
-/* Returns a cycle; equal dependencies give the same one. All 0: the ports form no cycle. */
+/* Returns a cycle, always the same one for equal dependencies. All 0 if the ports form no cycle. */
 struct oche_circle oche_dependencies_circle(const struct oche_dependencies *dependencies);
 
 #endif

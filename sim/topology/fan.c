@@ -11,7 +11,9 @@
 
 #define WORD_BITS 64
 
-/* One bit for each pair of ports of each switch; a row for each port in. */
+/*
+ * One bit for each pair of ports of each switch, with a row for each port at which packets come in.
+ */
 struct pairs {
     const struct oche_topology_routes *routes;
     uint64_t *bits;

@@ -4,7 +4,7 @@
 
 #include "sim/topology/routes.h"
 
-#define FREE    UINT32_MAX /* in no block: gets a part after the blocks */
+#define FREE    UINT32_MAX /* the node is in no block: it gets a part after the blocks */
 #define NOWHERE UINT16_MAX
 
 static uint64_t work_of(const struct oche_topology *topology, uint32_t node)

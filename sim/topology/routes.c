@@ -128,7 +128,7 @@ static void search_up_down(struct maker *maker, uint32_t target)
     }
 }
 
-/* True if `edge` of switch `s` is the first link of a route from `s` to the current group. */
+/* True if a route from switch `s` to the current group can begin with the link `edge`. */
 static bool is_way(const struct maker *maker, uint32_t s, const struct edge *edge)
 {
     if (maker->distance[s] == UNREACHED)

@@ -14,7 +14,9 @@
 #define NO_GROUP UINT32_MAX
 #define MOST     UINT16_MAX /* most groups, and most sets of a switch */
 
-/* Which destinations a line is for; lines are applied in this order, so later ones override. */
+/*
+ * The destinations that a line is for. Lines are applied in this order, so the later ones override.
+ */
 enum scope { TO_ALL, TO_SWITCH, TO_HOST };
 
 struct line {

@@ -23,7 +23,7 @@ struct oche_static_routes {
     uint32_t *group_of;
     struct oche_static_table *tables;
     uint32_t switches;
-    uint32_t groups; /* number of groups: of the shortest paths, plus one for each host named */
+    uint32_t groups; /* groups of the shortest paths, and one more for each host named */
 };
 
 /*

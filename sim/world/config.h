@@ -42,8 +42,8 @@ struct oche_measure_params {
     const char *queues;        /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
     uint64_t queue_step_bytes; /* step of the watched queues' histograms */
     bool rates;                /* a series of each connection's pacing rate (first 128) */
-    bool ways;                 /* record how many links and marks each flow's packets met */
-    double victim_share;       /* a victim is a flow that lost at least this share of its life */
+    bool ways; /* record how many links each flow's packets took, and how many were marked */
+    double victim_share; /* a flow is a victim if it lost at least this share of its life */
 };
 extern const struct oche_param_table oche_measure_params;
 
@@ -52,10 +52,10 @@ enum oche_loss_where {
     OCHE_LOSS_ALL_LINKS,
     OCHE_LOSS_HOST_LINKS,
     OCHE_LOSS_SWITCH_LINKS,
-    OCHE_LOSS_LAST_HOP, /* the links to hosts: one link on each path */
+    OCHE_LOSS_LAST_HOP, /* the links to hosts, of which each path has one */
 };
 struct oche_loss_params {
-    double probability;  /* per packet, on each link and direction, independently */
+    double probability;  /* for each packet, on each link and in each direction, independently */
     const char *pattern; /* which packets to lose, or NULL; see fabric/loss.h */
     uint32_t where;      /* enum oche_loss_where */
     const char *port;    /* only packets sent by this port ("tor0:host3"), or NULL */

@@ -19,7 +19,7 @@
 
 struct check {
     const struct oche_world *world;
-    uint8_t *stuck; /* by port: mask of classes on the list, not struck off yet */
+    uint8_t *stuck; /* for each port, a mask of the classes that are not struck off yet */
     uint32_t *left; /* for one switch: bytes that wait at stuck ports, by ingress and class */
 };
 
@@ -138,7 +138,7 @@ static uint32_t waits_for(const struct check *check, uint32_t place)
                 found = place_of(behind->first_port + out, cls);
             }
         }
-    OCHE_MUST(found != OCHE_NO_PORT); /* a port that waits for none would have been struck off */
+    OCHE_MUST(found != OCHE_NO_PORT); /* a place that waits for none would have been struck off */
     return found;
 }
 

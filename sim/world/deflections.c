@@ -29,7 +29,7 @@ void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world
                oche_switch_mechanisms[m] != config->mechanisms[number])
             m++;
         if (oche_switch_mechanisms[m] == NULL)
-            continue; /* not in the registry: a mechanism of a test */
+            continue; /* a mechanism of a test, which is not in the registry */
         totals->has_mechanism[m] = true;
         for (uint32_t i = 0; i < world->topology.switch_count; i++)
             add_switch(world->switches[i], number, config->mechanisms[number],

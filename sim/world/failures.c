@@ -215,7 +215,7 @@ static int compare_spans(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Makes spans from the entries' links; overlapping or touching ones of the same link are merged. */
+/* Makes spans from the entries' links. Spans of one link that overlap or touch are merged. */
 static void make_spans(struct oche_world_failures *failures)
 {
     size_t count = 0, kept = 0;
@@ -279,7 +279,10 @@ bool oche_world_failures_find(struct oche_world *world, struct oche_error *error
 
 /* ---- routes ---- */
 
-/* Sets *from and *until to the times between which routes avoid the link; false: never. */
+/*
+ * Sets *from and *until to the times between which routes avoid the link. Returns false if they
+ * never do.
+ */
 static bool known(const struct oche_world *world, const struct span *span, oche_time *from,
                   oche_time *until)
 {

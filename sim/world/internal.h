@@ -36,7 +36,7 @@ struct oche_world {
     struct oche_topology_routes used_routes; /* the routes in use: oche_world_used_routes */
     struct oche_network network;
     uint8_t lanes;       /* number of lanes for data, which are the classes 0 … lanes - 1 */
-    uint8_t class_count; /* classes: the lanes, priority flows (if there are any), control */
+    uint8_t class_count; /* number of classes: lanes, priority flows (if there are any), control */
     uint64_t *onward;    /* the result of oche_world_onward; NULL: no mechanism misroutes */
     struct oche_flows flows;
     struct oche_host_shared shared;
@@ -49,7 +49,8 @@ struct oche_world {
     struct oche_pause_tree *pause_tree;
     struct oche_pause_note *notes; /* notes not yet given to the tree, in order of time */
     size_t note_count;
-    oche_time pauses_look_at; /* PAUSEs are examined when the first window at or after this ends */
+    /* PAUSEs are examined at the end of the first window at or after this */
+    oche_time pauses_look_at;
     struct oche_deadlock deadlock;
     struct oche_world_watched *watched;
     uint32_t watched_count;
@@ -115,7 +116,9 @@ void oche_world_series_free(struct oche_world *world);
  * if the list is wrong. To be called before the switches are built.
  */
 bool oche_world_failures_find(struct oche_world *world, struct oche_error *error);
-/* Tells the network which links and routes change when. To be called after all else is built. */
+/*
+ * Tells the network when which links and routes change. To be called when everything else is built.
+ */
 bool oche_world_failures_build(struct oche_world *world, struct oche_error *error);
 void oche_world_failures_free(struct oche_world *world);
 /*
@@ -139,7 +142,7 @@ void oche_world_causes_judge(struct oche_world *world);
 void oche_world_causes_free(struct oche_world *world);
 
 /* world.c */
-/* Returns the parameters of the hosts' endpoint: for RNICs, those of the congestion control. */
+/* Returns the parameters of the hosts' endpoint. For RNICs these are the congestion control's. */
 const void *oche_world_endpoint_params(const struct oche_world_config *config);
 /* Returns the properties of the packets that the hosts send. */
 struct oche_endpoint_packets oche_world_packets(const struct oche_world_config *config);

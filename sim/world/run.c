@@ -72,7 +72,7 @@ static void end_warmup(struct oche_world *world)
     for (uint32_t i = 0; i < world->topology.switch_count; i++)
         oche_switch_reset_stats(world->switches[i], now);
     for (uint32_t i = 0; i < world->network.port_count; i++) {
-        /* Rounds the bytes sent so far up, so that no link seems to carry too many afterwards. */
+        /* Rounds up the bytes sent so far; otherwise a link could seem to carry too many later. */
         uint64_t unsent = oche_network_unsent_bytes(&world->network, i, now);
         world->line_before[i] = world->network.ports[i].line_bytes - (unsent > 0 ? unsent - 1 : 0);
         world->lost_before[i] = world->network.extras[i].lost_packets;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOODPUT_HOSTS 64 /* with more hosts, no goodput of single hosts */
-#define GOODPUT_FLOWS 64 /* with more flows, no goodput of single flows */
+#define GOODPUT_HOSTS 64 /* with more hosts, single hosts have no series of goodput */
+#define GOODPUT_FLOWS 64 /* with more flows, single flows have no series of goodput */
 #define FIRST_HOST    2  /* the first host's column; before it: total goodput, PAUSE frames */
 
 static void add_column(struct oche_world *world, const char *name, const char *unit,
@@ -65,13 +65,18 @@ static void read_goodputs(const struct oche_world *world, uint64_t *out)
     }
     for (uint32_t i = 0; i < goodput_flows(world); i++, at++) {
         uint64_t bytes = oche_world_flow_bytes(world, i);
-        /* A receiver that goes back to the start of a message has nothing new for a while. */
+        /*
+         * After a receiver has gone back to the start of a message, nothing new arrives for a
+         * while.
+         */
         out[at] = bytes > world->column_last[at] ? bytes : world->column_last[at];
     }
     out[0] = all;
 }
 
-/* Notes how long a port was held since the last sample: the class that was held longest. */
+/*
+ * Notes how long a port was held since the last sample; of its classes, takes the one held longest.
+ */
 static void sample_hold(struct oche_world *world, uint32_t node, uint32_t port,
                         const oche_time paused[OCHE_CLASSES])
 {
@@ -147,7 +152,7 @@ void oche_world_series_start(struct oche_world *world)
         snprintf(entity, sizeof(entity), "connection %u", i);
         add_column(world, "rate", "bps", entity);
     }
-    read_goodputs(world, world->column_last); /* counters of PAUSEs begin at 0 here */
+    read_goodputs(world, world->column_last); /* the counters of PAUSEs begin at 0 now */
 }
 
 static void add_row(struct oche_world *world)

@@ -105,7 +105,7 @@ uint64_t *oche_world_onward(const struct oche_world *world,
     return bits;
 }
 
-/* Computes world->onward, if a mechanism deflects: which ports lead on to which hosts. */
+/* If a mechanism deflects, computes world->onward: which ports lead on to which hosts. */
 static void find_onward(struct oche_world *world)
 {
     bool wanted = false;
@@ -338,7 +338,7 @@ static bool build_flows(struct oche_world *world, struct oche_error *error)
     return true;
 }
 
-/* Returns the tokens and limits that senders give to messages; all 0: switches do not deflect. */
+/* Returns the tokens and limits that senders give to messages; all 0 if switches do not deflect. */
 static struct oche_deflection deflection_of(const struct oche_world_config *config)
 {
     const struct oche_iofd_params *iofd = oche_world_mechanism(config, &oche_iofd);
@@ -454,7 +454,10 @@ static void build_taps(struct oche_world *world)
     for (uint32_t i = 0; i < config->tap_node_count; i++) {
         uint32_t number = world->network.nodes[config->tap_nodes[i]].first_port;
         world->network.extras[number].tap = true;
-        /* The capture also sees packets that arrive here, at the time the far end sends them. */
+        /*
+         * The capture also sees packets that arrive at this port, at the time when the far end
+         * sends them.
+         */
         world->network.ports[world->network.ports[number].peer].flags |= OCHE_PORT_SPECIAL;
     }
 }

@@ -47,7 +47,7 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
 struct oche_world_totals {
     oche_time measured;                            /* simulated time after warm-up */
     uint64_t hops, events;                         /* whole run */
-    uint64_t hash;                                 /* of the trace, whole run */
+    uint64_t hash;                                 /* hash of the trace of the whole run */
     uint64_t flows, flows_completed, flows_failed; /* whole run */
     struct oche_nic_stats nic;                     /* sums over hosts */
     const struct oche_counters *counters; /* the scheme's own counters; NULL: it has none */
@@ -56,16 +56,16 @@ struct oche_world_totals {
     uint64_t departures[OCHE_PLACES];     /* packets that left, by place */
     uint64_t drops[OCHE_DROP_CAUSES];
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* timeouts (nic.timeouts) by cause */
-    bool timeout_causes_known; /* false: the endpoint does not report what that needs */
-    uint64_t lost_packets;     /* lost on links by the section `loss` */
+    bool timeout_causes_known; /* false: the endpoint does not report what finding causes needs */
+    uint64_t lost_packets;     /* packets lost on links because of the section `loss` */
     uint64_t cut_packets;      /* lost because a link went down */
     uint64_t pauses_sent, pauses_received_by_hosts;
     oche_time pause_time;      /* time held by PAUSE, summed over ports and classes */
     uint64_t rejected_packets; /* packets that NICs refused as invalid */
     uint64_t late_packets;     /* CNPs and ACKs whose queue pair was already gone */
     uint64_t corrupt_bytes;    /* wrong payload bytes; counted only with `payload: true` */
-    uint64_t live_packets;     /* in queues and on links at the end */
-    uint64_t queued_bytes;     /* in switches at the end */
+    uint64_t live_packets;     /* packets in queues and on links at the end */
+    uint64_t queued_bytes;     /* bytes in switches at the end */
     /*
      * Counters of mechanisms: [the mechanism's number in the registry][row of its own table of
      * counters]; 0 if switches do not have the mechanism.
@@ -85,7 +85,7 @@ struct oche_way_sum {
     uint64_t added; /* links beyond the shortest */
 };
 struct oche_world_ways {
-    bool known; /* true if some mechanism deflects; false: all else is 0 */
+    bool known; /* some mechanism deflects; if false, all else is 0 */
     /*
      * all: sum over all flows. short_ones: sum over the flows that started after warm-up and are a
      * single short message. deflected: sum over those short flows that were deflected.
@@ -100,7 +100,7 @@ struct oche_world_deflection {
     oche_time time;
     uint32_t flow;
     uint32_t node, in_port, port; /* the switch; the ports by which the message came and left */
-    uint8_t lane, tokens;         /* lane in which the message left, tokens that it had left */
+    uint8_t lane, tokens;         /* the lane in which the message left; the tokens that remained */
 };
 /* Calls `each` for all deflections, switch by switch, in order of time. */
 void oche_world_deflections(const struct oche_world *world,
@@ -119,7 +119,7 @@ struct oche_world_hop {
 struct oche_world_taken_way {
     uint32_t flow;
     bool arrives; /* false: the rest of the path is unknown, as too many messages were deflected */
-    uint32_t deflections, others; /* of the first transmission; of retransmissions */
+    uint32_t deflections, others; /* deflections of the first transmission; of retransmissions */
     uint32_t count;
     struct oche_world_hop hops[OCHE_HOP_LIMIT + 1]; /* the sender's own port comes first */
 };
@@ -151,7 +151,7 @@ struct oche_headroom_lack {
     uint32_t node, port; /* port: number within the node */
     uint64_t has, needs; /* bytes, for one class */
 };
-/* Finds that port. Returns false if all ports have enough headroom. */
+/* Finds the port of struct oche_headroom_lack. Returns false if all ports have enough headroom. */
 bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headroom_lack *lack);
 /*
  * Gets the configuration with which switch `number` (0 … switch_count - 1) was built. Writes its
@@ -246,10 +246,10 @@ void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
  * checked if shortest paths go up and then down.
  */
 struct oche_route_faults {
-    uint32_t lost_flows;   /* flows that never arrive, or are never acknowledged */
-    uint32_t lost_flow;    /* the first of the lost flows */
-    bool lost_back;        /* true: the lost flow's data arrives, but the answers to it do not */
-    struct oche_walk lost; /* the path of the flow's data or, if lost_back, of the answers */
+    uint32_t lost_flows;       /* flows that never arrive, or are never acknowledged */
+    uint32_t lost_flow;        /* the first of the lost flows */
+    bool lost_back;            /* the lost flow's data arrives, but the answers to it do not */
+    struct oche_walk lost;     /* the path of the flow's data or, if lost_back, of the answers */
     struct oche_circle circle; /* a cyclic buffer dependency; empty: none, or no PFC */
     unsigned circle_cls;       /* the class of `circle` */
 };
@@ -269,7 +269,7 @@ char *oche_route_faults_circle_text(const struct oche_world *world,
 
 /* Returns the forest of PAUSEs: where they began and how they spread. */
 const struct oche_pause_tree *oche_world_pause_tree(const struct oche_world *world);
-/* Returns how many PAUSEs and RESUMEs the forest lacks because too many came at a time. */
+/* Returns how many PAUSEs and RESUMEs are missing in the forest because too many came at a time. */
 uint64_t oche_world_pauses_unnoted(const struct oche_world *world);
 /*
  * Sets count_of[n], for each root n of the forest, to the number of hosts that sent through the

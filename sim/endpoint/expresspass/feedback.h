@@ -35,14 +35,14 @@ struct oche_xpass_feedback {
     oche_time rtt;       /* smoothed; 0: unknown */
     oche_time updated;
     uint32_t used, lost; /* credits counted since `updated` */
-    bool good;           /* the last update saw no loss above the target */
+    bool good;           /* at the last update the loss was not above the target */
 };
 
 /* Starts the loop, or restarts it, at `now`. A restart keeps the known round trip. */
 void oche_xpass_feedback_start(struct oche_xpass_feedback *feedback,
                                const struct oche_xpass_params *params, double most,
                                double credit_bytes, oche_time now);
-/* Counts a credit whose data has arrived, and `lost` credits before it whose data has not. */
+/* Counts a credit whose data has arrived, and the `lost` credits before it whose data has not. */
 void oche_xpass_feedback_data(struct oche_xpass_feedback *feedback, uint32_t lost, oche_time rtt);
 /* Sets the rate if a round trip has passed. Returns true if it did. */
 bool oche_xpass_feedback_update(struct oche_xpass_feedback *feedback,

@@ -13,11 +13,11 @@ struct oche_xpass_params {
     double alpha;           /* initial rate, as a share of the highest */
     double w_initial, w_least, w_most, w_step;
     double target_loss;   /* 0: see oche_xpass_target_loss */
-    double jitter;        /* the time between credits varies by up to this share, up or down */
+    double jitter;        /* the time between credits varies up or down by at most this share */
     uint64_t size_jitter; /* a credit is longer by a random 0 to size_jitter bytes */
-    oche_time rto;        /* timeout for a REQUEST without an answer, or for missing credits */
+    oche_time rto;        /* timeout if a REQUEST gets no answer, or credits are missing */
     oche_time stop_timeout;
-    /* While a flow is still being produced: time without data before credits are stopped. */
+    /* While a flow is still being produced: credits are stopped after this time without data. */
     oche_time idle;
 };
 

@@ -139,7 +139,7 @@ void oche_xpass_stop(struct oche_xpass *xpass, struct oche_xpass_end *end,
 
 /* ---- data ---- */
 
-/* Counts the credit that this data answers, and as lost the unanswered credits before it. */
+/* Counts the credit that this data answers. Unanswered credits before it count as lost. */
 static void count_credits(struct oche_xpass_receiver *receiver, const struct oche_packet *packet,
                           oche_time now)
 {
@@ -153,7 +153,10 @@ static void count_credits(struct oche_xpass_receiver *receiver, const struct och
     oche_xpass_feedback_data(&receiver->feedback, lost, (oche_time)rtt * OCHE_NS);
 }
 
-/* The stream has been received up to `next`: delivers the flows that are now complete. */
+/*
+ * To be called when the stream has been received up to `next`: delivers the flows that are
+ * complete.
+ */
 static void advance(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64_t next,
                     oche_time now)
 {
@@ -167,7 +170,7 @@ static void advance(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64
     receiver->next = next;
     receiver->gap = false;
     while (receiver->delivered < next) {
-        /* Data of this flow has arrived, so its sender has queued the flow in `order`. */
+        /* Since data of this flow has arrived, its sender has queued the flow in `order`. */
         uint32_t flow = flows->order[connection->first + connection->delivered];
         const struct oche_flow_plan *plan = &flows->plan[flow];
         if (next - receiver->delivered < plan->bytes)

@@ -187,7 +187,7 @@ void oche_xpass_done(struct oche_xpass *xpass, struct oche_xpass_end *end,
     if (!acknowledge(xpass, end, packet->xpass_offset, now))
         return;
     if (sender->state != OCHE_XPASS_STOPPING || packet->xpass.credit != sender->stop)
-        return; /* the answer to an earlier STOP: the sender has moved on */
+        return; /* the answer to an earlier STOP comes too late */
     if (sender->acked < sender->high) {
         go_back(xpass, end, sender->acked, now);
         return;

@@ -52,16 +52,16 @@ struct oche_xpass_sender {
     uint64_t acked;              /* the receiver has all bytes up to here */
     uint64_t available;          /* end of the bytes that are ready to send */
     uint64_t first_end;          /* end of the first flow that is not completed */
-    oche_time heard;             /* when the last credit arrived, or credits were asked for */
+    oche_time heard;             /* when the last credit came or credits were last asked for */
     uint64_t retransmitted;      /* packets */
-    uint32_t started, completed; /* numbers of flows started, and completed, so far */
+    uint32_t started, completed; /* how many flows have started, and completed, so far */
     uint32_t timeouts;
     uint32_t stop; /* number of the last STOP */
     uint8_t state; /* enum oche_xpass_state */
     oche_time due; /* when to repeat a REQUEST or STOP; OCHE_NEVER: none to repeat */
     /* The flow that the application still produces (supply.c); NULL: none. */
     const struct oche_flow_plan *supplied;
-    oche_time supplied_from, sent_at; /* the flow's start; when its last frame was queued */
+    oche_time supplied_from, sent_at; /* when the flow started; when its last frame was queued */
 };
 
 struct oche_xpass_receiver {
@@ -71,7 +71,7 @@ struct oche_xpass_receiver {
     struct oche_random random;
     oche_time heard; /* when the last data or REQUEST arrived */
     oche_time nacked_at;
-    /* Numbers of the next credit to send, and of the credit expected on the next data. */
+    /* Number of the next credit to send; number of the credit that the next data should answer. */
     uint32_t credit, credit_expected;
     bool gap; /* there is a gap and a NACK for `next` was sent */
     bool sending;
@@ -138,7 +138,7 @@ static inline uint32_t oche_xpass_frame_bytes(uint32_t payload, bool ipv6)
     return bytes < OCHE_MIN_FRAME_BYTES ? OCHE_MIN_FRAME_BYTES : bytes;
 }
 
-/* ends.c: the ends of connections, their memory, their timers, and waiting packets. */
+/* ends.c: the ends of connections, their memory and timers, and packets that wait. */
 void oche_xpass_ends_init(struct oche_xpass *xpass, uint32_t most);
 /* Returns NULL if the connection has no end open here. */
 struct oche_xpass_end *oche_xpass_find(const struct oche_xpass *xpass, uint32_t connection);
@@ -148,7 +148,7 @@ struct oche_xpass_end *oche_xpass_open(struct oche_xpass *xpass, uint32_t connec
 void oche_xpass_close(struct oche_xpass *xpass, struct oche_xpass_end *end);
 void oche_xpass_set_timer(struct oche_xpass *xpass, const struct oche_xpass_end *end,
                           oche_time when);
-/* Queues `item`; its fields that identify `end` are filled in. */
+/* Queues `item`, after filling in its fields that identify `end`. */
 void oche_xpass_put(struct oche_xpass *xpass, struct oche_xpass_items *items,
                     const struct oche_xpass_end *end, struct oche_xpass_item item);
 struct oche_xpass_item oche_xpass_take(struct oche_xpass_items *items);

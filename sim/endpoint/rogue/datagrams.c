@@ -34,7 +34,8 @@ void oche_rogue_tell(struct oche_rogue_end *end, const struct rogue_resync *mess
         .to = &to,
     };
 
-    oche_qp_post_send(rogue->datagrams, &work); /* one that finds no room is lost, and repeated */
+    /* if there is no room, the datagram is lost, and repeated later */
+    oche_qp_post_send(rogue->datagrams, &work);
 }
 
 /* Returns the epoch nearest to `present` whose low 8 bits are `low`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of functions, and what the RNIC below answers. */
+/* The table of the endpoint's functions. The RNIC below answers for some of them. */
 #include "rogue/param_rows.h"
 #include "sim/endpoint/rnic.h"
 #include "sim/endpoint/rogue/rogue_host.h"
@@ -62,7 +62,7 @@ static bool transmit(void *state, oche_time now, uint8_t classes, struct oche_pa
     return oche_nic_transmit(rogue->nic, now, now, classes, &packet, 1) != 0;
 }
 
-/* Returns when a library wants to repeat a message. */
+/* Returns the earliest time at which a library wants to be called. */
 static oche_time next_of_libraries(const struct oche_rogue *rogue)
 {
     oche_time next = OCHE_NEVER;

@@ -36,7 +36,7 @@ void oche_rogue_post(struct oche_rogue_end *end, oche_time now)
                                   .kind = reads ? ROGUE_READ : ROGUE_WRITE,
                                   .signaled = bytes == left};
         if (!rogue_post(end->library, &verb, now))
-            return; /* there is room again when a verb has ended */
+            return; /* there will be room when a verb has ended */
         end->posting_bytes += bytes;
         if (bytes == left) {
             end->posting_bytes = 0;
@@ -53,14 +53,14 @@ void oche_rogue_verb_ended(struct oche_rogue_end *end, const struct rogue_verb *
         end->first_failed = end->ended;
         end->status = outcome == ROGUE_FAILED ? status : OCHE_STATUS_FLUSHED;
     }
-    end->ended += verb->signaled; /* the last verb of its flow */
+    end->ended += verb->signaled; /* only the last verb of a flow is signaled */
 }
 
 void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
 {
     struct oche_host *host = end->rogue->host;
 
-    /* On UC a verb ends when it has left; the flow ends when its last batch is answered. */
+    /* On UC a verb ends when it has left, but a flow only when its last batch has been answered. */
     bool hold = end->rogue->params->library.transport == ROGUE_UC && !rogue_quiet(end->library);
     while (!hold && end->reported < end->ended) {
         uint32_t number = flow_at(end, end->reported);

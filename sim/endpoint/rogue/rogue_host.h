@@ -12,7 +12,7 @@
 #include "sim/endpoint/endpoint.h"
 #include "sim/network/host_state.h"
 
-/* Bound to `congestion_control` when it is rogue. */
+/* The parameters of `congestion_control` if its value is rogue. */
 struct oche_rogue_params {
     struct rogue_params library;
     uint64_t verb_bytes;
@@ -26,7 +26,9 @@ enum oche_rogue_verbs { OCHE_ROGUE_WRITES, OCHE_ROGUE_READS };
 #define OCHE_ROGUE_DATAGRAM_QPN 8
 #define OCHE_ROGUE_QKEY         UINT32_C(0x72)
 
-/* Returns the number of queue pair 0 or 1, the shadow at first, of a connection. */
+/*
+ * Returns the number of one of a connection's queue pairs: 0, or 1, which is the shadow at first.
+ */
 static inline uint32_t oche_rogue_qpn(uint32_t connection, unsigned qp)
 {
     return (OCHE_FIRST_QPN + connection) | (qp == 1 ? OCHE_SHADOW_QPN : 0);
@@ -45,14 +47,15 @@ struct oche_rogue {
     const struct oche_rogue_params *params;
     struct oche_qp *datagrams;
     struct oche_cq *datagram_cq;
-    struct oche_rogue_end *ends;    /* those of this host, newest first */
-    struct oche_rogue_end *waiting; /* with completions that have not been polled */
-    struct oche_rogue_end *timed;   /* whose library may want to be called at a time */
+    struct oche_rogue_end *ends;    /* the ends at this host, newest first */
+    struct oche_rogue_end *waiting; /* list of the ends whose completions have not been polled */
+    /* list of the ends whose library may want to be called at some time */
+    struct oche_rogue_end *timed;
     bool datagram_waits;
-    oche_time now; /* of the event that is being handled */
+    oche_time now; /* time of the event that is being handled */
     uint64_t corrupt_bytes;
-    uint64_t doubled_bytes; /* delivered again by a shadow */
-    uint64_t missing_bytes; /* passed over: must stay 0 */
+    uint64_t doubled_bytes; /* bytes that a shadow has delivered a second time */
+    uint64_t missing_bytes; /* bytes that were passed over: must stay 0 */
 };
 
 /* One end of a connection. */
@@ -65,16 +68,16 @@ struct oche_rogue_end {
     uint32_t connection;
     bool waits; /* in rogue->waiting */
     bool timed; /* in rogue->timed */
-    bool full;  /* the library had no room for a verb */
-    /* Sender: flows in the order of the connection, counted from 0. */
-    uint32_t posting;       /* the flow that is being posted */
-    uint64_t posting_bytes; /* bytes of it that were posted */
-    uint64_t supply_bps;    /* the rate at which its data is made; 0: it is all there */
+    bool full;  /* the library has refused a verb because it had no room */
+    /* Sender. Flows are numbered from 0, in the order of the connection. */
+    uint32_t posting;       /* number of the flow that is being posted */
+    uint64_t posting_bytes; /* bytes of that flow that have been posted */
+    uint64_t supply_bps;    /* the rate at which the data is made; 0: all data exists */
     uint32_t ended, reported;
     uint32_t first_failed;            /* UINT32_MAX: none has */
-    int status;                       /* of the first that has failed */
-    uint64_t retransmitted, timeouts; /* of queue pairs before their last RESET */
-    /* Receiver: bytes that have arrived of the flow that is expected. */
+    int status;                       /* status of the first flow that failed */
+    uint64_t retransmitted, timeouts; /* counted by the queue pairs before their last RESET */
+    /* Receiver: how many bytes of the flow that is arriving have come. */
     uint64_t arrived;
 };
 
@@ -82,7 +85,9 @@ struct oche_rogue_end {
 void oche_rogue_create(void *state, struct oche_host *host);
 /* Returns this host's end of the connection, or NULL. */
 struct oche_rogue_end *oche_rogue_find(const struct oche_rogue *rogue, uint32_t connection);
-/* To be called after the library was: notes whether it wants to be called at a time. */
+/*
+ * To be called after each call of the library: notes whether the library wants to be called later.
+ */
 static inline void oche_rogue_note_time(struct oche_rogue_end *end)
 {
     if (end->timed || rogue_next(end->library) == OCHE_NEVER)
@@ -91,10 +96,12 @@ static inline void oche_rogue_note_time(struct oche_rogue_end *end)
     end->next_timed = end->rogue->timed;
     end->rogue->timed = end;
 }
-/* Makes both queue pairs of this host's end, which is not there yet. */
+/* Makes this host's end, which does not exist yet, with both queue pairs. */
 struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection,
                                        uint32_t peer);
-/* Returns the first PSN that one end, the sender's or the receiver's, sends in an epoch. */
+/*
+ * Returns the first PSN that an end of a connection sends in an epoch. `receiver`: at the receiver.
+ */
 uint32_t oche_rogue_psn(bool receiver, uint32_t connection, unsigned qp, uint32_t epoch);
 
 /* flows.c: the flows of a connection as verbs of the library. */
@@ -111,7 +118,7 @@ void oche_rogue_tell(struct oche_rogue_end *end, const struct rogue_resync *mess
 void oche_rogue_receive_datagrams(struct oche_rogue *rogue); /* posts receives */
 void oche_rogue_poll_datagrams(struct oche_rogue *rogue, oche_time now);
 
-/* Polls what has completed, until nothing is left. Returns true if there was anything. */
+/* Polls completions until none is left. Returns true if there was any. */
 bool oche_rogue_poll(struct oche_rogue *rogue, oche_time now);
 
 #endif

@@ -22,9 +22,9 @@ struct oche_tcp_congestion {
     uint64_t mss, initial, least; /* bytes */
     /* DCTCP: */
     bool dctcp;
-    bool reduced; /* cwnd was cut for a mark: no further cut or growth until una passes cut_end */
+    bool reduced; /* cwnd was cut for a mark: it stays until una passes cut_end */
     uint64_t alpha, g;
-    uint64_t acked, marked; /* acknowledged, and marked, bytes of this observation window */
+    uint64_t acked, marked; /* in this observation window: bytes acknowledged; of them, marked */
     uint64_t window_end;    /* end of the observation window: the stream's next byte when the window
                                began */
     uint64_t cut_end;

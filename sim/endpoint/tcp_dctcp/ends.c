@@ -69,7 +69,7 @@ struct oche_tcp_end *oche_tcp_open(struct oche_tcp *tcp, uint32_t connection, ui
 void oche_tcp_close(struct oche_tcp *tcp, struct oche_tcp_end *end)
 {
     if (!end->sends && end->receiver.ranges != NULL) {
-        /* There is room: each end has at most one, see oche_tcp_take_ranges. */
+        /* There is room, because each end has at most one: see oche_tcp_take_ranges. */
         tcp->unused_ranges[tcp->unused_ranges_count++] = end->receiver.ranges;
     }
     oche_tcp_set_timer(tcp, end, OCHE_NEVER);

@@ -63,7 +63,10 @@ void oche_tcp_syn(struct oche_tcp *tcp, struct oche_tcp_end *end)
     oche_tcp_receiver_rest(tcp, end);
 }
 
-/* The stream has been received up to `next`: delivers the flows that are now complete. */
+/*
+ * To be called when the stream has been received up to `next`: delivers the flows that are
+ * complete.
+ */
 static void advance(struct oche_tcp *tcp, struct oche_tcp_end *end, uint64_t next, oche_time now)
 {
     struct oche_flows *flows = tcp->host->flows;
@@ -76,7 +79,7 @@ static void advance(struct oche_tcp *tcp, struct oche_tcp_end *end, uint64_t nex
                     next - receiver->next);
     receiver->next = next;
     while (receiver->delivered < next) {
-        /* Data of this flow has arrived, so its sender has queued the flow in `order`. */
+        /* Since data of this flow has arrived, its sender has queued the flow in `order`. */
         uint32_t flow = flows->order[connection->first + connection->delivered];
         const struct oche_flow_plan *plan = &flows->plan[flow];
         if (next - receiver->delivered < plan->bytes)

@@ -378,7 +378,10 @@ static void duplicate_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_t
         oche_tcp_congestion_inflate(&sender->congestion);
         return;
     }
-    /* Duplicate ACKs for data sent before the last recovery or timeout start no other recovery. */
+    /*
+     * Duplicate ACKs for data that was sent before the last recovery or timeout start no new
+     * recovery.
+     */
     if (sender->recover > 0 && sender->una <= sender->recover)
         return;
     if (++sender->duplicate_acks < DUPLICATES)
@@ -490,7 +493,7 @@ void oche_tcp_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct o
     if (sender->state == OCHE_TCP_SYN_SENT && (packet->tcp.flags & OCHE_TCP_SYN))
         opened(sender, now);
     else if (sender->state != OCHE_TCP_OPEN || ack > sender->high)
-        reject(tcp, sender); /* an ACK for bytes never sent, or on a failed connection */
+        reject(tcp, sender); /* an ACK for bytes that were never sent, or on a failed connection */
     else if (!(packet->tcp.flags & OCHE_TCP_SYN))
         acceptable_ack(tcp, end, packet, now);
     rest(tcp, end, now);

@@ -50,16 +50,16 @@ struct oche_tcp_sender {
     oche_time supplied_from;
     struct oche_tcp_congestion congestion;
     struct oche_tcp_rtt rtt;
-    uint64_t timed_end; /* an ACK of this byte or a later one ends the measurement; 0: none runs */
+    uint64_t timed_end; /* an ACK up to here or beyond ends the measurement; 0: none is running */
     oche_time timed_at;
     oche_time deadline; /* when the retransmission timer is due; OCHE_NEVER: off */
     oche_time last_sent;
     uint64_t recover; /* end of the bytes sent when recovery began or the last timeout came */
     uint64_t waiting; /* bytes that may leave now; part of the host's backlog */
-    oche_time due;    /* since when the next segment has waited for the port */
+    oche_time due;    /* when the next segment began to wait for the port */
     uint64_t retransmitted, timeouts;
     uint64_t peer_window;
-    uint32_t released, completed; /* numbers of flows released, and completed, so far */
+    uint32_t released, completed; /* how many flows were released, and completed, so far */
     uint32_t duplicate_acks, retries;
     uint8_t state; /* enum oche_tcp_state */
     bool ready;
