@@ -9,13 +9,16 @@
 #include <math.h>
 
 #define PI         3.14159265358979323846
-#define LONG_TURN  0.2   /* most radians that the argument may turn in a step */
-#define FIRST_STEP 1e-3  /* relative */
-#define LAST_STEP  1e-10 /* relative: a turn within it is a jump, that is a root on the axis */
-#define FAINT      1e-3  /* below this gain, a loop does not return to a gain of 1 */
-#define ALONE      0.01  /* relative: below this, the terms beside s^degree are neglected */
+#define LONG_TURN  0.2  /* most radians that the argument may turn in a step */
+#define FIRST_STEP 1e-3 /* relative */
+/* relative: if so small a step still turns too far, a root is on the axis */
+#define LAST_STEP 1e-10
+#define FAINT     1e-3 /* below this gain a loop is assumed never to reach 1 again */
+#define ALONE     0.01 /* relative: below this, the terms beside s^degree are neglected */
 
-/* A walk: a frequency, the value there, and the argument followed so far. */
+/*
+ * A walk along the frequencies: the frequency, the value there, and the argument followed so far.
+ */
 struct walk {
     oche_transfer *function;
     void *context;
@@ -58,7 +61,10 @@ static void step(struct walk *walk)
     }
 }
 
-/* The gain passes 1 between two steps: returns the phase there, by interpolating the logarithm. */
+/*
+ * To be called when the gain passes 1 between two steps. Returns the phase at that place, for which
+ * it interpolates the gain's logarithm.
+ */
 static double at_gain_1(const struct walk *from, const struct walk *to, double *frequency)
 {
     double low = log(cabs(from->value)), high = log(cabs(to->value));

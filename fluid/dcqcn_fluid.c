@@ -139,7 +139,7 @@ static double power(double base, double exponent)
     return exponent == 5 ? base * base * base * base * base : pow(base, exponent);
 }
 
-/* The part of the events that depends only on the mark. */
+/* The part of the events that depends only on the probability of a mark. */
 struct marked {
     double mark, log_unmarked; /* ln(1 - p) */
     double by_bytes, steady;   /* b and c of dcqcn.md#fixed-point, a packet */
@@ -208,7 +208,7 @@ struct dcqcn {
     struct oche_fluid fluid;
     struct oche_dcqcn_model model;
     struct oche_ode_level levels[2];
-    enum piece piece;                 /* of the delayed queue in this step */
+    enum piece piece;                 /* the piece that applies to the delayed queue in this step */
     double known_at;                  /* the time for which `events` are valid; NAN: none */
     struct oche_dcqcn_events *events; /* by flow */
     double *past;                     /* queue and rates, one `delay` ago */
@@ -222,7 +222,7 @@ static void begin_step(void *context, const struct oche_ode *ode, double time, d
     oche_ode_past(ode, time + step / 2, d->model.delay, 0, 1, &queue);
     enum piece piece = piece_of(&d->model, queue);
 
-    /* The values at the end of the last step may be from the other side of a jump. */
+    /* The values known at the end of the last step may belong to the other side of a jump. */
     if (piece != d->piece || d->known_at == time)
         d->known_at = NAN;
     d->piece = piece;

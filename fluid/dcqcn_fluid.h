@@ -17,7 +17,7 @@
 
 /* Rates in bits per second, sizes in bytes, times in seconds. */
 struct oche_dcqcn_model {
-    double capacity, packet; /* of the bottleneck; size of all packets */
+    double capacity, packet; /* the bottleneck's rate; the size of every packet */
     double delay;            /* from a mark until the changed rate arrives at the queue */
     double kmin, kmax, pmax;
     double g, initial_alpha, alpha_interval, cnp_interval;
@@ -62,7 +62,7 @@ struct oche_fluid *oche_dcqcn_fluid_create(const struct oche_dcqcn_model *model,
                                            const struct oche_fluid_flow *flows, size_t count,
                                            const struct oche_fluid_options *options);
 
-/* Equation 5: returns the probability of a mark for a queue of that many bytes. */
+/* Equation 5: returns the probability of a mark if the queue has `queue_bytes` bytes. */
 double oche_dcqcn_mark(const struct oche_dcqcn_model *model, double queue_bytes);
 
 /*

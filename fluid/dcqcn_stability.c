@@ -70,7 +70,7 @@ struct linear {
     double delay, loop; /* N pmax / (Kmax - Kmin) / 8 */
 };
 
-/* The inputs of the slopes: the flow now, then its rate and the mark one delay ago. */
+/* The inputs of the slopes: the flow's state now, then its rate and the mark one delay ago. */
 enum { PAST_RATE = STATES, PAST_MARK, INPUTS };
 
 static void slopes(const struct oche_dcqcn_model *m, const double in[INPUTS], double out[STATES])

@@ -17,7 +17,7 @@ struct oche_dcqcn_point {
     bool on_ramp; /* p* is at most pmax, so some queue length has this marking probability */
     double queue; /* bytes; if not on_ramp: kmax, around which the queue oscillates */
 };
-/* R_AI must be above 0. With 0, rates stay where they are as long as no packet is marked. */
+/* R_AI must be above 0: if it is 0, rates do not change as long as no packet is marked. */
 struct oche_dcqcn_point oche_dcqcn_fixed_point(const struct oche_dcqcn_model *model, double flows);
 
 /* The stability of a fixed point on the ramp, for the model's delay. */

@@ -127,7 +127,7 @@ double oche_fluid_at(const struct oche_fluid *fluid, double time_s, double *rate
     oche_ode_at(fluid->ode, time_s, 0, 1, &queue);
     if (rates_bps != NULL)
         oche_ode_at(fluid->ode, time_s, 1, fluid->flow_count, rates_bps);
-    return fmax(queue, 0) + 0.0; /* a cubic that ends at an empty queue may go below 0 */
+    return fmax(queue, 0) + 0.0; /* the cubic may go below 0 if the queue is empty at its end */
 }
 
 double oche_fluid_time(const struct oche_fluid *fluid)

@@ -19,7 +19,7 @@ struct oche_fluid_flow {
 };
 
 struct oche_fluid_options {
-    double tolerance; /* error per step, as a share of the capacity and of the model's own scales */
+    double tolerance; /* error per step, as a share of the capacity or of the model's own scale */
     double step_s;    /* fixed length of steps; 0: chosen by the error */
 };
 #define OCHE_FLUID_OPTIONS ((struct oche_fluid_options){.tolerance = 1e-6})
@@ -66,7 +66,8 @@ struct oche_fluid_kind {
     size_t per_flow; /* components per flow */
     /* Sets the components of a flow that starts with this rate; [0] is the rate. */
     void (*start)(const struct oche_fluid *fluid, double rate_bps, double *components);
-    void (*free)(struct oche_fluid *fluid); /* optional: releases what else the model allocated */
+    /* optional: releases what the model itself has allocated */
+    void (*free)(struct oche_fluid *fluid);
 };
 
 /* The first member of a model. */

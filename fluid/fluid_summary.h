@@ -13,7 +13,7 @@
 struct oche_fluid_summary {
     double from_s, until_s;                            /* the period of the averages */
     double queue_mean, queue_sd, queue_min, queue_max; /* bytes, over time */
-    double utilisation; /* of the capacity, by the bytes that left the queue */
+    double utilisation; /* share of the capacity that the bytes leaving the queue used */
     /*
      * From this time to the end, all flows had started and no two rates differed by more than
      * OCHE_FLUID_CONVERGED of the fair share. INFINITY: rates differed by more at the end.
@@ -21,7 +21,7 @@ struct oche_fluid_summary {
     double converged_s;
     double *rate_mean; /* by entry of the flow list: mean rate of one flow */
 
-    size_t flows; /* this and the following members are for the sums */
+    size_t flows; /* number of flows; from here on: for computing the sums */
     double queue_before, sent;
     double *rates;
 };

@@ -12,8 +12,9 @@
 #define SAFETY        0.9
 #define MOST_GROWTH   4.0
 #define MOST_SHRINK   0.2
-#define NUDGE         1e-7 /* share of half a step: selects the side of a jump */
-#define LOCATE_ROUNDS 4    /* attempts to end a step at a bound before it is cut there */
+/* fraction of half a step by which a time is moved to one side of a jump */
+#define NUDGE         1e-7
+#define LOCATE_ROUNDS 4 /* attempts to end a step at a bound before it is cut there */
 
 enum { K1, K2, K3, K4, K5, TRIAL, NEXT, ARRAYS };
 
@@ -25,15 +26,18 @@ struct oche_ode {
     double *work[ARRAYS]; /* slopes of the stages, and states */
     bool slope_known;     /* work[K1] is the slope at `time`, on the side of the next step */
     double middle;        /* the middle of the step being tried */
-    size_t *held;         /* components at a bound at the step's start */
+    size_t *held;         /* the components that are at a bound when the step begins */
     size_t held_count;
-    double *breaks; /* ascending: a step ends there */
+    double *breaks; /* times at which a step must end, ascending */
     size_t break_count, break_capacity;
     struct oche_ode_counts counts;
 
-    /* The past: nodes in a ring, ascending in time; two at the same time where something jumps. */
+    /*
+     * The past: a ring of nodes, ascending in time. Where something jumps, two nodes have the same
+     * time.
+     */
     double *node_time;
-    double *nodes; /* state and slope of each */
+    double *nodes; /* state and slope of each node */
     size_t first, count, capacity;
 };
 
@@ -81,7 +85,7 @@ static void grow_past(struct oche_ode *ode)
     ode->first = 0;
 }
 
-/* Adds a node for the current time, and drops nodes that are too old, but not the last step's. */
+/* Adds a node for the current time. Drops nodes that are too old, except those of the last step. */
 static void remember(struct oche_ode *ode, const double *slope)
 {
     size_t size = ode->system->size;
@@ -156,7 +160,10 @@ void oche_ode_at(const struct oche_ode *ode, double time, size_t first, size_t c
 
 /* ---- future jumps ---- */
 
-/* Adds a time at which slopes jump. Returns false if it is not in the future: they jump now. */
+/*
+ * Adds a time at which slopes jump. Returns false if the time is not in the future, so that they
+ * jump now.
+ */
 static bool add_break(struct oche_ode *ode, double time)
 {
     size_t at = ode->break_count;
@@ -221,7 +228,7 @@ static unsigned turns(const struct cubic *c, double at[2])
     return found;
 }
 
-/* Returns where the cubic passes `level` between `low` and `high`, which are on its two sides. */
+/* Returns where the cubic passes `level`, between `low` and `high`, which lie on either side. */
 static double bisect(const struct cubic *c, double level, double low, double high)
 {
     bool above = cubic_at(c, low) > level;
@@ -267,7 +274,7 @@ static bool find_crossings(struct oche_ode *ode, double begin, double step)
 
 /* ---- a step ---- */
 
-/* A component that is held by a bound can only move inwards. */
+/* A component that a bound holds can only move inwards. */
 static void hold(const struct oche_ode *ode, double *slope)
 {
     for (size_t i = 0; i < ode->held_count; i++) {
@@ -371,7 +378,9 @@ static double longest_step(const struct oche_ode *ode, double until)
 
     if (rest <= step * (1 + 1e-9))
         return rest;
-    /* Prefers two halves to a step and a tiny rest; but fixed steps are not changed. */
+    /*
+     * If a step would leave a tiny rest, prefers two halves. Steps of fixed length are not changed.
+     */
     return ode->options.step == 0 && rest < 2 * step ? rest / 2 : step;
 }
 
@@ -410,7 +419,7 @@ static double find_step(struct oche_ode *ode, double until)
             continue;
         }
         ode->counts.forced += !fixed && !(error <= 1);
-        if (!fixed && rounds == 0) /* a step that a bound cut short is no guide to the next one */
+        if (!fixed && rounds == 0) /* after a step that a bound has cut short, keep the length */
             ode->step = fmax(next_length(step, error), step < ode->step ? ode->step : 0);
         return step;
     }
@@ -436,7 +445,7 @@ static bool cut(struct oche_ode *ode)
     return changed || held != ode->held_count;
 }
 
-/* True if the step began with the state and slope with which the last one ended. */
+/* True if the step began with the state and the slope with which the last step ended. */
 static bool went_on(const struct oche_ode *ode)
 {
     size_t bytes = ode->system->size * sizeof(*ode->state);

@@ -47,11 +47,11 @@ struct oche_ode_system {
      * delays: INFINITY and 0.
      */
     double shortest_delay, longest_delay;
-    const double *delays; /* constant; a jump of the state has an effect again after each of them */
+    const double *delays; /* constant; a jump of the state takes effect again after each delay */
     size_t delay_count;
     const struct oche_ode_level *levels;
     size_t level_count;
-    const double *scale; /* by component: the error of a step that a tolerance of 1 allows */
+    const double *scale; /* by component: the error that a tolerance of 1 allows in a step */
     const double *lower, *upper; /* bounds by component; ±INFINITY: none */
 };
 
@@ -68,7 +68,7 @@ struct oche_ode_counts {
     uint64_t steps, rejected, forced, slopes;
 };
 
-/* Begins at `time` with `state`, which was constant before `time`. Memory comes from malloc. */
+/* Begins at `time` with `state`. Before `time` the state was constant. Memory comes from malloc. */
 struct oche_ode *oche_ode_create(const struct oche_ode_system *system,
                                  const struct oche_ode_options *options, double time,
                                  const double *state);
@@ -95,7 +95,10 @@ void oche_ode_jump(struct oche_ode *ode, size_t component, double value);
 void oche_ode_past(const struct oche_ode *ode, double time, double delay, size_t first,
                    size_t count, double *out);
 
-/* For observers: the same at `time`, within the last step or at most the longest delay ago. */
+/*
+ * For observers: the state at `time`, which is within the last step or at most the longest delay
+ * ago.
+ */
 void oche_ode_at(const struct oche_ode *ode, double time, size_t first, size_t count, double *out);
 
 #endif

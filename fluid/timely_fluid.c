@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEAST_SHARE 1e-4  /* of the capacity: the lowest rate */
-#define PAST        3     /* the past is kept for this many times the oldest feedback in use */
+#define LEAST_SHARE 1e-4  /* the lowest rate, as a share of the capacity */
+#define PAST        3     /* the past is kept for this many times the age of the oldest feedback */
 #define PAST_MORE   0.01  /* plus this many seconds */
 #define AGE_ERROR   1e-12 /* seconds */
 #define AGE_ROUNDS  60
@@ -184,7 +184,7 @@ static double find_age(struct timely *t, const struct oche_ode *ode, double time
     return t->late = find_age_surely(t, ode, time);
 }
 
-/* Returns by how much an update changes the rate; `rtt` in seconds. */
+/* Returns by how much an update changes the rate; `rtt` is in seconds. */
 static double change(const struct oche_timely_model *m, double rate, double gradient, double rtt)
 {
     if (rtt < m->t_low)

@@ -60,7 +60,7 @@ struct oche_timely_point {
     double rate_bps, queue;    /* bytes */
     bool exists;               /* the model is patched, and the queue is between 0 and t_high */
     struct oche_margin margin; /* of the loop that the queue closes */
-    int unstable_roots;        /* 0: stable; -1: on the edge */
+    int unstable_roots;        /* 0: stable; -1: at the limit of stability */
     double decay_s;            /* time in which a difference between two rates falls to 1/e */
 };
 struct oche_timely_point oche_timely_fixed_point(const struct oche_timely_model *model,
