@@ -102,7 +102,7 @@ void oche_ip_header_make(struct oche_ip_header *header, const struct oche_addres
         memcpy(at + 12, from->ip + 12, 4);
         memcpy(at + 16, to->ip + 12, 4);
     } else {
-        at[0] = (uint8_t)(0x60 | tos >> 4); /* version 6; the traffic class straddles two bytes */
+        at[0] = (uint8_t)(0x60 | tos >> 4); /* version 6; the traffic class lies in two bytes */
         at[1] = (uint8_t)(tos << 4);
         at[6] = OCHE_IP_UDP;
         at[7] = TTL;

@@ -47,7 +47,10 @@ static oche_crc32 *cleaned(oche_crc32 *crc32)
 }
 #endif
 
-/* True if the function gives zlib's sums: a library of that name might be something else. */
+/*
+ * True if the function computes the same sums as zlib. A library of that name might be something
+ * else.
+ */
 static bool agrees(oche_crc32 *crc32)
 {
     uint8_t bytes[512];

@@ -25,8 +25,10 @@
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
 #define SETTLE                 (10 * OCHE_MS)
-#define SHORT_WAIT             (50 * OCHE_US) /* for less, do not sleep: sleeping may take longer */
-#define HELD_WAIT              (200 * OCHE_US) /* then passing on is tried again (share.h) */
+/* do not sleep for less than this, since sleeping may take longer */
+#define SHORT_WAIT (50 * OCHE_US)
+/* after this time, passing on is tried again (share.h) */
+#define HELD_WAIT (200 * OCHE_US)
 
 /* ---- opening ---- */
 
@@ -329,10 +331,10 @@ oche_time oche_device_now(const struct oche_device *device)
 
 /* ---- progress ---- */
 
-/* Returns when there is something to do even if nothing arrives; under the lock. */
+/* Returns when there will be something to do even if nothing arrives. Called under the lock. */
 static oche_time next_due(struct oche_device *device)
 {
-    if (transmit_full(device) != 0) /* packets wait for a socket, not for their time */
+    if (transmit_full(device) != 0) /* packets wait until a socket has room */
         return oche_nic_next_timer(device->nic);
     return transmit_due(device);
 }
@@ -353,7 +355,9 @@ static unsigned progress(struct oche_device *device, bool aside)
     uint64_t full;
     oche_time now;
 
-    /* Otherwise threads that spin here would keep the lock from one that asks for it. */
+    /*
+     * Otherwise threads that spin here would keep a thread that asks for the lock from getting it.
+     */
     if (atomic_load_explicit(&device->lock_wanted, memory_order_relaxed) > 0) {
         sched_yield();
         return 0;

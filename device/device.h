@@ -38,7 +38,7 @@ struct oche_device_config {
      * (source_ports.h). 1: only `port`; 0: 4. The device uses fewer if not enough ports are free.
      */
     uint32_t source_ports;
-    uint64_t line_rate_bps; /* rate of a queue pair without a limit; 0: 100 Gbit/s */
+    uint64_t line_rate_bps; /* rate of a queue pair that has no limit; 0: 100 Gbit/s */
     uint32_t mtu_bytes;     /* largest payload of a packet on any queue pair; 0: 4096 */
     uint32_t max_qps, max_regions, max_peers; /* 0: 1024 of each */
     uint32_t receive_buffer_bytes;            /* requested size of the socket's buffer; 0: 8 MiB */
@@ -79,12 +79,13 @@ struct oche_device_stats {
     uint64_t wrong[OCHE_WIRE_ERROR_COUNT]; /* received packets dropped as invalid, by cause */
     uint64_t strangers;                    /* datagrams from addresses that are no peer's */
     uint64_t unexpected_ip_ids;            /* packets with an unexpected identification (ip_id.h) */
-    uint64_t doubtful_ip_ids; /* unexpected identifications taken for damage (ip_id.h) */
+    /* unexpected identifications that were taken as a sign of damage (ip_id.h) */
+    uint64_t doubtful_ip_ids;
     uint64_t dropped_sent, dropped_received; /* packets dropped on purpose, for tests */
     uint64_t passed_on,
         taken_over;        /* packets passed to, and taken from, other processes on this address */
     uint64_t pass_lost;    /* packets for other processes that could not be passed on */
-    uint64_t pass_refused; /* messages refused: from another user's process, or malformed */
+    uint64_t pass_refused; /* messages refused because malformed or from another user's process */
     uint64_t send_errors;  /* packets that the kernel refused to send */
     uint64_t send_full;    /* how often a socket's buffer was full */
     /* how often ACKs were held for data; how often no data came in time */

@@ -30,7 +30,7 @@ struct oche_hold {
     uint32_t leave_out;
     uint32_t misses; /* times in a row that no data came */
     uint64_t useful, in_vain;
-    bool answers; /* data has left since the last ACK that left without data */
+    bool answers; /* data has left since an ACK last left without data */
 };
 
 static inline void oche_hold_was_in_vain(struct oche_hold *hold)

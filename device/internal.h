@@ -48,7 +48,7 @@ struct outgoing {
     uint32_t count; /* number of bytes, with the ICRC */
     uint16_t id;    /* IP identification */
     uint8_t port;   /* index in the device's source ports */
-    bool lost;      /* not sent, to test losses */
+    bool lost;      /* true: the packet is not sent, to test losses */
 };
 
 /*
@@ -58,7 +58,7 @@ struct outgoing {
 struct lane {
     uint8_t port;
     unsigned first, end; /* range of `order` */
-    /* index in `order`: packets before it need no further writing to the capture */
+    /* index in `order`: packets before it are done with as far as the capture is concerned */
     unsigned captured;
     unsigned datagrams_end, unsent; /* indices in `datagrams`; the lane's first is at `first` */
 };
@@ -118,18 +118,18 @@ struct oche_device {
     struct transmitter transmitter;
     struct oche_hold hold;
     _Atomic oche_time progressed; /* device time of the last progress */
-    _Atomic bool posted;          /* work was posted since something was last sent */
+    _Atomic bool posted;          /* work has been posted since packets were last sent */
     struct oche_datagram_in received[OCHE_SOCKET_IN];
     struct oche_random drop_sent, drop_received;
     struct oche_capture *capture;
     const struct oche_ip_header *arriving; /* header of the packet that the NIC is handling */
-    bool completed; /* completions are to be reported when the lock is released; under the lock */
-    bool aside;     /* progress is being made beside the program; under the lock */
+    bool completed; /* completions must be reported when the lock is released; under the lock */
+    bool aside;     /* oche_device_progress_aside is making progress; under the lock */
 
     int wake_fd; /* an eventfd, readable while sleepers must wake up */
     _Atomic uint32_t events;
     _Atomic uint32_t waiting; /* threads in oche_device_wait */
-    /* latest of the times at which they wake by themselves; under the lock */
+    /* latest of the times at which the waiting threads wake by themselves; under the lock */
     oche_time waiting_until;
 
     struct owned *cqs, *qps;

@@ -16,10 +16,11 @@
 /* x^-1: (P + 1) / x, where P + 1 has no constant term, and x^32 becomes x^31. */
 #define INVERSE_OF_X (((POLYNOMIAL ^ ONE) << 1) | 1)
 
-#define SEGMENTS  128     /* most packets in one send */
-#define SKIPPED   64      /* a gap of this many lost packets is not suspicious */
-#define REORDERED 64      /* how far behind a count still fits, also after damage has moved it */
-#define TICK      OCHE_MS /* the shortest clock tick in use */
+#define SEGMENTS 128 /* most packets in one send */
+#define SKIPPED  64  /* a gap of at most this many lost packets is not suspicious */
+/* an identification this far behind a count, even one that damage has moved, still fits */
+#define REORDERED 64
+#define TICK      OCHE_MS      /* the shortest clock tick in use */
 #define PROOF     UINT32_C(64) /* expected identifications in a row for the first proof */
 #define RELAPSES  12           /* most relapses that count; each doubles PROOF */
 
@@ -107,7 +108,7 @@ enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, o
     ids->packets++;
     if (count != NULL) {
         if (count->doubted && ids->surprised && id >= SEGMENTS)
-            relapse(ids); /* the last packet was not damaged: its count had jumped */
+            relapse(ids); /* the last packet was not damaged: the peer's count had jumped */
         count->doubted = false;
         count->used = ids->packets;
         if ((uint16_t)(count->last - id) > REORDERED) /* `id` is not behind the count but ahead */

@@ -56,7 +56,7 @@ struct oche_ip_ids {
     uint8_t relapses; /* how often the peer was proven predictable and then was not */
     bool surprised;   /* the last identification was unexpected */
     bool from_zero;   /* the last datagram's numbers began at 0 */
-    /* packets that were not believed, as their `number` + 1 (oche_ip_id_again); 0: none */
+    /* numbers + 1 of packets that were not believed (oche_ip_id_again); 0: none */
     uint64_t doubted[OCHE_IP_DOUBTED];
 };
 
@@ -81,7 +81,7 @@ static inline uint16_t oche_ip_id_guess(const struct oche_ip_ids *ids, bool firs
 enum oche_ip_id_verdict {
     OCHE_IP_ID_EXPECTED,
     OCHE_IP_ID_SURPRISE, /* unexpected, to be believed */
-    OCHE_IP_ID_DOUBTFUL, /* not to be believed: the packet is most likely damaged */
+    OCHE_IP_ID_DOUBTFUL, /* do not believe it: the packet is most likely damaged */
 };
 
 /*

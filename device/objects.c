@@ -61,7 +61,7 @@ static uint64_t memory_atomic(void *context, const struct oche_region *region, u
     if (!compare_swap)
         return __atomic_fetch_add(at, swap_add, __ATOMIC_SEQ_CST);
     __atomic_compare_exchange_n(at, &compare, swap_add, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    return compare; /* the old value, whether swapped or not */
+    return compare; /* the old value, whether it was swapped or not */
 }
 
 static void pass_completion_event(void *context, struct oche_cq *cq)

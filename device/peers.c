@@ -29,7 +29,7 @@ void oche_peers_destroy(struct oche_peers *peers)
     *peers = (struct oche_peers){0};
 }
 
-/* Returns the table's slot that holds the address, or the free one where it belongs. */
+/* Returns the table's slot that holds the address, or the free slot where the address belongs. */
 static uint32_t slot_of(const struct oche_peers *peers, const struct oche_address *address)
 {
     uint64_t words[2];

@@ -9,7 +9,7 @@
 #include "core/wire/extension.h"
 #include "device/internal.h"
 
-#define FEW_PACKETS 4  /* handling this few takes too little time to read the clock again */
+#define FEW_PACKETS 4  /* with at most this many, the clock need not be read again */
 #define ASK_EVERY   16 /* receives between two checks for packets passed on to us */
 
 /* What all packets of one datagram have in common. */

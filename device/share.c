@@ -14,10 +14,11 @@
 #define MAGIC       UINT32_C(0x6f636865)
 #define VERSION     1
 #define PROBE_BYTES 24
-#define PAUSE       (5 * OCHE_MS) /* between two probes, and between two greetings of one slot */
-#define FIRST_LOOK  8             /* places to probe in addition to one per known neighbour */
-#define MOST_HELD   (4u << 20)    /* bytes held for full queues before packets are lost */
-#define MESSAGES    64 /* most messages handled in a row, so that a flood blocks nothing else */
+/* time between two probes, and between two greetings of one slot */
+#define PAUSE      (5 * OCHE_MS)
+#define FIRST_LOOK 8          /* places to probe in addition to one per known neighbour */
+#define MOST_HELD  (4u << 20) /* bytes held for full queues before packets are lost */
+#define MESSAGES   64 /* most messages handled in a row, so that a flood blocks nothing else */
 
 enum kind {
     KIND_HELLO,   /* I am here, at this place; answer with this nonce */
@@ -163,13 +164,13 @@ bool oche_sharing_settled(const struct oche_sharing *share)
     return share->place != OCHE_PLACE_NONE;
 }
 
-/* Gives the kernel the program that fits what we know. */
+/* Gives the kernel the program that fits what we know about the processes. */
 static void steer(struct oche_sharing *share)
 {
     uint8_t wanted[OCHE_SLOTS];
 
     if (!share->force && !all_known(share))
-        return; /* until then, another process's program is better than ours would be */
+        return; /* until we know all places, another process's program is better than ours */
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         wanted[slot] = slot == share->slot ? share->place : share->neighbours[slot].place;
     if (!share->force && memcmp(wanted, share->steered, sizeof(wanted)) == 0)
@@ -215,7 +216,10 @@ static void look(struct oche_sharing *share, oche_time now)
         send_probe(share, (uint8_t)place);
 }
 
-/* Packets went to the wrong process: what we know is out of date, or the kernel's program is. */
+/*
+ * To be called when packets went to the wrong process: our knowledge or the kernel's program is out
+ * of date.
+ */
 static void look_again(struct oche_sharing *share, oche_time now)
 {
     if (now < share->look_again)
@@ -282,7 +286,10 @@ static void take_hello(struct oche_sharing *share, const struct message *hello)
     struct oche_neighbour *neighbour = &share->neighbours[hello->slot];
     struct message answer = message_of(share, KIND_ANSWER, hello->nonce);
 
-    /* Sending fails if we are not connected, or to a process that had the slot before. */
+    /*
+     * Sending fails if we are not connected, or are connected to a process that had the slot
+     * before.
+     */
     if (!say(neighbour, &answer, NULL, 0) && greet(share, hello->slot))
         say(neighbour, &answer, NULL, 0);
     if (neighbour->fd >= 0)
@@ -393,8 +400,8 @@ static void release(struct oche_sharing *share, struct oche_held **link)
 void oche_sharing_retry(struct oche_sharing *share)
 {
     struct oche_held **link = &share->held;
-    uint32_t left = share->held_count; /* messages for slots not known to be full */
-    uint64_t full = 0; /* one bit per slot without room; its later messages must wait, too */
+    uint32_t left = share->held_count; /* messages for slots that are not known to be full */
+    uint64_t full = 0; /* one bit for each slot without room, whose later messages must wait, too */
 
     while (left > 0) {
         struct oche_held *held = *link;

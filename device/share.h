@@ -32,10 +32,10 @@
 struct oche_neighbour {
     int fd;          /* connected to the socket of its slot; -1: none */
     bool trusted;    /* the process has answered our greeting */
-    uint8_t place;   /* place of its UDP socket, as it told us, or OCHE_PLACE_NONE */
+    uint8_t place;   /* place of its UDP socket, as the process told us, or OCHE_PLACE_NONE */
     uint64_t nonce;  /* the answer to our greeting must contain this number */
-    oche_time again; /* the device time before which it is not greeted again */
-    uint32_t held;   /* messages that wait for room in its queue */
+    oche_time again; /* device time before which the process is not greeted again */
+    uint32_t held;   /* messages that wait for room in the process's queue */
 };
 
 struct oche_sharing {
@@ -97,7 +97,7 @@ static inline bool oche_sharing_elsewhere(const struct oche_sharing *share, cons
     return count >= OCHE_STEER_BYTES && oche_sharing_slot(bytes) != share->slot;
 }
 
-/* Passes on the `count` bytes of `in` that begin at `bytes` and are packets of one slot. */
+/* Passes on a part of `in`: the `count` bytes at `bytes`, which are packets of one slot. */
 enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
                                               const struct oche_datagram_in *in,
                                               const uint8_t *bytes, uint32_t count, oche_time now);

@@ -92,7 +92,9 @@ bool oche_socket_bind(int fd, const struct oche_address *address, uint16_t port)
     return bind(fd, (struct sockaddr *)&own, own_bytes) == 0;
 }
 
-/* Makes the socket refuse all packets. To be called before it is bound, so that none gets in. */
+/*
+ * Makes the socket refuse all packets. To be called before it is bound, so that no packet gets in.
+ */
 static bool refuse_all(int fd)
 {
     struct sock_filter code = BPF_STMT(BPF_RET | BPF_K, 0);

@@ -36,7 +36,7 @@ struct oche_socket {
     bool ipv6;
     bool gso;
     bool gro;
-    /* the receive buffer's size as the kernel counts: about twice the payload */
+    /* the receive buffer's size as the kernel counts it: about twice the payload */
     uint32_t receive_bytes;
     struct oche_socket_scratch *scratch;
 };
@@ -85,8 +85,8 @@ unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *
 enum oche_send_result {
     OCHE_SEND_DONE,   /* all datagrams were sent */
     OCHE_SEND_FULL,   /* the socket's buffer is full: send the rest later */
-    OCHE_SEND_NO_GSO, /* the first unsent datagram cannot go with several packets */
-    /* the first unsent datagram is too large for the path, has no route, … */
+    OCHE_SEND_NO_GSO, /* the first unsent datagram must not contain several packets */
+    /* the first unsent datagram cannot be sent: too large for the path, no route, … */
     OCHE_SEND_ERROR,
 };
 

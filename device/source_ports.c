@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets for sending only, and how one is chosen. */
+/* Sockets that are only for sending, and how one of them is chosen. */
 #include "device/source_ports.h"
 
 #include <errno.h>

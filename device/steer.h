@@ -21,9 +21,9 @@
 #define OCHE_SLOT_BITS    6
 #define OCHE_SLOTS        (1 << OCHE_SLOT_BITS)
 #define OCHE_SLOT_SHIFT   (24 - OCHE_SLOT_BITS) /* in a queue pair number */
-#define OCHE_PLACE_NONE   UINT8_C(0xff)         /* unknown: the slot's number is used */
-#define OCHE_STEER_PROBE  UINT8_C(0xff)         /* the opcode of a probe */
-#define OCHE_STEER_OPCODE 0                     /* offsets in a packet, from BTH on */
+#define OCHE_PLACE_NONE   UINT8_C(0xff) /* the place is unknown: the slot's number is used */
+#define OCHE_STEER_PROBE  UINT8_C(0xff) /* the opcode of a probe */
+#define OCHE_STEER_OPCODE 0             /* offsets in a packet, from BTH on */
 #define OCHE_STEER_SLOT   5
 #define OCHE_STEER_PLACE  7
 #define OCHE_STEER_BYTES  8 /* a shorter packet goes to the first socket */

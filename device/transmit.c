@@ -26,8 +26,8 @@
 #define HEADROOM ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
 #define TAILROOM 8 /* pad and ICRC need 7 */
 
-#define PULLS      2              /* most pulls in a row before arrivals are checked again */
-#define LOOK_AGAIN (50 * OCHE_US) /* sleepers wake up this long after held ACKs were due */
+#define PULLS      2              /* most pulls in a row before looking for arrivals again */
+#define LOOK_AGAIN (50 * OCHE_US) /* sleepers wake up this long after held ACKs are due */
 
 /*
  * The number of packets that the NIC is asked for at a time. The NIC is asked again as long as the
@@ -209,7 +209,7 @@ static void make_lanes(struct oche_device *device)
             lane_of[port] = (uint8_t)t->lane_count;
             t->lanes[t->lane_count++] = (struct lane){.port = port};
         }
-        t->lanes[lane_of[port]].end++; /* for now, the number of the lane's packets */
+        t->lanes[lane_of[port]].end++; /* at first, `end` is the number of the lane's packets */
     }
     for (unsigned i = 0; i < t->lane_count; i++) {
         struct lane *lane = &t->lanes[i];
@@ -222,7 +222,7 @@ static void make_lanes(struct oche_device *device)
         t->order[t->lanes[lane_of[t->outgoing[i].port]].end++] = (uint8_t)i;
 }
 
-/* Gives the capture all packets of the lane before place `end` that it has not yet got. */
+/* Gives the capture all packets of the lane before place `end` that it does not have yet. */
 static void capture_until(struct oche_device *device, struct lane *lane, unsigned end)
 {
     const struct transmitter *t = &device->transmitter;
@@ -281,7 +281,7 @@ static void break_up(struct oche_device *device, struct lane *lane)
     const unsigned first = t->first_of[lane->unsent];
     struct oche_peer *peer = &device->peers.peers[t->packets[t->order[first]].dst];
 
-    device->stats.gso_refused += !peer->no_gso; /* another lane may have found out before */
+    device->stats.gso_refused += !peer->no_gso; /* another lane may have found this out already */
     peer->no_gso = true;
     make_datagrams(device, lane, first);
 }
@@ -366,7 +366,7 @@ static void put_data_first(struct transmitter *t, const struct lane *lane)
 
 /* ---- sending ---- */
 
-/* Fills `packets` with what is due. Returns how many there are. */
+/* Fills `packets` with the packets that are due. Returns how many there are. */
 static unsigned pull_packets(struct oche_device *device, oche_time now)
 {
     struct transmitter *t = &device->transmitter;

@@ -18,7 +18,7 @@ void ov_async_push(struct ov_context *context, const struct ibv_async_event *eve
     const uint64_t one = 1;
 
     if (node == NULL)
-        return; /* the application also sees the error in its completions */
+        return; /* the event is lost, but the application also sees the error in its completions */
     *node = (struct ov_event){.event = *event};
     pthread_mutex_lock(&context->event_lock);
     *context->last_event = node;

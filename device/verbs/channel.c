@@ -90,7 +90,8 @@ static void tell(struct ov_cq *cq)
      * counted in the descriptor.
      */
     if (write(channel->channel.fd, &count, sizeof(count)) < 0)
-        errno = 0; /* the descriptor is readable anyway: 2^64 - 2 events wait */
+        /* the write fails only if 2^64 - 2 events wait; the descriptor is readable then */
+        errno = 0;
     pthread_mutex_unlock(&channel->lock);
 }
 

@@ -100,7 +100,7 @@ int ibv_close_device(struct ibv_context *context)
     return 0;
 }
 
-/* Imports a device by one of the kernel's descriptors; our devices have none. */
+/* Imports a device through a descriptor of the kernel. Our devices have no such descriptors. */
 struct ibv_context *ibv_import_device(int cmd_fd)
 {
     struct ibv_context *context;
@@ -109,7 +109,7 @@ struct ibv_context *ibv_import_device(int cmd_fd)
         return ov_null(EINVAL);
     if (!ov_system_loaded() || ov_system->ibv_import_device == NULL)
         return ov_null(EOPNOTSUPP);
-    /* ibv_import_device lists its library's devices, perhaps through ours */
+    /* ibv_import_device may list its library's devices by a call of our functions */
     ov_system_lists = true;
     context = ov_system->ibv_import_device(cmd_fd);
     ov_system_lists = false;

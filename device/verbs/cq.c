@@ -12,7 +12,7 @@
 
 #define POLLS_PER_PROGRESS 8
 #define POLLS_PER_YIELD    64
-#define LONGEST_SLEEP      OCHE_MS /* as another thread may take what this one waits for */
+#define LONGEST_SLEEP      OCHE_MS /* because another thread may take what this one waits for */
 #define BATCH              16
 #define CAME_WITH_UDP      8 /* a bit: the datagram came in UDP */
 #define CAME_WITH_IPV6     1
@@ -222,7 +222,8 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
         return EINVAL;
     if (ov_foreign(own->port))
         return EPERM;
-    ov_port_progress(own->port); /* completions of work that is done by now must fit too */
+    /* there must also be room for the completions of work that is done by now */
+    ov_port_progress(own->port);
     entries = power_of_two_from((uint32_t)cqe);
     memory = malloc(oche_cq_entries_bytes(entries));
     if (memory == NULL)
@@ -230,7 +231,7 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
     if (move_ring(own, memory, entries))
         return 0;
     free(memory);
-    return EINVAL; /* the ring holds more completions than that */
+    return EINVAL; /* the ring already holds more completions than that */
 }
 
 void ov_cq_error(void *context, struct oche_cq *ring)
@@ -269,7 +270,7 @@ static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *d
         sched_yield(); /* the peer may be a process on this processor */
         return 0;
     }
-    /* Either the port's thread sees that we sleep, or we see what it has done. */
+    /* With this, either the port's thread sees that we sleep, or we see what it has done. */
     atomic_fetch_add(&cq->port->sleepers, 1);
     count = oche_cq_poll(cq->ring, done, max);
     if (count == 0)

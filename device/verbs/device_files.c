@@ -34,7 +34,7 @@
 #define TYPE       "/ports/1/gid_attrs/types/0"
 #define INTERFACE  "/ports/1/gid_attrs/ndevs/0"
 
-/* The function that ours replaces: the next one of this name in the program. */
+/* The function that our function `name` replaces: the next one of this name in the program. */
 #define NEXT(name) ((__typeof__(&name))next(&next_##name, #name))
 
 static void *next(void *_Atomic *kept, const char *name)
@@ -71,7 +71,7 @@ static bool is_device_of(const char *name, size_t length, const char *interface)
            (length == ends || name[ends] == '_');
 }
 
-/* Finds the interface of a device's name; "": the name is not that of a device of ours. */
+/* Finds the interface of the device called `name`; "" if none of our devices has that name. */
 static void interface_of(const char *name, size_t length, char interface[IF_NAMESIZE])
 {
     struct if_nameindex *all;

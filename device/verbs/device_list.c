@@ -48,7 +48,7 @@ static uint32_t interface_mtu(const char *name)
     return mtu;
 }
 
-/* Returns true if a device can be made of the interface's address, which becomes *address. */
+/* Returns true if a device can be made of the interface's address, and puts that into *address. */
 static bool usable(const struct ifaddrs *at, struct oche_address *address)
 {
     struct sockaddr_storage socket_address = {0};

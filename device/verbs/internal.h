@@ -43,7 +43,9 @@
 
 struct ov_device {
     struct ibv_device device; /* first: the application has a pointer to it */
-    /* address of ov_mark; drivers of other libraries have the address of a table here (system.h) */
+    /*
+     * address of ov_mark; in devices of other libraries, the address of a table is here (system.h)
+     */
     const void *mark;
     struct oche_address address;
     unsigned interface_index;
@@ -105,7 +107,7 @@ struct ov_port {
 /* Returns NULL, with errno set, on failure, after printing a line that tells why. */
 struct ov_port *ov_port_open(const struct ov_device *device);
 void ov_port_close(struct ov_port *port);
-/* Wakes the port's thread from its nap, as the application may be about to sleep. */
+/* Wakes the port's thread from its nap, because the application may be about to sleep. */
 void ov_port_call_thread(struct ov_port *port);
 /* Called around a fork: before the fork, after it in the parent, and after it in the child. */
 void ov_ports_hold(void);
@@ -194,7 +196,10 @@ struct ov_mw {
     struct ov_context *context;
     struct ov_port *port;
     struct oche_window *core; /* allocated separately */
-    /* serialises binds of type 1, each of which gets a new key; taken before a send lock */
+    /*
+     * binds of type 1, each of which gets a new key, are made one at a time; taken before a send
+     * lock
+     */
     pthread_mutex_t bind_lock;
 };
 
@@ -203,7 +208,7 @@ struct ov_channel {
     struct ov_context *context;
     pthread_mutex_t lock; /* protects the queue of events and the counts of its CQs */
     struct ov_cq *first, **last;
-    /* the application has waited in ibv_get_cq_event, so it does not use poll */
+    /* the application has waited in ibv_get_cq_event, so it does not wait with poll() */
     _Atomic bool sleeps_here;
     bool warned;
 };
@@ -272,7 +277,7 @@ struct ov_srq {
     struct oche_srq *core;    /* allocated separately */
     void *resized;            /* the ring's memory since it was resized; NULL: it never was */
     pthread_mutex_t lock;     /* protects posts and the attributes */
-    struct ibv_srq_attr attr; /* without srq_limit, which the core keeps */
+    struct ibv_srq_attr attr; /* the attributes, without srq_limit, which the core keeps */
     _Atomic uint32_t users;
     uint32_t async_delivered; /* under the context's event_lock */
 };
@@ -280,7 +285,7 @@ struct ov_srq {
 struct ov_ah {
     struct ibv_ah ah;
     struct ov_context *context;
-    struct oche_destination to; /* the peer's address; QPN and Q_Key come with each work request */
+    struct oche_destination to; /* the peer's address; each work request adds QPN and Q_Key */
     uint32_t flow_label;
 };
 

@@ -18,7 +18,8 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
         return ov_null(EPERM);
     }
     pthread_mutex_lock(&port->lock);
-    pd->number = ++port->next_pd; /* wraps around after 2^32 domains, which no process allocates */
+    /* wraps around only after 2^32 domains, and no process allocates so many */
+    pd->number = ++port->next_pd;
     pthread_mutex_unlock(&port->lock);
     pd->context = ov_context_take(context);
     pd->pd.context = context;

@@ -26,9 +26,10 @@
 
 #include "device/verbs/internal.h"
 
-#define NAP_NS        1000000
-#define EAGER         4 /* rounds without packets, or with a poller, that end eagerness */
-#define POLLING       (3 * OCHE_US) /* for so long after a poll, somebody counts as polling */
+#define NAP_NS 1000000
+/* the thread stops being eager after this many rounds without packets or with a poller */
+#define EAGER         4
+#define POLLING       (3 * OCHE_US) /* somebody counts as polling for this long after a poll */
 #define HEADERS_BYTES 84            /* IPv6, UDP, BTH, RETH, immediate, ICRC */
 #define SUBSTITUTES   65534
 
@@ -51,7 +52,7 @@ void ov_port_call_thread(struct ov_port *port)
     syscall(SYS_futex, &port->call, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* True if other threads make progress, so that the port's thread need not. */
+/* True if other threads make progress, so that the port's thread need not make it. */
 static bool others_are_at_it(struct ov_port *port)
 {
     return atomic_exchange_explicit(&port->active, false, memory_order_relaxed) ||
@@ -271,7 +272,7 @@ void ov_port_close(struct ov_port *port)
     struct ov_port **link;
 
     if (ov_foreign(port))
-        return; /* the port is the parent's */
+        return; /* the port belongs to the parent process */
     pthread_mutex_lock(&ports_lock);
     if (--port->references > 0) {
         pthread_mutex_unlock(&ports_lock);

@@ -68,7 +68,7 @@ typedef void register_driver(const void *table);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects what follows */
 static struct driver *first, **last = &first;
-static unsigned passed_on; /* version of the library that calls are passed on to; 0: none yet */
+static unsigned passed_on; /* version of the library to which calls are passed on; 0: none yet */
 static register_driver *pass_on;
 static const bool *setting;
 

@@ -226,7 +226,7 @@ enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp)
     return names[oche_qp_state(qp)];
 }
 
-/* Returns all attributes. The mask only tells which of them must be right, so it is ignored. */
+/* Returns all attributes. Ignores the mask, which only tells which of them must be right. */
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
                  struct ibv_qp_init_attr *init_attr)
 {

@@ -129,7 +129,7 @@ int ov_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values
     if ((values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK) != 0)
         return EINVAL;
     if ((values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK) != 0) {
-        values->raw_clock.tv_sec = 0; /* the counter goes into tv_nsec, as in other drivers */
+        values->raw_clock.tv_sec = 0; /* the whole counter goes into tv_nsec, as in other drivers */
         values->raw_clock.tv_nsec = (long)(now / OCHE_NS);
     }
     return 0;

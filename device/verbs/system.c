@@ -211,7 +211,7 @@ static void *load_named(const char *path)
     struct oche_error why;
     void *library = NULL;
 
-    /* Load it by its full path: the dynamic linker would take a bare name for our library. */
+    /* Load it by its full path: the dynamic linker would take a bare name to mean our library. */
     if (realpath(path, full) == NULL)
         oche_fail(&why, "%s", strerror(errno));
     else if (is_ours(full))

@@ -126,7 +126,7 @@ void ov_system_release(void);
  */
 struct ibv_device **ov_system_devices(int *count);
 
-/* True if ibv_fork_init was called: if the library is loaded later, it must be told. */
+/* True if ibv_fork_init has been called. A library that is loaded later must be told of it. */
 extern _Atomic bool ov_fork_wanted;
 
 /*
@@ -169,7 +169,7 @@ static inline bool ov_is_theirs(const struct ibv_device *device)
 
 /* True if the library's private interface has a version that ours has too. */
 bool ov_private_fits(void *library);
-/* Makes the names of the private interface lead to that library from now on. */
+/* From now on the names of the private interface lead to `library`. */
 void ov_private_pass_on(void *library);
 /*
  * To be called after the library has listed its devices, because it has read its settings from the
