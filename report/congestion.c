@@ -37,7 +37,7 @@ struct json_object *oche_report_congestion(struct oche_report_source *source)
     sqlite3_stmt *row;
 
     if (!oche_report_has_column(source, "congestion", "place"))
-        return list; /* an earlier version, which stored no congestion, wrote the file */
+        return list; /* the file is from an earlier version, which stored no congestion */
     const double data_packets =
         (double)oche_report_number(source, "SELECT value FROM metrics WHERE name = 'data_packets'");
 

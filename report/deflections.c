@@ -71,7 +71,7 @@ struct json_object *oche_report_deflections(struct oche_report_source *source)
 {
     struct json_object *deflected = json_object_new_object();
     bool known =
-        /* false: an earlier version wrote the file */
+        /* false: the file is from an earlier version */
         oche_report_has_column(source, "paths", "hop");
 
     oche_json_add_int(deflected, "flows",

@@ -46,7 +46,7 @@ static struct json_object *claims_json(struct oche_report_source *source)
     const int text_count = OCHE_COUNT_OF(texts);
     const int number_count = OCHE_COUNT_OF(numbers);
     struct json_object *claims = json_object_new_array();
-    /* The first files of schema 1 do not tell whether a verdict is sure. */
+    /* The first files of schema 1 do not say whether a verdict is sure. */
     sqlite3_stmt *row = oche_report_query(source, oche_report_has_column(source, "claims", "unsure")
                                                       ? CLAIMS("unsure")
                                                       : CLAIMS("0"));

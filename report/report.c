@@ -18,8 +18,7 @@
 #include "store/sweep_store.h"
 
 #define ENDING ".sqlite"
-#define GIVE   "give a folder or a file that " OCHE_REPORT_SOURCES " has written"
-/* levels of folders that are searched: out/NAME/VALUE/run.sqlite is found from out */
+/* levels of folders that are searched, so that `out` also finds out/NAME/VALUE/run.sqlite */
 #define DEEP 2
 
 struct files {

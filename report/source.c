@@ -141,7 +141,7 @@ char *oche_report_info(struct oche_report_source *source, const char *key)
     if (statement != NULL)
         sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
     while (oche_report_row(source, statement)) {
-        free(value); /* the key is not unique in a file of another program */
+        free(value); /* in a file of another program a key may occur twice */
         value = strdup(oche_report_text(statement, 0));
         OCHE_MUST(value != NULL);
     }

@@ -103,7 +103,7 @@ static void read_points(struct sweep *sweep)
     sweep->points = calloc(room + 1, sizeof(*sweep->points));
     OCHE_MUST(sweep->points != NULL);
     while (oche_report_row(sweep->source, row))
-        if (sweep->point_count < room) /* a sweep that still runs may have added points */
+        if (sweep->point_count < room) /* a sweep that is still running may have added points */
             sweep->points[sweep->point_count++] =
                 (struct point){.id = oche_report_u64(row, 0),
                                .done = strcmp(oche_report_text(row, 1), "done") == 0};
@@ -155,7 +155,7 @@ static void number_combinations(struct sweep *sweep)
     for (size_t i = 0; i < sweep->point_count; i++) {
         struct point *point = &sweep->points[i];
 
-        if (point->place >= sweep->places) /* the file has an axis twice: it is damaged */
+        if (point->place >= sweep->places) /* the file is damaged: it has an axis twice */
             point->place = 0;
         number[point->place] = 1;
     }

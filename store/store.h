@@ -27,7 +27,7 @@ struct oche_results_flow {
     uint32_t workload, src, dst;
     uint64_t bytes;
     oche_time started;   /* OCHE_NEVER: not started */
-    oche_time delivered; /* when the receiver had the last byte; OCHE_NEVER: not delivered */
+    oche_time delivered; /* when the last byte arrived at the receiver; OCHE_NEVER: not delivered */
     /* when the sender got the last acknowledgement; OCHE_NEVER: not completed */
     oche_time completed;
     /* time from start to delivery if the flow had the network for itself; 0: unknown */
@@ -35,7 +35,7 @@ struct oche_results_flow {
     uint64_t retransmitted_packets, timeouts;
     const char *status; /* "completed", "unfinished", "failed: …" */
     bool measured;      /* false: the flow started during warm-up */
-    oche_time held;     /* time held by PAUSEs at the port of its path that was held longest */
+    oche_time held;     /* time held by PAUSEs at the one port of its path that was held longest */
     oche_time lost;     /* time lost to PAUSEs that began elsewhere */
     const char *root;   /* the port where most of `lost` began; NULL: none */
     bool victim;        /* `lost` is a large part of the flow's duration */
@@ -47,7 +47,7 @@ struct oche_results_pause {
     const char *port;    /* name of the port; NULL: unknown */
     uint32_t cls, depth;
     uint64_t pauses;
-    /* `held`: time that the port was held; `first`, `last`: OCHE_NEVER if it was not held */
+    /* `held`: how long the port was held; `first`, `last`: OCHE_NEVER if the port was not held */
     oche_time held, first, last;
     /* for a hot spot: number of nodes below it, and of hosts that sent through it */
     uint32_t ports, senders;
@@ -87,7 +87,7 @@ struct oche_results_congestion {
     uint64_t queue_most;    /* bytes in the longest queue at one port; OCHE_NEVER: unknown */
 };
 
-/* A deflection: a switch sent a message another way than the routes say. */
+/* A deflection: a switch sent a message by another port than the routes say. */
 struct oche_results_deflection {
     oche_time time;
     uint32_t flow, node; /* `flow`: UINT32_MAX if unknown; `node`: the switch */
@@ -129,7 +129,10 @@ void oche_results_deadlock(struct oche_results *results, uint32_t position, cons
                            uint32_t cls);
 void oche_results_counter(struct oche_results *results, const char *entity, const char *name,
                           uint64_t value);
-/* Adds a series without values. Returns its number, which the functions that add values need. */
+/*
+ * Adds a series that has no values yet. Returns its number, which the functions that add values
+ * need.
+ */
 uint32_t oche_results_series(struct oche_results *results, const char *name, const char *entity,
                              const char *unit);
 void oche_results_point(struct oche_results *results, uint32_t series, oche_time time,

@@ -45,7 +45,7 @@ enum statement {
     LIST_DONE,
     LIST_VALUES,
     LIST_PERCENTILES,
-    ALWAYS, /* statements before ALWAYS are for every file, those from here on for a figure's */
+    ALWAYS, /* statements before ALWAYS are for every file, those after it for files of figures */
     ADD_CLAIM = ALWAYS,
     ADD_READING,
     ADD_PLOT,
@@ -177,7 +177,9 @@ static char *ask_info(struct oche_sweep_store *store, const char *key)
     return value;
 }
 
-/* Sets *empty to whether the file has no tables. Returns false for a file that is not a sweep's. */
+/*
+ * Sets *empty to true if the file has no tables. Returns false if the file is not that of a sweep.
+ */
 static bool is_empty(struct oche_sweep_store *store, bool *empty)
 {
     int64_t tables = ask_number(store, "SELECT count(*) FROM sqlite_schema");
@@ -201,7 +203,10 @@ static bool same(struct oche_sweep_store *store, const char *key, const char *wa
     return equal;
 }
 
-/* True if the file was begun by this sweep. Otherwise refuses it and says what differs. */
+/*
+ * Returns true if the file was begun by this sweep. Otherwise refuses the file and says what
+ * differs.
+ */
 static bool is_same_sweep(struct oche_sweep_store *store,
                           const struct oche_sweep_description *description)
 {
@@ -229,7 +234,7 @@ static bool is_same_sweep(struct oche_sweep_store *store,
         return true;
     char *has = ask_info(store, shown);
 
-    for (char *c = has; *c != '\0'; c++) /* the message is one line, whatever it quotes */
+    for (char *c = has; *c != '\0'; c++) /* the message must stay on one line, whatever it quotes */
         if ((unsigned char)*c < ' ')
             *c = ' ';
     snprintf(why, sizeof(why),
@@ -314,7 +319,7 @@ static void store_axes(struct oche_sweep_store *store,
     }
 }
 
-/* Makes the tables, all or none, so that a file that was begun can always be continued. */
+/* Makes all the tables or none, so that a file that was begun can always be continued. */
 static void make(struct oche_sweep_store *store, const struct oche_sweep_description *description,
                  bool figure)
 {
@@ -426,7 +431,7 @@ void oche_sweep_store_close(struct oche_sweep_store *store)
         return;
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(store->use[i]);
-    /* this fails while another process reads; the log then stays beside the file */
+    /* this fails while another process reads; the log then remains beside the file */
     if (store->database != NULL)
         sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     sqlite3_close(store->database);

@@ -135,7 +135,10 @@ void oche_sweep_store_difference(struct oche_sweep_store *store, const char *tex
 /* Sets done[p] if point p is done, for the points 0 … count - 1. Returns how many are done. */
 size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t count);
 
-/* Reads a metric at the points 0 … count - 1 into `values`; NAN where a point does not have it. */
+/*
+ * Reads a metric of the points 0 … count - 1 into `values`; NAN if a point does not have the
+ * metric.
+ */
 void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, double *values,
                              size_t count);
 
