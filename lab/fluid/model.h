@@ -70,7 +70,7 @@ bool oche_fluid_model_set(struct oche_fluid_model *model, const char *assignment
  */
 bool oche_fluid_model_check(struct oche_fluid_model *model, struct oche_error *error);
 
-/* These functions need a model that oche_fluid_model_check has accepted. */
+/* The following functions need a model that oche_fluid_model_check has accepted. */
 double oche_fluid_model_capacity(const struct oche_fluid_model *model);
 double oche_fluid_model_packet(const struct oche_fluid_model *model);
 double oche_fluid_model_delay(const struct oche_fluid_model *model);

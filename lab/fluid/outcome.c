@@ -121,7 +121,9 @@ static void observe(void *context, const struct oche_fluid *fluid, double begin,
     }
 }
 
-/* Returns the payload that the bottleneck lets through, divided by all bits that the flows send. */
+/*
+ * Returns how much payload the bottleneck lets through, as a share of all bits that the flows send.
+ */
 static double passed_on(const struct oche_fluid_summary *sum, const struct oche_fluid *fluid,
                         double payload_share)
 {
@@ -138,7 +140,10 @@ static bool run_window(struct watch *watch, struct oche_fluid *fluid, struct och
     double until = rates->from_s + (window + 1) * rates->window_s;
     uint32_t flow = 0;
 
-    /* Begins exactly where the last window ended: the queue's length is known only there. */
+    /*
+     * The window begins exactly where the last one ended, because the queue's length is known only
+     * there.
+     */
     oche_fluid_summary_begin(&watch->window, fluid, oche_fluid_time(fluid));
     watch->in_window = true;
     bool fine = oche_fluid_run(fluid, until, observe, watch);

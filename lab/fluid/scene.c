@@ -86,7 +86,8 @@ static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_mo
     const struct oche_bound *scheme = oche_bindings_find(&scenario->bindings, "congestion_control");
 
     if (oche_fluid_scene_model(scenario) != model->name)
-        return true; /* no parameters of a scheme are wanted, only the link and the flows */
+        /* only the link and the flows are wanted, not the scheme's parameters */
+        return true;
     if (!(model->name == OCHE_FLUID_DCQCN ? take_dcqcn(model, scenario, scheme, error)
                                           : take_timely(model, scheme, scenario->document, error)))
         return false;
@@ -137,7 +138,10 @@ static uint32_t find_receiver(const struct oche_world *world, const char *name, 
     return found;
 }
 
-/* Returns the time from a mark at the receiver's switch until the slower packets arrive there. */
+/*
+ * Returns the time from a mark at the receiver's switch until packets of the reduced rate arrive
+ * there.
+ */
 static oche_time loop_delay(const struct oche_world *world, uint32_t src, uint32_t dst,
                             uint32_t line_bytes)
 {

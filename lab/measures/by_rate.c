@@ -52,7 +52,7 @@ void oche_by_rate_take(struct oche_by_rate *by, const struct oche_rates *rates,
                                 .paced_settled = NAN,
                                 .paced_close = NAN};
     take_flows(by, rates, model);
-    if (rates->flows >= 2) /* a single flow has no gap to another one */
+    if (rates->flows >= 2) /* a single flow has no other flow to compare with */
         take_gap(by, rates);
     if (paced->flows >= 2) {
         const struct oche_rate_gap gap = oche_rate_gap(paced);

@@ -73,7 +73,7 @@ static void add_value(struct oche_sorted_values *values, double value)
     values->values[values->count++] = value;
 }
 
-/* Adds the bytes that applications produced, and the produced bytes that have not arrived. */
+/* Adds the bytes that applications have produced, and of these the bytes that have not arrived. */
 static void add_offered(struct oche_workload_outcome *workload, const struct oche_world *world,
                         uint32_t number)
 {
@@ -86,7 +86,7 @@ static void add_offered(struct oche_workload_outcome *workload, const struct och
     workload->supplied |= flows->plan[number].supply_bps > 0;
     if (flows->sent[number].failed != 0)
         return;
-    /* A packet's bytes count as produced little by little, but they arrive all at once. */
+    /* The bytes of a packet are produced one after the other, but arrive all at once. */
     workload->backlog_bytes += made > arrived ? made - arrived : 0;
     if (started < warmup)
         made -= oche_flow_supplied(&flows->plan[number], warmup - started);

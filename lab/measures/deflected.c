@@ -15,7 +15,7 @@ static bool is_more(const struct oche_world_taken_way *a, const struct oche_worl
 {
     if (a->deflections != b->deflections)
         return a->deflections > b->deflections;
-    return a->count > b->count; /* at equal counts, the earlier flow stays first */
+    return a->count > b->count; /* if the counts are equal, the earlier flow stays first */
 }
 
 static void keep(void *context, const struct oche_world_taken_way *way)

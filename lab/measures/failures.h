@@ -12,7 +12,7 @@
 
 #define OCHE_MOST_FAILURES_NAMED 16 /* most links that a text names */
 
-/* The hit flows, or the other flows, that started after warm-up. */
+/* The flows that started after warm-up: those that failures hit, or the others. */
 struct oche_failure_row {
     struct oche_completion_row times; /* completion times of flows of all sizes */
     uint64_t timeouts, retransmitted; /* sums over the completed flows */
@@ -22,7 +22,7 @@ struct oche_failures_outcome {
     /* number of failures in the scenario; 0: nothing fails, and the other members are 0 */
     uint32_t count;
     char *text; /* one line per failure, each with its newline; malloc'd */
-    /* packets lost at ports that were down, without a route, or on a link as it failed */
+    /* packets lost at ports that were down, for lack of a route, or on a link when it failed */
     uint64_t lost;
     struct oche_failure_row hit, others;
 };

@@ -21,7 +21,7 @@ static bool has_initial_rate(const struct oche_flows *flows)
 
 void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
 {
-    /* The last one is also ignored by an endpoint that is above queue pairs. */
+    /* Endpoints that use queue pairs also ignore the last one. */
     static const char *const of_hosts[] = {"mtu",         "ack_every",
                                            "window",      "ack_timeout",
                                            "limiter_lag", "resend_one_verb_at_a_time",

@@ -34,7 +34,10 @@ static double goodput(const struct oche_outcome *o)
 #define PAUSES(member)    OF(pauses, member)
 #define PAIR(member)      OF(pairs, member)
 #define LISTED(member)    OF(listed, member)
-/* Members of arrays that the outcome points to: offsets are within one element. */
+/*
+ * Members of the elements of arrays that the outcome points to. Offsets count from an element's
+ * beginning.
+ */
 #define QUEUE(member)                                                                              \
     .at = offsetof(struct oche_outcome_queue, occupancy.member),                                   \
     .stride = sizeof(struct oche_outcome_queue)
@@ -51,7 +54,7 @@ static double goodput(const struct oche_outcome *o)
     }
 
 const struct metric oche_metric_table[] = {
-    /* Flows that began during warm-up are in no figure but their own. */
+    /* Flows that began during warm-up are counted only in flows.in_warmup and flows.whole_run. */
     {"flows.started", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(flows)),
      "flows that started after warm-up"},
     {"flows.delivered", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(delivered)),

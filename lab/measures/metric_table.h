@@ -33,7 +33,7 @@ extern const struct unit_row oche_metric_units[UNITS];
 /* What a metric is measured for: the run has one value for each of these. */
 enum subject {
     OF_RUN,
-    OF_SIZE,           /* ranges of flow sizes in which flows started, and always "all" */
+    OF_SIZE,           /* ranges of flow sizes in which flows have started, and "all" */
     OF_DELIVERED,      /* ranges of flow sizes in which flows were delivered */
     OF_PLACE,          /* places that have ports */
     OF_WHERE,          /* kinds of links (enum oche_where) that the network has */

@@ -41,14 +41,14 @@ bool oche_metric_is_known(const char *name);
 struct oche_figure oche_metric_figure(const char *name, double value);
 #define OCHE_NO_FIGURE "–"
 
-/* The first returns a metric's meaning, the second its unit; NULL if there is no such metric. */
+/* Return the meaning and the unit of a metric; NULL if there is no such metric. */
 const char *oche_metric_help(const char *name);
 const char *oche_metric_unit(const char *name);
 
 /* Returns true if the metric exists; else false, with the error "…: no such metric; …". */
 bool oche_metric_check(const char *name, struct oche_error *error);
 
-/* Returns a static string equal to `unit`, or NULL if metrics have no such unit. */
+/* Returns a static string that equals `unit`; NULL if no metric has this unit. */
 const char *oche_metric_unit_named(const char *unit);
 
 /* Prints all names, including patterns, with unit and help. */

@@ -52,7 +52,8 @@ struct oche_outcome_flow {
     /* from the flow's start to its end, or to the end of the run */
     uint64_t goodput_bps;
     bool delivered;
-    double lost_share; /* share of the flow's duration lost to congestion that it has no part in */
+    /* share of the flow's duration lost to congestion to which it does not contribute */
+    double lost_share;
 };
 
 /* Data packets that arrived, counted over the flows in one row of sizes. */
@@ -63,11 +64,11 @@ struct oche_size_packets {
 struct oche_outcome {
     /* from a fluid model, which fills only some members (lab/fluid/outcome.h) */
     bool by_fluid;
-    char label[64];     /* tells this run from others in the same table: "dcqcn" */
+    char label[64];     /* distinguishes this run from others in the same table: "dcqcn" */
     char topology[256]; /* description in one line */
     char scheme[64], recovery[64];
     /* Remarks for the user, without a full stop; "" if there is no remark. */
-    char remark[256];          /* about the scheme's parameters in this network */
+    char remark[256];          /* remark about the scheme's parameters in this network */
     char ignored[256];         /* keys of the scenario that have no effect */
     char headroom_remark[256]; /* about PFC headroom that is less than a link needs */
     bool pfc;
@@ -78,7 +79,7 @@ struct oche_outcome {
     struct oche_world_totals totals;
     struct oche_world_ways ways;
 
-    /* Flows. A flow that started during warm-up is counted in `warmup_flows` and nowhere else. */
+    /* Flows. Of these members only `warmup_flows` counts flows that started during warm-up. */
     uint64_t warmup_flows, flows, delivered, failed;
     uint64_t unfinished; /* flows that were neither delivered nor failed when the run ended */
     struct oche_completion_row sizes[OCHE_OUTCOME_ROWS];
@@ -113,7 +114,7 @@ struct oche_outcome {
     struct oche_rates paced;
     struct oche_by_rate by_rate; /* numbers made from `rates`, `model` and `paced` */
 
-    /* Thresholds of the switch with the most ports (of several such switches, the first). */
+    /* Thresholds of the switch with the most ports; if several have as many, of the first. */
     struct oche_thresholds thresholds;
     bool has_thresholds;
 

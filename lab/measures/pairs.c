@@ -19,7 +19,7 @@ static uint32_t row_of(struct oche_pair_row *rows, uint32_t *count, uint32_t src
     return i;
 }
 
-/* True if the flow belongs to the row's pair and its turn came after warm-up. */
+/* True if the flow belongs to the row's pair of hosts, and its turn came after warm-up. */
 static bool is_of(const struct oche_world *world, const oche_time *turn,
                   const struct oche_pair_row *row, uint32_t flow)
 {

@@ -18,7 +18,7 @@ struct oche_pause_line {
     unsigned depth;
     /* hot spot: number of hosts that sent through it between `first` and `last` */
     uint32_t senders;
-    /* number of branches directly below this node that get no line */
+    /* number of branches directly below this node that are not shown */
     uint32_t hidden;
     bool returns; /* the port waits for itself, in a cycle */
     uint64_t pauses;
@@ -39,7 +39,7 @@ struct oche_pathologies {
     oche_time worst_lost, worst_life;
     /* the flow of worst_share: "host4 to host5"; "" if no flow lost time */
     char worst_flow[2 * OCHE_PATHOLOGY_NAME_BYTES];
-    /* name of the hot spot that this flow lost most to */
+    /* name of the hot spot to which this flow lost the most time */
     char worst_root[OCHE_PATHOLOGY_NAME_BYTES];
 
     /* Texts, malloc'd; NULL if there is nothing to report. */

@@ -52,7 +52,10 @@ struct oche_claim_kind {
      */
     struct oche_reading_of (*read)(const struct oche_claim *claim, const struct oche_study *study,
                                    const double *values);
-    /* Computes the distance from the shown number alone. NULL if other values are needed. */
+    /*
+     * Computes the distance, if the shown number suffices for that; NULL if other values are
+     * needed.
+     */
     double (*distance)(const struct oche_claim *claim, double shown);
 };
 

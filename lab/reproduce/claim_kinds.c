@@ -132,7 +132,7 @@ static struct oche_reading_of read_near(const struct oche_claim *claim,
 
 /* ---- along an axis ---- */
 
-/* Returns the factor between the shown number and the published one, 1 or more. */
+/* Returns the factor between the shown number and the published one; it is at least 1. */
 static double factor_off(const struct oche_claim *claim, double shown)
 {
     if (isinf(shown))

@@ -15,7 +15,7 @@ struct oche_findings {
     const struct oche_study *study;
     struct oche_samples *samples;
     struct oche_judgement *judged; /* one judgement per claim */
-    /* other readings: all judgements of claim 0, one per reading, then those of claim 1, … */
+    /* for other readings: the judgements of claim 0, one per reading, then those of claim 1, … */
     struct oche_judgement *also;
     size_t counts[OCHE_FINDINGS]; /* number of claims with each finding */
 };

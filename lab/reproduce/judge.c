@@ -27,7 +27,7 @@ const char *oche_finding_name(enum oche_finding finding)
     return names[finding];
 }
 
-/* The combinations that a condition names; the condition's value is their mean. */
+/* The combinations that a condition names. The value at the condition is the mean over them. */
 struct place {
     const struct oche_combination **points;
     size_t count;
@@ -136,7 +136,7 @@ static struct oche_reading_of read_claim(struct judge *judge, const uint32_t *dr
 static enum oche_finding finding_of(const struct oche_claim *claim, double distance)
 {
     const struct oche_tolerance *tolerance = &claim->tolerance;
-    const double slack = 1e-9; /* 0.75 - 0.7 is slightly more than 0.05 */
+    const double slack = 1e-9; /* because in floating point 0.75 - 0.7 is slightly more than 0.05 */
 
     if (isnan(distance))
         return OCHE_FINDING_NO_DATA;

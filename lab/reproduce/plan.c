@@ -55,7 +55,7 @@ static void make_grid(struct oche_plan *plan)
     OCHE_MUST(grid->sets != NULL && grid->axes != NULL);
     for (; grid->set_count < study->set_count; grid->set_count++)
         grid->sets[grid->set_count] = copy(study->sets[grid->set_count]);
-    /* fixed values first: a section can be fixed while a key in it varies */
+    /* fixed values first, because a section can be fixed while a key in it varies */
     for (size_t o = 0; o < study->override_count; o++)
         grid->axes[grid->axis_count++] = axis_of_override(&study->overrides[o], study->grid_count);
     for (size_t a = 0; a < study->axis_count; a++)
@@ -142,7 +142,7 @@ static void place(const struct oche_study *study, struct oche_error *error)
         const size_t key = strcspn(source->assignment, "=");
 
         if (strncmp(rest, source->assignment, key) == 0 && strncmp(rest + key, ": ", 2) == 0)
-            rest += key + 2; /* the place already names the key */
+            rest += key + 2; /* leaves out the key, which the place names already */
         oche_document_fail(source->document, source->node, NULL, error, "%s", rest);
     } else if (strncmp(whole, study->scenario, path) == 0 &&
                strncmp(whole + path, ": cannot be read", 16) == 0) {

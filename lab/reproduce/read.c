@@ -26,7 +26,7 @@ bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml 
                        const char *below, const char *text, const char *what,
                        const char *const *words, size_t count)
 {
-    /* numbers: a similar number is not what was meant */
+    /* if `text` is a number, suggests nothing: a similar number is not what was meant */
     bool number = text[0] >= '0' && text[0] <= '9';
     const char *nearest = number ? NULL : oche_nearest_word(text, words, count);
     const char *list = "";
@@ -156,7 +156,7 @@ bool oche_read_number(const struct oche_reader *reader, const struct oche_yaml *
     if (as->unit == OCHE_UNIT_REAL)
         param.maximum.real = 1e300;
     else
-        /* the largest value means "never", which is not a number */
+        /* not the largest value, which means "never" */
         param.maximum.u = UINT64_MAX - 1;
     if (!oche_value_parse(&param, text + negative, &parsed, &reason))
         return OCHE_READ_FAIL(reader, node, NULL, "%s", reason.text);

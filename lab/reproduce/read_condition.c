@@ -48,7 +48,7 @@ static bool unknown_axis(const struct oche_reader *reader, const struct oche_stu
                              study->axis_count);
 }
 
-/* Returns the index of the axis' value that has this label, text or number. */
+/* Returns the index of the axis' value whose label, text or number this is. */
 static size_t find_value(const struct oche_reader *reader, const struct oche_study_axis *axis,
                          const struct oche_yaml *node)
 {
@@ -166,7 +166,7 @@ static bool must_exist(const struct oche_reader *reader, const struct oche_study
     return OCHE_READ_FAIL(reader, node, NULL, "%sno grid runs %s; add it to a grid", what, text);
 }
 
-/* True if every combination that the condition names is run, and so is its reference. */
+/* True if every combination that the condition names is run, and also its reference. */
 static bool points_exist(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, const struct oche_quantity *quantity,
                          const struct oche_condition *condition)

@@ -233,7 +233,7 @@ static bool check_grid_keys(const struct oche_reader *reader, const struct oche_
     return quick == NULL || oche_read_keys(reader, quick, of_quick);
 }
 
-/* Finds the grid called `from` in the paper's file. */
+/* Finds in the paper's file the grid that `from` names. */
 static bool find_base(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *node, const char *from, const struct oche_yaml **base)
 {

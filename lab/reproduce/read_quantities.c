@@ -275,7 +275,7 @@ static bool read_published(const struct oche_reader *reader, const struct oche_s
     return true;
 }
 
-/* Checks that every curve is at one value of each axis, except of the axis that it runs along. */
+/* Checks that every curve has one value of each axis, except of the axis along which it runs. */
 static bool plot_is_complete(const struct oche_reader *reader, const struct oche_study *study,
                              struct oche_plot *plot, const struct oche_yaml *node)
 {

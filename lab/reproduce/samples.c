@@ -17,7 +17,7 @@ struct series {
          * metric
          */
         *bottom;
-    /* top / bottom in each repeat, divided by the reference's value if the quantity is relative */
+    /* top / bottom in each repeat; if the quantity is relative, divided by the reference's value */
     double *value;
     /* combination to which a relative quantity refers; NULL: the quantity is not relative */
     const struct oche_combination *reference;
@@ -222,7 +222,10 @@ static void find_values(const struct oche_samples *samples, const struct oche_qu
         series->value[r] = divide(series->top[r], series->bottom[r]);
         if (!quantity->relative)
             continue;
-        /* Repeats have the same seeds if both have as many; else the reference is its mean. */
+        /*
+         * If both have the same number of repeats, the repeats have the same seeds. Otherwise the
+         * reference is its mean.
+         */
         if (to != NULL && to->repeats == combination->repeats)
             series->value[r] =
                 divide(series->value[r], divide(reference->top[r], reference->bottom[r]));

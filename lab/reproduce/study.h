@@ -39,7 +39,7 @@ struct oche_axis_value {
     const char *label; /* the value's name in claims and tables ("GBN+CE"), or its text */
     const char *text;  /* as --set accepts it */
     double number;     /* in the axis' unit; NAN if it is not a number */
-    bool usual;        /* used by a grid that is not for one reading only */
+    bool usual;        /* used by at least one grid that is for all readings */
     const struct oche_document *document; /* where it is written */
     const struct oche_yaml *node;
 };
@@ -47,7 +47,7 @@ struct oche_axis_value {
 struct oche_study_axis {
     const char *key;
     const char
-        *unit; /* of its numbers: s, bps, bytes, ratio (or count); NULL: some are not numbers */
+        *unit; /* unit of its numbers: s, bps, bytes, ratio (or count); NULL: some are no numbers */
     struct oche_axis_value *values;
     size_t count;
 };
@@ -58,7 +58,7 @@ struct oche_study_axis {
  */
 struct oche_condition {
     struct oche_condition_term {
-        size_t *values; /* if several: the mean over them */
+        size_t *values; /* if there are several, the mean over them is taken */
         size_t count;   /* 0: not given */
     } * axis;           /* by axis */
 };
@@ -82,7 +82,7 @@ enum oche_statistic {
     OCHE_STATISTIC_PERCENTILE,
     OCHE_STATISTIC_MINIMUM,
     OCHE_STATISTIC_MAXIMUM,
-    OCHE_STATISTIC_POOLED, /* sum over repeats divided by another such sum */
+    OCHE_STATISTIC_POOLED, /* a sum over the repeats, divided by another such sum */
 };
 
 /* How a measured value x is shown. */
@@ -97,9 +97,10 @@ struct oche_quantity {
     const char *name, *label;
     const char **metrics; /* metrics whose sum is taken */
     size_t metric_count;
-    const char **over; /* metrics by whose sum it is divided */
+    const char **over; /* metrics by whose sum the first sum is divided */
     size_t over_count;
-    bool relative; /* the result is relative to the point with these values, otherwise the same */
+    /* the result is relative to that of the point which differs only in these values */
+    bool relative;
     struct oche_condition relative_to;
     enum oche_statistic statistic; /* over repeats */
     uint32_t thousandths;          /* PERCENTILE */
@@ -113,7 +114,7 @@ struct oche_claim_kind;
 /* How far from the paper a number may be. */
 struct oche_tolerance {
     double reproduced, in_shape;
-    bool relative; /* relative to the published value; otherwise in the quantity's unit */
+    bool relative; /* true: relative to the published value; false: in the quantity's unit */
 };
 
 struct oche_claim {
@@ -122,8 +123,9 @@ struct oche_claim {
     const char *says;        /* the paper's statement if it is more than a number; or NULL */
     const char *explanation; /* or NULL */
     const struct oche_quantity *quantity; /* the first one; NULL for CONDITIONS_NONE */
-    const struct oche_quantity **each;    /* by condition, if several are compared; or NULL */
-    struct oche_condition *at;            /* one or more, complete except for `along` */
+    /* if several quantities are compared: one for each condition; else NULL */
+    const struct oche_quantity **each;
+    struct oche_condition *at; /* one or more, complete except for `along` */
     size_t at_count;
     double published; /* the published value or the bound; NAN: none */
     struct oche_tolerance tolerance;
@@ -202,7 +204,7 @@ struct oche_study {
 struct oche_study *oche_study_open(const struct oche_paper *paper, const char *name, bool quick,
                                    struct oche_error *error);
 
-/* The same for a text; `paper` may be NULL. `path` stands for the file. */
+/* As oche_study_open, but reads a text. `paper` may be NULL. `path` is used as the file's name. */
 struct oche_study *oche_study_parse(const struct oche_paper *paper, const char *path,
                                     const char *text, bool quick, struct oche_error *error);
 void oche_study_close(struct oche_study *study);

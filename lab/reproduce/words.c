@@ -8,7 +8,7 @@
 
 #include "params/figures.h"
 
-/* Writes a number with three digits; below one hundredth with fewer. */
+/* Writes a number with three digits; with fewer if it is below one hundredth. */
 static void write_number(double value, char *text, size_t text_bytes)
 {
     double size = fabs(value);

@@ -31,7 +31,7 @@ struct oche_words oche_interval_words(const struct oche_study *study,
                                       const struct oche_claim *claim,
                                       const struct oche_judgement *judgement);
 
-/* Returns the paper's statement for the claim if there is one, else its number. */
+/* Returns the paper's statement for the claim if there is one; else, the paper's number. */
 struct oche_words oche_published_words(const struct oche_study *study,
                                        const struct oche_claim *claim);
 

@@ -190,7 +190,9 @@ static struct oche_scenario *open_combination(const struct oche_grid *grid, size
     return scenario;
 }
 
-/* If the error is about an override that an axis gave, makes it name --vary instead of --set. */
+/*
+ * If the error is about an override from an axis, makes the message name --vary instead of --set.
+ */
 static void name_option(const struct oche_grid *grid, struct oche_error *error)
 {
     static const char set[] = "--set ";

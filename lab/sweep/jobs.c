@@ -53,7 +53,7 @@ unsigned oche_jobs_cores(void)
 
 /* ---- the child ---- */
 
-/* Makes the kernel kill a child, not the parent with the results, if memory runs out. */
+/* If memory runs out, makes the kernel kill a child and not the parent, which has the results. */
 static void offer_to_oom_killer(void)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -61,7 +61,7 @@ static void offer_to_oom_killer(void)
     if (file < 0)
         return;
     if (write(file, "500", 3) < 0) {
-        /* if writing is forbidden, the kernel only lacks a preference */
+        /* if this is forbidden, the kernel only does not know our preference */
     }
     close(file);
 }
@@ -73,7 +73,7 @@ static _Noreturn void be_child(const struct crew *crew, const struct job *job, p
     size_t count;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* the parent died before the request took effect */
+    if (getppid() != parent) /* the parent had died before the request took effect */
         _exit(BROKEN_EXIT);
     snprintf(name, sizeof(name), "point %zu", job->point);
     prctl(PR_SET_NAME, name);
@@ -183,7 +183,7 @@ static void end_job(struct crew *crew, struct job *job, int status)
     if (!(WIFEXITED(status) && WEXITSTATUS(status) == 0 && read_result(job, &result)))
         describe_end(&result, crew, point, status, said);
     else if (said[0] != '\0')
-        fputs(said, stderr); /* a warning of a library or a sanitizer should not be hidden */
+        fputs(said, stderr); /* warnings of a library or a sanitizer should not be hidden */
     close_job(crew, job);
     report(crew, point, &result);
     oche_point_free(&result);
@@ -307,7 +307,9 @@ static void give_signals_back(struct crew *crew)
 {
     const struct timespec now = {.tv_nsec = 0};
 
-    /* Takes the pending signals: from children that are gone, and from an impatient user. */
+    /*
+     * Takes the pending signals: those of children that have ended, and those of an impatient user.
+     */
     for (int pending; (pending = sigtimedwait(&crew->waited, NULL, &now)) > 0;)
         crew->stopped |= pending != SIGCHLD;
     sigprocmask(SIG_SETMASK, &crew->before, NULL);

@@ -103,7 +103,7 @@ bool oche_point_files_write(const struct oche_point_files *files, size_t point,
         free(path);
         return false;
     }
-    /* part of the temporary name: two machines may run the same point */
+    /* the host's name is part of the temporary name, because two machines may run the same point */
     gethostname(host, sizeof(host) - 1);
     OCHE_MUST(asprintf(&part, "%s.%s.%d.part", path, host, (int)getpid()) >= 0);
     bool ok = write_part(files, point, result, part) && rename(part, path) == 0;
@@ -117,7 +117,7 @@ bool oche_point_files_write(const struct oche_point_files *files, size_t point,
     return ok;
 }
 
-/* Reads the first line, which tells whose file it is. */
+/* Reads the first line, which says to which grid and point the file belongs. */
 static enum oche_point_file look_at_head(const struct oche_point_files *files, size_t point,
                                          FILE *in)
 {
