@@ -69,7 +69,10 @@ static void run(uint64_t k, uint32_t threads, uint64_t after_us)
     bench_run(&config, label);
 }
 
-/* Runs the bench in a new process, so that peak memory is that of this run. False: it failed. */
+/*
+ * Runs the bench in a new process, so that its peak memory is that of this run. Returns false if it
+ * failed.
+ */
 static bool run_alone(uint64_t k, uint32_t threads)
 {
     int status = 0;

@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         set_up(&side, 1, sockets[1]);
-        for (;;) /* until the parent ends it */
+        for (;;) /* until the parent ends this process */
             progress(&side);
     }
     set_up(&side, 0, sockets[0]);

@@ -15,7 +15,7 @@
 
 #define MESSAGE     65536
 #define MESSAGES    3000
-#define WARM_UP     600 /* of MESSAGES, the first 600 are warm-up */
+#define WARM_UP     600 /* of the MESSAGES, this many are for warm-up */
 #define TURNS       3
 #define QPS         64
 #define OUTSTANDING 128 /* messages in flight on all queue pairs; the socket buffer holds more */

@@ -172,7 +172,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_STATS:
         options->stats = true;
         return 0;
-    case ARGP_KEY_ARG: /* the rest of the arguments belongs to the command */
+    case ARGP_KEY_ARG: /* this argument and all that follow belong to the command */
         options->command = &state->argv[state->next - 1];
         state->next = state->argc;
         return 0;
@@ -251,7 +251,7 @@ static bool set_variable(const char *name, const char *value)
     return value == NULL || setenv(name, value, 1) == 0;
 }
 
-/* Puts `value` at the beginning of the environment variable, before the user's value. */
+/* Puts `value` into the environment variable, in front of the user's value. */
 static bool set_in_front(const char *name, const char *value)
 {
     const char *before = getenv(name);

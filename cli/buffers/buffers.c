@@ -32,7 +32,7 @@ struct options {
     struct oche_buffers_input input;
     bool sized; /* at least one option for the calculation was given */
     bool has_cable, has_delay;
-    struct oche_buffers_links all; /* rate and length of ports that --ports gives without */
+    struct oche_buffers_links all; /* rate and length of the ports for which --ports gives none */
     const char *preset, *check;
     /* options that were given, which replace the preset's values */
     bool has_buffer, has_ports, has_rate;

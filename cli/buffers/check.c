@@ -21,7 +21,7 @@ struct kind {
     uint64_t least_headroom, most_headroom, headroom_total, shared, xoff, reserve;
     /* bits per second: growth of the fastest-growing queue, fed by other ports at line rate */
     uint64_t growth_bps;
-    /* headroom that the port needs whose link lacks most; 0: every link has enough */
+    /* headroom needed by the port that lacks the most headroom; 0: every port has enough */
     uint64_t needed;
     unsigned priorities;
 };
@@ -66,7 +66,7 @@ static uint64_t growth(const struct oche_switch_config *config, const uint32_t *
         sum += rates[i];
     for (uint32_t port = 0; fan_in > 0 && port < config->port_count; port++) {
         uint64_t own = config->ports[port].rate_bps;
-        /* if the port itself is among the fastest, the next port takes its place */
+        /* if the port itself is among the fastest, the next fastest takes its place */
         uint64_t in = own >= rates[fan_in - 1] ? sum - own + rates[fan_in] : sum;
 
         if (fan_in_of[port] == fan_in && in > own && in - own > most)
@@ -85,7 +85,8 @@ static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
     oche_world_switch_config(all->world, sw, &config, ports);
     struct oche_buffer_plan plan = oche_buffer_plan(&config);
 
-    memset(kind, 0, sizeof(*kind)); /* padding too, since kinds are compared with memcmp */
+    /* clears the padding too, because kinds are compared with memcmp */
+    memset(kind, 0, sizeof(*kind));
     kind->node_kind = node->kind;
     kind->ports = config.port_count;
     kind->chip_ports = (uint32_t)plan.ports;
@@ -234,7 +235,7 @@ static void print_all_priorities(const struct switches *all,
 
 /* ---- what would suffice ---- */
 
-/* True if kmin is sure to act before PFC with these parameters of the switch. */
+/* True if with these parameters of the switch kmin is sure to act before PFC. */
 static bool would_do(const struct switches *all, struct oche_switch_config config,
                      const struct kind *kind, const struct oche_switch_params *params)
 {

@@ -31,7 +31,7 @@ oche_time oche_buffers_delay(double metres)
     return (oche_time)(metres * PS_PER_M);
 }
 
-/* Parses a kind of ports, "64x100Gbps@3m". Writes into `word`. */
+/* Parses a kind of ports, "64x100Gbps@3m". Changes `word`. */
 static bool read_kind(char *word, struct oche_buffers_links *links, struct oche_error *why)
 {
     const struct oche_param count = {.name = "number",

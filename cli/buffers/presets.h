@@ -11,7 +11,9 @@ struct oche_buffers_preset {
     const char *name, *chip;
     uint64_t buffer_bytes, rate_bps;
     unsigned ports;
-    /* true: from the maker of the chip, or of a switch with it; false: from other sources */
+    /*
+     * true: the numbers are from the maker of the chip or of a switch with it; false: from others
+     */
     bool sure;
     const char *source; /* where the memory's size is published */
     const char *note;   /* a remark for the user; NULL: none */

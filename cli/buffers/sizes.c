@@ -118,7 +118,7 @@ static void print_flight(const struct model *model, const struct oche_buffers_li
     fputc('\n', out);
 }
 
-/* Returns the headroom of the link that needs most. */
+/* Returns the headroom that the link with the largest need requires. */
 static uint64_t needed(const struct model *model)
 {
     uint64_t most = 0;

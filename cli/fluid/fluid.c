@@ -124,7 +124,9 @@ static bool prepare(struct session *session)
 {
     enum oche_fluid_name name = session->options.model;
 
-    /* The model's keys determine which --set options are for the scenario. */
+    /*
+     * The model comes first, because its keys determine which --set options are for the scenario.
+     */
     oche_fluid_model_init(&session->model, name == OCHE_FLUID_NAMES ? OCHE_FLUID_DCQCN : name);
     if (session->options.scenario != NULL && !open_scenario(session))
         return false;

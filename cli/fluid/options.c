@@ -23,7 +23,7 @@ enum key {
 
 static const struct oche_param time_param = {.name = "time",
                                              OCHE_IS_TIME(0, OCHE_NS, 1000 * OCHE_SEC)};
-/* Has the limits of the models' own key "delay". */
+/* The limits are those of the models' key "delay". */
 static const struct oche_param delay_param = {.name = "delay",
                                               OCHE_IS_TIME(0, 100 * OCHE_NS, OCHE_SEC)};
 static const struct oche_param count_param = {.name = "count",

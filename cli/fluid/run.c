@@ -18,7 +18,9 @@
 #include "store/store.h"
 #include "params/table.h"
 
-/* most flows that are drawn one by one; of more, the smallest and the largest rates are drawn */
+/*
+ * most flows that are drawn one by one; if there are more, only the smallest and the largest rate
+ */
 #define DRAWN_FLOWS 9
 #define CHART_STEPS 20 /* samples per column of a chart */
 #define NAME_BYTES  64
@@ -29,7 +31,7 @@ struct watch {
     struct oche_fluid_summary summary;
     struct oche_text_chart queue, rates;
     double *values; /* rate of each entry of the flow list */
-    /* numbers of the next sample for files and of the next one for charts */
+    /* number of the next sample for files; number of the next sample for charts */
     uint64_t next_sample, next_dot;
     struct oche_whole_file csv;
     struct oche_results *results;

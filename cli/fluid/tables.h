@@ -7,7 +7,7 @@
 #include "params/error.h"
 
 struct oche_fluid_grid {
-    /* accepted by oche_fluid_model_check; its delay is changed for each column */
+    /* a model that oche_fluid_model_check has accepted; its delay is changed for each column */
     struct oche_fluid_model *model;
     const uint32_t *counts;
     size_t count_count;

@@ -106,7 +106,7 @@ static void print_claims(const struct oche_findings *findings, FILE *out)
     fputc('\n', out);
 }
 
-/* Returns the claim's explanation if its verdict needs one; else NULL. */
+/* Returns the claim's explanation if the verdict needs one; else NULL. */
 static const char *explanation_of(const struct oche_findings *findings, size_t c)
 {
     return findings->judged[c].finding == OCHE_FINDING_REPRODUCED

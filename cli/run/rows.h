@@ -14,7 +14,7 @@
 /* How a row's metrics are combined in a cell. */
 enum oche_row_cell {
     OCHE_CELL_BESIDE, /* side by side; the cell is empty if one of them is missing */
-    OCHE_CELL_PART,   /* the first as a part of the second: "3 of 12" */
+    OCHE_CELL_PART,   /* the first metric as a part of the second: "3 of 12" */
     OCHE_CELL_SUM
 };
 
@@ -32,7 +32,7 @@ struct oche_row {
     const char *after; /* end of the row's name, after the subject's name */
     enum oche_each each;
     enum oche_row_cell cell;
-    unsigned widths[2]; /* minimum widths of the first figure in a cell, and of the others */
+    unsigned widths[2]; /* minimum width of the first figure in a cell, and of the others */
     enum oche_row_shown shown;
     const char *where; /* the row is shown only if this metric is above 0 in at least one run */
     /* the row is shown only if this returns true for at least one run */
@@ -43,7 +43,7 @@ struct oche_row {
      */
     void (*text)(struct oche_table *table, const struct oche_outcome *outcome);
     const char *(*note)(const struct oche_outcome *outcome, unsigned which);
-    /* Draws rows of its own; all other members but `group` are then not used. */
+    /* Draws rows of its own. Then all other members except `group` are not used. */
     void (*draw)(struct oche_table *table, const struct oche_outcome *outcomes, size_t count);
 };
 

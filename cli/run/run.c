@@ -45,7 +45,7 @@ enum status { DONE = 0, REFUSED = 2, DEADLOCK = 3 };
 
 /* ---- scenarios ---- */
 
-/* Replaces "--set KEY=VALUE: ", with which the error begins, by the option that the user typed. */
+/* The error begins with "--set KEY=VALUE: ". Replaces that by the option that the user typed. */
 static void name_option(struct session *session, const char *assignment, const char *typed)
 {
     char set[OCHE_ERROR_BYTES];
@@ -77,7 +77,7 @@ static struct oche_scenario *open_scenario(struct session *session, const char *
     return scenario;
 }
 
-/* Makes an error about an override name the option that gave it. */
+/* If the error is about an override, makes the message name the option that gave the override. */
 static void name_options(struct session *session, const char *last)
 {
     for (size_t i = 0; i < session->options.set_count; i++)
@@ -224,7 +224,7 @@ static struct oche_results *begin_results(struct session *session, const struct 
     return results;
 }
 
-/* Checks the folders of all runs now, rather than after an hour. */
+/* Checks the folders of all runs before the runs: an error after an hour would be too late. */
 static bool results_can_be_written(struct session *session)
 {
     for (size_t i = 0; i < session->count; i++) {
@@ -281,7 +281,7 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
 
     if (world == NULL)
         return false;
-    /* everything else has been checked before */
+    /* everything else has been checked already */
     if (number == 0 && !results_can_be_written(session)) {
         oche_world_free(world);
         return false;
@@ -299,7 +299,10 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
     return ok;
 }
 
-/* Builds the worlds of all runs but the first, to find errors; the first is built next, to run. */
+/*
+ * Builds the worlds of all runs except the first, to find errors. The first is built next, when it
+ * runs.
+ */
 static bool other_worlds_can_be_made(struct session *session)
 {
     for (size_t i = 1; i < session->count; i++) {

@@ -6,7 +6,7 @@
 #include "lab/measures/outcome.h"
 #include "params/table.h"
 
-/* Adds one row for each counter of each scheme that at least one run has. */
+/* Adds a row for each counter of each scheme that at least one run uses. */
 void oche_scheme_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count);
 
 /* True if the scheme's counters include the packets that it sent on its own. */

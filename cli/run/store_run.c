@@ -472,7 +472,7 @@ static void store_port(struct oche_results *results, const struct oche_world *wo
     char entity[OCHE_OUTCOME_NAME_BYTES], name[64];
 
     entity_of(topology, node, local, entity, sizeof(entity));
-    if (node >= topology->host_count) /* for hosts, the NIC has counters that tell more */
+    if (node >= topology->host_count) /* not for hosts, whose NICs have counters that tell more */
         store_some(results, entity, port_counters, OCHE_COUNT_OF(port_counters), stats);
     for (size_t i = 0; i < OCHE_COUNT_OF(class_counters); i++) {
         for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {

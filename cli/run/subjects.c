@@ -69,7 +69,10 @@ static unsigned find_queue(const struct oche_outcome *outcome, const char *name)
     return UINT_MAX;
 }
 
-/* Takes queue `number`, counted over the queues of the first run, then of the second, and so on. */
+/*
+ * Takes queue `number`. Numbers count the queues of the first run, then those of the second, and so
+ * on.
+ */
 static bool take_queue(struct oche_subject *subject, unsigned number,
                        const struct oche_outcome *outcomes)
 {

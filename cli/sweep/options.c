@@ -48,7 +48,7 @@ static size_t read_number(const char *option, const char *text, size_t least, si
     return (size_t)number;
 }
 
-/* True if `text` up to `end` is a plain number that is at most `most`. */
+/* True if the text from `text` to `end` is a plain number of at most `most`. */
 static bool is_number(const char *text, const char *end, size_t most, size_t *number)
 {
     *number = 0;

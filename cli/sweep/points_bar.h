@@ -11,9 +11,9 @@
 
 struct oche_points_bar {
     bool quiet, terminal, drawn;
-    size_t total, done;               /* all points, and those done, in this run or earlier */
-    size_t ended;                     /* points that ended in this run, successful or not */
-    size_t bad;                       /* those of `ended` that were not successful */
+    size_t total, done; /* number of all points; of those done in this run or earlier */
+    size_t ended;       /* points that ended in this run, successful or not */
+    size_t bad;         /* of `ended`, the points that were not successful */
     double begun, ended_at, shown_at; /* seconds on the monotonic clock */
 };
 

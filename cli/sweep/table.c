@@ -28,7 +28,7 @@ struct view {
     size_t column_count, points, combinations;
     bool *done; /* whether each point is done */
     bool all_done;
-    bool some_without_value; /* at least one mean is over fewer points than are done */
+    bool some_without_value; /* at least one mean is over fewer points than have been done */
 };
 
 /* True if at least one point has a value that is neither 0 nor NAN. */

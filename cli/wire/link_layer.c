@@ -89,7 +89,7 @@ bool oche_link_view(int datalink, const uint8_t *bytes, size_t count, struct och
     default:
         break;
     }
-    /* A type field is missing, or its numbers differ between systems: the IP version decides. */
+    /* There is no type field, or its numbers differ between systems. So the IP version decides. */
     view->ip =
         count > view->ip_at && (bytes[view->ip_at] >> 4 == 4 || bytes[view->ip_at] >> 4 == 6);
     return count > view->ip_at;

@@ -108,7 +108,7 @@ static struct entry *entry_of(struct oche_psn_seen *seen, const struct oche_psn_
     return entry;
 }
 
-/* Sets `newest` to `psn`, and drops the pages that are then half the number range behind. */
+/* Sets `newest` to `psn`. Drops the pages that are now half the range of numbers behind. */
 static void advance(struct entry *entry, uint32_t psn)
 {
     uint32_t page = entry->newest >> PAGE_BITS;

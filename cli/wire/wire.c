@@ -41,7 +41,8 @@ struct report {
     int64_t first_ns; /* time of the first frame, nanoseconds since 1970 */
     uint64_t frames, roce, pfc, other, cut, wrong;
     uint64_t wrong_by[OCHE_WIRE_ERROR_COUNT];
-    uint64_t differ; /* packets with a right ICRC whose fields, encoded again, give other bytes */
+    /* packets whose ICRC is right but whose fields, encoded again, give other bytes */
+    uint64_t differ;
     uint64_t packets[OCHE_OPCODES], bytes[OCHE_OPCODES];
     uint64_t retransmissions, rnr_naks, naks[NAK_KIND + 1], ce;
 };
@@ -340,9 +341,9 @@ static bool note_psn(struct report *report, struct one *one)
 
     if (row->service != OCHE_SERVICE_RC && row->service != OCHE_SERVICE_RC_EXTENDED &&
         row->service != OCHE_SERVICE_UC)
-        return true; /* UD numbers its packets and repeats none: no retransmission */
+        return true; /* packets of other services are never retransmitted */
     if (row->operation == OCHE_OPERATION_ACK)
-        return true; /* an ACK repeats the PSN that it acknowledges: no retransmission */
+        return true; /* an ACK has the PSN that it acknowledges, so this is no retransmission */
     memcpy(stream.src_ip, one->facts.src_ip, 16);
     memcpy(stream.dst_ip, one->facts.dst_ip, 16);
     stream.response = (row->flags & OCHE_OP_RESPONSE) != 0;
@@ -375,7 +376,7 @@ static void wrong_bytes(struct report *report, const struct one *one)
     report->wrong++;
     report->wrong_by[one->error]++;
     print_start(report, one);
-    /* this error is found after IP and UDP, so their fields are known */
+    /* such an error is found after IP and UDP were read, so their fields are known */
     if (one->error >= OCHE_WIRE_ALIGNMENT) {
         print_addresses(&one->facts);
         printf("  ");
