@@ -19,7 +19,7 @@ struct pairs {
     uint64_t *bits;
     size_t *first;   /* by switch: index of its first row in `bits` */
     uint32_t *words; /* by switch: 64-bit words in a row */
-    uint32_t *mark;  /* by port: 1 + the last group whose packets came in there; 0: none yet */
+    uint32_t *mark;  /* by port: 1 + the last group whose packets came in by it; 0: none yet */
     uint32_t *stack; /* ports where packets came in that are still to be followed */
     size_t count;
 };

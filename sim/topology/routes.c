@@ -30,7 +30,7 @@ struct maker {
     uint32_t *from_top; /* with up_down: the switches, from the top down */
     uint16_t *down;     /* with up_down: by switch, links on the path down to the current group */
     struct edge *edges;
-    uint32_t *first_edge; /* by switch: index into `edges`; one more entry ends the last switch */
+    uint32_t *first_edge; /* by switch: index into `edges`; one entry more, for the end */
     uint32_t *group_at;   /* by switch: the group of its hosts, or UINT32_MAX */
     uint16_t *distance;   /* by switch: links to the current group, or UNREACHED */
     uint32_t *queue;      /* switches */
