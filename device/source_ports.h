@@ -24,10 +24,10 @@
 struct oche_source_ports {
     int fds[OCHE_MAX_SOURCE_PORTS];
     uint16_t ports[OCHE_MAX_SOURCE_PORTS];
-    uint8_t of[OCHE_MAX_SOURCE_PORTS]; /* for each remainder: index in fds and ports */
+    uint8_t of[OCHE_MAX_SOURCE_PORTS]; /* by remainder: index in fds and ports */
     unsigned wanted;                   /* the divisor */
     unsigned count;                    /* number of fds and ports; 1 or more */
-    bool own; /* fds are sockets for sending only; false: fds[0] is the device's own */
+    bool own; /* true: fds are sockets only for sending; false: fds[0] is the device's own socket */
 };
 
 /*

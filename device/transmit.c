@@ -400,8 +400,8 @@ static bool pull(struct oche_device *device, oche_time now)
         return false;
     t->packet_count = pull_packets(device, now);
     for (unsigned i = 0; i < t->packet_count; i++) {
-        OCHE_MUST(t->packets[i].dst <
-                  device->peers.count); /* oche_device_connect has checked this */
+        /* oche_device_connect has checked this */
+        OCHE_MUST(t->packets[i].dst < device->peers.count);
         write_packet(&t->packets[i], &t->outgoing[i]);
         t->outgoing[i].port =
             (uint8_t)oche_source_ports_choose(&device->source_ports, t->packets[i].udp_source_port);

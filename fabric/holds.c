@@ -9,7 +9,7 @@
  * least this share of the time and could have sent at least this share of its bytes during that
  * time.
  */
-#define HELD_TIME_SHARE  20 /* the share is 1 / this number */
+#define HELD_TIME_SHARE  20 /* the share of time is 1 / HELD_TIME_SHARE */
 #define HELD_BYTES_SHARE 2
 
 /*

@@ -69,7 +69,7 @@ static const struct oche_switch_counter counters[OCHE_IOFD_COUNTERS] = {
 
 struct iofd {
     const struct oche_iofd_params *params;
-    const uint64_t *onward; /* not owned; a bit for each port * groups + group */
+    const uint64_t *onward; /* not owned; bit port * groups + group: see oche_switch_config */
     uint32_t groups;
     uint8_t lanes; /* number of lanes, which are classes 0 … lanes - 1 */
     bool links_fail;

@@ -31,8 +31,9 @@ struct oche_egress_queue {
 
 /* A port has one or more of these. The members before `queue` are used only in its first one. */
 struct oche_egress {
-    uint64_t packets;   /* sent since the last reset */
-    oche_time queueing; /* time that the sent packets waited here, summed, since the last reset */
+    uint64_t packets; /* sent since the last reset */
+    /* sum of the times that the sent packets waited here, since the last reset */
+    oche_time queueing;
     uint32_t max_bytes; /* largest total of all queues, since the last reset */
     uint8_t waiting;    /* mask of the classes that hold a packet */
     uint8_t paused;     /* mask of the classes that the peer has paused */

@@ -38,13 +38,14 @@ struct oche_switch_params {
     uint64_t pfc_priorities; /* priorities that the buffer is divided for; 0: the lossless classes
                                 in use */
     uint64_t chip_ports;     /* ports that headroom is kept for; 0: the existing ports */
-    uint64_t
-        headroom_bytes;     /* per ingress port and priority; OCHE_NEVER: computed from each link */
-    double headroom_scale;  /* factor of the computed headroom; 1 except in what-if studies */
+    /* per ingress port and priority; OCHE_NEVER: computed from each link */
+    uint64_t headroom_bytes;
+    /* the computed headroom is multiplied by this; 1 except in what-if studies */
+    double headroom_scale;
     oche_time pfc_response; /* from the arrival of a PAUSE frame until it takes effect */
     double egress_alpha;    /* lossy classes: queue limit as a share of the free buffer; 0: none */
-    uint64_t
-        port_buffer_bytes; /* lossy classes: limit of a port's egress queues together; 0: none */
+    /* lossy classes: limit for all egress queues of a port together; 0: none */
+    uint64_t port_buffer_bytes;
     bool ecn;
     uint64_t kmin_bytes, kmax_bytes;
     double pmax;
@@ -113,7 +114,7 @@ struct oche_switch_config {
     const struct oche_switch_port_config *ports;
     uint8_t class_count; /* number of traffic classes in use: 0 … class_count-1; the highest has
                             priority */
-    uint8_t lossless_classes; /* mask: classes that PFC applies to */
+    uint8_t lossless_classes; /* mask of the classes to which PFC applies */
     /*
      * The lowest classes, 0 … lanes-1, are lanes of one data class (fabric/priority.h). 0 or 1:
      * there are no lanes. A mechanism moves packets between them.
@@ -155,7 +156,7 @@ struct oche_switch_config {
 enum oche_drop {
     OCHE_DROP_BUFFER,    /* shared buffer or threshold (lossy class) or headroom was full */
     OCHE_DROP_NO_ROUTE,  /* destination unknown or unreachable */
-    OCHE_DROP_TTL,       /* OCHE_HOP_LIMIT exceeded: a routing loop */
+    OCHE_DROP_TTL,       /* OCHE_HOP_LIMIT was exceeded, because of a routing loop */
     OCHE_DROP_MECHANISM, /* a mechanism did not admit the packet: for example a credit that found
                             its queue full */
     OCHE_DROP_LINK_DOWN, /* the packet waited at a port, or was routed to one, whose link is down */
@@ -165,7 +166,7 @@ enum oche_drop {
 struct oche_switch_port_stats {
     uint64_t packets;        /* transmitted, PFC frames not counted */
     oche_time queueing_time; /* time from arrival until departure begins, summed over packets */
-    uint64_t marks;          /* CE set on packets that left here */
+    uint64_t marks;          /* packets that left here and got the CE mark here */
     /* counted at the egress port; NO_ROUTE and TTL at the ingress port */
     uint64_t drops[OCHE_DROP_CAUSES];
     uint64_t pauses_sent[OCHE_CLASSES];      /* number of XOFF frames, without refreshes */
@@ -343,7 +344,7 @@ bool oche_switch_stays_pausing(const struct oche_switch *sw, unsigned port, unsi
 struct oche_queue_watch {
     uint64_t step_bytes;
     uint32_t steps;  /* entries of `time`; the last one includes all higher occupancies */
-    oche_time *time; /* by floor(occupancy / step_bytes): time in picoseconds */
+    oche_time *time; /* time in picoseconds at each floor(occupancy / step_bytes) */
     oche_time since;
     uint64_t bytes, max_bytes;
 };

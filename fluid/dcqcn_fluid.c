@@ -209,7 +209,7 @@ struct dcqcn {
     struct oche_dcqcn_model model;
     struct oche_ode_level levels[2];
     enum piece piece;                 /* the piece that applies to the delayed queue in this step */
-    double known_at;                  /* the time for which `events` are valid; NAN: none */
+    double known_at;                  /* the time for which `events` is valid; NAN: for none */
     struct oche_dcqcn_events *events; /* by flow */
     double *past;                     /* queue and rates, one `delay` ago */
 };

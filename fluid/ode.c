@@ -502,7 +502,7 @@ struct oche_ode *oche_ode_create(const struct oche_ode_system *system,
     for (unsigned i = 0; i < ARRAYS; i++)
         ode->work[i] = make(system->size, sizeof(**ode->work));
     ode->held = make(system->size, sizeof(*ode->held));
-    remember(ode, ode->work[K1]); /* the state was constant before: slope 0 */
+    remember(ode, ode->work[K1]); /* the state was constant before, so its slope was 0 */
     return ode;
 }
 

@@ -12,7 +12,7 @@ struct scale {
     const char *name;
 };
 
-/* Formats a value with three significant digits and a unit; with fewer if they are exact. */
+/* Formats a value with a unit and three significant digits, or fewer if fewer are exact. */
 static struct oche_figure scaled(uint64_t value, const struct scale *scales)
 {
     struct oche_figure figure;

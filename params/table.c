@@ -14,7 +14,7 @@
 struct oche_table {
     size_t columns, count, capacity; /* count: cells so far; capacity: cells allocated */
     char **cells;
-    bool *rules; /* by row: a rule is drawn before it */
+    bool *rules; /* by row: whether a rule is drawn before the row */
     size_t rule_rows;
 };
 

@@ -431,8 +431,8 @@ static unsigned edit_distance(const char *a, const char *b)
 
 const char *oche_nearest_word(const char *text, const char *const *words, size_t count)
 {
-    unsigned best = (unsigned)(strlen(text) + 2) / 3 +
-                    1; /* a word with this many edits or more is not similar */
+    /* a word with this many edits or more is not similar */
+    unsigned best = (unsigned)(strlen(text) + 2) / 3 + 1;
     const char *nearest = NULL;
 
     for (size_t i = 0; i < count; i++) {

@@ -16,7 +16,7 @@
 
 struct flow {
     uint64_t bytes;
-    /* NAN if the flow was not delivered; slowdown also NAN if the ideal time is unknown */
+    /* NAN if the flow was not delivered; `slowdown` is also NAN if the ideal time is unknown */
     double time_s, slowdown;
     bool failed;
 };

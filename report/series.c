@@ -43,7 +43,7 @@ static struct json_object *line_json(const struct oche_span *spans, size_t count
     return list;
 }
 
-/* Reads the samples of one series, and the times of its first and last sample in picoseconds. */
+/* Reads the samples of one series, and the times, in picoseconds, of its first and last sample. */
 static void read_samples(struct oche_report_source *source, uint64_t id, struct values *values,
                          uint64_t *first, uint64_t *last)
 {

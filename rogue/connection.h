@@ -58,7 +58,7 @@ enum rogue_outcome {
 struct rogue_port {
     /* Posts a piece on queue pair 0 or 1. Returns false if the send queue is full. */
     bool (*post)(void *context, unsigned qp, const struct rogue_piece *piece);
-    /* Sets the limiter of a queue pair. The line rate or more: no limit. */
+    /* Sets the limiter of a queue pair. `bps` at or above the line rate means no limit. */
     void (*limit)(void *context, unsigned qp, uint64_t bps);
     /* RC: asks the peer to limit the data of READs on this queue pair (RoGUE sec 3.4). */
     void (*limit_reads)(void *context, unsigned qp, uint64_t bps);
@@ -162,7 +162,9 @@ void rogue_expire(struct rogue_connection *rogue, oche_time now);
 
 /* True if no verb is under way and both queue pairs are ready. */
 bool rogue_idle(const struct rogue_connection *rogue);
-/* True if no batch is under way: on UC, all of them have been answered or given up. */
+/*
+ * True if no batch is under way. On UC that means that all batches have been answered or given up.
+ */
 bool rogue_quiet(const struct rogue_connection *rogue);
 /* True if the connection has failed for good. From then on every verb ends as FLUSHED. */
 bool rogue_broken(const struct rogue_connection *rogue);

@@ -81,7 +81,8 @@ struct rogue_connection {
     unsigned active;
     uint64_t resume; /* after a failure: the piece with which the shadow must begin */
     bool broken;
-    oche_time echo_deadline; /* UC: when all batches count as lost; OCHE_NEVER: none is under way */
+    /* UC: when all batches under way will count as lost; OCHE_NEVER: none is under way */
+    oche_time echo_deadline;
     struct rogue_counts counts;
 };
 

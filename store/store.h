@@ -49,7 +49,7 @@ struct oche_results_pause {
     uint64_t pauses;
     /* `held`: how long the port was held; `first`, `last`: OCHE_NEVER if the port was not held */
     oche_time held, first, last;
-    /* for a hot spot: number of nodes below it, and of hosts that sent through it */
+    /* for a hot spot: number of nodes below it; number of hosts that sent through it */
     uint32_t ports, senders;
     bool returns; /* the port waits for itself, in a cycle */
 };

@@ -19,7 +19,10 @@
 struct kind {
     uint32_t node_kind, ports, chip_ports, fan_out, fan_in;
     uint64_t least_headroom, most_headroom, headroom_total, shared, xoff, reserve;
-    /* bits per second: growth of the fastest-growing queue, fed by other ports at line rate */
+    /*
+     * how fast the fastest-growing queue grows when other ports feed it at line rate, in bits per
+     * second
+     */
     uint64_t growth_bps;
     /* headroom needed by the port that lacks the most headroom; 0: every port has enough */
     uint64_t needed;

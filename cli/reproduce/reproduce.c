@@ -49,7 +49,7 @@ struct session {
     struct work *works;
     size_t work_count;
     struct oche_pool *pool;
-    struct work *now; /* the figure that is running */
+    struct work *now; /* the figure whose runs are under way */
     struct oche_points_bar bar;
     size_t bad;
     bool broken; /* results cannot be written; `error` says why */

@@ -54,8 +54,8 @@ struct oche_cc_flow {
     void *state;        /* scheme->flow_state_bytes, zeroed before `start` */
     const void *params; /* the scheme's parameter struct */
     uint64_t line_rate_bps;
-    uint64_t
-        initial_rate_bps; /* rate to start at: the line rate, or less if local policy says so */
+    /* the rate at which to start: the line rate, or less if local policy says so */
+    uint64_t initial_rate_bps;
     uint16_t mtu_bytes;
     uint32_t peer_address;
     struct oche_random *random;
@@ -73,8 +73,8 @@ struct oche_cc_flow {
 enum oche_cc_wants {
     /* the flow's decisions have changed; the NIC must carry them out */
     OCHE_CC_WANTS_LOOK = 1 << 0,
-    OCHE_CC_WANTS_OWN =
-        1 << 1, /* to send a packet `own_opcode` at control priority, if `extended` */
+    /* to send a packet `own_opcode` at control priority, if `extended` */
+    OCHE_CC_WANTS_OWN = 1 << 1,
 };
 
 /* The NIC's side of a scheme that has more than per-queue-pair state: one per NIC. */
@@ -218,7 +218,7 @@ struct oche_cc_scheme {
      */
     void (*stop)(struct oche_cc_flow *flow);
 
-    /* All other hooks are optional: NULL costs nothing. Hooks of the sender half: */
+    /* All other hooks are optional; NULL costs nothing. The hooks of the sender half: */
     /*
      * A packet of a request or of READ data is about to leave. May stamp fields, and ask for an ACK
      * (OCHE_BTH_ACKREQ). line_bytes includes the gap.

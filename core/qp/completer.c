@@ -21,7 +21,7 @@ static const uint8_t done_opcodes[OCHE_WORK_OPCODES] = {
     [OCHE_WORK_FETCH_ADD] = OCHE_DONE_FETCH_ADD,
 };
 
-/* The status of the work request that a NAK names, by NAK code. */
+/* By NAK code: the status of the work request that the NAK names. */
 static const uint8_t nak_statuses[] = {
     [OCHE_SYNDROME_NAK_INVALID_REQUEST - OCHE_SYNDROME_NAK_SEQUENCE] =
         OCHE_STATUS_REMOTE_INVALID_REQUEST,
@@ -327,7 +327,7 @@ static void nak_rnr(struct oche_qp *qp, const struct oche_packet *packet, oche_t
     if (packet->psn != qp->tx.una)
         return;
     if (qp->rnr_deadline != OCHE_NEVER)
-        return; /* a repeated RNR NAK, for the second copy of a packet */
+        return; /* a repeated RNR NAK, which answers the second copy of a packet */
     if (!spend_retry(qp, &qp->rnr_retries_left)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RNR_RETRY_EXCEEDED, now);
         return;

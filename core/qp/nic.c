@@ -228,7 +228,10 @@ void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause
 
 /* ---- prefetching ---- */
 
-/* The events to prefetch for; each event needs different cache lines of a queue pair. */
+/*
+ * The kinds of events for which cache lines are prefetched. Each kind needs other lines of a queue
+ * pair.
+ */
 enum fetch { FETCH_TRANSMIT, FETCH_REQUEST, FETCH_RESPONSE };
 
 static inline void fetch_line(const void *line)

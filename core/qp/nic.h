@@ -33,7 +33,10 @@ struct oche_srq;
 
 /* Events of a queue pair that a driver may want to know. */
 enum oche_qp_event {
-    /* In ERR, with a shared receive queue: the queue pair takes no further receive from it. */
+    /*
+     * In ERR, with a shared receive queue: the queue pair will take no further receive from the
+     * queue.
+     */
     OCHE_QP_EVENT_LAST_RECEIVE,
     /* In ERR, because the peer sent a request that is invalid or that it may not make. */
     OCHE_QP_EVENT_BAD_REQUEST,
@@ -153,8 +156,8 @@ struct oche_nic_config {
     uint64_t line_rate_bps; /* line rate of the port */
     uint32_t gap_bytes;     /* gap between frames on the line: OCHE_GAP_BYTES, or 0 */
     bool ipv6;
-    uint8_t
-        control_class; /* traffic class of CNPs, and of ACKs and NAKs without READ data before */
+    /* traffic class of CNPs, and of ACKs and NAKs that do not follow READ data */
+    uint8_t control_class;
     uint32_t max_qps;
     uint32_t max_regions;
     uint64_t ecn_threshold_bytes; /* own backlog above which CE is set; OCHE_NEVER: never */
@@ -195,7 +198,7 @@ struct oche_nic_stats {
     uint64_t ce_received; /* data packets that arrived with CE */
     uint64_t ce_marked;   /* data packets that this NIC marked itself */
     uint64_t timeouts;    /* times that an ACK timer ran out */
-    /* total; oche_nic_rejected gives the number by cause */
+    /* the total; oche_nic_rejected has the numbers by cause */
     uint64_t rejected_packets;
 };
 
@@ -210,7 +213,7 @@ enum oche_reject {
     OCHE_REJECT_SEQUENCE,       /* UC: middle of a message whose start is missing */
     OCHE_REJECT_PSN,            /* a response to a PSN that is not outstanding */
     OCHE_REJECT_DUPLICATE_GONE, /* a duplicate of a READ or atomic that is no longer remembered */
-    /* These also get a NAK, on a reliable queue pair: */
+    /* On a reliable queue pair, packets with the following causes also get a NAK. */
     OCHE_REJECT_NOT_READY,       /* no receive is posted */
     OCHE_REJECT_INVALID_REQUEST, /* wrong order, length or alignment; more READs than agreed */
     OCHE_REJECT_ACCESS,          /* key, bounds or permission */
@@ -441,7 +444,10 @@ uint32_t oche_srq_limit(const struct oche_srq *srq); /* 0: not set, or already r
 uint32_t oche_srq_posted(const struct oche_srq *srq);
 void *oche_srq_user(const struct oche_srq *srq);
 
-/* Queue pairs, created in RESET. The functions return NULL or false for what verbs would refuse. */
+/*
+ * Queue pairs. They are created in RESET. The functions return NULL or false if verbs would refuse
+ * the call.
+ */
 size_t oche_qp_bytes(const struct oche_nic *nic, const struct oche_qp_config *config);
 struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
                                const struct oche_qp_config *config);

@@ -35,7 +35,7 @@ enum placement {
     PLACEMENT_WRONG,   /* the packet is invalid, and will be refused in its turn */
 };
 
-/* The destination of a payload: for a SEND a receive, otherwise an address. */
+/* The destination of a payload: a receive if it is a SEND's, otherwise an address. */
 struct payload_target {
     bool send;
     uint32_t bytes;

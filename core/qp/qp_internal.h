@@ -62,9 +62,10 @@ struct send_entry {
     uint32_t imm;
     uint32_t length;
     uint32_t first_psn, last_psn; /* set when the work request starts */
-    uint32_t ssn;                 /* set at start: number of the message, from 1 */
+    uint32_t ssn; /* set when the work request starts: number of the message, from 1 */
     uint8_t opcode, flags, sge_count, spare;
-    uint32_t receive; /* set at start: number of earlier messages that took a receive */
+    /* set when the work request starts: number of earlier messages that took a receive */
+    uint32_t receive;
     struct oche_sge sge;
 } CACHE_ALIGNED;
 

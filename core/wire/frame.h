@@ -19,14 +19,15 @@ struct oche_frame {
     bool ethernet; /* true: an Ethernet header comes first; false: the MACs mean nothing */
     bool ipv6;
     uint8_t dst_mac[6], src_mac[6];
-    uint8_t src_ip[16], dst_ip[16]; /* network order; IPv4 as ::ffff:a.b.c.d, as in GIDs */
-    uint8_t dscp;                   /* 6 bits; the ECN field is in struct oche_packet */
-    uint8_t ttl;                    /* IPv6: hop limit */
-    uint8_t ip_flags;               /* IPv4: OCHE_IP_DF, and the reserved bit 0x80 */
-    uint16_t ip_id;                 /* IPv4; the ICRC covers it */
-    uint32_t flow_label;            /* IPv6: 20 bits */
-    uint16_t udp_checksum;          /* as sent; 0: no checksum */
-    uint8_t bth_reserved7;          /* BTH byte 8, bits 6-0 */
+    /* in network order; an IPv4 address as ::ffff:a.b.c.d, as in GIDs */
+    uint8_t src_ip[16], dst_ip[16];
+    uint8_t dscp;          /* 6 bits; the ECN field is in struct oche_packet */
+    uint8_t ttl;           /* IPv6: hop limit */
+    uint8_t ip_flags;      /* IPv4: OCHE_IP_DF, and the reserved bit 0x80 */
+    uint16_t ip_id;        /* IPv4; the ICRC covers it */
+    uint32_t flow_label;   /* IPv6: 20 bits */
+    uint16_t udp_checksum; /* as sent; 0: no checksum */
+    uint8_t bth_reserved7; /* BTH byte 8, bits 6-0 */
     uint8_t deth_reserved;
     uint8_t pad[3]; /* pad bytes as sent, normally 0 */
     /* decode: bytes from the first one to the end of the IP packet; encode ignores this */

@@ -29,7 +29,8 @@
 
 #include "core/base.h"
 
-#define OCHE_CLASSES 8 /* traffic classes of a link: PFC priorities, egress queues */
+/* number of a link's traffic classes, that is of PFC priorities and egress queues */
+#define OCHE_CLASSES 8
 
 enum oche_packet_kind {
     OCHE_PACKET_ROCE = 0,  /* RoCEv2: BTH and what follows */
@@ -48,7 +49,7 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
     return kind & 1;
 }
 
-/* Bits of oche_packet.bth: BTH byte 1 and the flags of bytes 4 and 8, by name. */
+/* The bits of oche_packet.bth: those of BTH byte 1, and the flags of BTH bytes 4 and 8. */
 #define OCHE_BTH_SOLICITED UINT8_C(0x80)
 #define OCHE_BTH_MIGREQ    UINT8_C(0x40)
 #define OCHE_BTH_PAD_SHIFT 4 /* bits 5-4: pad count */
@@ -267,7 +268,8 @@ static inline void oche_fcp_set(struct oche_packet *frame, unsigned lane, uint16
 #define OCHE_BTH_BYTES       12
 #define OCHE_ICRC_BYTES      4
 #define OCHE_MIN_FRAME_BYTES 64
-#define OCHE_GAP_BYTES       20 /* preamble 8 and inter-frame gap 12: on the line, in no buffer */
+/* preamble 8, inter-frame gap 12: bytes on the line but in no buffer */
+#define OCHE_GAP_BYTES 20
 
 static inline uint8_t oche_aeth_syndrome(const struct oche_packet *packet)
 {

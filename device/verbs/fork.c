@@ -37,8 +37,8 @@ __attribute__((constructor)) static void watch_forks(void)
 
 bool ov_foreign_slow(const struct ov_port *port)
 {
-    static _Atomic uint32_t
-        told; /* the last generation that was told; a child's child may need to be told too */
+    /* the last generation that was told; a child's child may need to be told too */
+    static _Atomic uint32_t told;
 
     if (atomic_exchange(&told, atomic_load(&ov_generation)) != atomic_load(&ov_generation))
         ov_say("this process was forked after the device was opened (%u): it must open its own",

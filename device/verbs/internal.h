@@ -42,7 +42,7 @@
 /* ---- devices ---- */
 
 struct ov_device {
-    struct ibv_device device; /* first: the application has a pointer to it */
+    struct ibv_device device; /* must be first: the application has a pointer to it */
     /*
      * address of ov_mark; in devices of other libraries, the address of a table is here (system.h)
      */
@@ -234,7 +234,7 @@ struct ov_cq {
     /* Protected by the channel's lock. */
     uint32_t pending_events, delivered_events;
     struct ov_cq *next_event;
-    /* Protected by the device's lock: events not yet reported to the channel. */
+    /* Events that are not yet reported to the channel; protected by the device's lock. */
     uint32_t new_events;
     struct ov_cq *next_new;
     uint32_t async_delivered; /* under the context's event_lock */

@@ -228,7 +228,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
     if (ov_foreign(own->port))
         return EPERM;
     pthread_mutex_lock(&own->state_lock);
-    if (may_reset) { /* a reset empties the queues, so nobody may post meanwhile */
+    if (may_reset) { /* a reset empties the queues, and nobody may post meanwhile */
         pthread_mutex_lock(&own->send_lock);
         pthread_mutex_lock(&own->recv_lock);
     }

@@ -76,8 +76,8 @@ bool ov_transition_ok(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp
 
     if (transport < 0 || from > IBV_QPS_ERR || to > IBV_QPS_ERR)
         return false;
-    if (to == IBV_QPS_RESET ||
-        to == IBV_QPS_ERR) /* allowed from any state, without other attributes */
+    /* allowed from any state, without other attributes */
+    if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
         return others == 0;
     transition = &table[from][to];
     if (!transition->valid || (transport == RC && from == IBV_QPS_SQE))

@@ -44,7 +44,7 @@ static double goodput(const struct oche_outcome *o)
 #define WORKLOAD(member)                                                                           \
     .at = offsetof(struct oche_workload_outcome, member),                                          \
     .stride = sizeof(struct oche_workload_outcome)
-/* The divisor of a quotient: OVER, the same for all subjects; OVER_EACH, one per array element. */
+/* The divisor of a quotient. OVER: the same for all subjects; OVER_EACH: one per array element. */
 #define OVER(member)             .over = offsetof(struct oche_outcome, member)
 #define OVER_EACH(array, member) OVER(array[0].member), .over_stride = SIZE_OF(array[0])
 /* The metric exists only if this member of the outcome is not 0. */

@@ -40,7 +40,7 @@ struct judge {
     struct place *places; /* one place per condition: claim->at_count */
     double *values;       /* scratch space for one value per condition */
     uint32_t repeats;     /* most repeats of any combination */
-    uint32_t runs;        /* fewest runs of any combination that is run */
+    uint32_t runs;        /* fewest runs of a combination, of those that are run at all */
 };
 
 /* ---- where to look ---- */

@@ -9,7 +9,7 @@
 
 #include "lab/reproduce/interval.h"
 
-/* A quantity at one combination: dividend and divisor, with one number per repeat. */
+/* A quantity at one combination: its dividend and its divisor, each with one number per repeat. */
 struct series {
     double *top,
         /*

@@ -67,7 +67,7 @@ struct oche_condition {
 struct oche_combination {
     size_t grid;
     size_t *value;    /* by axis */
-    uint32_t repeats; /* 0: not run in this mode */
+    uint32_t repeats; /* number of runs; 0: not run in this mode */
 };
 
 /* A fixed override that differs between grids. */

@@ -176,8 +176,8 @@ static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *
         count = oche_encode_frame(packet, &facts, crc, out, SNAP_BYTES);
     if (count == 0)
         return 0;
-    if (frame->ipv6 &&
-        packet->kind == OCHE_PACKET_ROCE) /* IPv6 stacks drop UDP packets that have no checksum */
+    /* IPv6 stacks drop UDP packets that have no checksum */
+    if (frame->ipv6 && packet->kind == OCHE_PACKET_ROCE)
         oche_put16(out + OCHE_ETH_BYTES + OCHE_IPV6_BYTES + 6,
                    oche_udp_checksum(out + OCHE_ETH_BYTES));
     if (count < LEAST_BYTES)

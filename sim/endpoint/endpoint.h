@@ -86,7 +86,10 @@ struct oche_endpoint {
     oche_time (*next)(void *state, uint8_t classes);
     /* Returns when to call expire again; OCHE_NEVER: only after another event. */
     oche_time (*next_timer)(const void *state);
-    /* The host's timer is due: carries out all actions due at `now`, if any. */
+    /*
+     * To be called when the host's timer is due: carries out all actions that are due at `now`, if
+     * any.
+     */
     void (*expire)(void *state, oche_time now);
     /*
      * Optional: completes work that failed without a packet. Returns true if there may be more to

@@ -80,7 +80,7 @@ void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
                       oche_event_prefetch *prefetch, void *prefetch_context);
 void oche_events_free(struct oche_event_queue *queue);
 
-/* The rare cases of oche_event_push and oche_event_pop; not to be called from elsewhere. */
+/* Rare cases of oche_event_push and oche_event_pop, which alone may call these functions. */
 void oche_events_push_open(struct oche_event_queue *queue, struct oche_event event);
 void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event);
 void oche_events_spill(struct oche_event_queue *queue, uint64_t slot, struct oche_event event);
@@ -93,7 +93,7 @@ static inline void oche_event_push(struct oche_event_queue *queue, oche_time tim
     struct oche_event event = {.time = time, .key = key, .target = target};
 
     if (OCHE_UNLIKELY(time >= OCHE_TIME_LIMIT))
-        return; /* simulated time ends before this event */
+        return; /* simulated time will end before this event */
     if (OCHE_UNLIKELY(time < queue->open_end)) {
         oche_events_push_open(queue, event);
         return;

@@ -13,7 +13,7 @@
 
 struct oche_queue_occupancy {
     oche_time watched;   /* total time */
-    uint64_t mean_bytes; /* mean of occupancies rounded down to steps; the last step is open */
+    uint64_t mean_bytes; /* mean of the occupancies, each rounded down to a step of the histogram */
     double deviation;    /* standard deviation of the rounded occupancies, bytes */
     uint64_t max_bytes;  /* exact */
     uint64_t percentile[OCHE_PERCENTILES]; /* max_bytes if it lies in the histogram's last step */

@@ -12,10 +12,11 @@
 
 /* All in bytes. */
 struct oche_thresholds {
-    double headroom;                /* for one priority, at the port that needs most */
-    double headroom_all;            /* for all ports and priorities */
-    double shared;                  /* the part of the buffer that is shared */
-    double static_pfc, dynamic_pfc; /* t_PFC; dynamic: its value while the switch is empty */
+    double headroom;     /* for one priority, at the port that needs most */
+    double headroom_all; /* for all ports and priorities */
+    double shared;       /* the part of the buffer that is shared */
+    /* t_PFC; for the dynamic kind, its value while the switch is empty */
+    double static_pfc, dynamic_pfc;
     double static_ecn, dynamic_ecn; /* t_ECN must be below this */
     double resume;                  /* a class resumes when it is this far below t_PFC */
     double frame;                   /* the largest frame */

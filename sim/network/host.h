@@ -38,7 +38,7 @@ struct oche_host_params {
     oche_time pfc_response;
     oche_time feedback_jitter; /* ACK, NAK and CNP are delayed by at most this much */
     uint32_t connections;      /* enum oche_connections */
-    /* Flows up to this size have a traffic class of their own; 0: there is no such class. */
+    /* Flows of at most this size have a traffic class of their own; 0: there is no such class. */
     uint64_t priority_bytes;
     bool ipv6;
 };
@@ -47,7 +47,7 @@ extern const struct oche_param_table oche_host_params;
 enum oche_host_timeouts { OCHE_TIMEOUTS_AS_ASKED, OCHE_TIMEOUTS_CONNECTX };
 
 #define OCHE_DATA_CLASS    0
-#define OCHE_CONTROL_CLASS 1 /* without lanes; with lanes, see struct oche_host_shared */
+#define OCHE_CONTROL_CLASS 1 /* only without lanes; with lanes see struct oche_host_shared */
 #define OCHE_CLASS_COUNT   2 /* without lanes */
 
 struct oche_endpoint;

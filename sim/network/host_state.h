@@ -17,7 +17,9 @@
 
 /* The endpoint's state follows this struct, on a cache line of its own. */
 struct oche_host {
-    /* One cache line: all that an event touches, including the time of the next PAUSE. */
+    /*
+     * One cache line with everything that an event touches, including the time of the next PAUSE.
+     */
     const struct oche_endpoint *endpoint;
     const struct oche_nic *nic; /* the endpoint's NIC, for prefetching; NULL: it has none */
     struct oche_port *port;

@@ -82,7 +82,7 @@ static const char *divisors(uint64_t n, char *text, size_t text_bytes)
     return text;
 }
 
-/* True if a ToR with `uplinks` uplinks has exactly the oversubscription that `p` asks for. */
+/* True if a ToR with `uplinks` uplinks has exactly the oversubscription for which `p` asks. */
 static bool is_ratio(const struct clos *p, uint64_t uplinks)
 {
     double down = (double)(p->hosts_per_tor * p->host_rate);

@@ -63,7 +63,7 @@ struct oche_dependencies {
     const struct oche_topology *topology;
     uint32_t port_count;
     size_t *first;  /* by switch: index of the switch's first bit in `bits` */
-    uint64_t *bits; /* bit first + ingress * ports + egress: set if ingress waits for egress */
+    uint64_t *bits; /* bit first + ingress * ports + egress is set if ingress waits for egress */
 };
 
 struct oche_dependencies *oche_dependencies_create(const struct oche_topology *topology)

@@ -23,7 +23,8 @@ struct oche_topology_routes {
     uint32_t *switch_of_group; /* node numbers */
     struct oche_routes *of;    /* by switch (node - host_count); valid until the routes are freed */
     uint32_t table_count;      /* number of distinct tables that `of` refers to */
-    uint16_t *distance;        /* [a * group_count + b]: links between switches of groups a, b */
+    /* element a * group_count + b: links between the switches of groups a and b */
+    uint16_t *distance;
     struct oche_route_memory *memory;
 };
 

@@ -31,8 +31,8 @@ extern const struct oche_param_table oche_run_params;
 /* Section `routes`. */
 struct oche_routes_params {
     const char *file; /* see sim/topology/static_routes.h; NULL: shortest paths */
-    oche_time
-        reroute; /* time from a link's failure until routes avoid the link; OCHE_NEVER: never */
+    /* time from a link's failure until routes avoid the link; OCHE_NEVER: never */
+    oche_time reroute;
 };
 extern const struct oche_param_table oche_routes_params;
 
@@ -58,7 +58,7 @@ struct oche_loss_params {
     double probability;  /* for each packet, on each link and in each direction, independently */
     const char *pattern; /* which packets to lose, or NULL; see fabric/loss.h */
     uint32_t where;      /* enum oche_loss_where */
-    const char *port;    /* only packets sent by this port ("tor0:host3"), or NULL */
+    const char *port;    /* if not NULL, only packets sent by this port ("tor0:host3") */
 };
 extern const struct oche_param_table oche_loss_params;
 

@@ -88,6 +88,6 @@ uint64_t oche_world_flow_bytes_measured(const struct oche_world *world, uint32_t
     uint64_t bytes = oche_world_flow_bytes(world, flow);
     uint64_t before = world->flow_before == NULL ? 0 : world->flow_before[flow];
 
-    return bytes > before ? bytes - before
-                          : 0; /* after Go-Back-0 a receiver may have less than before */
+    /* after Go-Back-0 a receiver may have less than before */
+    return bytes > before ? bytes - before : 0;
 }

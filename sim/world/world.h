@@ -172,7 +172,7 @@ uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port);
 struct oche_world_failure {
     uint32_t *links; /* numbers of links in the topology; owned by the world */
     uint32_t count;
-    oche_time from, until; /* OCHE_NEVER: not in this run */
+    oche_time from, until; /* when the links fail and come back; OCHE_NEVER: not in this run */
 };
 uint32_t oche_world_failure_count(const struct oche_world *world);
 struct oche_world_failure oche_world_failure(const struct oche_world *world, uint32_t number);

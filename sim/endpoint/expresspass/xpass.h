@@ -59,7 +59,7 @@ struct oche_xpass_sender {
     uint32_t stop; /* number of the last STOP */
     uint8_t state; /* enum oche_xpass_state */
     oche_time due; /* when to repeat a REQUEST or STOP; OCHE_NEVER: none to repeat */
-    /* The flow that the application still produces (supply.c); NULL: none. */
+    /* The flow whose data the application is still producing (supply.c); NULL: none. */
     const struct oche_flow_plan *supplied;
     oche_time supplied_from, sent_at; /* when the flow started; when its last frame was queued */
 };
@@ -124,8 +124,8 @@ struct oche_xpass {
     uint32_t *free_slots, free_count;
     struct oche_xpass_end *unused;
     uint64_t late, corrupt;
-    uint64_t credits_dropped; /* dropped because the host's own port was full */
-    uint64_t credits_wasted;  /* arrived when there was no data to send */
+    uint64_t credits_dropped; /* credits dropped because the host's own port was full */
+    uint64_t credits_wasted;  /* credits that arrived when there was no data to send */
     struct oche_nic_stats stats;
 };
 

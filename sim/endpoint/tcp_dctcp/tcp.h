@@ -31,7 +31,7 @@
 #define OCHE_TCP_CWR UINT8_C(0x80)
 
 enum oche_tcp_state {
-    OCHE_TCP_CLOSED, /* no bytes to send so far */
+    OCHE_TCP_CLOSED, /* there were no bytes to send so far */
     OCHE_TCP_SYN_SENT,
     OCHE_TCP_OPEN,
     OCHE_TCP_FAILED /* too many timeouts: every flow that is started fails */
