@@ -70,7 +70,7 @@ _Noreturn void oche_panic(const char *file, int line, const char *what);
             oche_panic(__FILE__, __LINE__, #condition);                                            \
     } while (0)
 
-/* Number of elements of an array; not for a pointer to its first element. */
+/* Number of elements of an array. Not for a pointer to an array's first element. */
 #define OCHE_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #define OCHE_CONTAINER(pointer, type, member)                                                      \
@@ -125,7 +125,10 @@ static inline uint32_t oche_psn_add(uint32_t psn, uint32_t n)
     return (psn + n) & OCHE_PSN_MASK;
 }
 
-/* Returns the signed distance a - b in the 24-bit PSN circle: negative if a comes before b. */
+/*
+ * Returns the signed distance a - b of 24-bit PSNs, which wrap around; negative if a comes before
+ * b.
+ */
 static inline int32_t oche_psn_diff(uint32_t a, uint32_t b)
 {
     return (int32_t)((a - b) << 8) >> 8;

@@ -35,13 +35,13 @@ struct oche_param {
     union oche_value minimum, maximum; /* inclusive; ignored for BOOL, CHOICE and TEXT */
     const char *const *choices;        /* NULL-terminated, for CHOICE only */
     const char *where;                 /* "DCQCN sec 3.1", "dcqcn.md#a1" */
-    const char *help;                  /* one line, with the meaning of special values */
+    const char *help; /* one line, which also gives the meaning of special values */
 };
 
 struct oche_param_table {
     const struct oche_param *params;
     size_t count;
-    size_t struct_bytes; /* sizeof the parameter struct that the offsets refer to */
+    size_t struct_bytes; /* sizeof of the parameter struct to which the offsets refer */
 };
 
 /*

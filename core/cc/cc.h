@@ -43,7 +43,7 @@ struct oche_cc_flow {
     uint8_t wants; /* enum oche_cc_wants; see oche_cc_want */
 
     /* Facts. */
-    bool arriving : 1; /* a message announced to `message_begins` has not ended yet */
+    bool arriving : 1; /* `message_begins` was called for a message that has not ended yet */
     /*
      * True: the peer has set OCHE_BTH_EXTENSIONS in a packet, so `ack_opcode` and `own_opcode` are
      * used.
@@ -77,7 +77,7 @@ enum oche_cc_wants {
     OCHE_CC_WANTS_OWN = 1 << 1,
 };
 
-/* The NIC's side of a scheme that has more than per-queue-pair state: one per NIC. */
+/* The NIC's side of a scheme that has state beyond that of queue pairs. There is one per NIC. */
 struct oche_cc_nic {
     /* Decisions. */
     struct oche_cc_flow **wanting; /* flows whose `wants` is not 0, to be examined after the hook */
@@ -124,9 +124,10 @@ static inline void oche_cc_nic_timer(struct oche_cc_nic *nic, oche_time when)
 
 /* The facts that an acknowledgement brings. */
 struct oche_cc_ack {
-    const struct oche_packet *packet; /* the ACK, NAK or response that carried it */
-    uint64_t acked_bytes;             /* payload newly acknowledged; may be 0 */
-    uint64_t flight_bytes;            /* payload still unacknowledged */
+    /* the ACK, NAK or response that brought the acknowledgement */
+    const struct oche_packet *packet;
+    uint64_t acked_bytes;  /* payload that it newly acknowledges; may be 0 */
+    uint64_t flight_bytes; /* payload still unacknowledged */
     oche_time rtt; /* round trip of the newest packet that the ACK covers, if that packet was not
                       retransmitted; OCHE_NEVER: unknown */
     bool ecn_echo; /* the receiver's `stamp_ack` set OCHE_BTH_BECN in the packet */

@@ -48,7 +48,7 @@
  */
 #include "core/cc/dcqcn.h"
 
-/* The value `auto` of every option: the mode decides. */
+/* The value `auto` of every option, for which the mode decides. */
 #define AUTO 0
 
 enum mode { MODE_PAPER, MODE_NS3, MODE_NIC };
@@ -513,7 +513,7 @@ static void np_send(struct oche_cc_flow *flow, oche_time now, const struct dcqcn
     reply->send_cnp = true;
 }
 
-/* Returns when a CNP for a mark that arrives now is due; OCHE_NEVER: the mark is not reported. */
+/* Returns when a CNP is due for a mark that arrives now; OCHE_NEVER if the mark is not reported. */
 static oche_time np_due(const struct dcqcn_np *np, const struct dcqcn_params *p, oche_time now)
 {
     oche_time interval = p->cnp_interval;

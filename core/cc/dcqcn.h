@@ -34,8 +34,8 @@ struct dcqcn_params {
 
 /* The reaction point of a queue pair. */
 struct dcqcn_rp {
-    bool limited;     /* a CNP has come: the members below are valid */
-    bool cnp_pending; /* cut=periodic: the next check cuts */
+    bool limited;     /* true: a CNP has come, so the members below are valid */
+    bool cnp_pending; /* cut=periodic: the next check will cut the rate */
     bool alpha_cnp;   /* alpha_update=timer: a CNP came in this interval */
     bool hyper;       /* the last increase was hyper increase */
     bool idle;
@@ -44,7 +44,7 @@ struct dcqcn_rp {
     double alpha;        /* alpha in the interval that ends at alpha_due */
     uint64_t bytes_left; /* bytes until the byte counter's next event */
     oche_time alpha_due; /* when alpha's interval ends */
-    oche_time first_cnp; /* cut=periodic: origin of the checks */
+    oche_time first_cnp; /* cut=periodic: the checks are multiples of the period after this */
     oche_time check_due; /* cut=periodic: time of the next check; OCHE_NEVER: no CNP is pending */
     oche_time idle_due;  /* end of the idle timeout, or OCHE_NEVER */
 };

@@ -28,7 +28,7 @@
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 
-#define MOST_RTT UINT32_C(1000000000) /* in ns; a longer round trip is not credible */
+#define MOST_RTT UINT32_C(1000000000) /* in ns; longer round trips are taken to be wrong */
 
 enum start { START_ASK, START_SEND };
 

@@ -149,7 +149,7 @@ static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes
     if (OCHE_UNLIKELY(qp->flags & (QP_RETRIED | QP_GAP_TOLD)))
         restore_retries(qp, before);
     if (OCHE_UNLIKELY(oche_psn_diff(qp->tx.una, next) > 0)) {
-        /* the packets that were to be sent again have arrived meanwhile */
+        /* the packets that were to be sent again have turned out to have arrived */
         qp->tx.next = qp->tx.una;
         requester_seek(qp, next, now);
     } else {

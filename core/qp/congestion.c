@@ -91,7 +91,7 @@ void congestion_nic_timer(struct oche_nic *nic, oche_time now)
     attend(nic, now);
 }
 
-/* Drops the pending wishes of the scheme for a queue pair that goes away. */
+/* Forgets what the scheme has asked for a queue pair that goes away. */
 static void forget_wants(struct oche_qp *qp)
 {
     struct oche_cc_nic *cc = &qp->nic->cc_nic;

@@ -154,7 +154,7 @@ void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
         return;
     }
     nic_reject(nic, qp, cause, packet, now);
-    if (cause == OCHE_REJECT_OPERATION) { /* the receive itself is invalid: class A */
+    if (cause == OCHE_REJECT_OPERATION) { /* class A: the receive itself is invalid */
         qp->recv_taken = true;
         qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
     } else if (qp->recv_taken) {

@@ -17,7 +17,9 @@ static uint8_t naming_opcode(uint8_t opcode)
         return OCHE_RC_WRITE_ONLY_GROUP;
     case OCHE_RC_WRITE_ONLY_IMM:
         return OCHE_RC_WRITE_ONLY_IMM_GROUP;
-    /* for example an opcode that carries the payload's place, which leaves no room for a group */
+    /*
+     * for example an opcode that carries the payload's place: there is no room for a group as well
+     */
     default:
         return 0;
     }

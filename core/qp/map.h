@@ -61,7 +61,9 @@ static inline uint32_t map_find(const struct map *map, uint32_t key)
     }
 }
 
-/* Adds a key that is not in the map yet. The caller never adds more than map_init's `count`. */
+/*
+ * Adds a key that is not in the map yet. The caller never adds more keys than map_init's `count`.
+ */
 static inline void map_add(struct map *map, uint32_t key, uint32_t slot)
 {
     uint32_t i = map_home(map, key);

@@ -72,7 +72,10 @@ struct oche_nic_port {
                   const void *from, uint32_t bytes);
     void (*write_posted)(void *context, const struct oche_region *region, uint64_t offset,
                          const void *from, uint32_t bytes);
-    /* An 8-byte atomic, serialised with all others of this region; returns the old value. */
+    /*
+     * Carries out an 8-byte atomic, and returns the old value. A region's atomics are carried out
+     * one at a time.
+     */
     uint64_t (*atomic)(void *context, const struct oche_region *region, uint64_t offset,
                        bool compare_swap, uint64_t compare, uint64_t swap_add);
     /*
@@ -160,7 +163,8 @@ struct oche_nic_config {
     uint8_t control_class;
     uint32_t max_qps;
     uint32_t max_regions;
-    uint64_t ecn_threshold_bytes; /* own backlog above which CE is set; OCHE_NEVER: never */
+    /* the NIC sets CE if its backlog is above this; OCHE_NEVER: never */
+    uint64_t ecn_threshold_bytes;
     struct oche_deflection deflection;
     struct oche_nic_habits habits;
     uint64_t seed;
@@ -197,7 +201,7 @@ struct oche_nic_stats {
     uint64_t cc_packets_sent, cc_packets_received;
     uint64_t ce_received; /* data packets that arrived with CE */
     uint64_t ce_marked;   /* data packets that this NIC marked itself */
-    uint64_t timeouts;    /* times that an ACK timer ran out */
+    uint64_t timeouts;    /* how often an ACK timer ran out */
     /* the total; oche_nic_rejected has the numbers by cause */
     uint64_t rejected_packets;
 };
@@ -210,7 +214,7 @@ enum oche_reject {
     OCHE_REJECT_OPCODE,     /* the opcode is unknown, or not one of this transport */
     OCHE_REJECT_PKEY,
     OCHE_REJECT_LENGTH,         /* payload length does not fit the MTU and the opcode */
-    OCHE_REJECT_SEQUENCE,       /* UC: middle of a message whose start is missing */
+    OCHE_REJECT_SEQUENCE,       /* UC: the middle of a message whose start is missing */
     OCHE_REJECT_PSN,            /* a response to a PSN that is not outstanding */
     OCHE_REJECT_DUPLICATE_GONE, /* a duplicate of a READ or atomic that is no longer remembered */
     /* On a reliable queue pair, packets with the following causes also get a NAK. */
@@ -280,9 +284,12 @@ struct oche_qp_connection {
     /* rate of the peer's port, for congestion control; 0: the same as ours */
     uint64_t peer_line_rate_bps;
     uint8_t tenant; /* the tenant that owns the queue pair, for congestion control */
-    /* First rate of congestion control (DCQCN sec 3.1); 0, or above line rate: line rate. */
+    /*
+     * Rate at which congestion control begins (DCQCN sec 3.1). 0 or a value above line rate: line
+     * rate.
+     */
     uint64_t initial_rate_bps;
-    /* The path's MTU, at most the configuration's mtu_bytes; 0: the configuration's. */
+    /* The path's MTU, at most the mtu_bytes of the configuration; 0: those of the configuration. */
     uint32_t mtu_bytes;
 };
 
@@ -318,7 +325,7 @@ oche_time oche_nic_next(struct oche_nic *nic, uint8_t classes);
 oche_time oche_nic_next_timer(const struct oche_nic *nic);
 /* Runs the timers that are due at `now`. */
 void oche_nic_expire(struct oche_nic *nic, oche_time now);
-/* Returns the bytes whose pacing time has passed and which wait for the port. */
+/* Returns how many bytes wait for the port although their pacing time has come. */
 uint64_t oche_nic_backlog_bytes(const struct oche_nic *nic);
 
 /*
@@ -362,7 +369,7 @@ bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key);
 enum oche_window_type { OCHE_WINDOW_TYPE_1, OCHE_WINDOW_TYPE_2 };
 
 struct oche_window_config {
-    uint32_t key; /* first key; its upper 24 bits never change and must be unique */
+    uint32_t key; /* the first key; its upper 24 bits must be unique, and never change */
     uint32_t pd;
     uint8_t type; /* enum oche_window_type */
     void *user;   /* the driver's value, which oche_window_user returns */
@@ -403,7 +410,10 @@ unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned 
  * or call the NIC meanwhile.
  */
 void oche_cq_forget(struct oche_cq *cq, uint32_t qpn);
-/* Makes the next completion, or the next solicited or failed one, call completion_event. */
+/*
+ * Makes the next completion call completion_event; `solicited_only`: the next solicited or failed
+ * one.
+ */
 void oche_cq_arm(struct oche_cq *cq, bool solicited_only);
 bool oche_cq_overflowed(const struct oche_cq *cq);
 
@@ -435,9 +445,9 @@ bool oche_srq_destroy(struct oche_srq *srq);
  */
 size_t oche_srq_entries_bytes(uint32_t depth, uint32_t max_sge);
 bool oche_srq_resize(struct oche_srq *srq, void *memory, uint32_t depth);
-/* Like oche_qp_post_recv: one thread at a time may post, and needs no lock. */
+/* As oche_qp_post_recv: one thread at a time may post, and it needs no lock. */
 int oche_srq_post_recv(struct oche_srq *srq, const struct oche_recv_work *work);
-/* Asks for one call of srq_limit once fewer receives than `limit` are posted; 0: no call. */
+/* Asks for one call of srq_limit when fewer receives than `limit` are posted. 0: no call. */
 void oche_srq_set_limit(struct oche_srq *srq, uint32_t limit);
 uint32_t oche_srq_limit(const struct oche_srq *srq); /* 0: not set, or already reported */
 /* receives that are posted and not taken yet */
@@ -529,7 +539,7 @@ uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* the pacer's present rate
 bool oche_qp_idle(const struct oche_qp *qp);
 /* Returns why no request leaves now ("nothing", "window", "credits", ...), for diagnosis. */
 const char *oche_qp_waits_for(const struct oche_qp *qp);
-/* true: nothing is in flight; in SQD, work may wait */
+/* true: nothing is in flight; in SQD, work may still wait */
 bool oche_qp_drained(const struct oche_qp *qp);
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
 /*

@@ -142,7 +142,7 @@ static struct payload_target target_of(const struct placed_packet *placed)
     };
 }
 
-/* Marks the bytes of `pieces` that kept packets after `psn` have already written. */
+/* Marks the bytes of `pieces` that have already been written by kept packets after `psn`. */
 static void find_coverage(const struct oche_qp *qp, uint32_t psn, const struct pieces *pieces,
                           uint32_t payload_bytes, struct coverage *coverage)
 {

@@ -44,7 +44,7 @@ struct payload_target {
     uint64_t va;
 };
 
-/* Returns how many packets a queue pair of this NIC can keep: a power of two, or 0. */
+/* Returns how many packets a queue pair of the NIC can keep; this is a power of two, or 0. */
 uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport);
 
 /* Keeps the packet if possible. The result says whether it was kept. */

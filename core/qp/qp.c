@@ -119,7 +119,10 @@ static bool config_ok(const struct oche_nic *nic, const struct oche_qp_config *c
            config->responder_resources <= MAX_RESPONSES;
 }
 
-/* Sets the state of a queue pair in RESET. Members that follow from the configuration stay. */
+/*
+ * Sets a queue pair to the state that it has in RESET. Does not touch members that follow from the
+ * configuration.
+ */
 static void clear(struct oche_qp *qp)
 {
     const struct oche_nic_config *config = &qp->nic->config;

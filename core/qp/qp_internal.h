@@ -140,7 +140,7 @@ enum control_bits {
 
 enum qp_flags {
     QP_LISTED = 1 << 0,          /* in the NIC's control list */
-    QP_RESPONSE_TURN = 1 << 1,   /* it is the response stream's turn to send */
+    QP_RESPONSE_TURN = 1 << 1,   /* it is the turn of the response stream to send */
     QP_IDLE_TOLD = 1 << 2,       /* congestion control was told that there is no work */
     QP_LOCAL_ERROR = 1 << 3,     /* the next work request is bad; it fails once it is the oldest */
     QP_GAP_TOLD = 1 << 4,        /* the responses from gap_psn on are missing; recovery was told */
@@ -216,7 +216,7 @@ struct oche_qp {
     struct oche_recovery_rx rx CACHE_ALIGNED;
     uint64_t write_va; /* address for the arriving message */
     uint32_t write_rkey;
-    uint32_t write_length;  /* DMA length; SEND: room in the receive */
+    uint32_t write_length;  /* the DMA length; SEND: the room in the receive */
     uint32_t message_bytes; /* bytes of the message that have arrived */
     uint32_t msn;
     uint32_t last_ack_psn; /* PSN of the last ACK that we sent */
@@ -257,7 +257,7 @@ struct oche_qp {
     uint32_t retry_count, rnr_retry, rnr_retries_left;
     uint8_t *send_extra; /* send_extra_bytes for each entry of send_ring */
     const struct oche_group *
-        /* the group of each entry, or NULL; the array is NULL if groups are not used */
+        /* for each entry its group, or NULL; the array itself is NULL if groups are not used */
         *send_groups;
     uint8_t *recv_ring; /* recv_entry_bytes for each entry */
     struct response *responses;
@@ -275,7 +275,7 @@ struct oche_qp {
     uint32_t rtt_head, rtt_tail;
     uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
     uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
-    /* ring indices: oldest receive; one past the last one that the NIC has seen */
+    /* ring indices: the oldest receive; one past the last receive that the NIC has seen */
     uint32_t recv_head, recv_tail;
     uint32_t response_count; /* places of `responses` in use, a power of two */
     uint32_t response_next;  /* index that the next READ or atomic takes */
@@ -291,7 +291,7 @@ struct oche_qp {
     oche_time ack_waited;
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
     oche_time order_deadline; /* end of struct oche_deflection's hold after the last message */
-    oche_time rnr_silence;    /* with QP_WAS_RNR: end of the peer's wait */
+    oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */
     uint16_t max_mtu;         /* mtu_bytes of the configuration */
     uint16_t max_responses;   /* places in `responses` */
     uint8_t min_rnr_timer;
@@ -303,7 +303,7 @@ struct oche_qp {
     bool overrun : 1;
     struct datagrams *datagrams; /* UD only, otherwise NULL */
     struct oche_srq *srq;        /* the shared receive queue, or NULL */
-    uint32_t recv_pd;            /* protection domain of receives: the SRQ's, or pd */
+    uint32_t recv_pd;            /* protection domain of receives: that of the SRQ, or pd */
 };
 
 /* ---- completion queue ---- */
@@ -500,7 +500,7 @@ void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause
 
 /* ---- scheduler.c ---- */
 
-/* Queues the queue pair for its next data packet, if it has one and is not queued. */
+/* Queues the queue pair if it has a data packet to send and is not queued yet. */
 void scheduler_kick(struct oche_qp *qp, oche_time now);
 /* Moves a queue pair whose pacing has changed to its new place. */
 void scheduler_repace(struct oche_qp *qp, oche_time now);
@@ -557,7 +557,7 @@ void congestion_read_begins(struct oche_qp *qp, oche_time now);
 void congestion_read_ends(struct oche_qp *qp, oche_time now);
 /* Gives the scheme a packet of its own opcode. */
 void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
-/* Tell the scheme that the queue pair has run out of work, or has work again. */
+/* Tells the scheme that the queue pair has run out of work, or has work again. */
 void congestion_note_idle(struct oche_qp *qp, oche_time now);
 void congestion_note_busy(struct oche_qp *qp, oche_time now);
 /* Measure the round-trip times of acknowledged packets, for schemes that ask for them. */
@@ -711,7 +711,7 @@ void qp_overrun(struct oche_qp *qp, oche_time now);
 void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now);
 /* Handles an error that the responder has found. A receive in progress completes with `status`. */
 void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time now);
-/* Traces work that was posted since the last call, and flushes it if the state demands that. */
+/* Traces the work that was posted since the last call. Flushes it if the state demands that. */
 void qp_notice_posts(struct oche_qp *qp, oche_time now);
 
 /* ---- completion_queue.c ---- */

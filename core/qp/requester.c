@@ -517,7 +517,10 @@ const struct oche_bind *requester_bind(const struct oche_qp *qp, uint32_t index)
     return send_extra_at(qp, index);
 }
 
-/* Executes a work request without packets. For a datagram that is too long, does nothing. */
+/*
+ * Executes a work request that sends no packet. One of these is a datagram that is too long, for
+ * which nothing is done.
+ */
 static bool do_locally(struct oche_qp *qp, const struct send_entry *entry)
 {
     if (entry->opcode == OCHE_WORK_LOCAL_INV)

@@ -13,10 +13,10 @@ enum verdict {
     GO,
     DROP,          /* without an answer */
     DUPLICATE,     /* the packet repeats a request that was executed */
-    NOT_READY,     /* no receive is posted: RNR NAK */
+    NOT_READY,     /* no receive is posted; answered by an RNR NAK */
     BAD_REQUEST,   /* NAK invalid request */
     BAD_ACCESS,    /* NAK remote access error */
-    BAD_OPERATION, /* NAK remote operation error: our own fault */
+    BAD_OPERATION, /* our own fault; answered by a NAK "remote operation error" */
     NO_START,      /* UC: the middle of a message without its start */
     VERDICTS
 };
@@ -78,7 +78,7 @@ static bool held_back(const struct arrival *a)
     return silent && oche_psn_diff(a->packet->psn, a->qp->rx.epsn) > 0;
 }
 
-/* Keeps a packet behind a gap for its turn, if possible. */
+/* If possible, keeps a packet that has come behind a gap until its turn comes. */
 static void keep(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -611,7 +611,7 @@ static void accept_packet(struct arrival *a)
 
     qp->flags &= (uint16_t)~QP_WAS_RNR;
     if (qp->transport == OCHE_TRANSPORT_RC) {
-        /* the packet that the NAK would ask for has arrived */
+        /* the packet for which the NAK would ask has arrived */
         qp->control &= (uint8_t)~CONTROL_NAK;
         if (a->nic->recovery->accepted != NULL)
             recovery_accepted(a);

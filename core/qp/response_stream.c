@@ -124,7 +124,10 @@ uint32_t response_next_frame_bytes(const struct oche_qp *qp)
                                  qp->nic->ipv6);
 }
 
-/* Reads the payload from memory. Returns false if the region is gone; the queue pair has failed. */
+/*
+ * Reads the payload from memory. Returns false if the region is gone; then the queue pair has
+ * failed.
+ */
 static bool fill_payload(struct oche_qp *qp, const struct response *response,
                          struct oche_packet *packet, uint64_t offset, oche_time now)
 {

@@ -33,7 +33,7 @@ static oche_time earliest(const struct oche_qp *qp)
     return OCHE_UNLIKELY(qp->overrun) ? 0 : when;
 }
 
-/* Runs the timers of one queue pair that are due, in the order of the lines below. */
+/* Runs those timers of a queue pair that are due, in the order of the lines below. */
 void timers_run(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_UNLIKELY(qp->overrun))

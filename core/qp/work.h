@@ -53,7 +53,7 @@ struct oche_destination {
     /* the driver's value, copied into the packet's tag (hop limit, flow label, ...) */
     uint32_t tag;
     uint16_t udp_source_port;
-    uint8_t traffic_class; /* class of the datagram; the queue pair's own is ignored */
+    uint8_t traffic_class; /* class of the datagram; that of the queue pair is ignored */
 };
 
 #define OCHE_QKEY_PRIVILEGED UINT32_C(0x80000000)
@@ -148,7 +148,7 @@ enum oche_access {
     OCHE_ACCESS_ZERO_BASED = 1 << 5, /* on a window of type 2: its addresses begin at 0 */
 };
 
-/* A registered region. Only the memory port uses `base`: a host address, or NULL. */
+/* A registered region. Only the memory port uses `base`, which is a host address or NULL. */
 struct oche_region {
     uint64_t va, length; /* addresses that work requests use */
     uint32_t key;        /* lkey and rkey; 0 is never a key */

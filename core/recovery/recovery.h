@@ -42,11 +42,11 @@ enum oche_verdict {
     OCHE_VERDICT_PLACED, /* behind a gap, and kept already */
 };
 
-/* The receiver half's orders to the queue pair; zeroed before the call. */
+/* What the receiver half asks of the queue pair; zeroed before the call. */
 struct oche_recovery_reply {
     bool send_nak; /* send a NAK (PSN sequence error) for PSN nak_psn */
     bool send_ack; /* acknowledge everything before the expected PSN */
-    bool restart;  /* forget the part of the message that has arrived: epsn = message_start */
+    bool restart;  /* forget what has arrived of the message: epsn = message_start */
     uint32_t nak_psn;
 };
 

@@ -62,7 +62,7 @@ struct selective_tx {
 
 struct selective_rx {
     bool extended;
-    bool naked; /* without extensions: a NAK for nak_psn was sent */
+    bool naked; /* without extensions: a NAK for nak_psn has been sent */
     bool gap;   /* a packet from behind the expected PSN has come: highest and new_* are valid */
     uint32_t nak_psn;
     uint32_t highest; /* one past the highest PSN that arrived, kept or not */
@@ -102,7 +102,7 @@ static uint32_t later(uint32_t a, uint32_t b)
     return oche_psn_diff(a, b) >= 0 ? a : b;
 }
 
-/* Sets tx->next to the PSN that leaves next: the oldest lost one, or else a new one. */
+/* Sets tx->next to the PSN that leaves next: the oldest lost PSN; if there is none, a new one. */
 static void plan(struct oche_recovery_tx *tx, struct selective_tx *state)
 {
     if (state->again) {
@@ -162,7 +162,8 @@ static void selective_acked(struct oche_recovery_tx *tx, oche_time now)
             state->lost_end = later(state->lost_end, state->end);
         plan(tx, state);
     } else if (oche_psn_diff(state->lost_end, tx->una) > 0) {
-        state->end = tx->high; /* more packets were lost meanwhile: the next recovery begins */
+        /* more packets have been lost meanwhile, so the next recovery begins */
+        state->end = tx->high;
         state->after_timeout = false;
         plan(tx, state);
     } else {

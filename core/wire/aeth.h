@@ -66,7 +66,7 @@ uint8_t oche_rnr_code(oche_time wait);
  * 31.
  */
 uint32_t oche_credits(uint8_t code);
-/* Returns the code with the most credits that are not above `credits`. */
+/* Returns the code that stands for the most credits that do not exceed `credits`. */
 uint8_t oche_credit_code(uint32_t credits);
 
 /*

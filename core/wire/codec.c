@@ -313,7 +313,9 @@ static uint32_t trailer_of(const struct oche_packet *packet)
     return oche_trailer_bytes(packet->opcode, packet->bth_reserved);
 }
 
-/* If the packet has a trailer behind the ICRC, writes it, or zeros if its value was not set. */
+/*
+ * If the packet has a trailer behind the ICRC, writes the trailer; zeros if its value was not set.
+ */
 static void put_trailer(const struct oche_packet *packet, uint8_t *out)
 {
     const bool have = (packet->ext & OCHE_EXT_TRAILER) != 0;
@@ -595,7 +597,10 @@ static enum oche_wire_error take_ipv6(const uint8_t *ip, size_t count, struct oc
     return OCHE_WIRE_OK;
 }
 
-/* Decodes from the IP header on. `version` is the EtherType's IP version; 0 allows both. */
+/*
+ * Decodes from the IP header on. `version` is the IP version that the EtherType says; 0: both are
+ * allowed.
+ */
 static enum oche_wire_error decode_ip(const uint8_t *ip, size_t count, unsigned version,
                                       oche_crc32 *crc32, struct oche_packet *packet,
                                       struct oche_frame *frame)

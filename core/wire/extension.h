@@ -26,7 +26,7 @@
 /* Where the payload of a SEND packet goes. */
 struct oche_place {
     uint32_t receive; /* number of earlier messages of the connection that took a receive */
-    uint32_t offset;  /* bytes of the message that precede this packet's */
+    uint32_t offset;  /* number of the message's bytes that precede those of this packet */
 };
 
 static inline struct oche_place oche_place_get(const struct oche_packet *packet)
@@ -76,7 +76,7 @@ static inline void oche_sack_put(struct oche_packet *packet, const struct oche_s
  */
 struct oche_share {
     uint16_t senders;
-    uint8_t tenant; /* the tenant whose senders `senders` counts */
+    uint8_t tenant; /* the tenant whose senders are counted in `senders` */
     /*
      * numbers the shares sent to a peer; a share with an older number than the last one is ignored
      */
@@ -108,7 +108,7 @@ static inline void oche_rate_trailer_put(struct oche_packet *packet,
     packet->ext |= OCHE_EXT_TRAILER;
 }
 
-/* RCP: the trailer of a data packet as it arrived, sent back to its sender. */
+/* RCP: the trailer of a data packet, as it arrived, sent back to the packet's sender. */
 struct oche_rate_echo {
     uint32_t rate_10kbps; /* 0: no trailer has arrived */
     uint32_t stamp_ns;

@@ -16,7 +16,7 @@
 #define OCHE_IP_DF UINT8_C(0x40) /* in ip_flags: do not fragment */
 
 struct oche_frame {
-    bool ethernet; /* true: an Ethernet header comes first; false: the MACs mean nothing */
+    bool ethernet; /* true: an Ethernet header comes first; false: the MACs are not valid */
     bool ipv6;
     uint8_t dst_mac[6], src_mac[6];
     /* in network order; an IPv4 address as ::ffff:a.b.c.d, as in GIDs */
@@ -30,7 +30,7 @@ struct oche_frame {
     uint8_t bth_reserved7; /* BTH byte 8, bits 6-0 */
     uint8_t deth_reserved;
     uint8_t pad[3]; /* pad bytes as sent, normally 0 */
-    /* decode: bytes from the first one to the end of the IP packet; encode ignores this */
+    /* set by decode: bytes from the first one to the end of the IP packet; encode ignores it */
     uint32_t frame_bytes;
 };
 

@@ -39,7 +39,7 @@ struct oche_pseudo {
  */
 void oche_pseudo_from_bytes(struct oche_pseudo *pseudo, const uint8_t *ip);
 
-/* Sets the lengths; `transport_bytes` is from BTH to ICRC, both included, with the trailer. */
+/* Sets the lengths. `transport_bytes` counts from BTH to ICRC, both included, and the trailer. */
 void oche_pseudo_set_bytes(struct oche_pseudo *pseudo, uint32_t transport_bytes);
 /* Sets the identification of an IPv4 header; does nothing for IPv6. */
 void oche_pseudo_set_id(struct oche_pseudo *pseudo, uint16_t ip_id);
@@ -52,7 +52,7 @@ void oche_pseudo_set_source_port(struct oche_pseudo *pseudo, uint16_t port);
 uint32_t oche_icrc(oche_crc32 *crc32, const struct oche_pseudo *pseudo,
                    const struct oche_span *pieces, size_t count);
 
-/* Writes the ICRC, the only field on the wire with its least significant byte first. */
+/* Writes the ICRC. It is the only field on the wire whose least significant byte comes first. */
 static inline void oche_icrc_put(uint8_t *at, uint32_t icrc)
 {
     for (unsigned i = 0; i < OCHE_ICRC_BYTES; i++)

@@ -69,10 +69,12 @@ enum oche_opcode {
     OCHE_RC_SEND_ONLY_AT = 0xc7,
     OCHE_RC_SEND_ONLY_IMM_AT = 0xc8,
     OCHE_RC_SACK = 0xc9, /* a NAK that also says which packets behind the gap have arrived */
-    /* Dart: the share that the receiver grants, with an ACK or a NAK, or by itself. */
+    /* Dart: the share that the receiver grants; together with an ACK or a NAK, or alone. */
     OCHE_RC_ACK_SHARE = 0xca,
     OCHE_SHARE = 0xcb, /* any transport */
-    /* RCP: the rate that the switches grant, echoed with an ACK or a NAK, or by itself. */
+    /*
+     * RCP: the echo of the rate that the switches grant; together with an ACK or a NAK, or alone.
+     */
     OCHE_RC_ACK_RATE = 0xcc,
     OCHE_RATE = 0xcd, /* any transport */
     /* Extended RC, as above. */
@@ -154,9 +156,10 @@ enum oche_header {
 #define OCHE_SACK_BYTES       12
 #define OCHE_SHARE_BYTES      4
 #define OCHE_RATE_BYTES       8
-#define OCHE_TRAILER_BYTES    12  /* length of RCP's trailer behind the ICRC */
-#define OCHE_GROUP_BYTES      8   /* without the list of senders */
-#define OCHE_GROUP_MOST       200 /* senders in a list; 1500 bytes hold it and 1024 of payload */
+#define OCHE_TRAILER_BYTES    12 /* length of RCP's trailer behind the ICRC */
+#define OCHE_GROUP_BYTES      8  /* without the list of senders */
+/* most senders in a list: with it and 1024 bytes of payload, a packet has at most 1500 bytes */
+#define OCHE_GROUP_MOST 200
 /* BTH and the longest headers: WRITE ONLY with immediate data and a list. */
 #define OCHE_MAX_HEADER_BYTES                                                                      \
     (OCHE_BTH_BYTES + OCHE_RETH_BYTES + OCHE_IMM_BYTES + OCHE_GROUP_BYTES + 2 * OCHE_GROUP_MOST)
@@ -172,7 +175,8 @@ enum oche_opcode_flags {
     OCHE_OP_TAKES_PSN = 1 << 6, /* a request that takes a PSN; a READ takes one for each response */
     OCHE_OP_TAKES_RECV = 1 << 7, /* takes a receive off the queue */
     OCHE_OP_ENDS_RECV = 1 << 8,  /* completes the receive of its message */
-    OCHE_OP_HEADER_SHIFT = 16,   /* from this bit on, one bit for each header: see OCHE_OP_HAS */
+    /* from this bit on there is one bit for each header: see OCHE_OP_HAS */
+    OCHE_OP_HEADER_SHIFT = 16,
 };
 
 /* The flag of rows that have the header OCHE_HEADER_<name>. */

@@ -172,7 +172,7 @@ struct oche_packet {
         struct oche_tcp_fields tcp;
         struct oche_xpass_fields xpass;
     };
-    /* belongs to the driver: not on the wire, never read by core or fabric */
+    /* belongs to the driver: is not on the wire, and core and fabric never read it */
     uint32_t tag;
     uint16_t frame_bytes;     /* Ethernet header to FCS, for queues and links */
     uint16_t payload_bytes;   /* after the headers, without pad and ICRC */
@@ -188,14 +188,14 @@ struct oche_packet {
         uint16_t in_class; /* the class by which the packet came in */
     };
     uint8_t kind;          /* enum oche_packet_kind */
-    uint8_t bth_reserved;  /* RoCEv2: BTH byte 4 bits 5-0: capability, trailer, IOFD tokens */
+    uint8_t bth_reserved;  /* RoCEv2: bits 5-0 of BTH byte 4 (capability, trailer, IOFD tokens) */
     uint8_t traffic_class; /* 0 to OCHE_CLASSES-1; the driver maps it to DSCP */
     uint8_t ecn;           /* enum oche_ecn */
     uint8_t ext;           /* OCHE_EXT_... */
     uint8_t hops;          /* links crossed so far */
 
     /* ---- second line: look only at what `ext` names ---- */
-    uint8_t *payload; /* not owned: a buffer of the driver; NULL: no bytes are wanted */
+    uint8_t *payload; /* a buffer that belongs to the driver; NULL: no bytes are wanted */
     /*
      * Members by kind. RoCEv2's are first and without padding, so that {0} clears the whole line.
      */

@@ -90,7 +90,7 @@ static inline bool oche_auss_seen(struct oche_auss_member *member, oche_time now
     return OCHE_UNLIKELY(member->messages > 0 && member->sender == OCHE_AUSS_NOBODY);
 }
 
-/* Returns when to look for timeouts, at the latest; OCHE_NEVER: no member counts. */
+/* Returns the time by which to look for timeouts; OCHE_NEVER if no member counts. */
 static inline oche_time oche_auss_next(const struct oche_auss *auss)
 {
     return auss->earliest == NULL ? OCHE_NEVER : auss->earliest->look;

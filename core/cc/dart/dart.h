@@ -10,8 +10,8 @@ enum oche_dart_state { OCHE_DART_NONE, OCHE_DART_RECEIVER, OCHE_DART_NON_RECEIVE
 
 struct oche_dart_view {
     enum oche_dart_state state;
-    uint32_t senders;  /* number of senders in the AUSS */
-    uint32_t told;     /* the value in ACKs and updates now: the denominator of a sender's share */
+    uint32_t senders; /* number of senders in the AUSS */
+    uint32_t told; /* the value now told in ACKs and updates: the denominator of a sender's share */
     uint64_t timeouts; /* how often a queue pair fell silent in the middle of a message */
     uint64_t updates;  /* number of updates asked for so far, for all tenants */
     /* Look-ahead, so far: */

@@ -87,7 +87,7 @@ struct dart_nic {
     uint64_t window_bytes;
     uint64_t slack_windows;              /* consecutive windows without marks and below line rate */
     uint64_t updates, updates_sent;      /* updates asked for; updates sent */
-    oche_time updates_due, updates_done; /* OCHE_NEVER and 0 if there are none */
+    oche_time updates_due, updates_done; /* if there are none, OCHE_NEVER and 0 */
     uint64_t void_groups;                /* lists whose tenant is not the queue pair's */
 };
 

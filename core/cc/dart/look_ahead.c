@@ -19,7 +19,7 @@ const char *oche_look_name(enum oche_look look)
 
 /* ---- memory ---- */
 
-/* Returns the most groups that fit, since each has at least two senders. */
+/* Returns how many groups can fit at most; each has at least two senders. */
 static uint32_t group_count(uint32_t capacity)
 {
     return capacity / 2;

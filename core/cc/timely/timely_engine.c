@@ -126,7 +126,7 @@ static uint32_t sent_again(struct timely_state *s, uint64_t number)
     return (uint32_t)(number % s->packets);
 }
 
-/* The segment has left; its RTT will be measured if possible. */
+/* To be called when a segment has left. Its RTT will be measured if possible. */
 static void close_segment(struct oche_cc_flow *flow, oche_time now, uint64_t packet_line_bytes)
 {
     const struct timely_params *p = flow->params;
