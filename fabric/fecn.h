@@ -29,7 +29,10 @@ struct oche_fecn_params {
     uint32_t victim_mask; /* enum oche_fecn_victims: ports that mark although they are victims */
 };
 
-/* Returns the queue length in bytes above which packets are marked; OCHE_NEVER: none is marked. */
+/*
+ * Returns the queue length in bytes above which packets are marked; OCHE_NEVER if no packet is
+ * marked.
+ */
 uint64_t oche_fecn_queue(const struct oche_fecn_params *params);
 
 enum oche_fecn_counter { OCHE_FECN_MARKED, OCHE_FECN_VICTIMS, OCHE_FECN_COUNTERS };

@@ -19,7 +19,7 @@ struct oche_ib_credits_params {
     uint64_t buffer_bytes; /* buffer of one VL at the receiving end of every link */
     uint64_t update_bytes; /* an FCP is sent once this many bytes have become free; 0: a quarter of
                               the buffer */
-    oche_time interval;    /* longest time between two FCPs of a VL; 0: 65,536 symbol times */
+    oche_time interval; /* the longest time between two FCPs of a VL; 0 means 65,536 symbol times */
 };
 
 /* Returns the time within which a link must send at least one FCP for each VL. */

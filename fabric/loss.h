@@ -42,7 +42,10 @@ struct oche_loss {
     struct oche_loss_item items[];
 };
 
-/* True if `pattern` (or NULL: none) is valid. If not, `error` gets one line about what is wrong. */
+/*
+ * Returns true if `pattern` is valid; NULL, no pattern, is. If not, `error` gets a line that says
+ * what is wrong.
+ */
 bool oche_loss_check(const char *pattern, struct oche_error *error);
 /* Returns the bytes of memory for oche_loss_create; `pattern` must have passed oche_loss_check. */
 size_t oche_loss_bytes(const char *pattern);

@@ -39,7 +39,7 @@ static int last_span(const struct oche_pause *pause, unsigned cls)
     return at;
 }
 
-/* Applies XON for `cls` at `effect`: the last pause then ends, if it would have lasted longer. */
+/* Applies XON for `cls` at `effect`: if the last pause would last longer, it ends then. */
 static void resume(struct oche_pause *pause, unsigned cls, oche_time effect)
 {
     int last = last_span(pause, cls);

@@ -37,7 +37,7 @@ struct oche_pfc {
     struct oche_pfc_port *ports;
     uint8_t *want;       /* for each port, the mask of the classes that should be paused */
     uint32_t *named;     /* ports that have got a frame to send, oldest first */
-    uint32_t named_head; /* entries taken from `named` so far */
+    uint32_t named_head; /* number of entries that were taken from `named` so far */
     uint32_t named_count;
 };
 

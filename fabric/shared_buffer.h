@@ -94,7 +94,7 @@ struct oche_buffer_worst {
     unsigned fan_out; /* egress ports that one ingress port can feed */
     unsigned classes; /* classes whose queues may reach length t at the same time */
 };
-/* Returns the largest t in bytes, 0 or more. Kmin must not exceed this. */
+/* Returns the largest t in bytes; it is at least 0, and Kmin must not exceed it. */
 double oche_buffer_ecn_bound(const struct oche_switch_config *config,
                              struct oche_buffer_worst worst);
 /* Like oche_buffer_ecn_bound, but without the reserve, which the paper does not have. */

@@ -30,14 +30,14 @@ enum oche_ecn_point { OCHE_ECN_AT_DEQUEUE, OCHE_ECN_AT_ENQUEUE };
 
 /* The parameters in the `switch` section of a scenario; oche_switch_params is their table. */
 struct oche_switch_params {
-    uint64_t buffer_bytes;   /* shared by all ports */
-    uint32_t threshold;      /* enum oche_buffer_threshold */
-    double beta;             /* dynamic: factor of the free buffer (DCQCN sec 4) */
+    uint64_t buffer_bytes; /* shared by all ports */
+    uint32_t threshold;    /* enum oche_buffer_threshold */
+    double beta; /* dynamic: the factor by which the free buffer is multiplied (DCQCN sec 4) */
     uint64_t xoff_bytes;     /* static t_PFC; 0: computed as S / (p * ports) */
     bool pfc;                /* false: drop-tail */
     uint64_t pfc_priorities; /* priorities that the buffer is divided for; 0: the lossless classes
                                 in use */
-    uint64_t chip_ports;     /* ports that headroom is kept for; 0: the existing ports */
+    uint64_t chip_ports; /* number of ports for which headroom is kept; 0: of the existing ports */
     /* per ingress port and priority; OCHE_NEVER: computed from each link */
     uint64_t headroom_bytes;
     /* the computed headroom is multiplied by this; 1 except in what-if studies */
@@ -95,9 +95,10 @@ struct oche_routes {
     const uint16_t *set_of_group; /* index in `sets` for each group */
     const struct oche_port_set *sets;
     const uint16_t *ports;
-    const uint16_t *port_of_address; /* port of each address at its ToR; shared by all */
-    uint32_t own_group;              /* the group attached to this switch, or UINT32_MAX */
-    uint32_t addresses;              /* number of addresses; packets to higher ones are dropped */
+    /* port of each address at its ToR; all switches share this array */
+    const uint16_t *port_of_address;
+    uint32_t own_group; /* the group attached to this switch, or UINT32_MAX */
+    uint32_t addresses; /* number of addresses; packets to higher ones are dropped */
 };
 
 struct oche_switch_mechanism;
@@ -159,7 +160,7 @@ enum oche_drop {
     OCHE_DROP_TTL,       /* OCHE_HOP_LIMIT was exceeded, because of a routing loop */
     OCHE_DROP_MECHANISM, /* a mechanism did not admit the packet: for example a credit that found
                             its queue full */
-    OCHE_DROP_LINK_DOWN, /* the packet waited at a port, or was routed to one, whose link is down */
+    OCHE_DROP_LINK_DOWN, /* the packet waited at, or was routed to, a port whose link is down */
     OCHE_DROP_CAUSES
 };
 
@@ -343,7 +344,8 @@ bool oche_switch_stays_pausing(const struct oche_switch *sw, unsigned port, unsi
  */
 struct oche_queue_watch {
     uint64_t step_bytes;
-    uint32_t steps;  /* entries of `time`; the last one includes all higher occupancies */
+    /* number of entries of `time`; the last entry includes all higher occupancies */
+    uint32_t steps;
     oche_time *time; /* time in picoseconds at each floor(occupancy / step_bytes) */
     oche_time since;
     uint64_t bytes, max_bytes;

@@ -49,7 +49,7 @@ struct oche_switch {
     uint8_t lines;    /* cache lines of `egress` per port */
     uint8_t hooks;    /* OCHE_HOOK_… */
     bool mark_at_enqueue;
-    uint8_t lanes; /* mask of the classes that are lanes of one class; 0: there are none */
+    uint8_t lanes;                /* mask of the classes that are lanes; 0: there are no lanes */
     struct oche_egress *egress;   /* array with `lines` elements per port */
     struct oche_ingress *ingress; /* array with `class_count` elements per port */
     struct oche_red red;

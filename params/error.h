@@ -17,7 +17,7 @@
 bool oche_fail(struct oche_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Does the same for a file that is being read: "PATH:LINE: …", or "PATH: …" if `line` is 0. */
+/* As oche_fail, for a file that is being read: "PATH:LINE: …", or "PATH: …" if `line` is 0. */
 bool oche_fail_at(struct oche_error *error, const char *path, unsigned line, const char *format,
                   va_list arguments) __attribute__((format(printf, 4, 0)));
 

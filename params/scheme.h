@@ -36,7 +36,10 @@ bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, struct oche_
 bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text,
                          struct oche_error *error);
 
-/* Write the available names, "a, b, c"; for congestion control, those that run on the wire. */
+/*
+ * Write the names that can be chosen, "a, b, c"; of congestion control only schemes that run on the
+ * wire.
+ */
 const char *oche_cc_names(char *names, size_t bytes);
 const char *oche_recovery_names(char *names, size_t bytes);
 

@@ -12,7 +12,8 @@
 #define GAP 2 /* spaces between columns */
 
 struct oche_table {
-    size_t columns, count, capacity; /* count: cells so far; capacity: cells allocated */
+    /* count: number of cells so far; capacity: number of cells allocated */
+    size_t columns, count, capacity;
     char **cells;
     bool *rules; /* by row: whether a rule is drawn before the row */
     size_t rule_rows;
@@ -68,7 +69,10 @@ void oche_table_rule(struct oche_table *table)
     table->rules[row] = true;
 }
 
-/* Returns the number of characters of a UTF-8 text: bytes that do not continue one. */
+/*
+ * Returns the number of characters of a UTF-8 text: that of the bytes that do not continue a
+ * character.
+ */
 static size_t width_of(const char *text)
 {
     size_t width = 0;

@@ -16,7 +16,9 @@ struct suffix {
     uint64_t factor;
 };
 
-/* Largest suffix first: a value is printed with the first suffix that divides it. */
+/*
+ * The largest suffix comes first, because a value is printed with the first suffix that divides it.
+ */
 static const struct suffix byte_suffixes[] = {
     {"TB", UINT64_C(1000000000000)},
     {"GB", 1000000000},
@@ -256,7 +258,7 @@ static bool parse_choice(const struct oche_param *param, const char *text, uint6
     return false;
 }
 
-/* Writes the error that a well-formed value is out of range, with the range. */
+/* Writes the error that a well-formed value is out of range, and what the range is. */
 static void explain_range(const struct oche_param *param, const char *text,
                           struct oche_error *error)
 {
