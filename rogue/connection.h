@@ -36,7 +36,7 @@ struct rogue_verb {
  */
 #define ROGUE_MARKER UINT64_MAX
 
-/* A piece that the driver is to post. */
+/* A piece of a verb that the driver must post. */
 struct rogue_piece {
     const struct rogue_verb *verb;
     uint64_t number; /* wr_id */
@@ -62,7 +62,7 @@ struct rogue_port {
     void (*limit)(void *context, unsigned qp, uint64_t bps);
     /* RC: asks the peer to limit the data of READs on this queue pair (RoGUE sec 3.4). */
     void (*limit_reads)(void *context, unsigned qp, uint64_t bps);
-    /* Returns the bytes of a piece on the line, as the limiter counts them. */
+    /* Returns how many bytes a piece has on the line, as the limiter counts. */
     uint64_t (*line_bytes)(void *context, const struct rogue_piece *piece);
     /* A verb has ended. Called for every verb, in order, whether the verb is signaled or not. */
     void (*ended)(void *context, const struct rogue_verb *verb, enum rogue_outcome outcome,
@@ -156,7 +156,7 @@ void rogue_immediate(struct rogue_connection *rogue, uint32_t imm, bool empty, o
  */
 void rogue_told(struct rogue_connection *rogue, const struct rogue_resync *message, oche_time now);
 
-/* Returns when to call rogue_expire; OCHE_NEVER: not before something else happens. */
+/* Returns when to call rogue_expire; OCHE_NEVER: not until something else has happened. */
 oche_time rogue_next(const struct rogue_connection *rogue);
 void rogue_expire(struct rogue_connection *rogue, oche_time now);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a connection, for the files of this folder. */
+/* What is inside a connection, for the files of this folder. */
 #ifndef OCHE_ROGUE_INTERNAL_H
 #define OCHE_ROGUE_INTERNAL_H
 

@@ -76,7 +76,7 @@ static struct batch *open_batch(struct rogue_connection *r, enum rogue_direction
     if (in_open_batch(r, direction))
         return batch_at(r, r->open);
     if (r->open != NO_BATCH) {
-        /* The other direction's batch ends here without a signal of its own. */
+        /* The batch of the other direction ends here, without a signal. */
         struct batch *other = batch_at(r, r->open);
         other->last = r->piece_next - 1;
         other->measured = false;
