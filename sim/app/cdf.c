@@ -82,7 +82,7 @@ static bool append(struct reader *reader, uint64_t size, double at_most)
     return true;
 }
 
-/* Parses one line, already without comment and newline: `size cdf`, or blank. */
+/* Parses one line, from which comment and newline have been removed: `size cdf`, or blank. */
 static bool read_row(struct reader *reader, char *line)
 {
     const char *const space = " \t\r\v\f";

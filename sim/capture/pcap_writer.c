@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes packets to a capture file: bytes by core/wire, order by a heap, the file by libpcap. */
+/*
+ * Writes packets to a capture file. core/wire makes the bytes, a heap the order, libpcap the file.
+ */
 #include "sim/capture/pcap_writer.h"
 
 #include <errno.h>

@@ -21,7 +21,7 @@ struct oche_pcap_writer;
 struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack,
                                           struct oche_error *error);
 
-/* Changes the slack from the next record on; OCHE_NEVER holds everything back until the end. */
+/* Changes the slack from the next record on. OCHE_NEVER: everything is held back until the end. */
 void oche_pcap_set_slack(struct oche_pcap_writer *writer, oche_time slack);
 
 /*

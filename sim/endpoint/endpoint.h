@@ -141,7 +141,7 @@ struct oche_endpoint {
                    struct oche_frame *frame);
 };
 
-/* All endpoints but the RNIC; ends with NULL. */
+/* All endpoints except the RNIC; NULL ends the list. */
 extern const struct oche_endpoint *const oche_endpoints[];
 /* Returns the endpoint that a scenario calls `name`, or NULL. */
 const struct oche_endpoint *oche_endpoint_find(const char *name);

@@ -20,7 +20,7 @@ struct oche_rnic {
     /* Queue pairs of receivers that have finished, oldest first. */
     struct oche_rnic_parked *linger_head, *linger_tail;
     uint32_t qp_bytes;
-    bool has_failed; /* some queue pair has failed; work posted to it completes at once */
+    bool has_failed; /* a queue pair has failed; work that is posted to it completes at once */
     uint64_t corrupt_bytes;
 };
 

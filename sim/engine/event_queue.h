@@ -46,7 +46,7 @@ struct oche_bucket_spill {
 typedef void oche_event_prefetch(void *context, const struct oche_event *event, unsigned stage);
 
 struct oche_event_queue {
-    struct oche_event *open; /* the opened bucket, sorted; events from open_next on are pending */
+    struct oche_event *open; /* the open bucket, sorted; its events from open_next on are pending */
     uint32_t open_next, open_count, open_capacity;
     oche_time open_end; /* events before this time go to the open bucket */
 
@@ -136,7 +136,7 @@ static inline uint64_t oche_events_pending(const struct oche_event_queue *queue)
     return queue->ring_events + queue->heap_count + (queue->open_count - queue->open_next);
 }
 
-/* Returns the time of the earliest pending event; OCHE_NEVER: none is pending. Slow. */
+/* Returns the time of the earliest pending event; OCHE_NEVER if none is pending. Slow. */
 oche_time oche_events_next_time(const struct oche_event_queue *queue);
 
 #endif

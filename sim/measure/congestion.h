@@ -14,7 +14,7 @@
 enum oche_where {
     OCHE_WHERE_HOST_NIC, /* a host's own port, where congestion means that the host wants to send
                             more than its line carries */
-    OCHE_WHERE_TOR_UP,   /* ToR to aggregation; without aggregation switches, to the top */
+    OCHE_WHERE_TOR_UP,   /* from a ToR to aggregation or, if there is no aggregation, to the top */
     OCHE_WHERE_AGGREGATION_UP,   /* aggregation to core */
     OCHE_WHERE_CORE_DOWN,        /* core to aggregation, or to ToR */
     OCHE_WHERE_AGGREGATION_DOWN, /* aggregation to ToR */

@@ -30,7 +30,7 @@ struct oche_pause_tree {
     struct oche_pause_tree_config config;
     struct oche_pause_node *nodes;
     uint32_t count, capacity;
-    uint32_t *table; /* nodes by parent, port and class; open addressing */
+    uint32_t *table; /* hash table (open addressing) of nodes by parent, port and class */
     uint32_t table_size;
     struct line **lines; /* for each port, an array of lines, one per class; or NULL */
     uint32_t port_count, episodes;
@@ -47,7 +47,10 @@ static void *must(void *memory)
     return memory;
 }
 
-/* Returns the time from when the peer of port `held` begins a PFC frame until the port obeys it. */
+/*
+ * Returns the time that passes after the peer of port `held` begins a PFC frame until the port
+ * obeys it.
+ */
 static oche_time delay_of(const struct oche_pause_tree *tree, uint32_t held)
 {
     const struct oche_topology *topology = tree->config.topology;

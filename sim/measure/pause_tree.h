@@ -29,7 +29,10 @@ struct oche_pause_node {
     uint8_t cls;
     uint8_t depth; /* 0: a root */
     bool returns;  /* the port is held because of PAUSEs that it caused itself: a cycle */
-    /* Since the end of warm-up. A root has the values of all nodes below it, combined. */
+    /*
+     * The following count from the end of warm-up. A root has the combined values of all nodes
+     * below it.
+     */
     uint64_t pauses;
     oche_time held;        /* for a root: the sum over the nodes below it */
     oche_time first, last; /* begin of the first hold, end of the last hold */

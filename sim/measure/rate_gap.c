@@ -56,7 +56,7 @@ static double gap_in(const struct oche_rates *rates, uint32_t window, double *me
     return most - least;
 }
 
-/* Returns the first window from which on flows have settled; see struct oche_rate_gap. */
+/* Returns the window from which on flows have settled; see struct oche_rate_gap. */
 static uint32_t settled_at(const struct oche_rates *rates, double share)
 {
     double part = 0;

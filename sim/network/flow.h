@@ -68,7 +68,7 @@ struct oche_flow_sent {
 
 /* Results of a flow that its destination's node writes. */
 struct oche_flow_received {
-    oche_time delivered; /* when the last byte arrived; OCHE_NEVER: has not happened */
+    oche_time delivered; /* when the last byte arrived; OCHE_NEVER: it has not arrived */
 };
 
 /*

@@ -75,7 +75,7 @@ struct oche_failure_params {
     const char *switches; /* switches that fail with all their links: "spine1, spine2"; or NULL */
     uint64_t random;      /* number of links that fail, drawn at random; 0: not given */
     uint32_t where;       /* enum oche_failure_where: the links that `random` draws from */
-    oche_time at, until;  /* OCHE_NEVER: not in this run */
+    oche_time at, until;  /* when they fail and come back; OCHE_NEVER: not in this run */
 };
 extern const struct oche_param_table oche_failure_params;
 

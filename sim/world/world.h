@@ -95,7 +95,7 @@ struct oche_world_ways {
 };
 void oche_world_ways(const struct oche_world *world, struct oche_world_ways *ways);
 
-/* A deflection: one message that one switch sent another way. */
+/* A deflection: one message that one switch sent by another port than its routes say. */
 struct oche_world_deflection {
     oche_time time;
     uint32_t flow;

@@ -58,7 +58,7 @@ struct oche_xpass_sender {
     uint32_t timeouts;
     uint32_t stop; /* number of the last STOP */
     uint8_t state; /* enum oche_xpass_state */
-    oche_time due; /* when to repeat a REQUEST or STOP; OCHE_NEVER: none to repeat */
+    oche_time due; /* when to repeat a REQUEST or STOP; OCHE_NEVER: there is none to repeat */
     /* The flow whose data the application is still producing (supply.c); NULL: none. */
     const struct oche_flow_plan *supplied;
     oche_time supplied_from, sent_at; /* when the flow started; when its last frame was queued */
@@ -159,7 +159,7 @@ void oche_xpass_supply_begin(struct oche_xpass_sender *sender, const struct oche
 /* Makes the bytes produced by `now` available to send, in whole frames. */
 void oche_xpass_supply(const struct oche_xpass *xpass, struct oche_xpass_sender *sender,
                        oche_time now);
-/* Returns when the sender must next check its supply; OCHE_NEVER: never. */
+/* Returns when the sender must check its supply next; OCHE_NEVER if never. */
 oche_time oche_xpass_supply_next(const struct oche_xpass *xpass,
                                  const struct oche_xpass_sender *sender);
 

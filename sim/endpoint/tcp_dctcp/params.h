@@ -11,7 +11,7 @@
 struct oche_tcp_params {
     uint64_t mss_bytes;
     uint64_t initial_window; /* segments */
-    uint64_t least_window;   /* segments: marks never cut cwnd below this */
+    uint64_t least_window;   /* in segments; marks never cut cwnd below this */
     uint64_t receive_window; /* bytes */
     oche_time os_overhead;   /* from the application's send to the first segment */
     oche_time rto_min, rto_initial, rto_max;

@@ -167,7 +167,7 @@ static void connect(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_t
                          tcp->dctcp ? flags | OCHE_TCP_ECE | OCHE_TCP_CWR : flags);
 }
 
-/* Makes the bytes produced so far available in whole segments, as the operating system would. */
+/* Makes the bytes produced so far available, in whole segments as an operating system would. */
 static void supply(struct oche_tcp_sender *sender, oche_time now)
 {
     const struct oche_flow_plan *plan = sender->supplied;

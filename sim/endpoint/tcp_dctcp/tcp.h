@@ -70,7 +70,7 @@ struct oche_tcp_sender {
 
 struct oche_tcp_receiver {
     uint64_t next;                  /* the byte expected next */
-    uint64_t delivered;             /* end of the last flow that was completely delivered */
+    uint64_t delivered;             /* end of the last flow that has been delivered completely */
     struct oche_tcp_ranges *ranges; /* ranges received after a gap; NULL: none so far */
     struct oche_tcp_echo echo;
     oche_time ack_at; /* when the delayed ACK is due; OCHE_NEVER: none waits */
