@@ -46,7 +46,7 @@ struct oche_device_config {
     const void *cc_params;                    /* NULL: its defaults; copied */
     const struct oche_recovery_scheme *recovery; /* NULL: go_back_n */
     const void *recovery_params;                 /* NULL: its defaults; copied */
-    uint64_t seed;                               /* of all random numbers; 0: a random seed */
+    uint64_t seed;                               /* seed of all random numbers; 0: a random seed */
     uint32_t drop_sent_ppm, drop_received_ppm;   /* for tests: packets per million to drop */
     /*
      * Up to 64 processes of this user may share the address; each has a part of all queue pair
@@ -77,7 +77,7 @@ struct oche_device_stats {
     uint64_t sent_packets, sent_datagrams;         /* several packets may share a datagram */
     uint64_t received_packets, received_datagrams; /* including invalid ones */
     uint64_t wrong[OCHE_WIRE_ERROR_COUNT]; /* received packets dropped as invalid, by cause */
-    uint64_t strangers;                    /* datagrams from addresses that are no peer's */
+    uint64_t strangers;                    /* datagrams from addresses that belong to no peer */
     uint64_t unexpected_ip_ids;            /* packets with an unexpected identification (ip_id.h) */
     /* unexpected identifications that were taken as a sign of damage (ip_id.h) */
     uint64_t doubtful_ip_ids;

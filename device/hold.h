@@ -28,7 +28,7 @@ struct oche_hold {
     oche_time longest; /* how long ACKs are held at most; OCHE_HOLD, except in tests */
     oche_time until;   /* ACKs are held until this time; 0: none are held */
     uint32_t leave_out;
-    uint32_t misses; /* times in a row that no data came */
+    uint32_t misses; /* how many times in a row no data came */
     uint64_t useful, in_vain;
     bool answers; /* data has left since an ACK last left without data */
 };

@@ -37,8 +37,9 @@
  */
 #define CONTROL_CLASS 6
 #define CONTROL_MASK  (UINT8_C(1) << CONTROL_CLASS)
-#define DSCP_MASK     UINT32_C(0xfc) /* of the ToS byte; ECN is below it */
-#define CLASS_SHIFT   5              /* shift from a traffic class to its ToS byte */
+/* the bits of the DSCP in the ToS byte; those of ECN are below */
+#define DSCP_MASK   UINT32_C(0xfc)
+#define CLASS_SHIFT 5 /* shift from a traffic class to its ToS byte */
 
 /* A packet to be sent: its headers are written directly before the payload. */
 struct outgoing {

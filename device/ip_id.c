@@ -118,7 +118,7 @@ enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, o
     }
     if (expected)
         ids->run += ids->run < UINT32_MAX;
-    else if (!doubtful && proven(ids)) /* the second unexpected one in a row */
+    else if (!doubtful && proven(ids)) /* the second unexpected identification in a row */
         relapse(ids);
     else if (!doubtful)
         ids->run = 0;

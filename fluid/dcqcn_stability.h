@@ -15,15 +15,15 @@ struct oche_dcqcn_point {
     double estimate; /* p* to first order: a cube root */
     double alpha, rate_bps, target_bps;
     bool on_ramp; /* p* is at most pmax, so some queue length has this marking probability */
-    double queue; /* bytes; if not on_ramp: kmax, around which the queue oscillates */
+    double queue; /* queue length in bytes; if not on_ramp, kmax, around which it oscillates */
 };
 /* R_AI must be above 0: if it is 0, rates do not change as long as no packet is marked. */
 struct oche_dcqcn_point oche_dcqcn_fixed_point(const struct oche_dcqcn_model *model, double flows);
 
 /* The stability of a fixed point on the ramp, for the model's delay. */
 struct oche_dcqcn_stability {
-    struct oche_margin margin; /* of the loop that the queue closes */
-    int unstable_roots;        /* for all flows together; 0: stable; -1: at the limit */
+    struct oche_margin margin; /* margin of the loop that the queue closes */
+    int unstable_roots;        /* of all flows together; 0: stable; -1: at the limit of stability */
     int unstable_differences;  /* for the differences between flows, which the queue does not see */
 };
 struct oche_dcqcn_stability oche_dcqcn_stability(const struct oche_dcqcn_model *model,

@@ -59,7 +59,7 @@ struct oche_fluid *oche_timely_fluid_create(const struct oche_timely_model *mode
 struct oche_timely_point {
     double rate_bps, queue;    /* bytes */
     bool exists;               /* the model is patched, and the queue is between 0 and t_high */
-    struct oche_margin margin; /* of the loop that the queue closes */
+    struct oche_margin margin; /* margin of the loop that the queue closes */
     int unstable_roots;        /* 0: stable; -1: at the limit of stability */
     double decay_s;            /* time in which a difference between two rates falls to 1/e */
 };

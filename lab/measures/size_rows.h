@@ -28,7 +28,7 @@ void oche_size_rows_packets(struct oche_outcome *outcome, const struct oche_worl
  */
 const char *oche_size_row_name(const struct oche_outcome *outcome, unsigned which, char *text,
                                size_t text_bytes);
-/* True if a run can have a row of this name for a single size. `length`: of the name in bytes. */
+/* True if a run can have a row of this name for a single size. The name has `length` bytes. */
 bool oche_size_row_may_be(const char *name, size_t length);
 
 #endif
