@@ -14,8 +14,7 @@
 #define SHORTEST      OCHE_US /* least length of an interval and of a round trip */
 #define LONGEST       OCHE_SEC
 #define BITS_PER_BYTE 8
-#define MOST_ARRIVED  (UINT64_C(1) << 43) /* bytes: more than any real count, too few to overflow  \
-                                           */
+#define MOST_ARRIVED  (UINT64_C(1) << 43) /* bytes: above any real count; cannot overflow */
 #define MOST_QUEUED   (UINT64_C(1) << 33)
 #define MOST_CAPACITY (UINT64_C(1) << 43)
 

@@ -134,7 +134,7 @@ static struct real_scale scale_of(double value, const char *unit)
     return *scale;
 }
 
-/* Returns with how many decimals, at most three, a value has three digits. */
+/* Returns the number of decimals, at most three, with which a value has three digits. */
 static int places_of(double value)
 {
     double size = fabs(value);

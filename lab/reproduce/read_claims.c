@@ -34,7 +34,7 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
     static const char *const of_all[] = {"name",       "kind", "text",        "place",
                                          "confidence", "says", "explanation", "quantity",
                                          "tolerance",  "at"};
-    /* a claim that is not judged may have only the first keys of the list: this many */
+    /* number of keys that a claim may have if it is not judged: the first ones of the list */
     const size_t texts = 7;
     static const char *const of_conditions[] = {
         [OCHE_CONDITIONS_TWO] = "than",

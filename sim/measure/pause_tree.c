@@ -36,7 +36,7 @@ struct oche_pause_tree {
     uint32_t port_count, episodes;
     oche_time end;   /* when the run ended; OCHE_NEVER: not yet */
     oche_time delay; /* the longest time until a PAUSE takes effect */
-    oche_time gap;   /* holds with the same cause are merged if at most this far apart */
+    oche_time gap;   /* holds with the same cause are merged if the gap is at most this */
     uint64_t lost_episodes;
 };
 

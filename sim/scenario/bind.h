@@ -87,9 +87,7 @@ void oche_bindings_each(const struct oche_bindings *bindings,
                                      const char *unit, bool given),
                         void *context);
 
-/*
- * Prints everything that a scenario can contain: sections, variants and keys, from their tables.
- */
+/* Prints everything that a scenario can contain: sections, variants and keys, from their tables. */
 void oche_sections_print(const struct oche_section *sections, size_t section_count, FILE *out);
 
 #endif

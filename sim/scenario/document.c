@@ -15,7 +15,7 @@
 
 #define MAX_FILE_BYTES (16 << 20)
 #define MAX_DEPTH      32
-/* limits them because aliases are copied: a small file can make many */
+/* most nodes; aliases are copied, so a small file can make many */
 #define MAX_NODES 100000
 
 struct block {

@@ -32,9 +32,7 @@ static const struct oche_param_table head_table = OCHE_PARAM_TABLE(head_params, 
 
 #define MOST_SAMPLES 1000000 /* most samples in a time series */
 
-/*
- * The sections, in the order in which they are bound and printed, also in struct oche_bindings.
- */
+/* The sections, in the order in which they are bound and printed, also in struct oche_bindings. */
 enum section {
     HEAD,
     RUN,

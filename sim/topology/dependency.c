@@ -157,9 +157,7 @@ static uint32_t next_of(struct search *search)
     return UINT32_MAX;
 }
 
-/*
- * Returns the cycle of the path's ports from `port` to the last one, which waits for `port`.
- */
+/* Returns the cycle of the path's ports from `port` to the last one, which waits for `port`. */
 static struct oche_circle circle_of(const struct search *search, uint32_t port)
 {
     uint32_t from = search->depth, count = 0;

@@ -13,9 +13,7 @@
 
 #include "sim/topology/walk.h"
 
-/*
- * A cycle: each port waits for the next one, the last port for the first. All 0: no cycle.
- */
+/* A cycle: each port waits for the next one, the last port for the first. All 0: no cycle. */
 struct oche_circle {
     uint32_t *ports; /* malloc'd; the smallest number comes first */
     uint32_t count;

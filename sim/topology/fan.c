@@ -73,9 +73,7 @@ static void add_pair(struct pairs *pairs, uint32_t sw, uint32_t in, uint32_t out
             UINT64_C(1) << out % WORD_BITS;
 }
 
-/*
- * Follows packets for `group`, which came in at port `in` of switch `sw`, to the next switches.
- */
+/* Follows packets for `group`, which came in at port `in` of switch `sw`, to the next switches. */
 static void go_on(struct pairs *pairs, uint32_t group, uint32_t sw, uint32_t in)
 {
     const struct oche_topology_routes *routes = pairs->routes;

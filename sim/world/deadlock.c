@@ -86,9 +86,7 @@ static void count_left(struct check *check, uint32_t node)
         }
 }
 
-/*
- * Strikes off the upstream ports that this switch may release. Returns true if there are any.
- */
+/* Strikes off the upstream ports that this switch may release. Returns true if there are any. */
 static bool strike_off(struct check *check, uint32_t node)
 {
     const struct oche_topology *topology = &check->world->topology;

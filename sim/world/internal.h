@@ -121,9 +121,7 @@ bool oche_world_failures_find(struct oche_world *world, struct oche_error *error
  */
 bool oche_world_failures_build(struct oche_world *world, struct oche_error *error);
 void oche_world_failures_free(struct oche_world *world);
-/*
- * True if from `from` to `until` no switch used routes around a failure.
- */
+/* True if from `from` to `until` no switch used routes around a failure. */
 bool oche_world_routes_whole(const struct oche_world *world, oche_time from, oche_time until);
 
 /*

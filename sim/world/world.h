@@ -235,9 +235,7 @@ uint32_t oche_world_watch_count(const struct oche_world *world);
 const struct oche_queue_watch *oche_world_watch(const struct oche_world *world, uint32_t number,
                                                 const char **name);
 
-/*
- * Finds the path of a flow's data packets; with `back`, the path of its receiver's answers.
- */
+/* Finds the path of a flow's data packets; with `back`, the path of its receiver's answers. */
 void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
                      struct oche_walk *walk);
 

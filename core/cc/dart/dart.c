@@ -66,7 +66,7 @@
 #define MOST_SENDERS  UINT16_MAX
 #define VOID_IN_A_ROW 16 /* after so many shares out of sequence, the peer must have restarted */
 #define EVIDENCE      8  /* a link's rate can be judged from so many packets */
-#define LOOKS         4  /* most times in a base round trip that updates are looked for */
+#define LOOKS         4  /* how often in a base round trip updates are looked for, at most */
 
 /* Causes of RATE_CHANGED, in addition to DCQCN's. */
 enum cause { CAUSE_SHARE = 16 };
