@@ -31,8 +31,8 @@ struct rogue_verb {
 };
 
 /*
- * The number of a piece without bytes that is only posted on a queue pair in ERR, to be flushed
- * after all others.
+ * The number of a marker: a piece without bytes, which is posted on a queue pair in ERR so that it
+ * is flushed after all other pieces.
  */
 #define ROGUE_MARKER UINT64_MAX
 
@@ -70,8 +70,8 @@ struct rogue_port {
     /* Moves a queue pair to ERR, so that what is posted is flushed. */
     void (*fail)(void *context, unsigned qp);
     /*
-     * Brings a queue pair from ERR through RESET to RTS, to send from `send_psn` and expect
-     * `recv_psn`. Nothing is posted on it.
+     * Brings a queue pair from ERR through RESET to RTS. It will send from PSN `send_psn` on, and
+     * expects `recv_psn`. Nothing is posted on it.
      */
     void (*restart)(void *context, unsigned qp, uint32_t send_psn, uint32_t recv_psn);
     /* Returns the PSN, hard to guess, with which a queue pair starts again in an epoch. */
@@ -123,15 +123,16 @@ struct rogue_connection *rogue_connection_create(void *memory, const struct rogu
 /* Takes a verb. Returns false if `depth` verbs are already under way. */
 bool rogue_post(struct rogue_connection *rogue, const struct rogue_verb *verb, oche_time now);
 /*
- * Posts what the windows allow. Every other function does it too; the driver calls this after
- * several rogue_post, and when a full send queue has room again.
+ * Posts what the windows allow. The functions that tell the connection something do this too, so
+ * the driver needs to call it only when a full send queue has room again.
  */
 void rogue_pump(struct rogue_connection *rogue, oche_time now);
 
 /*
- * A piece that asked for a signal has completed on queue pair `qp`, or one has failed. `completed`
- * is the NIC's time stamp. `lost`: the status says that retries were exceeded. `flushed`: the queue
- * pair was in ERR. All pieces posted before one that completes have completed too.
+ * The completion of a piece on queue pair `qp`: the piece asked for a signal, or it has failed. If
+ * it has completed, all pieces that were posted before it have completed too. `completed` is the
+ * NIC's time stamp. `lost`: the status says that retries were exceeded. `flushed`: the queue pair
+ * was in ERR.
  */
 struct rogue_completion {
     uint64_t number;
@@ -144,8 +145,8 @@ void rogue_completed(struct rogue_connection *rogue, const struct rogue_completi
                      oche_time now);
 
 /*
- * UC: a WRITE with immediate data has come at `came`; `empty`: without data, so that it answers one
- * of ours. Hostile input: what fits no batch is ignored.
+ * UC: to be called when a WRITE with immediate data has come, which was at `came`. `empty`: the
+ * WRITE has no data, so it answers one of ours. It may be hostile: what fits no batch is ignored.
  */
 void rogue_immediate(struct rogue_connection *rogue, uint32_t imm, bool empty, oche_time came,
                      oche_time now);

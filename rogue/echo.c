@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unreliable connections have no ACKs; the peer's library answers the last verb of each batch
- * (RoGUE sec 3.4). Immediate data of a question is the number of the batch, that of an answer the
- * number and how long the peer had the question:
+ * Unreliable connections have no ACKs, so the peer's library answers the last verb of each batch
+ * (RoGUE sec 3.4). The immediate data of a question is the number of the batch. That of an answer
+ * is the same number, and for how long the peer had the question:
  *
  *     bits 31 to 24   low bits of the batch's number
  *     bits 23 to 0    in an answer the turnaround in units of 16 ns, at most 268 ms

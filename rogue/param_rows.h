@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rows of RoGUE's parameters, for tables whose struct begins with a struct rogue_params: the
- * library's own, and that of the simulator, which has more.
+ * table of the library, and that of the simulator, which has further rows.
  */
 #ifndef OCHE_ROGUE_PARAM_ROWS_H
 #define OCHE_ROGUE_PARAM_ROWS_H

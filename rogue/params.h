@@ -36,8 +36,8 @@ extern const struct oche_param_table rogue_param_table;
 const char *rogue_params_check(const struct rogue_params *params);
 
 /*
- * Returns the bytes of a segment, which are also those of a batch: params->segment_bytes, or else a
- * size by the line rate (RoGUE sec 3.1; rogue.md#r17).
+ * Returns the bytes of a segment, which are also those of a batch: params->segment_bytes or, if
+ * that is 0, a size that depends on the line rate (RoGUE sec 3.1; rogue.md#r17).
  */
 uint32_t rogue_segment_bytes(const struct rogue_params *params, uint64_t line_rate_bps);
 

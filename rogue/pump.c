@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Posts pieces: cuts large verbs, asks for signals, and keeps as much under way as the window says,
- * but at least two batches (RoGUE sec 3.1).
+ * Posts pieces: cuts large verbs, asks for signals, and keeps as much under way as the window
+ * allows, but at least two batches (RoGUE sec 3.1).
  */
 #include "rogue/internal.h"
 
@@ -107,8 +107,9 @@ static bool wants_signal(const struct rogue_connection *r, const struct rogue_pi
 }
 
 /*
- * True if a signal (UC: an answer or its timeout) will tell that there is room again. Batches that
- * the other direction's ended have none; if all are such, the next piece goes, with a signal.
+ * True if a signal (UC: an answer or its timeout) will tell when there is room again. A batch has
+ * no signal if it ended because a batch of the other direction began. If all batches under way are
+ * of that kind, the next piece is posted although there is no room, and asks for a signal.
  */
 static bool is_to_hear(const struct rogue_connection *r)
 {

@@ -5,7 +5,7 @@
  * lost, doubled or forged, and are idempotent: an epoch counts how often a queue pair has failed.
  *
  *     REQUEST  "in this epoch I shall send from this PSN"; repeated until answered
- *     REPLY    the same of the other end, which is ready to receive
+ *     REPLY    the same, from the other end, which is ready to receive
  *     DONE     the first end is ready, too
  */
 #ifndef OCHE_ROGUE_RESYNC_H

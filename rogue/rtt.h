@@ -11,7 +11,7 @@
  *     left_i = max(posted_i, left_(i-1)) + S_i
  *
  * which also holds for a batch that is posted piece by piece. When the limiter's rate changes, what
- * has not left yet takes longer or shorter (rogue.md#r5).
+ * has not left yet leaves earlier or later than computed (rogue.md#r5).
  */
 #ifndef OCHE_ROGUE_RTT_H
 #define OCHE_ROGUE_RTT_H

@@ -79,8 +79,9 @@ static void wait_for_peer(struct rogue_connection *r, unsigned qp, oche_time now
 }
 
 /*
- * Pieces without a signal that have completed say nothing. So when it was not one of them that
- * failed, a marker goes after them into the queue pair in ERR; it is flushed as the last.
+ * A piece without a signal does not report that it has completed. So if the queue pair was left
+ * although none of its pieces failed, nothing may tell when it is empty. Then a marker is posted on
+ * the queue pair, which is in ERR; the marker is flushed after everything else.
  */
 static void post_marker(struct rogue_connection *r, unsigned qp)
 {

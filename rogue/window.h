@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The congestion window of one direction of a queue pair, and the rate that the NIC's limiter is
- * set to (RoGUE sec 3.3; rogue.md#vegas). TCP Vegas over batches: slow start doubles the window
+ * The congestion window of one direction of a queue pair, and the rate to which the NIC's limiter
+ * is set (RoGUE sec 3.3; rogue.md#vegas). TCP Vegas over batches: slow start doubles the window
  * with each batch whose round trip is used; afterwards the window follows the packets that the
  * flow keeps in queues. The rate is window / base RTT.
  */

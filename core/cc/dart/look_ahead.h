@@ -69,8 +69,8 @@ struct oche_look_ahead {
 
 /* How to interpret addresses. */
 struct oche_look_facts {
-    uint32_t own,
-        shared_addresses; /* own: our own address; valid addresses are below shared_addresses */
+    /* own: our own address; valid addresses are below shared_addresses */
+    uint32_t own, shared_addresses;
     uint32_t (*weight)(const void *params, uint32_t address); /* returns 1 or more */
     const void *params;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection's flows: each is one verb, or several of congestion_control.verb_bytes. The address
- * that a verb writes to says which flow and which byte of it, so the receiver sees what a shadow
- * delivers a second time.
+ * A connection's flows. Each flow is one verb, or several verbs of congestion_control.verb_bytes.
+ * The address to which a verb writes tells the receiver the flow and the byte of the flow, so it
+ * notices what a shadow delivers a second time.
  */
 #include "sim/endpoint/rogue/rogue_host.h"
 

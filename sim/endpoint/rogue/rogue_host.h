@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * RoGUE as a host's endpoint: the library of rogue/ above a simulated RNIC (RoGUE, SoCC 2018). A
- * connection is a pair of queue pairs at each end, one of them the shadow, with the same numbers
- * at both ends; a host has one more, for the datagrams between libraries. Flows become WRITEs, or
- * READs, with which a flow's source fetches the data from the destination.
+ * connection has two queue pairs at each end, one of which is the shadow. They have the same
+ * numbers at both ends. Each host has one more queue pair, for the datagrams between libraries.
+ * Flows become WRITEs.
  */
 #ifndef OCHE_SIM_ENDPOINT_ROGUE_HOST_H
 #define OCHE_SIM_ENDPOINT_ROGUE_HOST_H
