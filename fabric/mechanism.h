@@ -19,7 +19,8 @@ struct oche_switch_config;
 /* A quantity that a mechanism counts in each switch. */
 struct oche_switch_counter {
     const char *name, *help; /* the metric is called MECHANISM.NAME */
-    bool peak; /* the value for a network is the largest of its switches'; else, the sum */
+    bool peak;  /* the value for a network is the largest of its switches'; else, the sum */
+    bool bytes; /* it counts bytes; otherwise things, such as packets */
 };
 
 struct oche_switch_mechanism {

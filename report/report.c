@@ -18,7 +18,8 @@
 #include "store/sweep_store.h"
 
 #define ENDING ".sqlite"
-/* levels of folders that are searched, so that `out` also finds out/NAME/VALUE/run.sqlite */
+#define GIVE   "give a folder or a file that " OCHE_REPORT_SOURCES " has written"
+/* levels of folders that are searched: out/NAME/VALUE/run.sqlite is found from out */
 #define DEEP 2
 
 struct files {

@@ -33,6 +33,7 @@ struct stream {
     uint64_t posted_bytes, done_bytes;
     uint64_t hold_until; /* samples of bytes posted before this byte are ignored */
     unsigned batches;    /* number of batches under way, with the open one */
+    uint64_t in_a_row;   /* batches since the NIC had none (rogue.md#r22) */
     bool unsampled;      /* no round trip is known yet, so no more than the window may leave */
 };
 
@@ -45,7 +46,6 @@ enum health {
 /* One of the two queue pairs. */
 struct side {
     enum health health;
-    bool asking;         /* true: we repeat REQUEST; false: REPLY */
     bool restarted;      /* the queue pair is in RTS again, in `epoch` */
     uint32_t epoch, psn; /* epoch of the resynchronisation; our first PSN in it */
     uint32_t peer_psn;   /* the peer's, if told */

@@ -359,7 +359,7 @@ void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *vi
     }
 }
 
-/* True if `text` (`length` bytes) can be the name of a subject of this kind. */
+/* True if `text` (`length` bytes) can be the name of such a subject. */
 static bool can_be(enum subject of, const char *text, size_t length)
 {
     const struct oche_outcome none = {.queue_count = 0};
@@ -506,8 +506,8 @@ bool oche_metric_check(const char *name, struct oche_error *error)
     return false;
 }
 
-/* Prints the metric once for each counter of a scheme to which it applies. */
-static void print_schemes(FILE *out, const struct metric *metric)
+/* Prints the metric for each counter of each scheme or mechanism that it applies to. */
+static void print_counters(FILE *out, const struct metric *metric)
 {
     const struct oche_outcome none = {.queue_count = 0};
     char text[OCHE_METRIC_NAME_BYTES], name[OCHE_METRIC_NAME_BYTES];

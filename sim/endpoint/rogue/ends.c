@@ -6,10 +6,14 @@
 #include "sim/network/payload.h"
 
 #define MESSAGE_KEY 1
-#define PIECES      16  /* depth of a connection whose verbs are whole flows */
-#define MORE_PIECES 512 /* depth of a connection with small verbs */
+#define NO_PIECES   4                /* of an end that only receives */
+#define PIECES      8                /* of a connection whose verbs are whole flows */
+#define MORE_PIECES 512              /* of one with small verbs */
+#define READS       16               /* READs that a queue pair may have outstanding */
+#define NO_PIECE    (UINT64_MAX - 1) /* wr_id of what is no piece of the library's */
+#define RECEIVE     (UINT64_MAX - 2) /* wr_id of receives */
 #define DATAGRAMS   64
-#define ANSWERS     16 /* UC: how much immediate data may wait to be polled */
+#define ANSWERS     16 /* UC: immediate data that may wait to be polled */
 
 /* Returns the most pieces of an end, a power of two. Only the sender's end posts any. */
 static uint32_t depth_of(const struct oche_rogue *rogue, uint32_t connection)
@@ -40,7 +44,7 @@ static bool post(void *context, unsigned qp, const struct rogue_piece *piece)
     return oche_qp_post_send(end->qps[qp], &work) == 0;
 }
 
-/* Posts an empty WRITE, whose completion nobody needs. If there is no room for it, it is lost. */
+/* An empty WRITE, whose completion nobody needs; one that finds no room is lost. */
 static void answer(void *context, uint32_t imm)
 {
     struct oche_rogue_end *end = context;
@@ -96,7 +100,7 @@ static void fail(void *context, unsigned qp)
     oche_qp_fail(end->qps[qp], end->rogue->now);
 }
 
-/* The flows of a connection take the same path on both queue pairs. */
+/* Flows of one connection take one path, whichever queue pair they are on. */
 static struct oche_qp_connection facts_of(const struct oche_rogue_end *end, uint32_t peer,
                                           unsigned qp)
 {
@@ -272,10 +276,6 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
     *end = (struct oche_rogue_end){
         .rogue = rogue, .next = rogue->ends, .connection = connection, .first_failed = UINT32_MAX};
     rogue->ends = end;
-    /*
-     * A flush completes all that is posted. Nothing is posted on one queue pair before the other is
-     * empty, so room for the work of one is enough.
-     */
     end->cq = oche_cq_create((char *)end + oche_lines(sizeof(*end)), entries);
     oche_cq_arm(end->cq, false);
     for (unsigned qp = 0; qp < 2; qp++) {
