@@ -48,7 +48,7 @@ static uint32_t any_bytes(struct model *model)
     case 3:
         return (uint32_t)below(model, 70000);
     case 4:
-        return 4096 << below(model, 5); /* whole segments */
+        return UINT32_C(4096) << below(model, 5); /* whole segments */
     default:
         return (uint32_t)below(model, 400000);
     }
