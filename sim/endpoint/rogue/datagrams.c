@@ -28,7 +28,7 @@ void oche_rogue_tell(struct oche_rogue_end *end, const struct rogue_resync *mess
     struct oche_send_work work = {
         .opcode = OCHE_WORK_SEND_IMM,
         .sge_count = 1,
-        .sge[0] = {.length = ROGUE_RESYNC_BYTES, .lkey = DATAGRAM_KEY},
+        .sge[0] = {.va = OCHE_GRH_BYTES, .length = ROGUE_RESYNC_BYTES, .lkey = DATAGRAM_KEY},
         .imm = end->connection << CONNECTION_BIT | (uint32_t)message->kind << KIND_BIT |
                (uint32_t)message->qp << QP_BIT | (message->epoch & 0xff),
         .to = &to,

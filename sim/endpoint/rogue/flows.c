@@ -90,12 +90,15 @@ void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes,
     const struct oche_connection *connection = connection_of(end);
     uint32_t number = (uint32_t)(va >> 32), offset = (uint32_t)va;
 
-    if (connection->delivered == connection->count ||
-        number != flow_at(end, connection->delivered) || offset < end->arrived) {
+    if (host->flows->received[number].delivered != OCHE_NEVER ||
+        number != flow_at(end, connection->delivered) || (uint64_t)offset + bytes <= end->arrived) {
         rogue->doubled_bytes += bytes;
         return;
     }
-    rogue->missing_bytes += offset - end->arrived;
+    if (offset < end->arrived) /* a shadow may cut a verb elsewhere */
+        rogue->doubled_bytes += end->arrived - offset;
+    else
+        rogue->missing_bytes += offset - end->arrived;
     end->arrived = (uint64_t)offset + bytes;
     if (end->arrived < host->flows->plan[number].bytes)
         return;
