@@ -70,6 +70,9 @@ extern const char *const rogue_transport_names[];
      .help = "UC: without an echo for this long, all batches count as lost"}, \
     {OCHE_PARAM(struct rogue_params, shadow), OCHE_IS_BOOL(true), .where = "RoGUE sec 3.5", \
      .help = "RC: a shadow queue pair takes over when one has failed"}, \
+    {OCHE_PARAM(struct rogue_params, keep_window), OCHE_IS_BOOL(false), \
+     .where = "rogue.md#r23", \
+     .help = "RC: the window stays when a queue pair fails; false: it begins anew"}, \
     {OCHE_PARAM(struct rogue_params, resync_interval), \
      OCHE_IS_TIME(OCHE_MS, OCHE_US, OCHE_SEC), .where = "rogue.md#resync", \
      .help = "between two attempts to bring a failed queue pair back"}, \

@@ -22,7 +22,7 @@ struct rogue_params {
     uint32_t transport; /* enum rogue_transport */
     double loss_factor;
     oche_time uc_timeout;
-    bool shadow;
+    bool shadow, keep_window;
     oche_time resync_interval;
     uint64_t resync_tries;
 };

@@ -197,8 +197,13 @@ void rewind_to(struct rogue_connection *r, uint64_t number)
      * trip.
      */
     for (unsigned i = 0; i < ROGUE_DIRECTIONS; i++) {
-        r->streams[i].done_bytes = r->streams[i].posted_bytes;
-        r->streams[i].batches = 0;
+        struct stream *stream = &r->streams[i];
+        if (stream->done_bytes < stream->posted_bytes && !r->config.params->keep_window) {
+            rogue_window_timeout(&stream->window);
+            stream->unsampled = true;
+        }
+        stream->done_bytes = stream->posted_bytes;
+        stream->batches = 0;
     }
     r->batch_done = r->batch_next;
     r->counts.replayed_pieces += r->piece_next - number;

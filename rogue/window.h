@@ -33,7 +33,10 @@ bool rogue_window_sample(struct rogue_window *window, oche_time rtt, uint64_t ba
                          oche_time now);
 /* UC: to be called when a batch was lost. Returns true if the limiter's rate has changed. */
 bool rogue_window_lost(struct rogue_window *window);
-/* UC: to be called when all samples were lost. Returns true if the limiter's rate has changed. */
+/*
+ * Takes note that all samples were lost (UC), or that the queue pair failed (RC). Returns true if
+ * the limiter's rate has changed.
+ */
 bool rogue_window_timeout(struct rogue_window *window);
 
 #endif
