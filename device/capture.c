@@ -100,8 +100,8 @@ static int open_file(const char *name)
 }
 
 /*
- * Opens the file with the first name that nobody is writing. Returns -1, with a line in `error`, if
- * there is no such name.
+ * Tries the possible names in order and opens the first file that nobody else is writing. Returns
+ * -1, with a line in `error`, if all are being written or a file cannot be opened.
  */
 static int choose_file(const char *path, const char *who, struct written *file,
                        struct oche_error *error)

@@ -81,7 +81,7 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
         if (now - base > credit)
             base = now - credit;
         if (spacing == 0)
-            base = now; /* the port alone limits the rate: no wait is made up for */
+            base = now; /* not paced: a late start earns no credit */
     }
     qp->pace_base = base;
     qp->pace_bytes = (uint16_t)line_bytes;

@@ -32,9 +32,10 @@ const double *oche_samples_values(const struct oche_samples *samples,
                                   const struct oche_combination *combination);
 
 /*
- * Returns the quantity's value over all repeats or, if `draw` is not NULL, over the repeats in
- * `draw`. `draw` has `draws` numbers below `draws`, which are repeats of the combination with the
- * most repeats; for other combinations they are scaled down. NAN if no run has a value.
+ * Returns the quantity's value over all repeats or, if `draw` is not NULL, over the repeats that
+ * `draw` picks; NAN if no run has a value. `draw` is an array of `draws` repeat numbers, each below
+ * `draws`, which is the largest number of repeats of any combination. For a combination with fewer
+ * repeats the numbers are scaled down.
  */
 double oche_samples_value(const struct oche_samples *samples, const struct oche_quantity *quantity,
                           const struct oche_combination *combination, const uint32_t *draw,

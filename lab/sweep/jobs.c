@@ -61,7 +61,7 @@ static void offer_to_oom_killer(void)
     if (file < 0)
         return;
     if (write(file, "500", 3) < 0) {
-        /* if this is forbidden, the kernel only does not know our preference */
+        /* failure is harmless: the kernel then chooses by its own rules */
     }
     close(file);
 }

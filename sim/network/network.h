@@ -144,7 +144,7 @@ struct oche_network {
     uint32_t gap_bytes;
     oche_time window; /* length of a window: the smallest link delay */
     oche_time now;    /* everything before this time has happened */
-    bool ipv6;        /* frames of bytes mode are IPv6 */
+    bool ipv6;        /* in bytes mode frames are IPv6, not IPv4 */
     const struct oche_endpoint
         *endpoint;   /* the hosts' endpoint if it is not the RNIC; NULL: the RNIC */
     bool bytes_mode; /* encode and decode every packet at every link */
