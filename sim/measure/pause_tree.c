@@ -260,8 +260,8 @@ static void begin_episode(struct oche_pause_tree *tree, struct line *line, oche_
 }
 
 /*
- * Returns the node of the newest hold of this port and class that began no later than `now`, or NONE
- * if there is none. That hold still lasts or has just ended.
+ * Returns the node of the newest hold of this port and class that began no later than `now`, or
+ * NONE if there is none. That hold still lasts or has just ended.
  */
 static uint32_t reason_of(const struct oche_pause_tree *tree, uint32_t port, unsigned cls,
                           oche_time now)
