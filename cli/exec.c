@@ -19,13 +19,16 @@
 #include "cli/refuse.h"
 #include "params/scheme.h"
 #include "params/units.h"
+#include "rogue/params.h"
 #include "device/device.h"
 
 #define LIBRARY "libibverbs.so.1"
 #define FILES   "liboche-files.so" /* device/verbs/device_files.c */
+#define ROGUE   "liboche-rogue.so" /* rogue/verbs/ */
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports;
+    const char *rogue; /* its parameters; NULL: not asked for */
     bool files, stats;
     char **command; /* the command and its arguments; NULL: none was given */
 };
@@ -39,6 +42,7 @@ enum {
     KEY_POLL,
     KEY_SOURCE_PORTS,
     KEY_FILES,
+    KEY_ROGUE,
     KEY_STATS
 };
 
@@ -58,6 +62,10 @@ static const struct argp_option option_table[] = {
     {"files", KEY_FILES, NULL, 0,
      "Let the program find the device's files in /dev/infiniband and /sys/class/infiniband, "
      "which UCX looks for",
+     0},
+    {"rogue", KEY_ROGUE, "KEY=VALUE[,KEY=VALUE…]", OPTION_ARG_OPTIONAL,
+     "Put RoGUE under the program's reliable connections: congestion control and recovery in "
+     "software, with a shadow queue pair",
      0},
     {"stats", KEY_STATS, NULL, 0, "Print the counters of the device when it is closed", 0},
     {0},
@@ -117,6 +125,19 @@ static void check_source_ports(const struct argp_state *state, const char *name,
                     OCHE_MAX_SOURCE_PORTS);
 }
 
+static void check_rogue(const struct argp_state *state, const char *name, const char *text)
+{
+    union oche_scheme_params params;
+    struct oche_error error;
+    const char *wrong;
+
+    if (!oche_params_parse("rogue", &rogue_param_table, &params, text, &error))
+        oche_refuse(state, "%s: %s", name, error.text);
+    wrong = rogue_params_check((const struct rogue_params *)(const void *)&params);
+    if (wrong != NULL)
+        oche_refuse(state, "%s: %s", name, wrong);
+}
+
 /* Checks variables that no option replaces and that the library would refuse later. */
 static void check_environment(const struct argp_state *state, const struct options *options)
 {
@@ -168,6 +189,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_FILES:
         options->files = true;
+        return 0;
+    case KEY_ROGUE:
+        check_rogue(state, "--rogue", options->rogue = argument != NULL ? argument : "");
         return 0;
     case KEY_STATS:
         options->stats = true;
@@ -263,19 +287,19 @@ static bool set_in_front(const char *name, const char *value)
 }
 
 /*
- * Adds the library to LD_PRELOAD by its name; LD_LIBRARY_PATH leads to it. The path is not used,
+ * Adds a library to LD_PRELOAD by its name; LD_LIBRARY_PATH leads to it. The path is not used,
  * because it may contain blanks, which separate entries of LD_PRELOAD.
  */
-static bool preload_files(const char *folder)
+static bool preload(const char *option, const char *folder, const char *name)
 {
     char path[3 * PATH_MAX];
 
-    if (snprintf(path, sizeof(path), "%s/%s", folder, FILES) >= (int)sizeof(path) ||
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path) ||
         access(path, R_OK) != 0) {
-        oche_print_error("oche exec: --files: there is no %s/%s", folder, FILES);
+        oche_print_error("oche exec: %s: there is no %s/%s", option, folder, name);
         return false;
     }
-    return set_in_front("LD_PRELOAD", FILES);
+    return set_in_front("LD_PRELOAD", name);
 }
 
 int oche_cmd_exec(int argc, char **argv)
@@ -296,7 +320,8 @@ int oche_cmd_exec(int argc, char **argv)
                          folder);
         return 2;
     }
-    if (options.files && !preload_files(folder))
+    if ((options.rogue != NULL && !preload("--rogue", folder, ROGUE)) ||
+        (options.files && !preload("--files", folder, FILES)))
         return 2;
     if (!set_in_front("LD_LIBRARY_PATH", folder) || !set_variable("OCHE_CC", options.cc) ||
         !set_variable("OCHE_RECOVERY", options.recovery) ||
@@ -304,6 +329,7 @@ int oche_cmd_exec(int argc, char **argv)
         !set_variable("OCHE_DEVICE", options.device) || !set_variable("OCHE_POLL", options.poll) ||
         !set_variable("OCHE_SOURCE_PORTS", options.source_ports) ||
         !set_variable("OCHE_CAPTURE", options.capture) ||
+        !set_variable("OCHE_ROGUE", options.rogue) ||
         !set_variable("OCHE_STATS", options.stats ? "1" : NULL)) {
         oche_print_error("oche exec: out of memory");
         return 2;

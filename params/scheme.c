@@ -121,6 +121,17 @@ bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, struct oche_
     return wrong == NULL;
 }
 
+bool oche_params_parse(const char *name, const struct oche_param_table *table,
+                       union oche_scheme_params *params, const char *text, struct oche_error *error)
+{
+    char copy[TEXT_BYTES];
+
+    if (strlen(text) >= TEXT_BYTES)
+        return oche_fail(error, "more than %d characters", TEXT_BYTES - 1);
+    strcpy(copy, text);
+    return read_params(name, table, params, copy, error);
+}
+
 /* ---- names ---- */
 
 const char *oche_cc_names(char *names, size_t bytes)

@@ -37,6 +37,14 @@ bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text,
                          struct oche_error *error);
 
 /*
+ * Parses KEY=VALUE,… alone, for a table whose struct fits into `params`. `name` is what errors call
+ * the scheme.
+ */
+bool oche_params_parse(const char *name, const struct oche_param_table *table,
+                       union oche_scheme_params *params, const char *text,
+                       struct oche_error *error);
+
+/*
  * Write the names that can be chosen, "a, b, c"; of congestion control only schemes that run on the
  * wire.
  */

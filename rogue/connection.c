@@ -165,6 +165,12 @@ void break_connection(struct rogue_connection *r, enum rogue_outcome first, int 
     r->cursor = r->verb_next;
 }
 
+void rogue_fail(struct rogue_connection *r, int status)
+{
+    if (!r->broken)
+        break_connection(r, ROGUE_FAILED, status);
+}
+
 static bool under_way(const struct rogue_connection *r, uint64_t number)
 {
     return number >= r->piece_done && number < r->piece_next;

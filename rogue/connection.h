@@ -161,6 +161,9 @@ void rogue_told(struct rogue_connection *rogue, const struct rogue_resync *messa
 oche_time rogue_next(const struct rogue_connection *rogue);
 void rogue_expire(struct rogue_connection *rogue, oche_time now);
 
+/* The driver has given the connection up: verbs that are under way end, the first with `status`. */
+void rogue_fail(struct rogue_connection *rogue, int status);
+
 /* True if no verb is under way and both queue pairs are ready. */
 bool rogue_idle(const struct rogue_connection *rogue);
 /*

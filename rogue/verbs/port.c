@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rogue/'s port: how a connection posts, limits, fails and restarts its queue pairs, and how the
+ * application learns of what is done.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rogue/verbs/internal.h"
+
+#define MARKER       UINT64_MAX /* wr_id of what is posted behind everything else */
+#define LINE_HEADERS 82 /* Ethernet with preamble and gap, IPv4, UDP, BTH, ICRC: a packet's bytes  \
+                         */
+
+/* ---- posting ---- */
+
+/*
+ * After a change of queue pair, what the peer has received already must not be sent twice
+ * (rogue.md#r11). True if a piece must wait until the peer has said how much that is.
+ */
+static bool must_wait_for_count(struct rv_qp *qp, unsigned side, const struct rv_work *work)
+{
+    if (side != qp->count_qp || rogue_epoch(qp->rogue, side) != qp->count_epoch) {
+        qp->count_qp = side;
+        qp->count_epoch = rogue_epoch(qp->rogue, side);
+        qp->count_known = false;
+        qp->count_serial++;
+        qp->count_repeat = OCHE_NEVER;
+    }
+    if (qp->count_known || (!work->consumes && qp->receives_posted == qp->receives_ended))
+        return false;
+    if (qp->count_repeat == OCHE_NEVER)
+        rv_ask_count(qp, rv_now());
+    return true;
+}
+
+static uint64_t line_bytes(void *context, const struct rogue_piece *piece)
+{
+    const struct rv_qp *qp = context;
+    uint32_t mtu = UINT32_C(128) << qp->attr.path_mtu;
+
+    return piece->bytes + (piece->bytes / mtu + 1) * (uint64_t)LINE_HEADERS;
+}
+
+/* Where the device has no limiter: true if it is too early for the next piece. */
+static bool must_wait_for_rate(struct rv_qp *qp, unsigned side, const struct rogue_piece *piece)
+{
+    oche_time now;
+
+    if (qp->context->limits_rates || qp->out_bps[side] == 0)
+        return false;
+    now = rv_now();
+    if (now < qp->paced_until)
+        return true;
+    qp->paced_until =
+        oche_time_add(now, oche_time_of_bytes(line_bytes(qp, piece), qp->out_bps[side]));
+    return false;
+}
+
+static bool post(void *context, unsigned side, const struct rogue_piece *piece)
+{
+    struct rv_qp *qp = context;
+    const struct rv_work *work = &qp->works[piece->verb->user];
+    int error;
+
+    if (qp->trouble != 0 || must_wait_for_count(qp, side, work) ||
+        must_wait_for_rate(qp, side, piece))
+        return false;
+    error = rv_post_piece(qp, side, piece);
+    if (error != 0) {
+        if (error != ENOMEM)
+            qp->trouble = IBV_WC_LOC_QP_OP_ERR;
+        return false;
+    }
+    qp->last_number[side] = piece->number;
+    if (piece->last && work->consumes && qp->receives_posted <= work->receives_before)
+        qp->receives_posted = work->receives_before + 1;
+    return true;
+}
+
+/* ---- limits ---- */
+
+void rv_apply_limit(struct rv_qp *qp, unsigned side)
+{
+    uint64_t out = qp->out_bps[side], reads = qp->reads_bps[side];
+    uint64_t bps = out == 0 || (reads != 0 && reads < out) ? reads : out; /* rogue.md#r15 */
+    struct ibv_qp_rate_limit_attr attr = {.rate_limit = (uint32_t)(bps / OCHE_KBPS)};
+
+    if (qp->context->limits_rates && qp->up[side])
+        qp->context->modify_qp_rate_limit(qp->qps[side], &attr);
+}
+
+static void limit(void *context, unsigned side, uint64_t bps)
+{
+    struct rv_qp *qp = context;
+
+    qp->out_bps[side] = bps < qp->line_rate_bps ? bps : 0;
+    rv_apply_limit(qp, side);
+}
+
+static void limit_reads(void *context, unsigned side, uint64_t bps)
+{
+    struct rv_qp *qp = context;
+    struct rv_message message = {.kind = RV_LIMIT,
+                                 .side = (uint8_t)side,
+                                 .serial = ++qp->reads_serial[side],
+                                 .number = bps < qp->peer.line_rate_bps ? bps : 0};
+
+    if (qp->paired)
+        rv_tell(qp, &message);
+}
+
+/* ---- the end of verbs ---- */
+
+static enum ibv_wc_opcode opcode_of(enum ibv_wr_opcode opcode)
+{
+    switch (opcode) {
+    case IBV_WR_RDMA_READ:
+        return IBV_WC_RDMA_READ;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+        return IBV_WC_COMP_SWAP;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+        return IBV_WC_FETCH_ADD;
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+        return IBV_WC_RDMA_WRITE;
+    default:
+        return IBV_WC_SEND;
+    }
+}
+
+static void ended(void *context, const struct rogue_verb *verb, enum rogue_outcome outcome,
+                  int status)
+{
+    struct rv_qp *qp = context;
+    const struct rv_work *work = &qp->works[verb->user];
+    struct ibv_wc wc = {.wr_id = work->wr.wr_id,
+                        .status = IBV_WC_SUCCESS,
+                        .opcode = opcode_of(work->wr.opcode),
+                        .byte_len = work->bytes,
+                        .qp_num = qp->qps[0]->qp_num};
+
+    qp->work_done++;
+    qp->receives_ended += work->consumes;
+    if (qp->receives_posted < qp->receives_ended)
+        qp->receives_posted = qp->receives_ended;
+    if (outcome == ROGUE_DONE && !verb->signaled)
+        return;
+    if (outcome == ROGUE_FAILED)
+        wc.status = (enum ibv_wc_status)status;
+    if (outcome == ROGUE_FLUSHED)
+        wc.status = IBV_WC_WR_FLUSH_ERR;
+    rv_cq_push(qp->send_cq, &wc);
+}
+
+/* ---- failing and restarting ---- */
+
+/*
+ * What is posted and not done is flushed. Pieces without a signal may be done already, and are
+ * then never heard of; the marker behind them is.
+ */
+static void fail(void *context, unsigned side)
+{
+    struct rv_qp *qp = context;
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+    struct ibv_send_wr marker = {.wr_id = MARKER,
+                                 .opcode = IBV_WR_SEND,
+                                 .send_flags = IBV_SEND_SIGNALED},
+                       *bad;
+
+    qp->up[side] = false;
+    if (rv_real_modify(qp, side, &attr, IBV_QP_STATE) != 0)
+        qp->trouble = IBV_WC_LOC_QP_OP_ERR;
+    if (qp->work_done != qp->work_next && side == rogue_active(qp->rogue))
+        qp->context->ops.post_send(qp->qps[side], &marker, &bad);
+}
+
+static void restart(void *context, unsigned side, uint32_t send_psn, uint32_t recv_psn)
+{
+    struct rv_qp *qp = context;
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+    rv_receives_take(qp);
+    rv_receives_returned(qp, side);
+    if (rv_real_modify(qp, side, &attr, IBV_QP_STATE) != 0 ||
+        !rv_bring_up(qp, side, send_psn, recv_psn))
+        qp->trouble = IBV_WC_LOC_QP_OP_ERR;
+}
+
+static uint32_t new_psn(void *context, unsigned side, uint32_t epoch)
+{
+    (void)context;
+    (void)side;
+    (void)epoch;
+    return (uint32_t)rv_random() & OCHE_PSN_MASK;
+}
+
+static void tell(void *context, const struct rogue_resync *message)
+{
+    struct rv_message whole = {.kind = RV_RESYNC, .side = message->qp, .resync = *message};
+
+    rv_tell(context, &whole);
+}
+
+const struct rogue_port rv_port = {
+    .post = post,
+    .limit = limit,
+    .limit_reads = limit_reads,
+    .line_bytes = line_bytes,
+    .ended = ended,
+    .fail = fail,
+    .restart = restart,
+    .new_psn = new_psn,
+    .tell = tell,
+};
+
+/* ---- the connection ---- */
+
+bool rv_connect_rogue(struct rv_qp *qp)
+{
+    struct rogue_config config = {
+        .params = rv_params(qp->paired),
+        .port = &rv_port,
+        .context = qp,
+        .transport = ROGUE_RC,
+        .token = qp->nonce ^ qp->peer.nonce,
+        .status_lost = IBV_WC_RETRY_EXC_ERR,
+        .line_rate_bps = qp->line_rate_bps,
+        .peer_line_rate_bps = qp->paired ? qp->peer.line_rate_bps : qp->line_rate_bps,
+        .mtu_bytes = UINT32_C(128) << qp->attr.path_mtu,
+        .depth = qp->depth,
+    };
+    void *memory = malloc(rogue_connection_bytes(&config));
+
+    if (memory == NULL)
+        return false;
+    qp->rogue = rogue_connection_create(memory, &config);
+    qp->count_known = true;
+    qp->count_repeat = OCHE_NEVER;
+    return true;
+}
+
+void rv_settle(struct rv_qp *qp)
+{
+    if (qp->rogue == NULL) {
+        qp->busy = qp->outstanding > 0;
+        return;
+    }
+    if (qp->trouble != 0)
+        rogue_fail(qp->rogue, (int)qp->trouble);
+    if (rogue_broken(qp->rogue) && !qp->ended) {
+        struct rv_message gone = {.kind = RV_GONE};
+        qp->ended = true;
+        qp->state = IBV_QPS_ERR;
+        rv_receives_take(qp);
+        rv_receives_flush(qp);
+        if (qp->paired)
+            rv_tell(qp, &gone);
+    }
+    qp->busy = !qp->ended &&
+               (qp->work_next != qp->work_done || qp->outstanding > 0 || !rogue_idle(qp->rogue));
+}
+
+static void completed(struct rv_qp *qp, const struct rv_done *done)
+{
+    bool marker = done->wr_id == MARKER;
+    struct rogue_completion completion = {
+        .number = marker ? qp->last_number[done->side] : done->wr_id,
+        .completed = done->when,
+        .qp = done->side,
+        .status = (int)done->status,
+        .success = done->status == IBV_WC_SUCCESS,
+        .lost = done->status == IBV_WC_RETRY_EXC_ERR,
+        .flushed = done->status == IBV_WC_WR_FLUSH_ERR,
+    };
+
+    if (!completion.success && qp->up[done->side])
+        qp->up[done->side] = false; /* the device has moved it to ERR */
+    rogue_completed(qp->rogue, &completion, rv_now());
+}
+
+void rv_drain(struct rv_qp *qp)
+{
+    struct rv_done done[32];
+    int count;
+
+    while (qp->rogue != NULL && (count = rv_hidden_poll(qp, done, 32)) > 0) {
+        for (int i = 0; i < count; i++)
+            completed(qp, &done[i]);
+        if (count < 32)
+            break;
+    }
+    rv_receives_take(qp);
+    if (qp->rogue != NULL && qp->paced_until != 0 && !qp->ended)
+        rogue_pump(qp->rogue, rv_now());
+    rv_settle(qp);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the user has set, and what is counted:
+ *
+ *   OCHE_ROGUE      parameters of RoGUE: KEY=VALUE,…; empty: the defaults
+ *   OCHE_LINE_RATE  the link's rate; without it, the port says it
+ *   OCHE_STATS      any value: print counters to standard error when the program ends
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "params/scheme.h"
+#include "params/units.h"
+#include "rogue/verbs/internal.h"
+
+static struct {
+    union oche_scheme_params paired, alone; /* struct rogue_params */
+    uint64_t line_rate_bps;
+} settings;
+
+static struct {
+    pthread_mutex_t lock;
+    uint64_t connections, paired, events[RV_EVENTS];
+    struct rogue_counts counts;
+    uint64_t window_bytes;
+    oche_time base_rtt, rtt;
+} counted = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void rv_say(const char *format, ...)
+{
+    char line[512] = "oche: ";
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line + 6, sizeof(line) - 6, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s\n", line);
+}
+
+/* Called by the core if an invariant is broken, which is a bug in oche. */
+void oche_panic(const char *file, int line, const char *what)
+{
+    rv_say("%s:%d: broken invariant: %s; this is a bug", file, line, what);
+    abort();
+}
+
+uint64_t rv_random(void)
+{
+    uint64_t number;
+
+    if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number)) {
+        rv_say("rogue: no random numbers");
+        abort();
+    }
+    return number;
+}
+
+static struct rogue_params *params_of(union oche_scheme_params *params)
+{
+    return (struct rogue_params *)(void *)params;
+}
+
+bool rv_settings(void)
+{
+    const char *text = getenv("OCHE_ROGUE"), *rate = getenv("OCHE_LINE_RATE"), *wrong;
+    struct oche_error error;
+
+    if (!oche_params_parse("rogue", &rogue_param_table, &settings.paired, text != NULL ? text : "",
+                           &error)) {
+        rv_say("OCHE_ROGUE: %s", error.text);
+        return false;
+    }
+    wrong = rogue_params_check(params_of(&settings.paired));
+    if (wrong != NULL) {
+        rv_say("OCHE_ROGUE: %s", wrong);
+        return false;
+    }
+    if (rate != NULL && rate[0] != '\0' &&
+        !oche_rate_parse(rate, &settings.line_rate_bps, &error)) {
+        rv_say("OCHE_LINE_RATE: %s", error.text);
+        return false;
+    }
+    settings.alone = settings.paired;
+    params_of(&settings.alone)->shadow = false;
+    return true;
+}
+
+const struct rogue_params *rv_params(bool paired)
+{
+    return params_of(paired ? &settings.paired : &settings.alone);
+}
+
+uint64_t rv_line_rate(void)
+{
+    return settings.line_rate_bps;
+}
+
+/* ---- counters ---- */
+
+void rv_count(enum rv_event event)
+{
+    pthread_mutex_lock(&counted.lock);
+    counted.events[event]++;
+    pthread_mutex_unlock(&counted.lock);
+}
+
+void rv_count_connection(const struct rv_qp *qp)
+{
+    const struct rogue_counts *counts = rogue_counts_of(qp->rogue);
+    const struct rogue_window *window = rogue_window_of(qp->rogue, ROGUE_OUT);
+
+    pthread_mutex_lock(&counted.lock);
+    counted.connections++;
+    counted.paired += qp->paired;
+    counted.counts.pieces += counts->pieces;
+    counted.counts.signals += counts->signals;
+    counted.counts.samples += counts->samples;
+    counted.counts.switches += counts->switches;
+    counted.counts.replayed_pieces += counts->replayed_pieces;
+    counted.counts.resynchronised += counts->resynchronised;
+    counted.counts.resync_messages += counts->resync_messages;
+    counted.counts.limiter_changes += counts->limiter_changes;
+    if (window->rtt == OCHE_NEVER)
+        window = rogue_window_of(qp->rogue, ROGUE_IN);
+    if (window->rtt != OCHE_NEVER) {
+        counted.window_bytes = window->bytes;
+        counted.base_rtt = window->base_rtt;
+        counted.rtt = window->rtt;
+    }
+    pthread_mutex_unlock(&counted.lock);
+}
+
+/* When the program ends. Connections that it has not destroyed are counted as they are. */
+__attribute__((destructor)) static void tell_stats(void)
+{
+    const char *wanted = getenv("OCHE_STATS");
+    const struct rogue_counts *c = &counted.counts;
+
+    if (wanted == NULL || wanted[0] == '\0')
+        return;
+    if (pthread_mutex_trylock(&rv_world.lock) == 0) {
+        for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next)
+            if (pthread_mutex_trylock(&qp->lock) == 0) {
+                if (qp->rogue != NULL)
+                    rv_count_connection(qp);
+                pthread_mutex_unlock(&qp->lock);
+            }
+        pthread_mutex_unlock(&rv_world.lock);
+    }
+    rv_say("rogue: connections %" PRIu64 ", of these with a shadow %" PRIu64 "; pieces %" PRIu64
+           ", signals %" PRIu64 ", samples %" PRIu64 ", limiter changes %" PRIu64
+           "; switches %" PRIu64 ", replayed %" PRIu64 ", suppressed %" PRIu64
+           ", receives moved %" PRIu64 " times; resynchronised %" PRIu64 ", messages %" PRIu64
+           ", strangers' %" PRIu64 "; last window %" PRIu64 " bytes, base RTT %.1f us, RTT %.1f us",
+           counted.connections, counted.paired, c->pieces, c->signals, c->samples,
+           c->limiter_changes, c->switches, c->replayed_pieces, counted.events[RV_SUPPRESSED],
+           counted.events[RV_MOVES], c->resynchronised, c->resync_messages,
+           counted.events[RV_STRANGERS], counted.window_bytes,
+           (double)counted.base_rtt / (double)OCHE_US, (double)counted.rtt / (double)OCHE_US);
+}

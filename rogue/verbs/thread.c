@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process's thread: messages of other libraries, timers, and completions that the application
+ * does not poll for. It sleeps while nothing is under way. While something is, it looks every
+ * millisecond whether somebody polls; if nobody does, or sleeps until an event, it is woken by
+ * each completion.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "rogue/verbs/internal.h"
+
+#define TICK    OCHE_MS
+#define AT_ONCE 16
+
+struct rv_world rv_world = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .epoll = -1, .wake = -1, .socket = -1};
+static _Atomic bool sleeps; /* for longer than a tick */
+
+void rv_thread_wake(void)
+{
+    const uint64_t one = 1;
+
+    if (atomic_exchange(&sleeps, false) && write(rv_world.wake, &one, sizeof(one)) < 0)
+        errno = 0;
+}
+
+bool rv_thread_watch(int fd, void *what)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
+
+    return epoll_ctl(rv_world.epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static void take_messages(void)
+{
+    struct sockaddr_in6 from;
+    uint8_t bytes[RV_MOST_MESSAGE];
+    ssize_t count;
+
+    while ((count = rv_socket_receive(&from, bytes, sizeof(bytes))) >= 0) {
+        pthread_mutex_lock(&rv_world.lock);
+        if ((size_t)count <= sizeof(bytes))
+            rv_told(&from, bytes, (size_t)count);
+        else
+            rv_count(RV_STRANGERS);
+        pthread_mutex_unlock(&rv_world.lock);
+    }
+}
+
+static bool is_armed(struct rv_cq *cq)
+{
+    pthread_mutex_lock(&cq->lock);
+    bool armed = cq->armed && cq->channel != NULL;
+    pthread_mutex_unlock(&cq->lock);
+    return armed;
+}
+
+/* Looks after a queue pair; the thread must be told of its next completion if nobody polls. */
+static void look_after(struct rv_qp *qp, bool event)
+{
+    if (qp->busy && (event || !atomic_exchange(&qp->polled, false) || is_armed(qp->send_cq) ||
+                     is_armed(qp->recv_cq))) {
+        rv_hidden_arm(qp);
+        rv_drain(qp);
+    }
+}
+
+/* Completions of hidden CQs have come, and nobody may be polling for them. */
+static void take_events(struct rv_context *context)
+{
+    struct ibv_cq *cq;
+    void *cq_context;
+
+    pthread_mutex_lock(&rv_world.lock);
+    while (context->hidden != NULL &&
+           rv_next.get_cq_event(context->hidden, &cq, &cq_context) == 0) {
+        rv_next.ack_cq_events(cq, 1); /* from here on the CQ may be gone */
+        for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next)
+            if (qp->hidden_send == cq || qp->hidden_recv == cq) {
+                pthread_mutex_lock(&qp->lock);
+                look_after(qp, !atomic_exchange(&qp->polled, false));
+                pthread_mutex_unlock(&qp->lock);
+            }
+    }
+    pthread_mutex_unlock(&rv_world.lock);
+}
+
+/* Returns when the queue pair has a timer that ends. */
+static oche_time next_of(const struct rv_qp *qp)
+{
+    oche_time next = qp->busy ? oche_time_add(rv_now(), TICK) : OCHE_NEVER;
+
+    if (qp->rogue == NULL || qp->ended)
+        return next;
+    next = oche_time_min(next, rogue_next(qp->rogue));
+    return oche_time_min(next, qp->count_repeat);
+}
+
+/* Handles timers. Returns when the next one ends. */
+static oche_time run_timers(void)
+{
+    oche_time next = OCHE_NEVER, now = rv_now();
+
+    pthread_mutex_lock(&rv_world.lock);
+    for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next) {
+        pthread_mutex_lock(&qp->lock);
+        look_after(qp, false);
+        if (qp->rogue != NULL && !qp->ended) {
+            if (qp->count_repeat <= now)
+                rv_ask_count(qp, now);
+            if (rogue_next(qp->rogue) <= now)
+                rogue_expire(qp->rogue, now);
+            else
+                rogue_pump(qp->rogue, now);
+            rv_settle(qp);
+        }
+        next = oche_time_min(next, next_of(qp));
+        pthread_mutex_unlock(&qp->lock);
+    }
+    pthread_mutex_unlock(&rv_world.lock);
+    return next;
+}
+
+static int wait_ms(oche_time next)
+{
+    oche_time now = rv_now();
+
+    if (next == OCHE_NEVER)
+        return -1;
+    return next <= now ? 0 : (int)((next - now + OCHE_MS - 1) / OCHE_MS);
+}
+
+static void *run(void *unused)
+{
+    struct epoll_event events[AT_ONCE];
+
+    (void)unused;
+    for (;;) {
+        uint64_t woken;
+        int timeout, count;
+        atomic_store(&sleeps, true); /* what begins from here on wakes the thread */
+        timeout = wait_ms(run_timers());
+        if (timeout >= 0 && timeout <= 1)
+            atomic_store(&sleeps, false);
+        count = epoll_wait(rv_world.epoll, events, AT_ONCE, timeout);
+        atomic_store(&sleeps, false);
+        for (int i = 0; i < count; i++) {
+            if (events[i].data.ptr == &rv_world.socket)
+                take_messages();
+            else if (events[i].data.ptr != &rv_world.wake)
+                take_events(events[i].data.ptr);
+            else if (read(rv_world.wake, &woken, sizeof(woken)) < 0)
+                errno = 0;
+        }
+    }
+    return NULL;
+}
+
+static bool start(void)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    bool started;
+
+    rv_world.epoll = epoll_create1(EPOLL_CLOEXEC);
+    rv_world.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (rv_world.epoll < 0 || rv_world.wake < 0 || !rv_socket_open() ||
+        !rv_thread_watch(rv_world.wake, &rv_world.wake) ||
+        !rv_thread_watch(rv_world.socket, &rv_world.socket))
+        return false;
+    sigfillset(&all); /* signals are the application's */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = pthread_create(&thread, NULL, run, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        pthread_detach(thread);
+    return started;
+}
+
+bool rv_thread_start(void)
+{
+    static enum { NEW, RUNS, FAILED } state;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
+    if (state == NEW)
+        state = start() ? RUNS : FAILED;
+    pthread_mutex_unlock(&lock);
+    return state == RUNS;
+}
