@@ -125,6 +125,7 @@ struct rv_qp {
     bool up[2];                     /* ready to receive */
     enum ibv_wc_status trouble;     /* the connection is to fail with it; 0: it is not */
     bool ended;                     /* the application has been told of everything */
+    uint32_t lives[2];              /* how often it was brought up */
     uint64_t last_number[2];        /* piece that was posted last */
     uint64_t out_bps[2], reads_bps[2];
     uint32_t reads_serial[2], peer_reads_serial[2];
@@ -251,7 +252,7 @@ int rv_qp_modify(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int rv_qp_query(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask,
                 struct ibv_qp_init_attr *init_attr);
 /* Changes a queue pair of the library below. Returns 0 or an errno. */
-int rv_real_modify(struct rv_qp *qp, unsigned side, struct ibv_qp_attr *attr, int mask);
+int rv_real_modify(struct rv_qp *qp, unsigned side, const struct ibv_qp_attr *attr, int mask);
 /* Brings a queue pair that is in RESET up, with these PSNs. Returns false if that fails. */
 bool rv_bring_up(struct rv_qp *qp, unsigned side, uint32_t send_psn, uint32_t recv_psn);
 /* The peer's library is known and so is the application's peer: makes them a pair. */

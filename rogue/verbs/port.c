@@ -9,9 +9,11 @@
 
 #include "rogue/verbs/internal.h"
 
-#define MARKER       UINT64_MAX /* wr_id of what is posted behind everything else */
-#define LINE_HEADERS 82 /* Ethernet with preamble and gap, IPv4, UDP, BTH, ICRC: a packet's bytes  \
-                         */
+#define AT_ONCE 32
+#define MARKER  UINT64_MAX /* wr_id of what is posted behind everything else */
+#define LINE_HEADERS                                                                               \
+    82 /* Ethernet with preamble and gap, IPv4, UDP, BTH, ICRC: a packet's bytes                   \
+        */
 
 /* ---- posting ---- */
 
@@ -282,15 +284,17 @@ static void completed(struct rv_qp *qp, const struct rv_done *done)
 
 void rv_drain(struct rv_qp *qp)
 {
-    struct rv_done done[32];
+    struct rv_done done[AT_ONCE];
+    uint32_t lives[2];
     int count;
 
-    while (qp->rogue != NULL && (count = rv_hidden_poll(qp, done, 32)) > 0) {
+    do {
+        count = qp->rogue != NULL ? rv_hidden_poll(qp, done, AT_ONCE) : 0;
+        memcpy(lives, qp->lives, sizeof(lives));
         for (int i = 0; i < count; i++)
-            completed(qp, &done[i]);
-        if (count < 32)
-            break;
-    }
+            if (qp->lives[done[i].side] == lives[done[i].side]) /* not restarted meanwhile */
+                completed(qp, &done[i]);
+    } while (count == AT_ONCE);
     rv_receives_take(qp);
     if (qp->rogue != NULL && qp->paced_until != 0 && !qp->ended)
         rogue_pump(qp->rogue, rv_now());

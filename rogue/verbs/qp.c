@@ -213,6 +213,7 @@ int rv_qp_query(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask,
         attr->qp_state = attr->cur_qp_state = qp->qps[0]->state = qp->state;
         attr->cap = init_attr->cap = qp->cap;
         attr->retry_cnt = qp->attr.retry_cnt;
+        attr->qp_access_flags = qp->attr.qp_access_flags;
         attr->sq_psn = qp->attr.sq_psn;
         attr->rq_psn = qp->attr.rq_psn;
         init_attr->send_cq = qp->send_cq->cq;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "params/scheme.h"
 #include "params/units.h"
@@ -138,13 +139,17 @@ void rv_count_connection(const struct rv_qp *qp)
 __attribute__((destructor)) static void tell_stats(void)
 {
     const char *wanted = getenv("OCHE_STATS");
+    struct timespec end;
     const struct rogue_counts *c = &counted.counts;
 
     if (wanted == NULL || wanted[0] == '\0')
         return;
-    if (pthread_mutex_trylock(&rv_world.lock) == 0) {
+    /* Its threads go on, and one that has ended with a lock keeps it. */
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec++;
+    if (pthread_mutex_timedlock(&rv_world.lock, &end) == 0) {
         for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next)
-            if (pthread_mutex_trylock(&qp->lock) == 0) {
+            if (pthread_mutex_timedlock(&qp->lock, &end) == 0) {
                 if (qp->rogue != NULL)
                     rv_count_connection(qp);
                 pthread_mutex_unlock(&qp->lock);

@@ -36,15 +36,17 @@ static void keep(struct ibv_qp_attr *kept, const struct ibv_qp_attr *attr, int m
 #undef KEEP
 }
 
-int rv_real_modify(struct rv_qp *qp, unsigned side, struct ibv_qp_attr *attr, int mask)
+int rv_real_modify(struct rv_qp *qp, unsigned side, const struct ibv_qp_attr *attr, int mask)
 {
     struct ibv_qp *real = qp->qps[side];
+    struct ibv_qp_attr all = *attr;
     int error;
 
+    all.qp_access_flags |= IBV_ACCESS_REMOTE_WRITE; /* for empty ones (work.c) */
     /* The library below may look for the queue pair's completions in its own queues. */
     real->send_cq = qp->hidden_send;
     real->recv_cq = qp->hidden_recv;
-    error = rv_next.modify_qp(real, attr, mask);
+    error = rv_next.modify_qp(real, &all, mask);
     real->send_cq = qp->send_cq->cq;
     real->recv_cq = qp->recv_cq->cq;
     return error;
@@ -77,6 +79,7 @@ bool rv_bring_up(struct rv_qp *qp, unsigned side, uint32_t send_psn, uint32_t re
     if (qp->state == IBV_QPS_RTS && ready_to_send(qp, side) != 0)
         return false;
     qp->up[side] = true;
+    qp->lives[side]++;
     rv_apply_limit(qp, side);
     return true;
 }
