@@ -160,7 +160,8 @@ struct rv_qp {
     uint32_t moved_serial;
     uint64_t moved_received;
 
-    _Atomic bool busy;              /* something is under way that somebody has to poll for */
+    bool busy;                      /* completions may come */
+    bool active;                    /* somebody has to poll, so that what is under way goes on */
     _Atomic bool polled;            /* by the application, since the thread looked last */
     _Atomic uint32_t shadow_events; /* asynchronous, that the application has not acknowledged */
 };

@@ -47,7 +47,7 @@ int rv_receive_post(struct rv_qp *qp, const struct ibv_recv_wr *wr)
     int error = 0;
 
     if (qp->state == IBV_QPS_RESET || wr->num_sge < 0 ||
-        (uint32_t)wr->num_sge > qp->cap.max_recv_sge)
+        (uint32_t)wr->num_sge > qp->cap.max_recv_sge || (wr->num_sge > 0 && wr->sg_list == NULL))
         return EINVAL;
     if (number - qp->receive_done > qp->receive_mask)
         return ENOMEM;

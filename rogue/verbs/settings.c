@@ -156,6 +156,8 @@ __attribute__((destructor)) static void tell_stats(void)
             }
         pthread_mutex_unlock(&rv_world.lock);
     }
+    if (counted.connections == 0)
+        return;
     rv_say("rogue: connections %" PRIu64 ", of these with a shadow %" PRIu64 "; pieces %" PRIu64
            ", signals %" PRIu64 ", samples %" PRIu64 ", limiter changes %" PRIu64
            "; switches %" PRIu64 ", replayed %" PRIu64 ", suppressed %" PRIu64

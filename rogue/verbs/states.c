@@ -101,7 +101,8 @@ void rv_forget_connection(struct rv_qp *qp)
         rv_count_connection(qp);
     free(qp->rogue);
     qp->rogue = NULL;
-    qp->paired = qp->alone = qp->ended = qp->flushing = qp->busy = false;
+    qp->paired = qp->alone = qp->ended = qp->flushing = false;
+    qp->busy = qp->active = false;
     qp->up[0] = qp->up[1] = false;
     qp->trouble = 0;
     qp->peer.known = false;
@@ -190,8 +191,6 @@ static int to_rts(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
             return error;
     }
     qp->state = IBV_QPS_RTS;
-    if (qp->send_cq->armed || qp->recv_cq->armed)
-        rv_hidden_arm(qp);
     return 0;
 }
 
@@ -262,6 +261,8 @@ int rv_qp_modify(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
     pthread_mutex_lock(&qp->lock);
     error = modify(qp, attr, mask);
     qp->qps[0]->state = qp->state;
+    if (qp->send_cq->armed || qp->recv_cq->armed)
+        rv_hidden_arm(qp);
     rv_settle(qp);
     pthread_mutex_unlock(&qp->lock);
     rv_thread_wake();

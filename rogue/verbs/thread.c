@@ -93,7 +93,7 @@ static void take_events(struct rv_context *context)
 /* Returns when the queue pair has a timer that ends. */
 static oche_time next_of(const struct rv_qp *qp)
 {
-    oche_time next = qp->busy ? oche_time_add(rv_now(), TICK) : OCHE_NEVER;
+    oche_time next = qp->active ? oche_time_add(rv_now(), TICK) : OCHE_NEVER;
 
     if (qp->rogue == NULL || qp->ended)
         return next;

@@ -26,7 +26,7 @@ static int kind_of(enum ibv_wr_opcode opcode)
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
         return ROGUE_ATOMIC;
     default:
-        return -1; /* memory windows belong to one queue pair, so the shadow has none */
+        return -1;
     }
 }
 
@@ -40,9 +40,14 @@ static int check(const struct rv_qp *qp, const struct ibv_send_wr *wr, uint64_t 
 {
     if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR && qp->state != IBV_QPS_SQD)
         return EINVAL;
+    if (wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV)
+        return EOPNOTSUPP; /* memory windows belong to one queue pair, so the shadow has none */
     if (kind_of(wr->opcode) < 0)
-        return EOPNOTSUPP;
-    if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge)
+        return EINVAL;
+    if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
+        (wr->num_sge > 0 && wr->sg_list == NULL))
+        return EINVAL;
+    if (kind_of(wr->opcode) == ROGUE_ATOMIC && (wr->num_sge != 1 || wr->sg_list->length != 8))
         return EINVAL;
     *bytes = 0;
     for (int i = 0; i < wr->num_sge; i++)
@@ -89,8 +94,8 @@ static int post_one(struct rv_qp *qp, const struct ibv_send_wr *wr)
     verb.bytes = work->bytes;
     verb.kind = (uint8_t)kind_of(wr->opcode);
     verb.signaled = qp->all_signaled || (wr->send_flags & IBV_SEND_SIGNALED) != 0;
-    /* A message is one SEND, however long: another one would consume another receive. */
-    verb.whole = has_inline(wr) || verb.kind == ROGUE_SEND || verb.kind == ROGUE_ATOMIC;
+    /* Who receives a message is told its length, so those that consume a receive stay whole. */
+    verb.whole = has_inline(wr) || work->consumes || verb.kind == ROGUE_ATOMIC;
     qp->work_next++;
     if (rogue_post(qp->rogue, &verb, rv_now()))
         return 0;
@@ -103,7 +108,7 @@ int rv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
 {
     struct rv_qp *own = rv_find(RV_QP, qp);
     struct rv_context *context;
-    bool was_busy;
+    bool was_active;
     int error = 0;
 
     if (own == NULL) {
@@ -111,14 +116,14 @@ int rv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
         return context->ops.post_send(qp, wr, bad);
     }
     pthread_mutex_lock(&own->lock);
-    was_busy = own->busy;
+    was_active = own->active;
     for (; wr != NULL && error == 0; wr = wr->next) {
         error = own->rogue == NULL ? EINVAL : post_one(own, wr);
         if (error != 0)
             *bad = wr;
     }
     rv_settle(own);
-    if (!was_busy && own->busy)
+    if (!was_active && own->active)
         rv_thread_wake();
     pthread_mutex_unlock(&own->lock);
     return error;
@@ -173,11 +178,6 @@ int rv_post_piece(struct rv_qp *qp, unsigned side, const struct rogue_piece *pie
             wr.wr.rdma.remote_addr += piece->offset;
         if (piece->offset > 0)
             wr.send_flags &= ~(unsigned int)IBV_SEND_FENCE;
-        if (!piece->last) {
-            wr.send_flags &= ~(unsigned int)IBV_SEND_SOLICITED;
-            if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-                wr.opcode = IBV_WR_RDMA_WRITE;
-        }
     }
     if (piece->signaled)
         wr.send_flags |= IBV_SEND_SIGNALED;
