@@ -30,7 +30,8 @@ static bool is_wrapped(const struct rv_context *context, const struct ibv_qp_ini
     const struct rv_cq *recv = rv_find(RV_CQ, attr->recv_cq);
 
     if (attr->qp_type != IBV_QPT_RC || attr->srq != NULL || send == NULL || recv == NULL ||
-        send->plain || recv->plain || (attr->comp_mask & ~(uint32_t)MEANT_MASKS) != 0)
+        send->plain || recv->plain || send->context != context || recv->context != context ||
+        (attr->comp_mask & ~(uint32_t)MEANT_MASKS) != 0)
         return false;
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags != 0)
         return false;

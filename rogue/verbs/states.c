@@ -34,6 +34,8 @@ static void keep(struct ibv_qp_attr *kept, const struct ibv_qp_attr *attr, int m
     KEEP(IBV_QP_DEST_QPN, dest_qp_num);
     KEEP(IBV_QP_RATE_LIMIT, rate_limit);
 #undef KEEP
+    kept->rq_psn &= OCHE_PSN_MASK;
+    kept->sq_psn &= OCHE_PSN_MASK;
 }
 
 int rv_real_modify(struct rv_qp *qp, unsigned side, const struct ibv_qp_attr *attr, int mask)

@@ -32,7 +32,7 @@ static int kind_of(enum ibv_wr_opcode opcode)
 
 static bool has_inline(const struct ibv_send_wr *wr)
 {
-    return (wr->send_flags & IBV_SEND_INLINE) != 0 && wr->opcode != IBV_WR_RDMA_READ;
+    return (wr->send_flags & IBV_SEND_INLINE) != 0;
 }
 
 /* Returns 0, or an errno. */
@@ -52,6 +52,9 @@ static int check(const struct rv_qp *qp, const struct ibv_send_wr *wr, uint64_t 
     *bytes = 0;
     for (int i = 0; i < wr->num_sge; i++)
         *bytes += wr->sg_list[i].length;
+    if (has_inline(wr) &&
+        (kind_of(wr->opcode) == ROGUE_READ || kind_of(wr->opcode) == ROGUE_ATOMIC))
+        return EINVAL;
     if (*bytes > UINT32_C(1) << 31 || (has_inline(wr) && *bytes > qp->cap.max_inline_data))
         return EINVAL;
     return qp->work_next - qp->work_done < qp->depth ? 0 : ENOMEM;
