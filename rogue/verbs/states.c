@@ -107,6 +107,7 @@ void rv_forget_connection(struct rv_qp *qp)
     qp->busy = qp->active = false;
     qp->up[0] = qp->up[1] = false;
     qp->trouble = 0;
+    qp->failures = 0;
     qp->peer.known = false;
     qp->work_done = qp->work_next;
     qp->receives_wanted = qp->receives_posted = qp->receives_ended = 0;
