@@ -343,7 +343,7 @@ uint64_t rv_line_rate(void);
 void rv_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void rv_count_connection(const struct rv_qp *qp); /* adds its counters to those of the process */
 
-enum rv_event { RV_STRANGERS, RV_SUPPRESSED, RV_MOVES, RV_PLAIN, RV_EVENTS };
+enum rv_event { RV_STRANGERS, RV_SUPPRESSED, RV_MOVES, RV_EVENTS };
 void rv_count(enum rv_event event);
 
 oche_time rv_now(void);

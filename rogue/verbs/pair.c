@@ -82,6 +82,8 @@ static void asked(struct rv_qp *qp, const struct rv_message *message,
         return;
     if (qp->paired && (qp->peer.nonce != message->token || qp->peer.qpn != message->from_qpn))
         return;
+    if (!rv_params(true)->shadow)
+        qp->alone = true; /* and says so */
     if (!qp->paired && !qp->alone) {
         keep(qp, message, from);
         if (connected && !rv_peer_fits(qp)) {
@@ -160,6 +162,10 @@ void rv_find_peer(struct rv_qp *qp)
     oche_time wait = FIRST_WAIT;
     unsigned tries = qp->attr.ah_attr.is_global ? TRIES : 0;
 
+    if (!rv_params(true)->shadow) {
+        qp->alone = true;
+        return;
+    }
     pthread_mutex_lock(&silent_lock);
     if (tries > 0 && rv_now() < silent_until && memcmp(&silent, whom, sizeof(silent)) == 0)
         tries = 1;
@@ -172,7 +178,6 @@ void rv_find_peer(struct rv_qp *qp)
     if (qp->paired)
         return;
     qp->alone = true;
-    rv_count(RV_PLAIN);
     pthread_mutex_lock(&silent_lock);
     if (silent_until == 0)
         rv_say("rogue: the peer has no RoGUE: its connections have no shadow queue pairs");

@@ -35,6 +35,12 @@ static unsigned seed_of(int round, int end)
     return 1000u * (unsigned)end + (unsigned)round;
 }
 
+/* A READ's response acknowledges the message before it, so not every round has one. */
+static bool reads(int round)
+{
+    return round % 2 == 0;
+}
+
 static void post_round(struct bench *bench, int from, int round)
 {
     struct end *own = &bench->end[from];
@@ -59,7 +65,8 @@ static void post_round(struct bench *bench, int from, int round)
     memset(own->memory + GOT, 0, READ);
     write.send_flags = 0;
     write.next = &send;
-    send.next = &read;
+    if (reads(round))
+        send.next = &read;
     post(own, &write);
 }
 
@@ -85,7 +92,7 @@ static void run_round(struct bench *bench, int round)
 {
     static uint8_t expected[READ];
     const time_t end = time(NULL) + 60;
-    unsigned seen[2] = {0, 0};
+    unsigned seen[2] = {reads(round) ? 0 : 2, reads(round) ? 0 : 2};
 
     for (int i = 0; i < 2; i++)
         post_round(bench, i, round);
@@ -109,7 +116,8 @@ static void run_round(struct bench *bench, int round)
         for (uint32_t at = TARGET; at < TARGET + WRITTEN; at++)
             assert_int_equal(own->memory[at], USED);
         fill(expected, READ, seed_of(0, 3 - i));
-        assert_memory_equal(own->memory + GOT, expected, READ);
+        if (reads(round))
+            assert_memory_equal(own->memory + GOT, expected, READ);
         post_recv(&bench->end[i], CAME + (uint64_t)(round % RECEIVES),
                   MESSAGES + 64 * (uint32_t)(round % RECEIVES), 64);
     }
