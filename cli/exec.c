@@ -133,9 +133,12 @@ static void check_rogue(const struct argp_state *state, const char *name, const 
 
     if (!oche_params_parse("rogue", &rogue_param_table, &params, text, &error))
         oche_refuse(state, "%s: %s", name, error.text);
-    wrong = rogue_params_check((const struct rogue_params *)(const void *)&params);
+    const struct rogue_params *rogue = (const struct rogue_params *)(const void *)&params;
+    wrong = rogue_params_check(rogue);
     if (wrong != NULL)
         oche_refuse(state, "%s: %s", name, wrong);
+    if (rogue->transport != ROGUE_RC)
+        oche_refuse(state, "%s: transport: only reliable connections have RoGUE here", name);
 }
 
 /* Checks variables that no option replaces and that the library would refuse later. */
@@ -149,7 +152,8 @@ static void check_environment(const struct argp_state *state, const struct optio
                {"OCHE_LINE_RATE", options->line_rate, check_line_rate},
                {"OCHE_DEVICE", options->device, check_device},
                {"OCHE_POLL", options->poll, check_poll},
-               {"OCHE_SOURCE_PORTS", options->source_ports, check_source_ports}};
+               {"OCHE_SOURCE_PORTS", options->source_ports, check_source_ports},
+               {"OCHE_ROGUE", options->rogue, check_rogue}};
 
     for (size_t i = 0; i < OCHE_COUNT_OF(all); i++) {
         const char *text = getenv(all[i].name);

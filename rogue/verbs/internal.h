@@ -127,7 +127,6 @@ struct rv_qp {
     unsigned failures;              /* of queue pairs, since something last succeeded */
     bool ended;                     /* the application has been told of everything */
     uint32_t lives[2];              /* how often it was brought up */
-    uint64_t last_number[2];        /* piece that was posted last */
     uint64_t out_bps[2], reads_bps[2];
     uint32_t reads_serial[2], peer_reads_serial[2];
     uint32_t send_psn[2];  /* with which it begins, or began, to send */

@@ -60,12 +60,25 @@ static bool must_wait_for_rate(struct rv_qp *qp, unsigned side, const struct rog
     return false;
 }
 
+/* Posts what is flushed behind everything else, on a queue pair in ERR. */
+static bool post_marker(struct rv_qp *qp, unsigned side)
+{
+    struct ibv_send_wr wr = {.wr_id = ROGUE_MARKER,
+                             .opcode = IBV_WR_RDMA_WRITE,
+                             .send_flags = IBV_SEND_SIGNALED},
+                       *bad;
+
+    return qp->context->ops.post_send(qp->qps[side], &wr, &bad) == 0;
+}
+
 static bool post(void *context, unsigned side, const struct rogue_piece *piece)
 {
     struct rv_qp *qp = context;
     const struct rv_work *work = &qp->works[piece->verb->user];
     int error;
 
+    if (piece->number == ROGUE_MARKER)
+        return post_marker(qp, side);
     if (qp->trouble != 0 || must_wait_for_count(qp, side, work) ||
         must_wait_for_rate(qp, side, piece))
         return false;
@@ -75,7 +88,6 @@ static bool post(void *context, unsigned side, const struct rogue_piece *piece)
             qp->trouble = IBV_WC_LOC_QP_OP_ERR;
         return false;
     }
-    qp->last_number[side] = piece->number;
     if (piece->last && work->consumes && qp->receives_posted <= work->receives_before)
         qp->receives_posted = work->receives_before + 1;
     return true;
@@ -158,24 +170,14 @@ static void ended(void *context, const struct rogue_verb *verb, enum rogue_outco
 
 /* ---- failing and restarting ---- */
 
-/*
- * What is posted and not done is flushed. Pieces without a signal may be done already, and are
- * then never heard of; the marker behind them is.
- */
 static void fail(void *context, unsigned side)
 {
     struct rv_qp *qp = context;
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-    struct ibv_send_wr marker = {.wr_id = MARKER,
-                                 .opcode = IBV_WR_SEND,
-                                 .send_flags = IBV_SEND_SIGNALED},
-                       *bad;
 
     qp->up[side] = false;
     if (rv_real_modify(qp, side, &attr, IBV_QP_STATE) != 0)
         qp->trouble = IBV_WC_LOC_QP_OP_ERR;
-    if (qp->work_done != qp->work_next && side == rogue_active(qp->rogue))
-        qp->context->ops.post_send(qp->qps[side], &marker, &bad);
 }
 
 static void restart(void *context, unsigned side, uint32_t send_psn, uint32_t recv_psn)
@@ -225,7 +227,6 @@ bool rv_connect_rogue(struct rv_qp *qp)
         .params = rv_params(qp->paired),
         .port = &rv_port,
         .context = qp,
-        .transport = ROGUE_RC,
         .token = qp->nonce ^ qp->peer.nonce,
         .status_lost = IBV_WC_RETRY_EXC_ERR,
         .line_rate_bps = qp->line_rate_bps,
@@ -266,9 +267,8 @@ void rv_settle(struct rv_qp *qp)
 
 static void completed(struct rv_qp *qp, const struct rv_done *done)
 {
-    bool marker = done->wr_id == MARKER;
     struct rogue_completion completion = {
-        .number = marker ? qp->last_number[done->side] : done->wr_id,
+        .number = done->wr_id,
         .completed = done->when,
         .qp = done->side,
         .status = (int)done->status,

@@ -10,7 +10,7 @@
 #include "rogue/verbs/internal.h"
 
 #define LEAST_DEPTH 64
-#define SPARE_WR    8 /* for markers (port.c) */
+#define SPARE_WR    8 /* for markers (rogue/switch.c) */
 #define MEANT_MASKS                                                                                \
     (IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 

@@ -75,7 +75,9 @@ bool rv_settings(void)
         rv_say("OCHE_ROGUE: %s", error.text);
         return false;
     }
-    wrong = rogue_params_check(params_of(&settings.paired));
+    wrong = params_of(&settings.paired)->transport == ROGUE_RC
+                ? rogue_params_check(params_of(&settings.paired))
+                : "transport: only reliable connections have RoGUE here";
     if (wrong != NULL) {
         rv_say("OCHE_ROGUE: %s", wrong);
         return false;

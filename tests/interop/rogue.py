@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`oche exec --rogue`: unmodified clients with RoGUE under them, on a network that loses nothing, on
-one that loses so much that queue pairs fail, and with a peer that has no RoGUE; a program that
+"""`oche exec --rogue`: unmodified clients with RoGUE under them, on a network that loses nothing,
+on one that loses so much that queue pairs fail, and with a peer that has no RoGUE; a program that
 checks every byte and the order while queue pairs fail; datagrams that no library sends.
 
 usage: rogue.py OCHE ROGUE_REPLAY
@@ -155,6 +155,7 @@ def refused(oche):
     says(["--rogue=alpha"], "no value")
     says(["--rogue=segment_bytes=big"], "segment_bytes", "not a size")
     says(["--rogue=alpha=9"], "alpha is above beta")
+    says(["--rogue=transport=uc"], "only reliable connections")
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(oche, folder)
         shutil.copy(os.path.join(os.path.dirname(oche), "libibverbs.so.1"), folder)
