@@ -60,7 +60,9 @@ struct rv_cq {
     struct ibv_wc *ring; /* completions of wrapped queue pairs */
     uint32_t capacity, first, count;
     bool armed;
-    bool due; /* in the channel's list */
+    uint32_t pollers; /* threads that are polling just now */
+    bool fresh;       /* something has come while they were */
+    bool due;         /* in the channel's list */
     struct rv_cq *next_due;
     uint32_t own_events; /* that the application has and has not acknowledged */
     pthread_mutex_t members_lock;
@@ -322,6 +324,8 @@ void rv_told(const struct sockaddr_in6 *from, const uint8_t *bytes, size_t count
 void rv_find_peer(struct rv_qp *qp);
 /* ASK and ANSWER. The caller holds the lock. */
 void rv_asked(struct rv_qp *qp, const struct rv_message *message, const struct sockaddr_in6 *from);
+/* Asks without waiting. */
+void rv_ask(struct rv_qp *qp);
 /* True if what is known of the peer's library is of the peer that the application named. */
 bool rv_peer_fits(const struct rv_qp *qp);
 /* True if the address is one of the device's. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finding the peer's library. The application's peer is known by its address and its first queue
- * pair's number. Whoever gets ready to send asks every port on which a library may be, as one of
- * several processes there; the process that has the queue pair answers, however far it has got, and
- * remembers who asked. So each side has the other's data before it sends, or is alone.
+ * pair's number. Whoever gets ready asks every port of the address on which a library may be; the
+ * process that has the queue pair answers, however far it has got, and remembers who asked. Who
+ * gets ready to send waits for the answer. So each side has the other's data before it sends, or is
+ * alone.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -120,8 +121,7 @@ void rv_asked(struct rv_qp *qp, const struct rv_message *message, const struct s
 
 /* ---- asking ---- */
 
-/* Sends ASK to all ports of the peer's address. */
-static void ask(struct rv_qp *qp)
+void rv_ask(struct rv_qp *qp)
 {
     const union ibv_gid *whom = &qp->attr.ah_attr.grh.dgid;
     struct rv_message message = own_data(qp, RV_ASK, whom);
@@ -171,7 +171,7 @@ void rv_find_peer(struct rv_qp *qp)
         tries = 1;
     pthread_mutex_unlock(&silent_lock);
     for (unsigned i = 0; i < tries && !qp->paired && !qp->alone; i++) {
-        ask(qp);
+        rv_ask(qp);
         wait_for_answer(qp, rv_now() + wait);
         wait = oche_time_min(2 * wait, LONGEST);
     }

@@ -175,6 +175,8 @@ static int to_rtr(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
         rv_pair(qp);
     else
         qp->peer.known = false;
+    if (!qp->paired && qp->attr.ah_attr.is_global && rv_params(true)->shadow)
+        rv_ask(qp); /* the answer comes while the application goes on */
     return 0;
 }
 
