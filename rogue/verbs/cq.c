@@ -88,18 +88,6 @@ static bool grow(struct rv_cq *cq)
     return true;
 }
 
-/*
- * Raises the event that was asked for, unless somebody is polling: what that finds needs no event,
- * and one that leads to an empty queue confuses some programs. Called under the lock.
- */
-static void raise_if_due(struct rv_cq *cq)
-{
-    if (!cq->armed || cq->channel == NULL || cq->count == 0 || cq->pollers > 0)
-        return;
-    cq->armed = false;
-    rv_channel_raise(cq->channel, cq);
-}
-
 void rv_cq_push(struct rv_cq *cq, const struct ibv_wc *wc)
 {
     pthread_mutex_lock(&cq->lock);
@@ -107,8 +95,11 @@ void rv_cq_push(struct rv_cq *cq, const struct ibv_wc *wc)
         cq->ring[(cq->first + cq->count++) % cq->capacity] = *wc;
     else
         rv_say("rogue: out of memory: a completion is lost");
-    cq->fresh = cq->pollers > 0;
-    raise_if_due(cq);
+    /* Even if a poll takes it at once: programs count on an event for what they have asked for. */
+    if (cq->armed && cq->channel != NULL) {
+        cq->armed = false;
+        rv_channel_raise(cq->channel, cq);
+    }
     pthread_mutex_unlock(&cq->lock);
 }
 
@@ -136,10 +127,6 @@ static int take(struct rv_cq *cq, int count, struct ibv_wc *wc)
         cq->first = (cq->first + 1) % cq->capacity;
         cq->count--;
     }
-    cq->pollers--;
-    if (cq->fresh) /* what has come meanwhile and was not taken */
-        raise_if_due(cq);
-    cq->fresh = cq->fresh && cq->count > 0 && cq->pollers > 0;
     pthread_mutex_unlock(&cq->lock);
     return taken;
 }
@@ -170,9 +157,6 @@ int rv_poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
         context = rv_find(RV_CONTEXT, cq->context);
         return context->ops.poll_cq(cq, count, wc);
     }
-    pthread_mutex_lock(&own->lock);
-    own->pollers++;
-    pthread_mutex_unlock(&own->lock);
     drain_members(own);
     taken = take(own, count, wc);
     if (taken < count && (own->others > 0 || own->member_count == 0))

@@ -60,9 +60,7 @@ struct rv_cq {
     struct ibv_wc *ring; /* completions of wrapped queue pairs */
     uint32_t capacity, first, count;
     bool armed;
-    uint32_t pollers; /* threads that are polling just now */
-    bool fresh;       /* something has come while they were */
-    bool due;         /* in the channel's list */
+    bool due; /* in the channel's list */
     struct rv_cq *next_due;
     uint32_t own_events; /* that the application has and has not acknowledged */
     pthread_mutex_t members_lock;
