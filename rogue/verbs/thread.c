@@ -60,14 +60,18 @@ static bool is_armed(struct rv_cq *cq)
     return armed;
 }
 
-/* Looks after a queue pair; the thread must be told of its next completion if nobody polls. */
+/*
+ * Looks after a queue pair. The thread must be told of the next completion if the application waits
+ * for an event, or if nobody polls.
+ */
 static void look_after(struct rv_qp *qp, bool event)
 {
-    if (qp->busy && (event || !atomic_exchange(&qp->polled, false) || is_armed(qp->send_cq) ||
-                     is_armed(qp->recv_cq))) {
-        rv_hidden_arm(qp);
-        rv_drain(qp);
-    }
+    bool waited_for = is_armed(qp->send_cq) || is_armed(qp->recv_cq);
+
+    if (!waited_for && (!qp->busy || (!event && atomic_exchange(&qp->polled, false))))
+        return;
+    rv_hidden_arm(qp);
+    rv_drain(qp);
 }
 
 /* Completions of hidden CQs have come, and nobody may be polling for them. */
