@@ -69,7 +69,7 @@ def test_contributing(work):
     """The command that compares trace hashes has one of each scenario."""
     block = [block for block in re.findall(r"^```sh\n(.*?)^```$", read("CONTRIBUTING.md"),
                                            re.M | re.S) if "trace hash" in block][0]
-    run(block.replace("build/oche", f"'{OCHE}'").replace("/tmp/", work + "/"), SOURCE)
+    run(block.replace("/tmp/", work + "/").replace("build/oche", f"'{OCHE}'"), SOURCE)
     with open(os.path.join(work, "before.txt"), encoding="utf-8") as file:
         lines = file.read().splitlines()
     files = [os.path.relpath(path, SOURCE) for folder in ("scenarios", "tests/scenarios")

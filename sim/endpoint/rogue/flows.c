@@ -90,7 +90,8 @@ void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes,
     const struct oche_connection *connection = connection_of(end);
     uint32_t number = (uint32_t)(va >> 32), offset = (uint32_t)va;
 
-    if (host->flows->received[number].delivered != OCHE_NEVER ||
+    if (connection->delivered == connection->count ||
+        host->flows->received[number].delivered != OCHE_NEVER ||
         number != flow_at(end, connection->delivered) || (uint64_t)offset + bytes <= end->arrived) {
         rogue->doubled_bytes += bytes;
         return;
