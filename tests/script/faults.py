@@ -26,6 +26,18 @@ def fail(*what):
     sys.exit(1)
 
 
+def until_free(address):
+    """Waits until no process has a UDP port at the address: one that was killed may still end."""
+    packed = "".join(f"{int(part):02X}" for part in reversed(address.split("."))) + ":"
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        with open("/proc/net/udp", encoding="ascii") as rows:
+            if not any(row.split()[1].startswith(packed) for row in rows):
+                return
+        time.sleep(0.02)
+    fail("a process that was killed still has", address)
+
+
 def through(loopback, proxy, recovery, network, ids="zero"):
     faults = ["--lose", "--duplicate", "--reorder", "--corrupt"]
     options = [f"{name}={value}" for name, value in zip(faults, network)]
@@ -110,6 +122,7 @@ def reshuffled(loopback):
 def main(loopback, proxy):
     crowd(loopback)
     reshuffled(loopback)
+    until_free(A)
     for recovery in RECOVERY:
         for network in NETWORKS:
             through(loopback, proxy, recovery, network)
