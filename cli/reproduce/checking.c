@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is shown before the first run, and how that is interrupted. */
+/* Shows the check of the points before the first run; Ctrl-C ends it. */
 #include "cli/reproduce/checking.h"
 
 #include <stdio.h>

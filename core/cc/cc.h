@@ -135,14 +135,14 @@ struct oche_cc_ack {
 
 enum oche_cc_loss { OCHE_CC_LOSS_NAK, OCHE_CC_LOSS_TIMEOUT };
 
-/* What the receiver half asks of the NIC; zeroed before the call. */
+/* The receiver half's requests to the NIC; zeroed before the call. */
 struct oche_cc_reply {
     bool send_cnp; /* one CNP to this packet's sender (in `timer`: to the peer), at control priority
                     */
     bool ack_now;  /* an ACK as soon as possible, regardless of the ACK frequency */
 };
 
-/* What a scheme needs of hosts and switches; checked when a world or a device is built. */
+/* A scheme's requirements of hosts and switches, checked when a world or a device is built. */
 enum oche_cc_needs {
     OCHE_CC_NEEDS_NOTHING = 0,
     OCHE_CC_NEEDS_ECN = 1 << 0,          /* switches that mark CE */

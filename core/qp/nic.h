@@ -137,8 +137,8 @@ struct oche_deflection {
 };
 
 /*
- * What some RNICs do and a plain one does not, for simulations of them (rogue.md#habits). All zero:
- * a plain one.
+ * Habits that some RNICs have, for simulations of them (rogue.md#habits). A plain RNIC has none:
+ * all members are zero.
  */
 struct oche_nic_habits {
     /* A new rate limit takes effect after the queue pair has sent this many more bytes. */

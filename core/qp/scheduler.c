@@ -54,7 +54,7 @@ static void ready_remove(struct oche_nic *nic, struct oche_qp *qp)
     nic->backlog_bytes -= qp->ready_bytes;
 }
 
-/* Of the queue pairs that are ready in `classes`, returns the one that became so first, or NULL. */
+/* Returns the queue pair that has been ready in `classes` for longest, or NULL if none is. */
 static struct oche_qp *ready_pick(const struct oche_nic *nic, uint8_t classes)
 {
     uint8_t candidates = nic->ready_classes & classes;

@@ -42,7 +42,7 @@ enum oche_verdict {
     OCHE_VERDICT_PLACED, /* behind a gap, and kept already */
 };
 
-/* What the receiver half asks of the queue pair; zeroed before the call. */
+/* The receiver half's requests to the queue pair; zeroed before the call. */
 struct oche_recovery_reply {
     bool send_nak; /* send a NAK (PSN sequence error) for PSN nak_psn */
     bool send_ack; /* acknowledge everything before the expected PSN */

@@ -41,7 +41,7 @@ struct dart_flow {
 _Static_assert(offsetof(struct dart_flow, asked) >= OCHE_CACHE_LINE, "a line of DCQCN's before it");
 _Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two lines before it");
 
-/* What one tenant's queue pairs know about a peer. */
+/* The state about one peer that a tenant's queue pairs share. */
 struct dart_peer {
     /* For sending to the peer. */
     struct dart_flow *active;

@@ -25,7 +25,7 @@
 #include "core/cc/dart/auss.h"
 #include "core/wire/extension.h"
 
-/* What a list that has arrived led to. */
+/* The result of a list of senders that has arrived. */
 enum oche_look {
     OCHE_LOOK_INSERTED, /* a new group: its senders now count */
     OCHE_LOOK_BEGUN,    /* a known group: its sender is no longer waited for */

@@ -215,8 +215,8 @@ void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *p
 /* ---- completions ---- */
 
 /*
- * Of the segments that the ACK completes, takes the newest one that is measured, and returns when
- * its measurement began. Returns 0 if none is measured.
+ * Takes out the segments that the ACK completes. Returns when the measurement of the newest one
+ * began, or 0 if that one was not measured.
  */
 static oche_time newest_completed(struct timely_state *s, const struct oche_cc_ack *ack)
 {

@@ -68,7 +68,6 @@ struct oche_rogue_end {
     uint32_t connection;
     bool waits; /* in rogue->waiting */
     bool timed; /* in rogue->timed */
-    bool full;  /* the library has refused a verb because it had no room */
     /* Sender. Flows are numbered from 0, in the order of the connection. */
     uint32_t posting;       /* number of the flow that is being posted */
     uint64_t posting_bytes; /* bytes of that flow that have been posted */

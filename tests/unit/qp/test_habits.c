@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What some RNICs do and a plain one does not (rogue.md#habits): a limit of the rate that holds
- * late, messages that are sent again one at a time, ACK timeouts of their own.
+ * Habits that some RNICs have and a plain one has not (rogue.md#habits): a limit of the rate takes
+ * effect late, messages are resent one at a time, ACK timeouts are their own.
  */
 #include "tests/support/test.h"
 
