@@ -72,19 +72,32 @@ void set_limit(struct rogue_connection *r, unsigned qp, enum rogue_direction dir
         port->limit_reads(r->config.context, qp, rate);
 }
 
+oche_time batch_left(const struct rogue_connection *r, const struct batch *batch)
+{
+    if (batch->ended)
+        return batch->left;
+    if (r->config.params->count_last_gap)
+        return batch->free;
+    return rogue_rtt_left(batch->free, batch->packet_bytes, batch->rate_bps,
+                          r->streams[batch->direction].window.line_rate_bps);
+}
+
 void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint64_t before,
                 oche_time now)
 {
     struct stream *stream = &r->streams[direction];
     uint64_t rate = stream->window.rate_bps;
 
-    stream->rtt.left = rogue_rtt_rescaled(stream->rtt.left, now, before, rate);
+    stream->rtt.free = rogue_rtt_rescaled(stream->rtt.free, now, before, rate);
     for (uint64_t n = r->batch_done; n < r->batch_next; n++) {
         struct batch *batch = batch_at(r, n);
-        if (batch->direction == direction)
-            batch->left = rogue_rtt_rescaled(batch->left, now, before, rate);
+        if (batch->direction != direction || batch->free <= now)
+            continue;
+        batch->free = rogue_rtt_rescaled(batch->free, now, before, rate);
+        batch->rate_bps = rate;
     }
     r->counts.limiter_changes++;
+    stream->unsettled = true;
     stream->hold_until = stream->done_bytes + r->config.params->hold_off_bytes;
     set_limit(r, r->active, direction);
 }
@@ -121,7 +134,8 @@ static void complete_batches(struct rogue_connection *r, uint64_t number, oche_t
         if (batch->last > number)
             return;
         bool sample = measured && batch->last == number;
-        batch_completed(r, sample ? rogue_rtt_completed(batch->left, completed) : OCHE_NEVER, now);
+        batch_completed(
+            r, sample ? rogue_rtt_completed(batch_left(r, batch), completed) : OCHE_NEVER, now);
     }
 }
 

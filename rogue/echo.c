@@ -21,7 +21,7 @@ uint32_t echo_of(const struct rogue_connection *r, uint64_t batch)
 
 void echo_wait(struct rogue_connection *r, uint64_t number, oche_time now)
 {
-    oche_time left = batch_at(r, number)->left;
+    oche_time left = batch_left(r, batch_at(r, number));
 
     r->echo_deadline = oche_time_add(left > now ? left : now, r->config.params->uc_timeout);
 }
@@ -34,12 +34,13 @@ static void correct(struct rogue_connection *r, uint64_t number, oche_time left)
 {
     struct batch *batch = batch_at(r, number);
     struct stream *stream = &r->streams[batch->direction];
-    int64_t late = (int64_t)(left - batch->left);
+    uint64_t late = left - batch_left(r, batch); /* may wrap: it may have been early */
 
     batch->left = left;
+    batch->ended = true;
     for (uint64_t n = number + 1; n < r->batch_next; n++)
-        batch_at(r, n)->left += (uint64_t)late;
-    stream->rtt.left += (uint64_t)late;
+        batch_at(r, n)->free += late;
+    stream->rtt.free += late;
 }
 
 void echo_left(struct rogue_connection *r, uint64_t number, oche_time left, oche_time now)
@@ -51,9 +52,12 @@ void echo_left(struct rogue_connection *r, uint64_t number, oche_time left, oche
             return;
         if (batch->ended)
             continue;
-        batch->ended = true;
-        if (batch->last == number)
+        if (batch->last == number) {
             correct(r, n, left);
+            continue;
+        }
+        batch->left = batch_left(r, batch);
+        batch->ended = true;
     }
 }
 
@@ -79,7 +83,7 @@ static void answered(struct rogue_connection *r, uint32_t imm, oche_time came, o
         if (rogue_window_lost(&r->streams[ROGUE_OUT].window))
             apply_rate(r, ROGUE_OUT, before, now);
     }
-    oche_time left = oche_time_add(batch_at(r, number)->left, turnaround);
+    oche_time left = oche_time_add(batch_left(r, batch_at(r, number)), turnaround);
     r->streams[ROGUE_OUT].unsampled = false;
     batch_completed(r, came > left ? came - left : 0, now);
     r->echo_deadline = OCHE_NEVER;

@@ -19,7 +19,10 @@ struct batch {
     uint64_t first, last; /* numbers of pieces; `last` is final once the batch is closed */
     uint64_t bytes;
     uint64_t from;  /* bytes that had been posted in its direction before the batch */
-    oche_time left; /* when the batch's last byte leaves (rtt.h) */
+    oche_time free; /* when the limiter is free again (rtt.h) */
+    oche_time left; /* UC, once it has ended: when the last byte left */
+    /* the last packet: bytes on the line, and the limiter's rate when it leaves */
+    uint64_t packet_bytes, rate_bps;
     uint8_t direction;
     bool measured; /* the batch's round trip can be computed */
     bool ended;    /* UC: the batch's last piece has left the NIC */
@@ -34,6 +37,7 @@ struct stream {
     uint64_t hold_until; /* samples of bytes posted before this byte are ignored */
     unsigned batches;    /* number of batches under way, with the open one */
     uint64_t in_a_row;   /* batches since the NIC had none (rogue.md#r22) */
+    bool unsettled;      /* the limiter has changed since the NIC ran empty after a hold-off */
     bool unsampled;      /* no round trip is known yet, so no more than the window may leave */
 };
 
@@ -109,6 +113,8 @@ void break_connection(struct rogue_connection *r, enum rogue_outcome first, int 
  * connection.c: takes the oldest batch out, and its round trip as a sample; OCHE_NEVER: no sample.
  */
 void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now);
+/* connection.c: returns when the last byte of a batch leaves, or has left. */
+oche_time batch_left(const struct rogue_connection *r, const struct batch *batch);
 /* connection.c: sets the limiter to the window's rate, which was `before` until now. */
 void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint64_t before,
                 oche_time now);

@@ -24,6 +24,10 @@ extern const char *const rogue_transport_names[];
      .where = "rogue.md#r22", \
      .help = "after so many batches without a pause the NIC is let run empty, so that errors of " \
              "round trips do not add up; 0: never"}, \
+    {OCHE_PARAM(struct rogue_params, anchor_after_hold_off), OCHE_IS_BOOL(false), \
+     .where = "rogue.md#r22", \
+     .help = "the NIC is let run empty after each hold-off, too: for a NIC whose limiter obeys " \
+             "late" }, \
     {OCHE_PARAM(struct rogue_params, first_batch), \
      OCHE_IS_CHOICE(ROGUE_FIRST_WINDOW, rogue_first_batch_names), \
      .where = "RoGUE sec 3.3; rogue.md#r18", \
@@ -51,6 +55,9 @@ extern const char *const rogue_transport_names[];
     {OCHE_PARAM(struct rogue_params, hold_off_bytes), OCHE_IS_BYTES(160000, 0, 1 << 30), \
      .where = "RoGUE sec 3.3", \
      .help = "bytes after a change of the limiter whose round trips are not used"}, \
+    {OCHE_PARAM(struct rogue_params, count_last_gap), OCHE_IS_BOOL(false), \
+     .where = "RoGUE sec 3.3; rogue.md#r24", \
+     .help = "the limiter's gap after a batch's last packet is taken off the round trip, too" }, \
     {OCHE_PARAM(struct rogue_params, least_base_rtt), OCHE_IS_TIME(0, 0, OCHE_SEC), \
      .where = "RoGUE sec 3.3; rogue.md#r19", \
      .help = "lower bound of the base RTT"}, \

@@ -9,6 +9,7 @@ struct rogue_params {
     uint64_t segment_bytes; /* 0: chosen by line rate (rogue_segment_bytes) */
     uint64_t least_batches;
     uint64_t anchor_batches;
+    bool anchor_after_hold_off;
     uint32_t first_batch; /* enum rogue_first_batch */
     double alpha, beta, gamma;
     uint64_t initial_packets;
@@ -16,6 +17,7 @@ struct rogue_params {
     uint64_t least_rate;
     uint64_t rate_step;
     uint64_t hold_off_bytes;
+    bool count_last_gap;
     oche_time least_base_rtt;
     oche_time base_rtt_age;
     bool clamp;

@@ -42,6 +42,17 @@ static bool in_open_batch(const struct rogue_connection *r, enum rogue_direction
     return r->open != NO_BATCH && batch_at(r, r->open)->direction == direction;
 }
 
+/* True if nothing may be posted until the NIC has nothing of the stream any more (rogue.md#r22). */
+static bool must_run_empty(const struct rogue_connection *r, const struct stream *stream)
+{
+    const struct rogue_params *p = r->config.params;
+
+    if (p->anchor_batches > 0 && stream->in_a_row >= p->anchor_batches)
+        return true;
+    return p->anchor_after_hold_off && stream->unsettled &&
+           stream->posted_bytes >= stream->hold_until;
+}
+
 static bool may_post(const struct rogue_connection *r, enum rogue_direction direction,
                      uint32_t bytes)
 {
@@ -49,8 +60,7 @@ static bool may_post(const struct rogue_connection *r, enum rogue_direction dire
     uint64_t under_way = stream->posted_bytes - stream->done_bytes;
     uint64_t least = before_first_sample(r, stream) ? 1 : r->config.params->least_batches;
 
-    if (stream->in_a_row >= r->config.params->anchor_batches &&
-        r->config.params->anchor_batches > 0 && !in_open_batch(r, direction))
+    if (must_run_empty(r, stream) && !in_open_batch(r, direction))
         return stream->batches == 0;
     if (under_way + bytes <= stream->window.bytes)
         return true;
@@ -83,8 +93,10 @@ static struct batch *open_batch(struct rogue_connection *r, enum rogue_direction
     }
     struct stream *stream = &r->streams[direction];
     if (stream->batches == 0) { /* the NIC has nothing of it: what is posted now leaves now */
-        stream->rtt.left = 0;
+        stream->rtt.free = 0;
         stream->in_a_row = 0;
+        if (stream->posted_bytes >= stream->hold_until)
+            stream->unsettled = false;
     }
     r->open = r->batch_next++;
     stream->batches++;
@@ -114,6 +126,20 @@ static bool wants_signal(const struct rogue_connection *r, const struct rogue_pi
 static bool is_to_hear(const struct rogue_connection *r)
 {
     return r->config.params->transport == ROGUE_UC || r->last_signal > r->piece_done;
+}
+
+/* Works out when a piece that was posted just now leaves the NIC, for the batch's round trip. */
+static void note_departure(struct rogue_connection *r, struct batch *batch,
+                           const struct rogue_piece *piece, oche_time now)
+{
+    struct stream *stream = &r->streams[batch->direction];
+    uint64_t rate = stream->window.rate_bps, mtu = r->config.mtu_bytes;
+    uint64_t line = r->config.port->line_bytes(r->config.context, piece);
+    uint64_t packets = piece->bytes > mtu ? (piece->bytes + mtu - 1) / mtu : 1;
+
+    batch->free = rogue_rtt_posted(&stream->rtt, now, oche_time_of_bytes(line, rate));
+    batch->packet_bytes = line / packets;
+    batch->rate_bps = rate;
 }
 
 /* Posts the next piece. Returns false if nothing can be posted now. */
@@ -146,9 +172,7 @@ static bool post_one(struct rogue_connection *r, oche_time now)
         }
         return false;
     }
-    uint64_t line = r->config.port->line_bytes(r->config.context, &piece);
-    batch->left =
-        rogue_rtt_posted(&stream->rtt, now, oche_time_of_bytes(line, stream->window.rate_bps));
+    note_departure(r, batch, &piece, now);
     *piece_at(r, r->piece_next) = (struct piece){.verb = r->cursor,
                                                  .offset = piece.offset,
                                                  .bytes = piece.bytes,

@@ -43,7 +43,7 @@ static void set_limits(struct rogue_connection *r, unsigned qp)
 
     for (unsigned i = 0; i < ROGUE_DIRECTIONS; i++) {
         struct stream *stream = &r->streams[i];
-        stream->rtt.left = 0;
+        stream->rtt.free = 0;
         stream->hold_until = stream->posted_bytes + r->config.params->hold_off_bytes;
         /* A limit that was set before RESET may still be in effect. */
         if (stream->window.rate_bps < lines[i] || r->sides[qp].limited[i])

@@ -220,6 +220,36 @@ static void runs_empty_at_times(void **state)
     bench_close(&bench);
 }
 
+/*
+ * With anchor_after_hold_off the NIC runs empty when the bytes of a hold-off have been posted
+ * (rogue.md#r22), so the first round trip that is used afterwards begins with an empty NIC.
+ */
+static void runs_empty_after_a_hold_off(void **state)
+{
+    const unsigned held = 3; /* batches that begin within the 160000 bytes after the change */
+
+    (void)state;
+    for (unsigned anchored = 0; anchored < 2; anchored++) {
+        begin_narrow(2);
+        bench.params.anchor_batches = 0;
+        bench.params.anchor_after_hold_off = anchored;
+        bench.now = OCHE_US;
+        bench_post(&bench, ROGUE_WRITE, 40 * SEGMENT, true);
+        for (unsigned i = 0; i < 8; i++) {
+            bench.now += 500 * OCHE_US;
+            bench_complete(&bench, i);
+            /* The first batch of a row changes the limiter; the last of the row waits for none. */
+            unsigned row = i / (held + 1), place = i % (held + 1);
+            unsigned posted = i + 3;
+            if (anchored && place >= held - 1)
+                posted = (row + 1) * (held + 1) + (place == held ? 2 : 0);
+            assert_int_equal(bench.posted_count, posted);
+            assert_int_equal(rogue_counts_of(bench.rogue)->samples, row + 1);
+        }
+        bench_close(&bench);
+    }
+}
+
 /* Two batches, or as many as least_batches says, whatever the window. */
 static void least_batches(void **state)
 {
@@ -394,6 +424,7 @@ int main(void)
         cmocka_unit_test(a_window_full_of_unsignaled_verbs),
         cmocka_unit_test(least_batches),
         cmocka_unit_test(runs_empty_at_times),
+        cmocka_unit_test(runs_empty_after_a_hold_off),
         cmocka_unit_test(least_batches_of_small_verbs),
         cmocka_unit_test(first_batch_is_the_window),
         cmocka_unit_test(first_batch_of_small_verbs),

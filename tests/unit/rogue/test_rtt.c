@@ -55,6 +55,32 @@ static void pieces_leave_one_behind_the_other(void **state)
     assert_int_equal(rogue_rtt_posted(&rtt, 500, 10), 510); /* the NIC was idle */
 }
 
+/*
+ * A pacer sends a packet, waits until its time at the limiter's rate is over, and sends the next.
+ * The last one has left when its time on the line is over (rogue.md#r24).
+ */
+static void a_limiter_waits_after_a_packet(void **state)
+{
+    static const uint64_t rates[] = {OCHE_GBPS, 7 * OCHE_GBPS, 40 * OCHE_GBPS};
+    const uint64_t line = 40 * OCHE_GBPS;
+
+    (void)state;
+    for (unsigned packets = 1; packets < 100; packets++) {
+        const uint64_t bytes = 64 + packets * 13, rate = rates[packets % 3];
+        const oche_time paced = oche_time_of_bytes(bytes, rate);
+        struct rogue_rtt rtt = {0};
+        oche_time start = 0, left = 0;
+
+        for (unsigned i = 0; i < packets; i++) {
+            left = start + oche_time_of_bytes(bytes, line);
+            start += paced;
+        }
+        oche_time free = rogue_rtt_posted(&rtt, 0, packets * paced);
+        assert_int_equal(rogue_rtt_left(free, bytes, rate, line), left);
+    }
+    assert_int_equal(rogue_rtt_left(5, 1000, OCHE_MBPS, line), 0);
+}
+
 static void is_never_negative(void **state)
 {
     (void)state;
@@ -67,7 +93,7 @@ static void is_never_negative(void **state)
 static void a_new_rate_stretches_what_has_not_left(void **state)
 {
     static const struct {
-        oche_time left, now;
+        oche_time free, now;
         uint64_t old_bps, new_bps;
         oche_time expected;
     } rows[] = {
@@ -75,7 +101,7 @@ static void a_new_rate_stretches_what_has_not_left(void **state)
         {1000, 400, 10 * OCHE_GBPS, 5 * OCHE_GBPS, 1600},
         {1000, 400, 5 * OCHE_GBPS, 10 * OCHE_GBPS, 700},
         {1000, 400, OCHE_GBPS, OCHE_GBPS, 1000},
-        {1000, 1000, OCHE_GBPS, OCHE_MBPS, 1000}, /* has left */
+        {1000, 1000, OCHE_GBPS, OCHE_MBPS, 1000}, /* is free */
         {1000, 2000, OCHE_GBPS, OCHE_MBPS, 1000},
         /* more than 64 bits in between: an hour at 400 Gbit/s, at 10 Mbit/s */
         {3600 * OCHE_SEC, 0, 400 * OCHE_GBPS, 400 * OCHE_MBPS, 3600 * 1000 * OCHE_SEC},
@@ -83,7 +109,7 @@ static void a_new_rate_stretches_what_has_not_left(void **state)
 
     (void)state;
     for (unsigned i = 0; i < OCHE_COUNT_OF(rows); i++)
-        if (rogue_rtt_rescaled(rows[i].left, rows[i].now, rows[i].old_bps, rows[i].new_bps) !=
+        if (rogue_rtt_rescaled(rows[i].free, rows[i].now, rows[i].old_bps, rows[i].new_bps) !=
             rows[i].expected)
             fail_msg("row %u", i);
 }
@@ -92,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_the_equations),
                                        cmocka_unit_test(pieces_leave_one_behind_the_other),
+                                       cmocka_unit_test(a_limiter_waits_after_a_packet),
                                        cmocka_unit_test(is_never_negative),
                                        cmocka_unit_test(a_new_rate_stretches_what_has_not_left)};
 
