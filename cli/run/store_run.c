@@ -7,6 +7,7 @@
 #include "cli/run/store_run.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -523,10 +524,13 @@ static void store_series(struct oche_results *results, const struct oche_world *
         struct oche_world_series series = oche_world_series(world, i);
         uint32_t number = oche_results_series(results, series.name, series.entity, series.unit);
 
-        for (uint32_t k = 0; k < series.count; k++)
+        for (uint32_t k = 0; k < series.count; k++) {
+            if (isnan(series.values[k]))
+                continue;
             oche_results_point(results, number,
                                config->run.warmup + (k + 1) * config->measure.interval,
                                series.values[k]);
+        }
     }
 }
 

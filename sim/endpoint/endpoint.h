@@ -16,6 +16,7 @@
 #include "core/qp/nic.h"
 #include "core/wire/frame.h"
 #include "core/wire/packet.h"
+#include "sim/endpoint/gauge.h"
 #include "sim/topology/routes.h"
 
 struct oche_host;
@@ -123,6 +124,10 @@ struct oche_endpoint {
      * connection.
      */
     uint32_t (*arrived_bytes)(void *state, uint32_t connection);
+    /* Optional: further values of a connection, asked for at the end that its flows start at. */
+    const struct oche_gauges *gauges;
+    /* Optional: returns the last chunk of the round trips that were measured here, or NULL. */
+    const struct oche_rtt_chunk *(*rtts)(const void *state);
     /*
      * Optional: copies what the endpoint knows about losses, to find the cause of a timeout.
      * Returns false if the connection has no state here.

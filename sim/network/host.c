@@ -446,6 +446,22 @@ uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection)
     return host->endpoint->rate_bps(oche_host_endpoint_state(host), connection);
 }
 
+const struct oche_gauges *oche_host_gauges(const struct oche_host *host)
+{
+    return host->endpoint->gauges;
+}
+
+double oche_host_gauge(const struct oche_host *host, unsigned number, uint32_t connection)
+{
+    return host->endpoint->gauges->rows[number].value(oche_host_endpoint_state(host), connection);
+}
+
+const struct oche_rtt_chunk *oche_host_rtts(const struct oche_host *host)
+{
+    return host->endpoint->rtts == NULL ? NULL
+                                        : host->endpoint->rtts(oche_host_endpoint_state(host));
+}
+
 uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection)
 {
     return host->endpoint->arrived_bytes(oche_host_endpoint_state(host), connection);

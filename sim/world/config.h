@@ -41,7 +41,7 @@ struct oche_measure_params {
     oche_time interval;        /* sampling interval of time series; 0: no series */
     const char *queues;        /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
     uint64_t queue_step_bytes; /* step of the watched queues' histograms */
-    bool rates;                /* a series of each connection's pacing rate (first 128) */
+    bool rates;                /* series of each connection's rate and gauges (first 128) */
     bool ways; /* record how many links each flow's packets took, and how many were marked */
     double victim_share; /* a flow is a victim if it lost at least this share of its life */
 };

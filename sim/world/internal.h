@@ -67,6 +67,7 @@ struct oche_world {
     struct oche_world_column *columns;
     uint32_t column_count, rows, row_capacity;
     uint64_t *column_last;  /* by column: the counter's value at the last sample */
+    double *totals_last;    /* by column: the gauge's value at the last sample */
     oche_time *paused_last; /* by port and class: time held until the last sample */
     struct oche_world_hold *holds;
     size_t hold_count, hold_capacity;

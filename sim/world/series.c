@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Time series of a world: goodput of all hosts together, of each host in small worlds, and of each
- * flow if there are few; PAUSE frames, how long ports were held, watched queues, pacing rates.
- * Sampled between windows, so any number of threads gives the same values.
+ * flow if there are few; PAUSE frames, how long ports were held, watched queues, pacing rates and
+ * what else endpoints tell of connections (sim/endpoint/gauge.h). Sampled between windows, so any
+ * number of threads gives the same values.
  */
 #include "sim/world/internal.h"
 
@@ -43,6 +44,16 @@ static uint32_t goodput_hosts(const struct oche_world *world)
 static uint32_t goodput_flows(const struct oche_world *world)
 {
     return world->flows.count <= GOODPUT_FLOWS ? world->flows.count : 0;
+}
+
+/* Returns the endpoints' gauges; a table without rows if they have none. All hosts have the same.
+ */
+static const struct oche_gauges *gauges_of(const struct oche_world *world)
+{
+    static const struct oche_gauges none = {0};
+    const struct oche_gauges *gauges = oche_host_gauges(world->hosts[0]);
+
+    return gauges == NULL ? &none : gauges;
 }
 
 /* Returns the number of columns whose value is the increase of a counter in the interval. */
@@ -126,6 +137,14 @@ static uint64_t sample_pauses(struct oche_world *world)
     return sum;
 }
 
+/* Returns what a gauge reads now. */
+static double gauge(const struct oche_world *world, unsigned number, uint32_t connection)
+{
+    const struct oche_host *host = world->hosts[world->flows.connections[connection].src];
+
+    return oche_host_gauge(host, number, connection);
+}
+
 void oche_world_series_start(struct oche_world *world)
 {
     char entity[64];
@@ -133,9 +152,11 @@ void oche_world_series_start(struct oche_world *world)
 
     if (world->config->measure.interval == 0)
         return;
-    uint32_t most = counter_columns(world) + world->watched_count + rates;
+    const struct oche_gauges *gauges = gauges_of(world);
+    uint32_t most = counter_columns(world) + world->watched_count + rates * (1 + gauges->count);
     world->columns = oche_world_make(most, sizeof(*world->columns));
     world->column_last = oche_world_make(most, sizeof(*world->column_last));
+    world->totals_last = oche_world_make(most, sizeof(*world->totals_last));
     world->paused_last =
         oche_world_make((size_t)world->network.port_count * OCHE_CLASSES, sizeof(oche_time));
     add_column(world, "goodput", "bps", "all");
@@ -152,6 +173,12 @@ void oche_world_series_start(struct oche_world *world)
         snprintf(entity, sizeof(entity), "connection %u", i);
         add_column(world, "rate", "bps", entity);
     }
+    for (unsigned g = 0; g < gauges->count; g++)
+        for (uint32_t i = 0; i < rates; i++) {
+            snprintf(entity, sizeof(entity), "connection %u", i);
+            world->totals_last[world->column_count] = gauge(world, g, i);
+            add_column(world, gauges->rows[g].name, gauges->rows[g].unit, entity);
+        }
     read_goodputs(world, world->column_last); /* the counters of PAUSEs begin at 0 now */
 }
 
@@ -166,6 +193,20 @@ static void add_row(struct oche_world *world)
         if (column->values == NULL)
             oche_panic(__FILE__, __LINE__, "out of memory for series");
     }
+}
+
+/* Samples the gauges; their first column is number `at`. */
+static void sample_gauges(struct oche_world *world, uint32_t at)
+{
+    const struct oche_gauges *gauges = gauges_of(world);
+
+    for (unsigned g = 0; g < gauges->count; g++)
+        for (uint32_t i = 0; i < rate_series(world); i++, at++) {
+            double value = gauge(world, g, i), before = world->totals_last[at];
+
+            world->totals_last[at] = value;
+            world->columns[at].values[world->rows] = gauges->rows[g].total ? value - before : value;
+        }
 }
 
 void oche_world_series_sample(struct oche_world *world)
@@ -197,6 +238,7 @@ void oche_world_series_sample(struct oche_world *world)
 
         world->columns[at].values[row] = (double)oche_host_rate_bps(world->hosts[host], i);
     }
+    sample_gauges(world, at);
     world->rows++;
 }
 
@@ -208,6 +250,7 @@ void oche_world_series_free(struct oche_world *world)
     }
     free(world->columns);
     free(world->column_last);
+    free(world->totals_last);
     free(world->paused_last);
     free(world->holds);
 }

@@ -38,7 +38,8 @@ static const struct oche_param measure_params[] = {
      OCHE_IS_BYTES(100, 1, 1000000), .where = "our choice",
      .help = "resolution of the watched queues' histograms"},
     {OCHE_PARAM(struct oche_measure_params, rates), OCHE_IS_BOOL(false), .where = "our choice",
-     .help = "a time series of each connection's pacing rate (the first 128)"},
+     .help = "time series of each connection's pacing rate, and of what else is known of it "
+             "(rogue: window, round trip, limit, shadow switches); the first 128"},
     {OCHE_PARAM(struct oche_measure_params, ways), OCHE_IS_BOOL(false), .where = "Dart sec VI-B",
      .help = "of each flow's packets, as they arrive: how many have CE, links crossed; always "
              "where switches deflect; queue pairs only"},

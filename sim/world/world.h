@@ -207,11 +207,11 @@ uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow);
 /* Returns how many payload bytes of a flow were received in order since the end of warm-up. */
 uint64_t oche_world_flow_bytes_measured(const struct oche_world *world, uint32_t flow);
 
-/* A time series: one value per interval since the end of warm-up. */
+/* A time series: one value per interval since the end of warm-up; NAN: not known yet. */
 struct oche_world_series {
-    const char *name;   /* "goodput", "queue", "rate", "pauses" */
+    const char *name;   /* "goodput", "queue", "rate", "pauses", a gauge's such as "window" */
     const char *entity; /* "all", "host3", "flow 7", "tor0:host3", "connection 12" */
-    const char *unit;   /* "bps", "bytes", "count" */
+    const char *unit;   /* "bps", "bytes", "count", "s" */
     const double *values;
     uint32_t count;
 };

@@ -223,6 +223,51 @@ def test_dart_counts(work):
         check(one(db, "SELECT count(*) FROM counters WHERE name LIKE 'dart_%'") == 0, "of dcqcn")
 
 
+def test_rogue_over_time(work):
+    """Windows, round trips, limits and shadow switches of RoGUE's connections are in the results: a
+    connection's series begin when it does, its limit is the rate, and window over base RTT is what
+    the limiter goes to; tests/unit/sim/test_rogue_series.c compares with the libraries."""
+    path = os.path.join(work, "rogue.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("name: rogue\nduration: 20ms\nstop_when_done: false\n"
+                   "topology: {type: star, hosts: 4, host_rate: 10Gbps}\n"
+                   "switch: {pfc: false}\nhost: {ack_timeout: 50us}\n"
+                   "congestion_control: {name: rogue, hardware_retries: 0, hold_off_bytes: 0}\n"
+                   "workload: {type: transfers, pairs: \"1>0, 2>0, 3>0\", bytes: 20MB, messages: 1,"
+                   " stagger: 3ms}\nloss: {probability: 0.001}\n"
+                   "measure: {interval: 1ms, rates: true}\n")
+    folder = os.path.join(work, "rogue")
+    text = oche(path, "--out", folder, "--csv")
+    with database(folder) as db:
+        query = ("SELECT time_ps / 1e9, value FROM series JOIN series_names ON id = series "
+                 "WHERE name = ? AND entity = ? ORDER BY time_ps")
+
+        def points(name, number):
+            return dict(db.execute(query, (name, f"connection {number}")).fetchall())
+
+        near = 0
+        for i in range(3):
+            window, limit = points("window", i), points("limit", i)
+            rtt, base, rate = points("rtt", i), points("base_rtt", i), points("rate", i)
+            check(min(window) == 3 * i + 1 and len(window) == 20 - 3 * i, "window", i, window)
+            check(window.keys() == limit.keys() == rtt.keys() == base.keys(), "times", i)
+            check(all(rate[at] == limit[at] for at in limit), "limit", i, limit, rate)
+            check(all(0 < base[at] <= rtt[at] < 1e-3 for at in rtt), "RTTs", i, rtt, base)
+            near += sum(abs(window[at] * 8 / base[at] / limit[at] - 1) < 1e-3 for at in limit)
+        check(near > 20, "only", near, "limits are window over base RTT")
+        switches = db.execute("SELECT sum(value), count(DISTINCT entity) FROM series JOIN "
+                              "series_names ON id = series WHERE name = 'switches'").fetchone()
+        counted = one(db, "SELECT value FROM metrics WHERE name = 'rogue.switches'")
+        check(switches == (counted, 3) and counted > 0, "switches", switches, counted, text)
+        units = db.execute("SELECT DISTINCT name, unit FROM series_names WHERE entity LIKE "
+                           "'connection %' ORDER BY name").fetchall()
+        check(units == [("base_rtt", "s"), ("limit", "bps"), ("rate", "bps"), ("rtt", "s"),
+                        ("switches", "count"), ("window", "bytes")], "units", units)
+    with open(os.path.join(folder, "series.csv"), encoding="utf-8") as file:
+        rows = [line for line in file if line.startswith("window,connection 2,bytes,")]
+    check(len(rows) == 14, "series.csv", rows)
+
+
 def test_csv(work):
     folder = os.path.join(work, "csv")
     oche(scenario("pauses"), "--out", folder, "--csv", "--quiet")
@@ -618,6 +663,7 @@ def main():
         test_timeout_causes(work)
         test_dart_counts(work)
         test_csv(work)
+        test_rogue_over_time(work)
         test_compare(work)
         test_remark(work)
         test_flows_without_a_time(work)

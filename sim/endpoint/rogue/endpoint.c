@@ -19,6 +19,9 @@ static const struct oche_param rows[] = {
      .where = "RoGUE sec 3.4",
      .help = "a flow's source writes to the destination, or reads from it: data then goes the "
              "other way, and the flow is delivered at its source"},
+    {OCHE_PARAM(struct oche_rogue_params, rtt_noise), OCHE_IS_TIME(0, 0, OCHE_SEC),
+     .where = "RoGUE sec 5.4",
+     .help = "each time stamp that ends a round trip is late by a random time, up to this"},
 };
 const struct oche_param_table oche_rogue_table = OCHE_PARAM_TABLE(rows, struct oche_rogue_params);
 
@@ -137,9 +140,14 @@ static struct oche_qp *active(void *state, uint32_t connection)
 
 static uint64_t rate_bps(void *state, uint32_t connection)
 {
+    const struct oche_rogue *rogue = state;
     const struct oche_qp *qp = active(state, connection);
 
-    return qp == NULL ? 0 : oche_qp_rate_bps(qp);
+    if (qp == NULL)
+        return 0;
+    if (rogue->params->verb == OCHE_ROGUE_READS) /* the limit of the peer's queue pair */
+        return rogue_window_of(oche_rogue_find(rogue, connection)->library, ROGUE_IN)->rate_bps;
+    return oche_qp_rate_bps(qp);
 }
 
 static uint32_t arrived_bytes(void *state, uint32_t connection)
@@ -207,6 +215,11 @@ static const struct oche_counter counter_rows[] = {
 static const struct oche_counters counters = {
     .prefix = "rogue", .rows = counter_rows, .count = OCHE_COUNT_OF(counter_rows)};
 
+static const struct oche_rtt_chunk *rtts(const void *state)
+{
+    return ((const struct oche_rogue *)state)->rtts;
+}
+
 static void packets(const struct oche_host_params *hosts, const void *params,
                     struct oche_endpoint_packets *out)
 {
@@ -246,4 +259,6 @@ const struct oche_endpoint oche_endpoint_rogue = {
     .corrupt_bytes = corrupt_bytes,
     .rate_bps = rate_bps,
     .arrived_bytes = arrived_bytes,
+    .gauges = &oche_rogue_gauges,
+    .rtts = rtts,
 };

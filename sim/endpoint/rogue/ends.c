@@ -274,7 +274,11 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
     };
 
     *end = (struct oche_rogue_end){
-        .rogue = rogue, .next = rogue->ends, .connection = connection, .first_failed = UINT32_MAX};
+        .rogue = rogue,
+        .next = rogue->ends,
+        .connection = connection,
+        .first_failed = UINT32_MAX,
+        .noise = oche_random_stream(rogue->host->shared->seed, "rogue rtt noise", connection)};
     rogue->ends = end;
     end->cq = oche_cq_create((char *)end + oche_lines(sizeof(*end)), entries);
     oche_cq_arm(end->cq, false);
@@ -367,6 +371,14 @@ static const struct oche_nic_port payload_port = {PORT, .read = on_read, .write 
 
 /* ---- polling ---- */
 
+/* Returns the time stamp of a completion that ends a round trip. */
+static oche_time stamp(struct oche_rogue_end *end, const struct oche_completion *done)
+{
+    oche_time noise = end->rogue->params->rtt_noise;
+
+    return noise == 0 ? done->time : done->time + oche_random_below(&end->noise, noise + 1);
+}
+
 static void immediate(struct oche_rogue_end *end, const struct oche_completion *done, oche_time now)
 {
     unsigned qp = oche_rogue_which(done->qpn);
@@ -376,12 +388,16 @@ static void immediate(struct oche_rogue_end *end, const struct oche_completion *
     post_receives(end, qp);
     if (end->rogue->params->verb == OCHE_ROGUE_READS)
         oche_qp_set_rate_limit(end->qps[qp], done->imm * OCHE_MBPS, now);
+    else if (done->bytes == 0)
+        rogue_immediate(end->library, done->imm, true, stamp(end, done), now);
     else
-        rogue_immediate(end->library, done->imm, done->bytes == 0, done->time, now);
+        rogue_immediate(end->library, done->imm, false, done->time, now);
+    oche_rogue_note_sample(end, now);
 }
 
 static void poll_end(struct oche_rogue_end *end, oche_time now)
 {
+    const bool uc = end->rogue->params->library.transport == ROGUE_UC;
     struct oche_completion done[32];
     unsigned count;
 
@@ -393,7 +409,7 @@ static void poll_end(struct oche_rogue_end *end, oche_time now)
             }
             struct rogue_completion completion = {
                 .number = done[i].wr_id,
-                .completed = done[i].time,
+                .completed = uc ? done[i].time : stamp(end, &done[i]),
                 .qp = oche_rogue_which(done[i].qpn),
                 .status = done[i].status,
                 .success = done[i].status == OCHE_STATUS_SUCCESS,
@@ -401,6 +417,7 @@ static void poll_end(struct oche_rogue_end *end, oche_time now)
                 .flushed = done[i].status == OCHE_STATUS_FLUSHED,
             };
             rogue_completed(end->library, &completion, now);
+            oche_rogue_note_sample(end, now);
         }
     oche_cq_arm(end->cq, false);
     oche_rogue_report(end, now);

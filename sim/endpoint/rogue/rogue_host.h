@@ -8,6 +8,7 @@
 #ifndef OCHE_SIM_ENDPOINT_ROGUE_HOST_H
 #define OCHE_SIM_ENDPOINT_ROGUE_HOST_H
 
+#include "core/random.h"
 #include "rogue/connection.h"
 #include "sim/endpoint/endpoint.h"
 #include "sim/network/host_state.h"
@@ -18,6 +19,7 @@ struct oche_rogue_params {
     uint64_t verb_bytes;
     uint32_t verb; /* enum oche_rogue_verbs */
     uint64_t hardware_retries;
+    oche_time rtt_noise; /* round trips are longer by a random time up to this */
 };
 extern const struct oche_param_table oche_rogue_table;
 
@@ -54,8 +56,9 @@ struct oche_rogue {
     bool datagram_waits;
     oche_time now; /* time of the event that is being handled */
     uint64_t corrupt_bytes;
-    uint64_t doubled_bytes; /* bytes that a shadow has delivered a second time */
-    uint64_t missing_bytes; /* bytes that were passed over: must stay 0 */
+    uint64_t doubled_bytes;      /* bytes that a shadow has delivered a second time */
+    uint64_t missing_bytes;      /* bytes that were passed over: must stay 0 */
+    struct oche_rtt_chunk *rtts; /* round trips that changed a window, of all connections */
 };
 
 /* One end of a connection. */
@@ -76,6 +79,8 @@ struct oche_rogue_end {
     uint32_t first_failed;            /* UINT32_MAX: none has */
     int status;                       /* status of the first flow that failed */
     uint64_t retransmitted, timeouts; /* counted by the queue pairs before their last RESET */
+    uint64_t noted;                   /* samples of the library that are in rogue->rtts */
+    struct oche_random noise;         /* of round trips */
     /* Receiver: how many bytes of the flow that is arriving have come. */
     uint64_t arrived;
 };
@@ -111,6 +116,11 @@ void oche_rogue_verb_ended(struct oche_rogue_end *end, const struct rogue_verb *
 void oche_rogue_report(struct oche_rogue_end *end, oche_time now);
 /* A WRITE of `bytes` bytes to the address `va` has been delivered here. */
 void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes, oche_time now);
+
+/* gauges.c: what can be read of windows and round trips. */
+extern const struct oche_gauges oche_rogue_gauges;
+/* To be called when the library may have taken a round trip: notes it, if it has. */
+void oche_rogue_note_sample(struct oche_rogue_end *end, oche_time now);
 
 /* datagrams.c: messages between libraries. */
 void oche_rogue_tell(struct oche_rogue_end *end, const struct rogue_resync *message);
