@@ -79,6 +79,7 @@ static void add_samples(struct oche_report_source *source, uint64_t id, bool spr
     oche_json_add_real(series, "first_s", (double)first / 1e12);
     oche_json_add_real(series, "step_s", step / 1e12);
     oche_json_add_int(series, "width", width); /* number of samples per span */
+    oche_json_add_int(series, "samples", values.count);
     oche_json_add(series, "mean", line_json(spans, count, MEAN));
     if (spread && width > 1) {
         oche_json_add(series, "least", line_json(spans, count, LEAST));

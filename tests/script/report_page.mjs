@@ -16,6 +16,7 @@ import { delimiter, join } from 'node:path';
 const { OCHE, SOURCE, BUILD } = process.env;
 const { distribution } = await import(join(SOURCE, 'report/page/src/charts/distribution.js'));
 const { figureCharts } = await import(join(SOURCE, 'report/page/src/charts/figure.js'));
+const { connections } = await import(join(SOURCE, 'report/page/src/charts/series.js'));
 const { LIGHT } = await import(join(SOURCE, 'report/page/src/theme.js'));
 
 function skip(why) {
@@ -523,9 +524,39 @@ function drawsWithinAxes() {
   assert.deepEqual(bars(-1, -2).series[1].data[0], [-2, 0, 5]);
 }
 
+// Windows, round trips with their base, limits; a triangle where a shadow took over, and its words.
+function drawsConnections() {
+  const series = (name, mean, unit, width = 1, samples = mean.length) =>
+    ({ name, entity: 'connection 3', unit, first_s: 1, step_s: 1, width, samples, mean });
+  const run = { label: 'a', series: [series('window', [10, 20, 5], 'bytes'),
+    series('rtt', [4e-6, 9e-6, 7e-6], 's'), series('base_rtt', [4e-6, 4e-6, 4e-6], 's'),
+    series('limit', [1e9, 2e9, 3e9], 'bps'), series('switches', [0, 0, 2], 'count')] };
+  const chart = connections(run, 0, false);
+  assert.deepEqual(chart.controls[0].options.map(([key]) => key), ['window', 'rtt', 'limit']);
+  const drawn = (gauge) => chart.option({ theme: LIGHT, width: 700 }, { gauge }).series;
+  assert.deepEqual(drawn('window')[0].data, [[0.5, 10], [1.5, 20], [2.5, 5]]);
+  assert.deepEqual(drawn('window')[1].data, [[2.5, 5]]);
+  assert.equal(drawn('window')[1].type, 'scatter');
+  assert.deepEqual(drawn('rtt').map(({ name }) => name),
+    ['connection 3', undefined, 'connection 3, base']);
+  assert.deepEqual(drawn('rtt')[2].data.map(([, y]) => y), [4e-6, 4e-6, 4e-6]);
+  assert.deepEqual(drawn('limit')[0].data.map(([, y]) => y), [1e9, 2e9, 3e9]);
+  assert.match(chart.tip({ gauge: 'rtt' }, 2.4).rows[0].value, /^7\.00\s?.s, 2 shadow switches$/u);
+  assert.match(chart.table({ gauge: 'window' }).rows[2][1], /^5\.00\s?B, 2 shadow switches$/u);
+
+  // Spans of several samples; the last one has fewer.
+  run.series = [series('window', [10, 20], 'bytes', 3, 4),
+    series('switches', [1 / 3, 1], 'count', 3, 4)];
+  const wide = connections(run, 0, false);
+  assert.match(wide.tip({ gauge: 'window' }, 1).rows[0].value, /shadow took over$/);
+  assert.match(wide.tip({ gauge: 'window' }, 5).rows[0].value, /shadow took over$/);
+  assert.equal(connections({ series: [] }, 0, false), null);
+}
+
 let browser;
 try {
   drawsWithinAxes();
+  drawsConnections();
   drawsSteps();
   execFileSync('python3', [join(SOURCE, 'tests', 'support', 'report_fixture.py'), work,
     'plots']);

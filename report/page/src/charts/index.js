@@ -5,7 +5,7 @@ import { distribution } from './distribution.js';
 import { figureCharts } from './figure.js';
 import { pauseTimeline } from './pauses.js';
 import { queueDepth } from './queue.js';
-import { goodput, pauseFrames, queueOverTime, throughput } from './series.js';
+import { connections, goodput, pauseFrames, queueOverTime, throughput } from './series.js';
 import { sizes } from './sizes.js';
 import { sweepChart, sweepDistribution } from './sweep.js';
 import { topology } from './topology.js';
@@ -42,7 +42,8 @@ export function runCharts(runs, grid, id) {
     ]) : [],
     congestion: some(id, runsCongestion(runs)),
     all: some(id, [goodput(runs)]),
-    parts: some(id, runs.map((run, i) => throughput(run, i, several))),
+    parts: some(id, runs.flatMap((run, i) => [throughput(run, i, several),
+      connections(run, i, several)])),
     queues: some(id, [queueOverTime(runs), queueDepth(runs, grid)]),
     frames: some(id, [pauseFrames(runs)]),
     held: some(id, runs.map((run, i) => pauseTimeline(run, i, several))),

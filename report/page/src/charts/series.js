@@ -16,8 +16,26 @@ const bounds = (shown) => extent(shown.flatMap(({ series: { first_s: first, step
 const ofName = (run, name, entity) =>
   run.series.find((series) => series.name === name && series.entity === entity);
 
-// A chart of lines over time. `lines(state)`: [{name, series, i, thin}].
-function overTime({ id, title, caption, controls = [], lines, yName, several, most = 12 }) {
+const DOTS = [2, 2.5];
+
+// Where a line is marked: [[time, value], …] of the spans of `line.events` that have any.
+const marksOf = ({ series, events }) => times(series).map((x, k) => [x, series.mean[k]])
+  .filter(([x], k) => eventsAt(events, x) > 0 && Number.isFinite(series.mean[k]));
+
+// How many events there were in the span of `events` nearest to a time.
+function eventsAt(events, x) {
+  if (!events)
+    return 0;
+  const at = times(events), k = nearest(at, x);
+  const half = events.step_s * events.width / 2;
+  const samples = Math.min(events.width, events.samples - k * events.width);
+  return Math.abs(at[k] - x) > half * 1.001 ? 0 : Math.round(events.mean[k] * samples);
+}
+
+// A chart of lines over time. `lines(state)`: [{name, series, i, dotted, events}]; `events`: a
+// series of counts, whose spans with any are marked on the line and named by `eventName`.
+function overTime({ id, title, caption, controls = [], lines, yName, several, most = 12,
+  eventName = (count) => `${count} events` }) {
   const longest = (state) => lines(state)
     .reduce((best, { series }) => (series.mean.length > best.mean.length ? series : best),
       { mean: [] });
@@ -25,7 +43,8 @@ function overTime({ id, title, caption, controls = [], lines, yName, several, mo
     id, title, caption, controls, along: 'x',
     height: (width) => (width < 520 ? 240 : 280),
     legend: (state) => (several || lines(state).length > 1) && lines(state).length <= most
-      && lines(state).map(({ name, i }) => ({ name, line: i, solid: true })),
+      && lines(state).map(({ name, i, dotted }) =>
+        ({ name, line: i, solid: !dotted, dash: dotted && DOTS })),
     option(context, state) {
       const shown = lines(state);
       const unit = shown[0]?.series.unit;
@@ -37,11 +56,18 @@ function overTime({ id, title, caption, controls = [], lines, yName, several, mo
         tooltip: pointer(context, 'x'),
         xAxis: axis(context, { name: 'time', unit: 's', values: [], from, to }),
         yAxis: axis(context, { name: yName(state), vertical: true, unit, values: all, from: 0 }),
-        series: shown.flatMap(({ name, series, i }) => {
+        series: shown.flatMap((one) => {
+          const { name, series, i, dotted } = one;
           const at = times(series);
           const data = series.mean.map((value, k) => [at[k], value]);
           const drawn = line(context, name, i, data, { symbol: 'none', showSymbol: false,
-            lineStyle: many ? { width: 1, type: 'solid', opacity: 0.7 } : { type: 'solid' } });
+            lineStyle: many ? { width: 1, type: dotted ? DOTS : 'solid', opacity: 0.7 }
+              : { type: dotted ? DOTS : 'solid' } });
+          const marks = marksOf(one);
+          if (marks.length > 0)
+            return [drawn, { of: name, type: 'scatter', data: marks, symbol: 'triangle',
+              symbolSize: 9, silent: true, z: 3, tooltip: { show: false },
+              itemStyle: { color: drawn.itemStyle.color } }];
           return series.least
             ? [band(context, name, i, at.map((x, k) => [x, series.least[k], series.most[k]])),
               drawn]
@@ -55,10 +81,12 @@ function overTime({ id, title, caption, controls = [], lines, yName, several, mo
       const number = nearest(times(series), at);
       const half = series.step_s * series.width / 2;
       const middle = times(series)[number];
-      const rows = shown.map(({ name, series: one, i }) => {
+      const rows = shown.map(({ name, series: one, i, dotted, events }) => {
         const k = nearest(times(one), middle);
-        const value = format.value(one.mean[k], one.unit);
-        return { line: i, name, sort: one.mean[k],
+        const count = eventsAt(events, times(one)[k]);
+        const value = format.value(one.mean[k], one.unit)
+          + (count > 0 ? `, ${eventName(count)}` : '');
+        return { line: i, name, sort: one.mean[k], solid: !dotted, dash: dotted && DOTS,
           value: one.least && one.least[k] !== one.most[k]
             ? `${value} (${format.value(one.least[k], one.unit)} to `
               + `${format.value(one.most[k], one.unit)})` : value };
@@ -78,12 +106,20 @@ function overTime({ id, title, caption, controls = [], lines, yName, several, mo
     },
     table(state) {
       const shown = lines(state);
+      // Lines need not begin at the same time.
+      const cell = ({ series: one, events }, x) => {
+        const at = times(one), k = nearest(at, x);
+        if (Math.abs(at[k] - x) > one.step_s * one.width)
+          return format.value(null);
+        const count = eventsAt(events, at[k]);
+        return format.value(one.mean[k], one.unit) + (count > 0 ? `, ${eventName(count)}` : '');
+      };
       const series = longest(state);
       const every = Math.max(1, Math.ceil(series.mean.length / 120));
       return {
         columns: ['time', ...shown.slice(0, 24).map(({ name }) => name)],
         rows: times(series).map((x, i) => [format.time(x), ...shown.slice(0, 24)
-          .map(({ series: one }) => format.value(one.mean[i], one.unit))])
+          .map((line) => cell(line, x))])
           .filter((_, i) => i % every === 0),
       };
     },
@@ -126,6 +162,37 @@ export function throughput(run, number, several) {
     lines: (state) => of(state.part).map((series, i) => ({ i, series,
       name: series.about ? `${series.about} (${series.entity})` : series.entity })),
     yName: (state) => (state.part === 'connection' ? 'rate' : 'goodput'),
+  });
+}
+
+const GAUGES = {
+  window: { option: 'window', yName: 'window', names: ['window'] },
+  rtt: { option: 'round trip', yName: 'round trip', names: ['rtt', 'base_rtt'] },
+  limit: { option: 'limiter\u2019s rate', yName: 'rate', names: ['limit'] },
+};
+
+// What one run's connections knew: windows, round trips and limits, with shadow switches as marks.
+export function connections(run, number, several) {
+  const of = (name) => run.series.filter((series) => series.name === name
+    && series.entity.startsWith('connection ') && series.mean.length > 0);
+  const options = Object.entries(GAUGES).filter(([, { names }]) => of(names[0]).length > 0)
+    .map(([key, { option }]) => [key, option]);
+  if (options.length === 0)
+    return null;
+  const entities = of(GAUGES[options[0][0]].names[0]).map(({ entity }) => entity);
+  return overTime({
+    id: `connections-${number}`,
+    title: several ? `Windows and round trips: ${run.label}` : 'Windows and round trips',
+    caption: 'What each connection\u2019s sender believes: its window, the last round trip with '
+      + 'the base round trip dotted, the rate of its limiter. A triangle: a shadow queue pair '
+      + 'took over.',
+    controls: [{ key: 'gauge', label: 'Show', options, value: options[0][0] }],
+    lines: (state) => GAUGES[state.gauge].names.flatMap((name, dotted) => of(name)
+      .map((series) => ({ series, i: entities.indexOf(series.entity), dotted: dotted > 0,
+        name: dotted > 0 ? `${series.entity}, base` : series.entity,
+        events: dotted > 0 ? null : ofName(run, 'switches', series.entity) }))),
+    yName: (state) => GAUGES[state.gauge].yName,
+    eventName: (count) => (count > 1 ? `${count} shadow switches` : 'shadow took over'),
   });
 }
 

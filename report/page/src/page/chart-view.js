@@ -17,7 +17,8 @@ const MARKERS = { rect: 'M8 2h8v8h-8z', triangle: 'M12 1.5l4.6 8.5h-9.2z',
 // The line or the marker that a series is drawn with, small.
 function sample(entry) {
   const look = style(theme, entry.line);
-  const dash = Array.isArray(look.dash) && !entry.solid ? look.dash.join(' ') : 'none';
+  const shape = entry.dash || (!entry.solid && look.dash);
+  const dash = Array.isArray(shape) ? shape.join(' ') : 'none';
   const box = svg('svg', { width: 24, height: 12, 'aria-hidden': 'true', class: 'sample' });
   if (!entry.open)
     box.append(svg('line', { x1: 1, x2: 23, y1: 6, y2: 6, stroke: look.color, 'stroke-width': 2,
