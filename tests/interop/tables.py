@@ -36,6 +36,13 @@ Both sides have the same scheme; the counters of `OCHE_STATS` must show it at wo
 that ACKs carried shares.
 """
 
+ROGUE = """
+## With RoGUE
+
+`oche exec --rogue` at both sides ([rogue.md](rogue.md)): each connection has a shadow queue pair,
+and the library's counters show that it posted the work.
+"""
+
 PATHS = """
 ## Paths
 
@@ -121,6 +128,7 @@ def main(build):
     parts = [HEAD, PAIRS, run("clients", oche, "--table").replace(
         "ibv_devices, ibv_devinfo, a pair without options: works\n\n", "")]
     parts += [SCHEMES, run("schemes", oche, "--table")]
+    parts += [ROGUE, run("rogue_clients", oche, "--table")]
     parts += [PATHS, run("paths", oche, path, "--table", "veth")]
     parts += [FAULTS, run("paths", oche, path, "--table", "faults")]
     parts += [MARKS, run("paths", oche, path, "--table", "marks")]
