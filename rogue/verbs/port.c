@@ -246,6 +246,8 @@ bool rv_connect_rogue(struct rv_qp *qp)
 
 void rv_settle(struct rv_qp *qp)
 {
+    bool was_active = qp->active;
+
     if (qp->rogue == NULL) {
         qp->busy = qp->outstanding > 0;
         return;
@@ -261,8 +263,10 @@ void rv_settle(struct rv_qp *qp)
         if (qp->paired)
             rv_tell(qp, &gone);
     }
-    qp->busy = !qp->ended &&
-               (qp->work_next != qp->work_done || qp->outstanding > 0 || !rogue_idle(qp->rogue));
+    qp->active = !qp->ended && (qp->work_next != qp->work_done || !rogue_idle(qp->rogue));
+    qp->busy = qp->active || (!qp->ended && qp->outstanding > 0);
+    if (qp->active && !was_active)
+        rv_thread_wake();
 }
 
 static void completed(struct rv_qp *qp, const struct rv_done *done)

@@ -111,7 +111,6 @@ int rv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
 {
     struct rv_qp *own = rv_find(RV_QP, qp);
     struct rv_context *context;
-    bool was_active;
     int error = 0;
 
     if (own == NULL) {
@@ -119,15 +118,12 @@ int rv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
         return context->ops.post_send(qp, wr, bad);
     }
     pthread_mutex_lock(&own->lock);
-    was_active = own->active;
     for (; wr != NULL && error == 0; wr = wr->next) {
         error = own->rogue == NULL ? EINVAL : post_one(own, wr);
         if (error != 0)
             *bad = wr;
     }
     rv_settle(own);
-    if (!was_active && own->active)
-        rv_thread_wake();
     pthread_mutex_unlock(&own->lock);
     return error;
 }
