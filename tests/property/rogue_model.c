@@ -12,14 +12,12 @@
 #define OTHER_ERROR 9
 #define FLUSHED     5
 
-enum { EXECUTED, COMPLETED, HEARD, POSTING, FORGERY };
-
-static uint64_t below(struct model *model, uint64_t n)
+uint64_t model_below(struct model *model, uint64_t n)
 {
     return oche_random_below(&model->random, n);
 }
 
-static bool chance(struct model *model, double p)
+bool model_chance(struct model *model, double p)
 {
     return model->now < model->faults.until && oche_random_unit(&model->random) < p;
 }
@@ -31,7 +29,7 @@ static bool comes_before(const struct model_event *a, const struct model_event *
     return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
 
-static void schedule(struct model *model, struct model_event event)
+void model_schedule(struct model *model, struct model_event event)
 {
     unsigned at = model->heap_count++;
 
@@ -71,7 +69,7 @@ static void complete(struct model_end *end, unsigned number, struct rogue_comple
 {
     struct model *model = end->model;
     struct model_qp *qp = &end->qps[number];
-    oche_time at = model->now + below(model, 30 * OCHE_US);
+    oche_time at = model->now + model_below(model, 30 * OCHE_US);
 
     MODEL_MUST(model, qp->last - qp->first < 2 * MODEL_DEPTH);
     done.qp = number;
@@ -82,9 +80,10 @@ static void complete(struct model_end *end, unsigned number, struct rogue_comple
     if (at < qp->newest)
         at = qp->newest;
     qp->newest = at;
-    schedule(model,
-             (struct model_event){
-                 .at = at, .kind = COMPLETED, .end = (uint8_t)end->number, .qp = (uint8_t)number});
+    model_schedule(model, (struct model_event){.at = at,
+                                               .kind = MODEL_COMPLETED,
+                                               .end = (uint8_t)end->number,
+                                               .qp = (uint8_t)number});
 }
 
 /* `bytes` of a piece have come to where they belong; `all`: it was executed to its end. */
@@ -95,7 +94,14 @@ static void deliver(struct model_end *end, const struct model_piece *piece, uint
     uint64_t from = verb->base + piece->piece.offset;
     uint64_t to = from + bytes + (all && piece->piece.last);
 
+    if (piece->empty) /* it came before */
+        return;
     MODEL_MUST(end->model, from <= end->frontier); /* nothing is passed over */
+    if (verb->kind == ROGUE_SEND && all) {
+        verb->executed++;
+        MODEL_MUST(end->model, verb->executed == 1); /* nothing is received twice */
+        end->model->ends[1 - end->number].messages.received++;
+    }
     if (to > end->frontier)
         end->frontier = to;
     if (verb->kind == ROGUE_ATOMIC && all) {
@@ -116,19 +122,54 @@ static void flush_all(struct model_end *end, unsigned number)
     }
 }
 
-/* A random part of what is being executed may have been delivered, or even all of it. */
-static void deliver_some(struct model_end *end, const struct model_piece *piece)
+/* Part of a piece is on its way, and comes after its queue pair has failed. */
+static void haunt(struct model_end *end, unsigned number, const struct model_piece *piece,
+                  uint32_t bytes, bool all)
 {
     struct model *model = end->model;
 
-    switch (below(model, 3)) {
-    case 0:
-        deliver(end, piece, piece->piece.bytes, true);
+    model->ghosts++;
+    model_schedule(model, (struct model_event){.at = model->now + model_below(model, 3 * OCHE_MS),
+                                               .kind = MODEL_GHOST,
+                                               .end = (uint8_t)end->number,
+                                               .qp = (uint8_t)number,
+                                               .generation = peer_of(end, number)->generation,
+                                               .number = piece->id,
+                                               .offset = piece->piece.offset,
+                                               .bytes = bytes,
+                                               .last = piece->piece.last,
+                                               .all = all});
+}
+
+/* The peer takes it only if its queue pair has not failed or started again meanwhile. */
+static void appear(struct model_end *end, const struct model_event *event)
+{
+    const struct model_piece piece = {.id = event->number,
+                                      .piece = {.offset = event->offset, .last = event->last}};
+    const struct model_qp *peer = peer_of(end, event->qp);
+
+    if (peer->error || peer->generation != event->generation)
         return;
-    case 1:
-        deliver(end, piece, (uint32_t)below(model, (uint64_t)piece->piece.bytes + 1), false);
-        model->partial++;
-    }
+    end->model->ghosts_accepted++;
+    deliver(end, &piece, event->bytes, event->all);
+}
+
+/* A random part of what is being executed may have been delivered, or even all of it. */
+static void deliver_some(struct model_end *end, unsigned number, const struct model_piece *piece)
+{
+    struct model *model = end->model;
+    uint64_t part = model_below(model, 3);
+    uint32_t bytes = piece->piece.bytes;
+
+    if (part == 2 || piece->empty)
+        return;
+    if (part == 1)
+        bytes = (uint32_t)model_below(model, (uint64_t)bytes + 1);
+    model->partial += part == 1;
+    if (model->faults.ghosts && end->verbs[piece->id].kind != ROGUE_READ)
+        haunt(end, number, piece, bytes, part == 0);
+    else
+        deliver(end, piece, bytes, part == 0);
 }
 
 static void begin_next(struct model_end *end, unsigned number)
@@ -138,11 +179,12 @@ static void begin_next(struct model_end *end, unsigned number)
 
     if (qp->error || qp->head == qp->tail)
         return;
-    schedule(model, (struct model_event){.at = model->now + 1 + below(model, 20 * OCHE_US),
-                                         .kind = EXECUTED,
-                                         .end = (uint8_t)end->number,
-                                         .qp = (uint8_t)number,
-                                         .generation = qp->generation});
+    model_schedule(model,
+                   (struct model_event){.at = model->now + 1 + model_below(model, 20 * OCHE_US),
+                                        .kind = MODEL_EXECUTED,
+                                        .end = (uint8_t)end->number,
+                                        .qp = (uint8_t)number,
+                                        .generation = qp->generation});
 }
 
 static void piece_failed(struct model_end *end, unsigned number, const struct model_piece *piece,
@@ -151,6 +193,8 @@ static void piece_failed(struct model_end *end, unsigned number, const struct mo
     struct model_qp *qp = &end->qps[number];
 
     qp->error = true;
+    qp->by_itself = true;
+    end->model->at_once += peer_of(end, number)->error && peer_of(end, number)->by_itself;
     qp->generation++;
     complete(end, number,
              (struct rogue_completion){
@@ -168,11 +212,11 @@ static void executed(struct model_end *end, unsigned number)
 
     if (peer->error || peer->recv_psn != qp->send_psn || peer->send_psn != qp->recv_psn) {
         piece_failed(end, number, &piece, LOST_STATUS); /* nobody is there */
-    } else if (chance(model, model->faults.error)) {
+    } else if (model_chance(model, model->faults.error)) {
         piece_failed(end, number, &piece, OTHER_ERROR);
-    } else if (chance(model, model->faults.piece_loss)) {
+    } else if (model_chance(model, model->faults.piece_loss)) {
         model->losses++;
-        deliver_some(end, &piece);
+        deliver_some(end, number, &piece);
         piece_failed(end, number, &piece, LOST_STATUS);
     } else {
         deliver(end, &piece, piece.piece.bytes, true);
@@ -203,11 +247,14 @@ static bool post(void *context, unsigned number, const struct rogue_piece *piece
     struct model *model = end->model;
     struct model_qp *qp = &end->qps[number];
     bool marker = piece->number == ROGUE_MARKER;
+    const struct model_verb *of = &end->verbs[piece->verb->id];
 
     MODEL_MUST(model, marker || (number == rogue_active(end->rogue) && !qp->known));
     MODEL_MUST(model, !marker || (qp->error && piece->bytes == 0));
     MODEL_MUST(model, marker || peer_has_started(end, number));
     MODEL_MUST(model, !rogue_broken(end->rogue));
+    if (!marker && model_messages_wait(end, number, piece->verb))
+        return false;
     if (qp->slots == end->send_queue) {
         model->refused_posts++;
         return false;
@@ -218,6 +265,10 @@ static bool post(void *context, unsigned number, const struct rogue_piece *piece
     struct model_piece *queued = &qp->queue[qp->tail++ % (2 * MODEL_DEPTH)];
     *queued = (struct model_piece){.piece = *piece, .id = piece->verb->id};
     queued->piece.verb = NULL;
+    queued->empty = !marker && model_messages_have(end, piece->verb);
+    model->messages_kept += queued->empty;
+    if (piece->verb->kind == ROGUE_SEND && end->messages.posted <= of->messages_before)
+        end->messages.posted = of->messages_before + 1;
     if (qp->error)
         flush_all(end, number);
     else if (qp->tail - qp->head == 1)
@@ -249,6 +300,9 @@ static void ended(void *context, const struct rogue_verb *verb, enum rogue_outco
     struct model_verb *of = &end->verbs[end->ended++];
     MODEL_MUST(model, !of->ended);
     of->ended = true;
+    end->messages.ended += of->kind == ROGUE_SEND;
+    if (end->messages.posted < end->messages.ended)
+        end->messages.posted = end->messages.ended;
     if (outcome == ROGUE_DONE) {
         MODEL_MUST(model, !end->failed && status == 0);
         MODEL_MUST(model, end->frontier >= of->base + of->bytes + 1);
@@ -269,7 +323,7 @@ static void fail_qp(void *context, unsigned number)
     if (qp->error)
         return;
     if (qp->head != qp->tail && end->model->now < end->model->faults.until)
-        deliver_some(end, &qp->queue[qp->head % (2 * MODEL_DEPTH)]);
+        deliver_some(end, number, &qp->queue[qp->head % (2 * MODEL_DEPTH)]);
     qp->error = true;
     qp->generation++;
     flush_all(end, number);
@@ -283,7 +337,7 @@ static void restart(void *context, unsigned number, uint32_t send_psn, uint32_t 
     MODEL_MUST(end->model, qp->error);
     MODEL_MUST(end->model, qp->known);
     MODEL_MUST(end->model, qp->first == qp->last && qp->head == qp->tail); /* rogue.md#r13 */
-    qp->error = qp->known = false;
+    qp->error = qp->known = qp->by_itself = false;
     qp->send_psn = send_psn;
     qp->recv_psn = recv_psn;
     qp->slots = qp->silent = 0;
@@ -302,9 +356,10 @@ static uint32_t new_psn(void *context, unsigned qp, uint32_t epoch)
 static void send(struct model *model, unsigned to, const struct rogue_resync *message,
                  oche_time delay)
 {
-    schedule(model,
-             (struct model_event){
-                 .at = model->now + delay, .kind = HEARD, .end = (uint8_t)to, .message = *message});
+    model_schedule(model, (struct model_event){.at = model->now + delay,
+                                               .kind = MODEL_HEARD,
+                                               .end = (uint8_t)to,
+                                               .message = *message});
 }
 
 static void tell(void *context, const struct rogue_resync *message)
@@ -314,11 +369,11 @@ static void tell(void *context, const struct rogue_resync *message)
 
     MODEL_MUST(model, message->token == end->config.token && message->qp < 2);
     end->told[end->told_count++ % MODEL_TOLD] = *message;
-    while (!model->faults.silence && !chance(model, model->faults.message_loss)) {
-        bool late = chance(model, 0.2);
+    while (!model->faults.silence && !model_chance(model, model->faults.message_loss)) {
+        bool late = model_chance(model, 0.2);
         send(model, 1 - end->number, message,
-             OCHE_US + below(model, late ? 5 * OCHE_MS : 20 * OCHE_US));
-        if (!chance(model, model->faults.message_double))
+             OCHE_US + model_below(model, late ? 5 * OCHE_MS : 20 * OCHE_US));
+        if (!model_chance(model, model->faults.message_double))
             break;
     }
 }
@@ -342,6 +397,7 @@ void model_init(struct model *model, uint64_t seed)
     memset(model, 0, sizeof(*model));
     model->seed = seed;
     model->random = oche_random_stream(seed, "rogue worlds", 0);
+    model->faults.close = OCHE_NEVER;
     uint64_t token = oche_random_u64(&model->random);
     for (unsigned i = 0; i < 2; i++) {
         struct model_end *end = &model->ends[i];
@@ -360,6 +416,7 @@ void model_init(struct model *model, uint64_t seed)
             .mtu_bytes = 1024,
             .depth = MODEL_DEPTH,
         };
+        end->messages.known = true;
     }
 }
 
@@ -367,7 +424,13 @@ void model_add_verb(struct model_end *end, enum rogue_verb_kind kind, uint32_t b
 {
     MODEL_MUST(end->model, end->verb_count < MODEL_VERBS);
     end->verbs[end->verb_count++] = (struct model_verb){
-        .bytes = bytes, .kind = (uint8_t)kind, .signaled = signaled, .base = end->end};
+        .bytes = bytes,
+        .kind = (uint8_t)kind,
+        .signaled = signaled,
+        .base = end->end,
+        .messages_before = end->message_count,
+    };
+    end->message_count += kind == ROGUE_SEND;
     end->end += bytes + 1;
 }
 
@@ -379,10 +442,14 @@ void model_open(struct model *model)
 
         assert_non_null(memory);
         end->rogue = rogue_connection_create(memory, &end->config);
-        schedule(model, (struct model_event){.kind = POSTING, .end = (uint8_t)i});
+        model_schedule(model, (struct model_event){.kind = MODEL_POSTING, .end = (uint8_t)i});
     }
     if (model->faults.forgery > 0)
-        schedule(model, (struct model_event){.kind = FORGERY});
+        model_schedule(model, (struct model_event){.kind = MODEL_FORGERY});
+    if (model->faults.close != OCHE_NEVER)
+        model_schedule(model, (struct model_event){.at = model->faults.close,
+                                                   .kind = MODEL_CLOSE,
+                                                   .end = (uint8_t)model_below(model, 2)});
 }
 
 void model_close(struct model *model)
@@ -394,7 +461,7 @@ void model_close(struct model *model)
 static void post_some(struct model_end *end)
 {
     struct model *model = end->model;
-    uint64_t count = 1 + below(model, 10);
+    uint64_t count = 1 + model_below(model, 10);
 
     while (end->posted < end->verb_count && count-- > 0) {
         struct model_verb *of = &end->verbs[end->posted];
@@ -402,7 +469,7 @@ static void post_some(struct model_end *end)
                                   .bytes = of->bytes,
                                   .kind = of->kind,
                                   .signaled = of->signaled,
-                                  .whole = of->bytes < 200};
+                                  .whole = of->bytes < 200 || of->kind == ROGUE_SEND};
         end->posted++;
         of->late = rogue_broken(end->rogue);
         if (!rogue_post(end->rogue, &verb, model->now)) {
@@ -411,9 +478,10 @@ static void post_some(struct model_end *end)
         }
     }
     if (end->posted < end->verb_count)
-        schedule(model, (struct model_event){.at = model->now + below(model, 200 * OCHE_US),
-                                             .kind = POSTING,
-                                             .end = (uint8_t)end->number});
+        model_schedule(model,
+                       (struct model_event){.at = model->now + model_below(model, 200 * OCHE_US),
+                                            .kind = MODEL_POSTING,
+                                            .end = (uint8_t)end->number});
 }
 
 static void poll(struct model_end *end, unsigned number)
@@ -431,31 +499,45 @@ static void poll(struct model_end *end, unsigned number)
 /* Somebody who has heard earlier messages, but does not know the token. */
 static void forge(struct model *model)
 {
-    unsigned to = (unsigned)below(model, 2);
+    unsigned to = (unsigned)model_below(model, 2);
     const struct model_end *from = &model->ends[1 - to];
     unsigned known = from->told_count < MODEL_TOLD ? from->told_count : MODEL_TOLD;
-    struct rogue_resync message = {.kind = (uint8_t)below(model, 5),
-                                   .qp = (uint8_t)below(model, 4),
+    struct rogue_resync message = {.kind = (uint8_t)model_below(model, 5),
+                                   .qp = (uint8_t)model_below(model, 4),
                                    .epoch = rogue_epoch(model->ends[to].rogue, 0),
-                                   .psn = (uint32_t)below(model, 1 << 24),
+                                   .psn = (uint32_t)model_below(model, 1 << 24),
                                    .token = oche_random_u64(&model->random)};
 
-    message.epoch += (uint32_t)below(model, 4) - 1;
-    if (known > 0 && below(model, 2) == 0) {
-        message = from->told[below(model, known)];
+    message.epoch += (uint32_t)model_below(model, 4) - 1;
+    if (known > 0 && model_below(model, 2) == 0) {
+        message = from->told[model_below(model, known)];
         model->late_replays++;
-    } else if (below(model, 2) == 0) {
+    } else if (model_below(model, 2) == 0) {
         /* the token is right, but such a message cannot be */
         message.token = from->config.token;
         message.qp |= 2;
     }
     model->forged++;
     rogue_told(model->ends[to].rogue, &message, model->now);
-    if (chance(model, 1))
-        schedule(model, (struct model_event){.at = model->now +
-                                                   below(model, (oche_time)((double)OCHE_MS /
-                                                                            model->faults.forgery)),
-                                             .kind = FORGERY});
+    if (model_chance(model, 1))
+        model_schedule(
+            model, (struct model_event){
+                       .at = model->now + model_below(model, (oche_time)((double)OCHE_MS /
+                                                                         model->faults.forgery)),
+                       .kind = MODEL_FORGERY});
+}
+
+/* The application has closed its end in the middle. Its driver may tell the peer. */
+static void close_end(struct model_end *end)
+{
+    struct model *model = end->model;
+
+    rogue_fail(end->rogue, OTHER_ERROR);
+    MODEL_MUST(model, end->ended == end->posted);
+    if (model->faults.farewell)
+        model_schedule(model, (struct model_event){.at = model->now + model_below(model, OCHE_MS),
+                                                   .kind = MODEL_GONE,
+                                                   .end = (uint8_t)(1 - end->number)});
 }
 
 static void handle(struct model *model, const struct model_event *event)
@@ -463,21 +545,33 @@ static void handle(struct model *model, const struct model_event *event)
     struct model_end *end = &model->ends[event->end];
 
     switch (event->kind) {
-    case EXECUTED:
+    case MODEL_EXECUTED:
         if (event->generation == end->qps[event->qp].generation)
             executed(end, event->qp);
         break;
-    case COMPLETED:
+    case MODEL_COMPLETED:
         poll(end, event->qp);
         break;
-    case HEARD:
+    case MODEL_HEARD:
         rogue_told(end->rogue, &event->message, model->now);
         break;
-    case POSTING:
+    case MODEL_POSTING:
         post_some(end);
         break;
-    default:
+    case MODEL_FORGERY:
         forge(model);
+        break;
+    case MODEL_GHOST:
+        appear(end, event);
+        break;
+    case MODEL_CLOSE:
+        close_end(end);
+        break;
+    case MODEL_GONE:
+        rogue_fail(end->rogue, LOST_STATUS);
+        break;
+    default:
+        model_messages_event(end, event);
     }
 }
 

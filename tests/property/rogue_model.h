@@ -4,7 +4,8 @@
  * two queue pairs that execute pieces in order; a piece may be lost, with any part of it delivered,
  * and takes its queue pair to ERR with it. A queue pair reaches the peer's only while each expects
  * the other's PSNs. Completions come late, in order a queue pair; messages between the libraries
- * are lost, doubled, delayed past each other, repeated much later and forged.
+ * are lost, doubled, delayed past each other, repeated much later and forged. What a failed queue
+ * pair had sent may arrive much later, and is taken unless the peer's has failed, too.
  */
 #ifndef OCHE_TESTS_PROPERTY_ROGUE_MODEL_H
 #define OCHE_TESTS_PROPERTY_ROGUE_MODEL_H
@@ -24,12 +25,14 @@ struct model_verb {
     bool signaled, ended;
     bool late;         /* it was posted when the connection had failed */
     uint64_t base;     /* its first byte among those of all verbs; its end counts as one more */
-    unsigned executed; /* atomics: how often */
+    unsigned executed; /* atomics and messages: how often */
+    uint64_t messages_before;
 };
 
 struct model_piece {
     struct rogue_piece piece; /* not its verb */
     uint64_t id;
+    bool empty; /* an empty WRITE in place of what the peer has received already */
 };
 
 struct model_completion {
@@ -38,8 +41,9 @@ struct model_completion {
 };
 
 struct model_qp {
-    bool error; /* in ERR; else in RTS */
-    bool known; /* the library knows, or has done it */
+    bool error;     /* in ERR; else in RTS */
+    bool known;     /* the library knows, or has done it */
+    bool by_itself; /* it failed; the library had not moved it to ERR */
     uint32_t send_psn, recv_psn, generation;
     struct model_piece queue[2 * MODEL_DEPTH]; /* not executed yet */
     unsigned head, tail;
@@ -55,6 +59,24 @@ struct model_faults {
     double piece_loss, error, message_loss, message_double, forgery;
     oche_time until; /* then all is well */
     bool silence;    /* no message ever arrives */
+    oche_time close; /* when an application closes its end; OCHE_NEVER: neither does */
+    bool farewell;   /* its peer is told, by a message that is not lost */
+    bool ghosts;     /* what was sent before a failure may arrive much later */
+};
+
+/*
+ * What a driver does so that no message (SEND) is received twice (rogue.md#r11): after a change of
+ * queue pair it asks the peer how many have come, and waits for the answer.
+ */
+struct model_messages {
+    unsigned qp; /* the one that the answer is for, in `epoch` */
+    uint32_t epoch, serial;
+    bool known, asking;
+    uint64_t peer_received, tries;
+    uint64_t posted, ended; /* of ours: the last piece was posted; the verb has ended */
+    uint64_t received;      /* of the peer's */
+    uint32_t told_serial;   /* the last question that was answered, and the answer */
+    uint64_t told_received;
 };
 
 struct model;
@@ -68,11 +90,12 @@ struct model_end {
     struct model_qp qps[2];
     struct model_verb verbs[MODEL_VERBS];
     unsigned verb_count, posted, ended;
-    unsigned send_queue;                  /* slots */
-    uint64_t frontier;                    /* all before it has been executed */
-    uint64_t end;                         /* of all verbs */
-    bool failed;                          /* a verb has ended other than well */
-    bool asked;                           /* it has told REQUEST in the newest epoch */
+    unsigned send_queue;    /* slots */
+    uint64_t frontier;      /* all before it has been executed */
+    uint64_t end;           /* of all verbs */
+    bool failed;            /* a verb has ended other than well */
+    uint64_t message_count; /* of all verbs */
+    struct model_messages messages;
     struct rogue_resync told[MODEL_TOLD]; /* the newest messages */
     unsigned told_count;
 };
@@ -83,6 +106,9 @@ struct model_event {
     uint8_t kind, end, qp;
     uint32_t generation;
     struct rogue_resync message;
+    uint64_t number; /* of a verb, or of messages */
+    uint32_t offset, bytes, serial, epoch;
+    bool last, all;
 };
 
 struct model {
@@ -96,6 +122,9 @@ struct model {
     uint64_t order, steps;
     /* What has happened. */
     uint64_t losses, partial, markers, forged, refused_posts, late_replays;
+    uint64_t at_once; /* both ends' queue pair failed before either heard of the other's failure */
+    uint64_t messages_kept; /* messages and what is before them that were not repeated */
+    uint64_t ghosts, ghosts_accepted;
 };
 
 /* The ends' parameters, depths and verbs are chosen by the caller between these two. */
@@ -104,6 +133,32 @@ void model_open(struct model *model);
 /* Runs until nothing is to happen any more. */
 void model_run(struct model *model);
 void model_close(struct model *model);
+
+/* ---- rogue_model_messages.c ---- */
+
+enum model_event_kind {
+    MODEL_EXECUTED,
+    MODEL_COMPLETED,
+    MODEL_HEARD,
+    MODEL_POSTING,
+    MODEL_FORGERY,
+    MODEL_GHOST,
+    MODEL_CLOSE,
+    MODEL_GONE,
+    MODEL_ASK_AGAIN,
+    MODEL_ASKED,
+    MODEL_COUNTED,
+};
+void model_schedule(struct model *model, struct model_event event);
+uint64_t model_below(struct model *model, uint64_t n);
+/* True if something bad happens now, which it does with probability `p` while there is trouble. */
+bool model_chance(struct model *model, double p);
+
+/* True if a piece must wait until the peer has said how many messages it has received. */
+bool model_messages_wait(struct model_end *end, unsigned qp, const struct rogue_verb *verb);
+/* True if the peer has received the verb's message or a later one. */
+bool model_messages_have(const struct model_end *end, const struct rogue_verb *verb);
+void model_messages_event(struct model_end *end, const struct model_event *event);
 
 /* Adds a verb that its end will post. */
 void model_add_verb(struct model_end *end, enum rogue_verb_kind kind, uint32_t bytes,

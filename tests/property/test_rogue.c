@@ -4,12 +4,14 @@
  * all kinds in both directions.
  *
  *   verbs      each ends exactly once, in order; one that is done has been executed; what is
- *              executed passes nothing over; atomics are executed once, or the connection breaks
+ *              executed passes nothing over; atomics are executed once, or the connection breaks;
+ *              messages are received once, whatever arrives late from a queue pair that failed
  *   NIC        at most `depth` pieces; nothing on a queue pair that failed or is not active; none
  *              starts again with completions still to come (rogue.md#r13)
  *   the end    when the trouble is over both ends are idle, each queue pair is ready at both ends
  *              with the other's PSNs, and both count the same failures
- *   breaking   if nobody answers, or for another error: one verb fails, those after it are flushed
+ *   breaking   if nobody answers, for another error, or because an application closes its end in
+ *              the middle: one verb fails, those after it are flushed
  *
  * usage: test_rogue SEED     that world alone
  */
@@ -24,7 +26,7 @@
 
 struct sums {
     uint64_t verbs, switches, replayed, markers, losses, partial, broken, refused, forged, both;
-    uint64_t samples;
+    uint64_t samples, at_once, kept, ghosts, accepted, closed;
 };
 
 static uint64_t below(struct model *model, uint64_t n)
@@ -101,7 +103,12 @@ static void choose_faults(struct model *model)
     faults->forgery = coin(model) ? 20 * oche_random_unit(&model->random) : 0;
     faults->error = kind == 0 ? 0.01 : 0;
     faults->silence = kind == 1;
-    for (unsigned i = 0; i < 2 && faults->silence; i++)
+    if (below(model, 8) == 0) {
+        faults->close = below(model, 20 * OCHE_MS);
+        faults->farewell = coin(model);
+    }
+    faults->ghosts = coin(model);
+    for (unsigned i = 0; i < 2 && (faults->silence || faults->close != OCHE_NEVER); i++)
         model->ends[i].params.resync_tries = 1 + below(model, 10);
 }
 
@@ -141,7 +148,7 @@ static bool may_break(const struct model *model, const struct model_end *end)
     for (unsigned i = 0; i < end->verb_count; i++)
         if (end->verbs[i].kind == ROGUE_ATOMIC && !end->config.replay_atomics)
             return true;
-    return model->faults.silence || model->faults.error > 0;
+    return model->faults.silence || model->faults.error > 0 || model->faults.close != OCHE_NEVER;
 }
 
 static void assert_ends(struct model *model)
@@ -183,6 +190,11 @@ static void count(const struct model *model, struct sums *sums)
     sums->refused += model->refused_posts;
     sums->forged += model->forged;
     sums->both += both;
+    sums->at_once += model->at_once;
+    sums->kept += model->messages_kept;
+    sums->ghosts += model->ghosts;
+    sums->accepted += model->ghosts_accepted;
+    sums->closed += model->faults.close != OCHE_NEVER;
 }
 
 static void run(uint64_t seed, struct sums *sums)
@@ -201,13 +213,17 @@ static void print(const struct sums *sums)
     printf(
         "%llu verbs, %llu round trips, %llu losses (%llu within a piece), %llu switches, %llu "
         "pieces again, %llu worlds with both queue pairs, %llu markers, %llu posts refused, %llu "
-        "messages forged, %llu ends broken\n",
+        "messages forged, %llu ends broken, %llu worlds closed; %llu times both ends failed at "
+        "once, "
+        "%llu pieces not repeated, %llu late arrivals, %llu accepted\n",
         (unsigned long long)sums->verbs, (unsigned long long)sums->samples,
         (unsigned long long)sums->losses, (unsigned long long)sums->partial,
         (unsigned long long)sums->switches, (unsigned long long)sums->replayed,
         (unsigned long long)sums->both, (unsigned long long)sums->markers,
         (unsigned long long)sums->refused, (unsigned long long)sums->forged,
-        (unsigned long long)sums->broken);
+        (unsigned long long)sums->broken, (unsigned long long)sums->closed,
+        (unsigned long long)sums->at_once, (unsigned long long)sums->kept,
+        (unsigned long long)sums->ghosts, (unsigned long long)sums->accepted);
 }
 
 static void worlds(void **state)
@@ -226,6 +242,10 @@ static void worlds(void **state)
     assert_true(sums.markers > seeds_least(1000));
     assert_true(sums.refused > seeds_least(5000));
     assert_true(sums.forged > seeds_least(50000));
+    assert_true(sums.at_once > seeds_least(3000));
+    assert_true(sums.kept > seeds_least(200));
+    assert_true(sums.accepted > seeds_least(100));
+    assert_true(sums.closed > seeds_least(60));
     assert_true(sums.broken > seeds_least(150));
     assert_true(sums.broken < seeds_of(WORLDS));
 }
