@@ -106,6 +106,10 @@ static void add_flow(struct oche_by_workload *by, const struct oche_world *world
     if (flows->sent[number].started < oche_world_config(world)->run.warmup)
         return;
     workload->flows++;
+    if (flows->sent[number].failed == 0 && flows->sent[number].completed != OCHE_NEVER)
+        add_value(&workload->round_trip,
+                  (double)(flows->sent[number].completed - flows->sent[number].started) /
+                      (double)OCHE_SEC);
     if (flows->sent[number].failed != 0)
         workload->failed++;
     else if (flows->received[number].delivered != OCHE_NEVER)
@@ -133,6 +137,7 @@ static void make_room(struct oche_by_workload *by, const struct oche_world *worl
     for (uint32_t w = 0; w < by->count; w++) {
         by->workloads[w].type = config->workloads[w].type->name;
         by->workloads[w].flow_goodput.values = make_values(count[w]);
+        by->workloads[w].round_trip.values = make_values(count[w]);
     }
     free(count);
 }
@@ -187,6 +192,7 @@ void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world 
                                 : NAN;
         oche_sort_real(workload->flow_goodput.values, workload->flow_goodput.count);
         oche_sort_real(workload->pair_goodput.values, workload->pair_goodput.count);
+        oche_sort_real(workload->round_trip.values, workload->round_trip.count);
     }
 }
 
@@ -195,6 +201,7 @@ void oche_by_workload_free(struct oche_by_workload *by)
     for (uint32_t w = 0; w < by->count; w++) {
         free(by->workloads[w].flow_goodput.values);
         free(by->workloads[w].pair_goodput.values);
+        free(by->workloads[w].round_trip.values);
     }
     free(by->workloads);
     *by = (struct oche_by_workload){0};

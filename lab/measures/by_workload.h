@@ -40,6 +40,11 @@ struct oche_workload_outcome {
      * divided by the measured time. Includes every pair that has a flow that started.
      */
     struct oche_sorted_values pair_goodput;
+    /*
+     * Time from each flow's start to its last ACK, in seconds, of flows that started after warm-up
+     * and completed. For a flow of one packet it is the packet's round trip.
+     */
+    struct oche_sorted_values round_trip;
 };
 
 struct oche_by_workload {

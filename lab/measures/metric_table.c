@@ -22,6 +22,7 @@ static double goodput(const struct oche_outcome *o)
 #define TOTAL(member)     OUTCOME(totals.member)
 #define NIC(member)       OUTCOME(totals.nic.member)
 #define GOODPUTS          OUTCOME(samples[OCHE_SAMPLES_GOODPUT])
+#define TRIPS(member)     OUTCOME(round_trips.member)
 #define THRESHOLD(member) OUTCOME(thresholds.member)
 #define EACH(array)       OUTCOME(array), .stride = SIZE_OF(array[0])
 #define ALL(array)        EACH(array), .count = SIZE_OF(array) / SIZE_OF(array[0])
@@ -215,6 +216,29 @@ const struct metric oche_metric_table[] = {
      FROM(PERCENTILE, WORKLOAD(pair_goodput), .thousandths = 1000),
      "payload of workload entry N from one host to another, over the measured time: largest of all "
      "pairs of hosts"},
+    {"workload.N.round_trip.mean", SECONDS, OF_WORKLOAD, FROM(MEAN, WORKLOAD(round_trip)),
+     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
+     "its round trip: mean"},
+    {"workload.N.round_trip.p10", SECONDS, OF_WORKLOAD,
+     FROM(PERCENTILE, WORKLOAD(round_trip), .thousandths = 100),
+     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
+     "its round trip: 10th percentile"},
+    {"workload.N.round_trip.p50", SECONDS, OF_WORKLOAD,
+     FROM(PERCENTILE, WORKLOAD(round_trip), .thousandths = 500),
+     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
+     "its round trip: median"},
+    {"workload.N.round_trip.p90", SECONDS, OF_WORKLOAD,
+     FROM(PERCENTILE, WORKLOAD(round_trip), .thousandths = 900),
+     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
+     "its round trip: 90th percentile"},
+    {"workload.N.round_trip.p99", SECONDS, OF_WORKLOAD,
+     FROM(PERCENTILE, WORKLOAD(round_trip), .thousandths = 990),
+     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
+     "its round trip: 99th percentile"},
+    {"workload.N.round_trip.max", SECONDS, OF_WORKLOAD,
+     FROM(PERCENTILE, WORKLOAD(round_trip), .thousandths = 1000),
+     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
+     "its round trip: largest"},
     {"flow.N.rate", BPS, OF_RATED, FROM(REAL, EACH(by_rate.flow_rate)),
      "payload of flow N (from 0) delivered in the measured time, over that time; like rate_gap and "
      "convergence it needs measure.interval and at most 64 flows, and is meant for flows that do "
@@ -253,6 +277,63 @@ const struct metric oche_metric_table[] = {
      "with model: both, how far flow N's rate is from the fluid model's, mean over windows"},
     {"model_distance", BPS, OF_RUN, FROM(REAL, OUTCOME(by_rate.model_distance)),
      "flow.N.model_distance, mean over flows"},
+
+    {"interval_goodput.mean", BPS, OF_RUN, FROM(MEAN, TRIPS(interval_goodput)),
+     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
+     "which they are in progress from begin to end: mean"},
+    {"interval_goodput.min", BPS, OF_RUN,
+     FROM(PERCENTILE, TRIPS(interval_goodput), .thousandths = 0),
+     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
+     "which they are in progress from begin to end: smallest"},
+    {"interval_goodput.p10", BPS, OF_RUN,
+     FROM(PERCENTILE, TRIPS(interval_goodput), .thousandths = 100),
+     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
+     "which they are in progress from begin to end: 10th percentile"},
+    {"interval_goodput.p50", BPS, OF_RUN,
+     FROM(PERCENTILE, TRIPS(interval_goodput), .thousandths = 500),
+     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
+     "which they are in progress from begin to end: median"},
+    {"interval_goodput.p90", BPS, OF_RUN,
+     FROM(PERCENTILE, TRIPS(interval_goodput), .thousandths = 900),
+     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
+     "which they are in progress from begin to end: 90th percentile"},
+    {"interval_goodput.max", BPS, OF_RUN,
+     FROM(PERCENTILE, TRIPS(interval_goodput), .thousandths = 1000),
+     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
+     "which they are in progress from begin to end: largest"},
+    {"rtt.mean", SECONDS, OF_RUN, FROM(MEAN, TRIPS(rtt)),
+     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
+     "mean"},
+    {"rtt.min", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 0),
+     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
+     "smallest"},
+    {"rtt.p10", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 100),
+     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
+     "10th percentile"},
+    {"rtt.p50", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 500),
+     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
+     "median"},
+    {"rtt.p90", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 900),
+     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
+     "90th percentile"},
+    {"rtt.p99", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 990),
+     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
+     "99th percentile"},
+    {"rtt.max", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 1000),
+     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
+     "largest"},
+    {"estimate.mean", BPS, OF_RUN, FROM(MEAN, TRIPS(estimate)),
+     "rate that a sender believes to have, its window over its round trip, at each change of the "
+     "window after warm-up (rogue): mean"},
+    {"estimate.p10", BPS, OF_RUN, FROM(PERCENTILE, TRIPS(estimate), .thousandths = 100),
+     "rate that a sender believes to have, its window over its round trip, at each change of the "
+     "window after warm-up (rogue): 10th percentile"},
+    {"estimate.p50", BPS, OF_RUN, FROM(PERCENTILE, TRIPS(estimate), .thousandths = 500),
+     "rate that a sender believes to have, its window over its round trip, at each change of the "
+     "window after warm-up (rogue): median"},
+    {"estimate.p90", BPS, OF_RUN, FROM(PERCENTILE, TRIPS(estimate), .thousandths = 900),
+     "rate that a sender believes to have, its window over its round trip, at each change of the "
+     "window after warm-up (rogue): 90th percentile"},
 
     {"host_goodput.min", BPS, OF_RUN, FROM(NOT_NEGATIVE, OUTCOME(host_goodput_least)),
      "payload delivered in order to a host, over the measured time: smallest of all hosts that "

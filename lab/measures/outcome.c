@@ -362,6 +362,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     take_rates(&outcome->paced, world, "rate", "connection ",
                oche_world_flows(world)->connection_count, OCHE_OUTCOME_PACED);
     oche_by_rate_take(&outcome->by_rate, &outcome->rates, &outcome->model, &outcome->paced);
+    oche_round_trips_take(&outcome->round_trips, world, &outcome->rates);
     take_thresholds(outcome, world);
     oche_pathologies_take(&outcome->pathologies, world);
     oche_deflected_take(&outcome->deflected, world);
@@ -375,6 +376,7 @@ void oche_outcome_free(struct oche_outcome *outcome)
     }
     oche_pathologies_free(&outcome->pathologies);
     oche_by_workload_free(&outcome->by_workload);
+    oche_round_trips_free(&outcome->round_trips);
     oche_failures_free(&outcome->failures);
     free(outcome->queues);
     free(outcome->rates.rates);

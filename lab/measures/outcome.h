@@ -12,6 +12,7 @@
 #include "lab/measures/failures.h"
 #include "lab/measures/pairs.h"
 #include "lab/measures/pathologies.h"
+#include "lab/measures/round_trips.h"
 #include "sim/measure/congestion.h"
 #include "sim/measure/flow_completion.h"
 #include "sim/measure/marks.h"
@@ -113,6 +114,7 @@ struct oche_outcome {
      */
     struct oche_rates paced;
     struct oche_by_rate by_rate; /* numbers made from `rates`, `model` and `paced` */
+    struct oche_round_trips round_trips;
 
     /* Thresholds of the switch with the most ports; if several have as many, of the first. */
     struct oche_thresholds thresholds;
