@@ -117,6 +117,8 @@ void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now)
     }
     r->counts.samples++;
     stream->unsampled = false;
+    if (r->config.port->sampled != NULL)
+        r->config.port->sampled(r->config.context, batch->direction, rtt, now);
     uint64_t before = stream->window.rate_bps;
     if (rogue_window_sample(&stream->window, rtt, batch->bytes, now))
         apply_rate(r, batch->direction, before, now);

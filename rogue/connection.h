@@ -81,6 +81,8 @@ struct rogue_port {
      * lost.
      */
     void (*answer)(void *context, uint32_t imm);
+    /* May be NULL. A round trip has moved the window of its direction. */
+    void (*sampled)(void *context, enum rogue_direction direction, oche_time rtt, oche_time now);
     /* Sends a message to the peer's library, in a datagram that may be lost. */
     void (*tell)(void *context, const struct rogue_resync *message);
 };
