@@ -22,10 +22,16 @@ oche_time rv_now(void)
     return clock_ns(CLOCK_MONOTONIC) * OCHE_NS;
 }
 
+uint64_t rv_wall_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
+
 bool rv_hidden_create(struct rv_qp *qp)
 {
     struct rv_context *context = qp->context;
-    uint32_t sends = 2 * qp->depth + 16, receives = 2 * (qp->receive_mask + 1) + 16;
+    uint32_t sends = 2 * qp->depth + 16 + RV_UC_ANSWERS;
+    uint32_t receives = 2 * (qp->receive_mask + 1) + 16;
     struct ibv_cq_init_attr_ex attr = {
         .cqe = sends,
         .channel = context->hidden,
@@ -38,10 +44,10 @@ bool rv_hidden_create(struct rv_qp *qp)
         qp->hidden_send = ibv_cq_ex_to_cq(qp->stamped);
     else
         qp->hidden_send = rv_next.create_cq(context->context, (int)sends, NULL, context->hidden, 0);
-    if (qp->hidden_send != NULL)
+    if (qp->hidden_send != NULL && qp->hidden_recv == NULL)
         qp->hidden_recv =
             rv_next.create_cq(context->context, (int)receives, NULL, context->hidden, 0);
-    return qp->hidden_recv != NULL;
+    return qp->hidden_send != NULL && qp->hidden_recv != NULL;
 }
 
 void rv_hidden_destroy(struct rv_qp *qp)
@@ -63,8 +69,7 @@ static unsigned side_of(const struct rv_qp *qp, uint32_t qpn)
     return qpn == qp->qps[0]->qp_num ? 0 : 1;
 }
 
-/* Returns the time of our clock at the wall-clock time of a stamp, which is not in the future. */
-static oche_time time_of(uint64_t stamp_ns, uint64_t wall_ns, oche_time now)
+oche_time rv_time_of(uint64_t stamp_ns, uint64_t wall_ns, oche_time now)
 {
     uint64_t ago = wall_ns > stamp_ns ? (wall_ns - stamp_ns) * OCHE_NS : 0;
 
@@ -80,7 +85,7 @@ static int poll_stamped(struct rv_qp *qp, struct rv_done *done, int most)
 
     if (ibv_start_poll(qp->stamped, &none) != 0)
         return 0;
-    wall_ns = clock_ns(CLOCK_REALTIME);
+    wall_ns = rv_wall_ns();
     now = rv_now();
     do {
         done[count++] = (struct rv_done){
@@ -88,7 +93,7 @@ static int poll_stamped(struct rv_qp *qp, struct rv_done *done, int most)
             .status = qp->stamped->status,
             .side = side_of(qp, ibv_wc_read_qp_num(qp->stamped)),
             .when = qp->stamped->status == IBV_WC_SUCCESS
-                        ? time_of(ibv_wc_read_completion_wallclock_ns(qp->stamped), wall_ns, now)
+                        ? rv_time_of(ibv_wc_read_completion_wallclock_ns(qp->stamped), wall_ns, now)
                         : now,
         };
     } while (count < most && ibv_next_poll(qp->stamped) == 0);

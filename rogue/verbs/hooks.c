@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions that stand before those of libibverbs, and the pointers in a context that verbs are
- * called through. A call that is not for an object of ours is passed on as it is.
+ * The functions of rogue/rogue.h, those that stand before libibverbs' (interpose.c has the ones
+ * that make objects), and the pointers in a context that verbs are called through. A call that is
+ * not for an object of ours is passed on as it is.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,15 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rogue/rogue.h"
 #include "rogue/verbs/internal.h"
 
 #define SHOWN __attribute__((visibility("default")))
+/* The same function under its name in rogue/rogue.h. */
+#define ALSO(name)                                                                                 \
+    extern __typeof__(ibv_##name) rogue_##name SHOWN __attribute__((alias("ibv_" #name)))
 
 struct rv_next rv_next;
 
+/* A program that is linked with this library may have libibverbs in front of it, or behind. */
+static void *find(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name), *library;
+
+    if (found != NULL)
+        return found;
+    library = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    return library == NULL ? NULL : dlsym(library, name);
+}
+
 __attribute__((constructor)) static void find_next(void)
 {
-#define NEXT(name) *(void **)&rv_next.name = dlsym(RTLD_NEXT, "ibv_" #name)
+#define NEXT(name) *(void **)&rv_next.name = find("ibv_" #name)
     NEXT(open_device);
     NEXT(close_device);
     NEXT(create_comp_channel);
@@ -40,7 +56,7 @@ __attribute__((constructor)) static void find_next(void)
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
     struct rv_context *own = rv_find(RV_CONTEXT, context);
-    struct ibv_qp *qp = rv_qp_create(own, attr);
+    struct ibv_qp *qp = rv_qp_create(own, attr, false);
 
     if (qp != NULL)
         return qp;
@@ -93,9 +109,9 @@ static void replace(struct rv_context *own)
     own->create_qp_ex = more->create_qp_ex;
     own->create_cq_ex = more->create_cq_ex;
     own->modify_qp_rate_limit = more->modify_qp_rate_limit;
-    if (own->create_qp_ex != NULL)
+    if (own->create_qp_ex != NULL && rv_interposes())
         more->create_qp_ex = create_qp_ex;
-    if (own->create_cq_ex != NULL)
+    if (own->create_cq_ex != NULL && rv_interposes())
         more->create_cq_ex = create_cq_ex;
     if (own->modify_qp_rate_limit != NULL)
         more->modify_qp_rate_limit = modify_qp_rate_limit;
@@ -105,6 +121,7 @@ static void replace(struct rv_context *own)
 
 static void learn(struct rv_context *own)
 {
+    const uint32_t connected = 1u << IBV_QPT_RC | 1u << IBV_QPT_UC;
     struct ibv_device_attr_ex attr;
 
     memset(&attr, 0, sizeof(attr));
@@ -112,7 +129,7 @@ static void learn(struct rv_context *own)
         ibv_query_device(own->context, &attr.orig_attr);
     own->most_wr = (uint32_t)attr.orig_attr.max_qp_wr;
     own->limits_rates = attr.packet_pacing_caps.qp_rate_limit_max > 0 &&
-                        (attr.packet_pacing_caps.supported_qpts & 1u << IBV_QPT_RC) != 0;
+                        (attr.packet_pacing_caps.supported_qpts & connected) == connected;
 }
 
 static bool adopt(struct ibv_context *context)
@@ -150,7 +167,7 @@ void rv_release(struct rv_context *own)
     own->pd = NULL;
 }
 
-SHOWN struct ibv_context *ibv_open_device(struct ibv_device *device)
+SHOWN struct ibv_context *rogue_open_device(struct ibv_device *device)
 {
     struct ibv_context *context = rv_next.open_device(device);
 
@@ -171,10 +188,11 @@ SHOWN int ibv_close_device(struct ibv_context *context)
     }
     return rv_next.close_device(context);
 }
+ALSO(close_device);
 
 /* ---- channels and completion queues ---- */
 
-SHOWN struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+SHOWN struct ibv_comp_channel *rogue_create_comp_channel(struct ibv_context *context)
 {
     struct rv_context *own = rv_find(RV_CONTEXT, context);
     struct ibv_comp_channel *channel = rv_next.create_comp_channel(context);
@@ -204,6 +222,7 @@ SHOWN int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
     }
     return rv_next.destroy_comp_channel(channel);
 }
+ALSO(destroy_comp_channel);
 
 SHOWN int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
 {
@@ -212,6 +231,7 @@ SHOWN int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
     return own == NULL ? rv_next.get_cq_event(channel, cq, cq_context)
                        : rv_channel_get(own, cq, cq_context);
 }
+ALSO(get_cq_event);
 
 SHOWN void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
 {
@@ -227,9 +247,10 @@ SHOWN void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
     if (count > ours)
         rv_next.ack_cq_events(cq, count - ours);
 }
+ALSO(ack_cq_events);
 
-SHOWN struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
-                                   struct ibv_comp_channel *channel, int vector)
+SHOWN struct ibv_cq *rogue_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+                                     struct ibv_comp_channel *channel, int vector)
 {
     struct rv_context *own = rv_find(RV_CONTEXT, context);
     struct ibv_cq *cq = rv_next.create_cq(context, cqe, cq_context, channel, vector);
@@ -249,6 +270,7 @@ SHOWN int ibv_destroy_cq(struct ibv_cq *cq)
         return EBUSY;
     return rv_next.destroy_cq(cq);
 }
+ALSO(destroy_cq);
 
 /* ---- queue pairs ---- */
 
@@ -265,7 +287,7 @@ void rv_others_use(const struct ibv_qp *qp, int change)
     }
 }
 
-SHOWN struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+struct ibv_qp *rv_wrapped_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, bool asked)
 {
     struct rv_context *own = rv_find(RV_CONTEXT, pd->context);
     struct ibv_qp_init_attr_ex all = {.qp_context = attr->qp_context,
@@ -277,14 +299,34 @@ SHOWN struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a
                                       .sq_sig_all = attr->sq_sig_all,
                                       .comp_mask = IBV_QP_INIT_ATTR_PD,
                                       .pd = pd};
-    struct ibv_qp *qp = own != NULL ? rv_qp_create(own, &all) : NULL;
+    struct ibv_qp *qp = own != NULL ? rv_qp_create(own, &all, asked) : NULL;
 
-    if (qp != NULL) {
+    if (qp != NULL)
         attr->cap = all.cap;
-        return qp;
-    }
-    qp = rv_next.create_qp(pd, attr);
-    rv_others_use(qp, 1);
+    return qp;
+}
+
+SHOWN struct ibv_qp *rogue_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+    struct ibv_qp *qp;
+
+    errno = 0;
+    qp = rv_wrapped_qp(pd, attr, true);
+    if (qp == NULL && errno == 0)
+        errno = EOPNOTSUPP;
+    return qp;
+}
+
+SHOWN struct ibv_qp *rogue_create_qp_ex(struct ibv_context *context,
+                                        struct ibv_qp_init_attr_ex *attr)
+{
+    struct rv_context *own = rv_find(RV_CONTEXT, context);
+    struct ibv_qp *qp;
+
+    errno = 0;
+    qp = own != NULL ? rv_qp_create(own, attr, true) : NULL;
+    if (qp == NULL && errno == 0)
+        errno = EOPNOTSUPP;
     return qp;
 }
 
@@ -294,6 +336,7 @@ SHOWN int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
     return own == NULL ? rv_next.modify_qp(qp, attr, mask) : rv_qp_modify(own, attr, mask);
 }
+ALSO(modify_qp);
 
 SHOWN int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
                        struct ibv_qp_init_attr *init_attr)
@@ -303,6 +346,7 @@ SHOWN int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
     return own == NULL ? rv_next.query_qp(qp, attr, mask, init_attr)
                        : rv_qp_query(own, attr, mask, init_attr);
 }
+ALSO(query_qp);
 
 SHOWN int ibv_destroy_qp(struct ibv_qp *qp)
 {
@@ -317,6 +361,7 @@ SHOWN int ibv_destroy_qp(struct ibv_qp *qp)
         rv_others_use(&copy, -1);
     return error;
 }
+ALSO(destroy_qp);
 
 /* ---- asynchronous events ---- */
 
@@ -351,6 +396,7 @@ SHOWN int ibv_get_async_event(struct ibv_context *context, struct ibv_async_even
     atomic_fetch_add(&own->shadow_events, 1);
     return 0;
 }
+ALSO(get_async_event);
 
 SHOWN void ibv_ack_async_event(struct ibv_async_event *event)
 {
@@ -361,3 +407,4 @@ SHOWN void ibv_ack_async_event(struct ibv_async_event *event)
     else
         rv_next.ack_async_event(event);
 }
+ALSO(ack_async_event);

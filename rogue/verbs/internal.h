@@ -4,8 +4,10 @@
  * front (docs/rogue.md). It uses public verbs only. The application keeps the objects of the
  * library below; what is wrapped is the calls. One idea per file:
  *
- *   hooks.c     the functions that replace those of libibverbs    table.c     from an object to
- * ours qp.c        queue pairs; their shadows                        states.c    ibv_modify_qp
+ *   hooks.c     the functions that replace those of libibverbs    table.c     object to ours
+ *   interpose.c those that make objects, if preloaded             samples.c   round trips to read
+ *   qp.c        queue pairs; their shadows                        states.c    ibv_modify_qp
+ *   uc.c        unreliable connections
  *   work.c      what is posted, as verbs of rogue/ and as pieces  port.c      rogue/'s port
  *   receives.c  receives, which move to the shadow                qp_ex.c     ibv_wr_*
  *   cq.c        completion queues as the application sees them    channel.c   their events
@@ -103,6 +105,7 @@ struct rv_qp {
     struct rv_cq *send_cq, *recv_cq;
     struct ibv_cq *hidden_send, *hidden_recv;
     struct ibv_cq_ex *stamped; /* hidden_send, if it has time stamps */
+    struct rv_uc *uc;          /* NULL: a reliable connection (uc.c) */
     pthread_mutex_t lock;
     pthread_cond_t answered;
     bool all_signaled;
@@ -140,6 +143,7 @@ struct rv_qp {
     uint64_t receives_wanted;                 /* by all work requests so far */
     uint64_t receives_posted, receives_ended; /* of these: last piece posted; verb ended */
     struct rv_builder *builder;               /* NULL: it has no ibv_wr_* (qp_ex.c) */
+    struct rv_samples *samples;               /* NULL: nobody wants them (samples.c) */
 
     /* After a change of queue pair: how many of our messages the peer had received. */
     bool count_known;
@@ -208,6 +212,10 @@ struct rv_next {
 };
 extern struct rv_next rv_next;
 void rv_release(struct rv_context *own);
+/* Returns NULL if the queue pair cannot have RoGUE. */
+struct ibv_qp *rv_wrapped_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, bool asked);
+/* interpose.c: true if what the program makes with libibverbs' functions has RoGUE. */
+bool rv_interposes(void);
 void rv_others_use(const struct ibv_qp *qp, int change);
 
 /* ---- cq.c, channel.c, hidden.c ---- */
@@ -247,7 +255,9 @@ void rv_drain(struct rv_qp *qp);
 
 /* ---- qp.c, states.c ---- */
 
-struct ibv_qp *rv_qp_create(struct rv_context *context, struct ibv_qp_init_attr_ex *attr);
+/* `asked`: with a function of rogue/rogue.h, so UC has RoGUE, too. */
+struct ibv_qp *rv_qp_create(struct rv_context *context, struct ibv_qp_init_attr_ex *attr,
+                            bool asked);
 int rv_qp_destroy(struct rv_qp *qp);
 int rv_qp_modify(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int rv_qp_query(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask,
@@ -281,6 +291,35 @@ void rv_receives_flush(struct rv_qp *qp);
 void rv_receives_move(struct rv_qp *qp, unsigned side);
 /* The queue pair is reset: what was posted on it is not any more. */
 void rv_receives_returned(struct rv_qp *qp, unsigned side);
+
+/* ---- uc.c, samples.c ---- */
+
+/* To be called before the queue pair is made. Returns false if there is no memory. */
+bool rv_uc_create(struct rv_qp *qp);
+void rv_uc_destroy(struct rv_qp *qp);
+/* Work requests and receives of the library beside the application's. */
+#define RV_UC_RECEIVES 256
+#define RV_UC_ANSWERS  128
+#define RV_UC_ANSWER   (UINT64_MAX - 1) /* wr_id of those that have a signal */
+/* Returns an errno if an unreliable connection cannot do the work, or 0. */
+int rv_uc_refuses(const struct ibv_send_wr *wr, uint64_t bytes);
+/* Posts the receives of a queue pair that is in INIT. */
+void rv_uc_receive(struct rv_qp *qp);
+/* rv_drain of an unreliable connection. */
+void rv_uc_drain(struct rv_qp *qp);
+/* An event of the queue pair has come: the next one has to be asked for. */
+void rv_uc_event(struct rv_qp *qp);
+/* Forgets what has come, as the queue pair is in RESET. */
+void rv_uc_reset(struct rv_qp *qp);
+/* rogue_port.answer */
+void rv_uc_answer(void *context, uint32_t imm);
+/* rogue_port.sampled */
+void rv_sampled(void *context, enum rogue_direction direction, oche_time rtt, oche_time now);
+/* Handles the completions of sends. */
+void rv_drain_sends(struct rv_qp *qp);
+/* Returns the time of our clock at the wall-clock time of a stamp, which is not in the future. */
+oche_time rv_time_of(uint64_t stamp_ns, uint64_t wall_ns, oche_time now);
+uint64_t rv_wall_ns(void);
 
 bool rv_qp_ex_init(struct rv_qp *qp);
 void rv_qp_ex_destroy(struct rv_qp *qp);
@@ -322,6 +361,8 @@ void rv_told(const struct sockaddr_in6 *from, const uint8_t *bytes, size_t count
 void rv_find_peer(struct rv_qp *qp);
 /* ASK and ANSWER. The caller holds the lock. */
 void rv_asked(struct rv_qp *qp, const struct rv_message *message, const struct sockaddr_in6 *from);
+/* True if the connection is to use the peer's library. */
+bool rv_wants_peer(const struct rv_qp *qp);
 /* Asks without waiting. */
 void rv_ask(struct rv_qp *qp);
 /* True if what is known of the peer's library is of the peer that the application named. */
@@ -339,6 +380,7 @@ void rv_thread_wake(void);
 /* Reads OCHE_ROGUE. Returns false, after a line, if it is wrong. */
 bool rv_settings(void);
 const struct rogue_params *rv_params(bool paired);
+const struct rogue_params *rv_uc_params(void);
 /* The rate of OCHE_LINE_RATE; 0: that of the port. */
 uint64_t rv_line_rate(void);
 void rv_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

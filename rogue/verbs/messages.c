@@ -152,6 +152,10 @@ static void handle(struct rv_qp *qp, const struct rv_message *message)
 {
     struct rv_message gone = {.kind = RV_GONE};
 
+    if (qp->uc != NULL) { /* their libraries have nothing to tell each other */
+        rv_count(RV_STRANGERS);
+        return;
+    }
     rv_drain(qp);
     if (rogue_broken(qp->rogue)) {
         if (message->kind != RV_GONE)

@@ -43,10 +43,21 @@ static struct rv_message own_data(const struct rv_qp *qp, enum rv_message_kind k
     return (struct rv_message){.kind = (uint8_t)kind,
                                .from_qpn = qp->qps[0]->qp_num,
                                .token = qp->nonce,
-                               .shadow_qpn = qp->alone ? 0 : qp->qps[1]->qp_num,
+                               .shadow_qpn = qp->alone ? 0 : qp->qps[qp->uc == NULL]->qp_num,
                                .shadow_psn = qp->shadow_psn,
                                .number = qp->line_rate_bps,
                                .gid = *whom};
+}
+
+bool rv_wants_peer(const struct rv_qp *qp)
+{
+    return qp->uc != NULL || rv_params(true)->shadow;
+}
+
+/* An unreliable connection has no shadow, and names its queue pair instead. */
+static bool is_of_our_kind(const struct rv_qp *qp, const struct rv_message *message)
+{
+    return (qp->uc != NULL) == (message->shadow_qpn == message->from_qpn);
 }
 
 static void keep(struct rv_qp *qp, const struct rv_message *message,
@@ -79,11 +90,11 @@ static void asked(struct rv_qp *qp, const struct rv_message *message,
 {
     bool connected = qp->state >= IBV_QPS_RTR;
 
-    if (message->shadow_qpn == 0 || qp->ended)
+    if (message->shadow_qpn == 0 || qp->ended || !is_of_our_kind(qp, message))
         return;
     if (qp->paired && (qp->peer.nonce != message->token || qp->peer.qpn != message->from_qpn))
         return;
-    if (!rv_params(true)->shadow)
+    if (!rv_wants_peer(qp))
         qp->alone = true; /* and says so */
     if (!qp->paired && !qp->alone) {
         keep(qp, message, from);
@@ -110,7 +121,7 @@ void rv_asked(struct rv_qp *qp, const struct rv_message *message, const struct s
         qp->peer.known = false;
         return;
     }
-    if (message->shadow_qpn != 0) {
+    if (message->shadow_qpn != 0 && is_of_our_kind(qp, message)) {
         rv_pair(qp);
         return;
     }
@@ -162,7 +173,7 @@ void rv_find_peer(struct rv_qp *qp)
     oche_time wait = FIRST_WAIT;
     unsigned tries = qp->attr.ah_attr.is_global ? TRIES : 0;
 
-    if (!rv_params(true)->shadow) {
+    if (!rv_wants_peer(qp)) {
         qp->alone = true;
         return;
     }
@@ -179,7 +190,7 @@ void rv_find_peer(struct rv_qp *qp)
         return;
     qp->alone = true;
     pthread_mutex_lock(&silent_lock);
-    if (silent_until == 0)
+    if (silent_until == 0 && qp->uc == NULL)
         rv_say("rogue: the peer has no RoGUE: its connections have no shadow queue pairs");
     silent = *whom;
     silent_until = rv_now() + SILENT_LONG;

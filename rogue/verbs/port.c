@@ -175,6 +175,8 @@ static void fail(void *context, unsigned side)
     struct rv_qp *qp = context;
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
+    if (qp->qps[side] == NULL)
+        return;
     qp->up[side] = false;
     if (rv_real_modify(qp, side, &attr, IBV_QP_STATE) != 0)
         qp->trouble = IBV_WC_LOC_QP_OP_ERR;
@@ -216,7 +218,9 @@ const struct rogue_port rv_port = {
     .fail = fail,
     .restart = restart,
     .new_psn = new_psn,
+    .answer = rv_uc_answer,
     .tell = tell,
+    .sampled = rv_sampled,
 };
 
 /* ---- the connection ---- */
@@ -224,7 +228,7 @@ const struct rogue_port rv_port = {
 bool rv_connect_rogue(struct rv_qp *qp)
 {
     struct rogue_config config = {
-        .params = rv_params(qp->paired),
+        .params = qp->uc != NULL ? rv_uc_params() : rv_params(qp->paired),
         .port = &rv_port,
         .context = qp,
         .token = qp->nonce ^ qp->peer.nonce,
@@ -249,7 +253,7 @@ void rv_settle(struct rv_qp *qp)
     bool was_active = qp->active;
 
     if (qp->rogue == NULL) {
-        qp->busy = qp->outstanding > 0;
+        qp->busy = qp->outstanding > 0 || qp->uc != NULL;
         return;
     }
     if (qp->trouble != 0)
@@ -258,13 +262,15 @@ void rv_settle(struct rv_qp *qp)
         struct rv_message gone = {.kind = RV_GONE};
         qp->ended = true;
         qp->state = IBV_QPS_ERR;
-        rv_receives_take(qp);
+        if (qp->uc == NULL)
+            rv_receives_take(qp);
         rv_receives_flush(qp);
-        if (qp->paired)
+        if (qp->paired && qp->uc == NULL)
             rv_tell(qp, &gone);
     }
-    qp->active = !qp->ended && (qp->work_next != qp->work_done || !rogue_idle(qp->rogue));
-    qp->busy = qp->active || (!qp->ended && qp->outstanding > 0);
+    qp->active = !qp->ended && (qp->work_next != qp->work_done || !rogue_idle(qp->rogue) ||
+                                (qp->uc != NULL && !rogue_quiet(qp->rogue)));
+    qp->busy = qp->active || (!qp->ended && (qp->outstanding > 0 || qp->uc != NULL));
     if (qp->active && !was_active)
         rv_thread_wake();
 }
@@ -290,7 +296,7 @@ static void completed(struct rv_qp *qp, const struct rv_done *done)
     rogue_completed(qp->rogue, &completion, rv_now());
 }
 
-void rv_drain(struct rv_qp *qp)
+void rv_drain_sends(struct rv_qp *qp)
 {
     struct rv_done done[AT_ONCE];
     uint32_t lives[2];
@@ -300,9 +306,19 @@ void rv_drain(struct rv_qp *qp)
         count = qp->rogue != NULL ? rv_hidden_poll(qp, done, AT_ONCE) : 0;
         memcpy(lives, qp->lives, sizeof(lives));
         for (int i = 0; i < count; i++)
-            if (qp->lives[done[i].side] == lives[done[i].side]) /* not restarted meanwhile */
+            if (qp->lives[done[i].side] == lives[done[i].side] && /* not restarted meanwhile */
+                done[i].wr_id != RV_UC_ANSWER)
                 completed(qp, &done[i]);
     } while (count == AT_ONCE);
+}
+
+void rv_drain(struct rv_qp *qp)
+{
+    if (qp->uc != NULL) {
+        rv_uc_drain(qp);
+        return;
+    }
+    rv_drain_sends(qp);
     rv_receives_take(qp);
     if (qp->rogue != NULL && qp->paced_until != 0 && !qp->ended)
         rogue_pump(qp->rogue, rv_now());

@@ -24,21 +24,24 @@ static uint32_t power_of_two_from(uint32_t count)
 }
 
 /* True if the queue pair can have a shadow; docs/rogue.md says which can. */
-static bool is_wrapped(const struct rv_context *context, const struct ibv_qp_init_attr_ex *attr)
+static bool is_wrapped(const struct rv_context *context, const struct ibv_qp_init_attr_ex *attr,
+                       bool asked)
 {
     const struct rv_cq *send = rv_find(RV_CQ, attr->send_cq);
     const struct rv_cq *recv = rv_find(RV_CQ, attr->recv_cq);
+    const bool type = attr->qp_type == IBV_QPT_RC || (asked && attr->qp_type == IBV_QPT_UC);
 
-    if (attr->qp_type != IBV_QPT_RC || attr->srq != NULL || send == NULL || recv == NULL ||
-        send->plain || recv->plain || send->context != context || recv->context != context ||
+    if (!type || attr->srq != NULL || send == NULL || recv == NULL || send->plain || recv->plain ||
+        send->context != context || recv->context != context ||
         (attr->comp_mask & ~(uint32_t)MEANT_MASKS) != 0)
         return false;
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags != 0)
         return false;
     return attr->cap.max_send_sge <= RV_MOST_SGE && attr->cap.max_recv_sge <= RV_MOST_SGE &&
            attr->cap.max_send_wr <= context->most_wr / 2 &&
-           power_of_two_from(attr->cap.max_send_wr) + SPARE_WR <= context->most_wr &&
-           attr->cap.max_recv_wr <= context->most_wr;
+           power_of_two_from(attr->cap.max_send_wr) + SPARE_WR + RV_UC_ANSWERS <=
+               context->most_wr &&
+           attr->cap.max_recv_wr <= context->most_wr && context->most_wr >= RV_UC_RECEIVES;
 }
 
 static struct ibv_qp *create_below(struct rv_qp *qp, const struct ibv_qp_init_attr_ex *asked,
@@ -52,6 +55,11 @@ static struct ibv_qp *create_below(struct rv_qp *qp, const struct ibv_qp_init_at
     attr.cap.max_send_wr = qp->depth + SPARE_WR;
     attr.cap.max_send_sge = attr.cap.max_send_sge > 0 ? attr.cap.max_send_sge : 1;
     attr.sq_sig_all = 0;
+    if (qp->uc != NULL) {
+        attr.cap.max_send_wr += RV_UC_ANSWERS;
+        attr.cap.max_recv_wr = RV_UC_RECEIVES;
+        attr.cap.max_recv_sge = 1;
+    }
     if (shadow)
         attr.comp_mask &= ~(uint32_t)IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
     if ((attr.comp_mask & ~(uint32_t)IBV_QP_INIT_ATTR_PD) != 0) {
@@ -73,6 +81,8 @@ static struct ibv_qp *create_below(struct rv_qp *qp, const struct ibv_qp_init_at
         .max_send_sge = attr.cap.max_send_sge < RV_MOST_SGE ? attr.cap.max_send_sge : RV_MOST_SGE,
         .max_recv_sge = attr.cap.max_recv_sge < RV_MOST_SGE ? attr.cap.max_recv_sge : RV_MOST_SGE,
         .max_inline_data = attr.cap.max_inline_data};
+    if (qp->uc != NULL)
+        qp->cap.max_recv_wr = qp->cap.max_recv_sge = 0;
     real->send_cq = qp->send_cq->cq;
     real->recv_cq = qp->recv_cq->cq;
     return real;
@@ -118,6 +128,8 @@ static void unmake(struct rv_qp *qp)
     rv_cq_leave(qp->recv_cq, qp);
     rv_hidden_destroy(qp);
     rv_qp_ex_destroy(qp);
+    rv_uc_destroy(qp);
+    free(qp->samples);
     free(qp->rogue);
     free(qp->works);
     free(qp->receives);
@@ -138,9 +150,9 @@ static bool make(struct rv_qp *qp, const struct ibv_qp_init_attr_ex *attr)
     pthread_condattr_destroy(&clock);
     qp->depth = power_of_two_from(attr->cap.max_send_wr);
     qp->receive_mask = power_of_two_from(attr->cap.max_recv_wr) - 1;
-    if (!rv_hidden_create(qp))
+    if ((attr->qp_type == IBV_QPT_UC && !rv_uc_create(qp)) || !rv_hidden_create(qp))
         return false;
-    for (unsigned side = 0; side < 2; side++) {
+    for (unsigned side = 0; side < (qp->uc != NULL ? 1 : 2); side++) {
         qp->qps[side] = create_below(qp, attr, side == 1);
         if (qp->qps[side] == NULL || !rv_put(side == 0 ? RV_QP : RV_SHADOW, qp->qps[side], qp))
             return false;
@@ -156,11 +168,12 @@ static bool make(struct rv_qp *qp, const struct ibv_qp_init_attr_ex *attr)
            (qp->recv_cq == qp->send_cq || rv_cq_join(qp->recv_cq, qp));
 }
 
-struct ibv_qp *rv_qp_create(struct rv_context *context, struct ibv_qp_init_attr_ex *attr)
+struct ibv_qp *rv_qp_create(struct rv_context *context, struct ibv_qp_init_attr_ex *attr,
+                            bool asked)
 {
     struct rv_qp *qp;
 
-    if (!is_wrapped(context, attr) || !rv_thread_start())
+    if (!is_wrapped(context, attr, asked) || !rv_thread_start())
         return NULL;
     qp = calloc(1, sizeof(*qp));
     if (qp == NULL)

@@ -76,7 +76,7 @@ int rv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr *
     }
     pthread_mutex_lock(&own->lock);
     for (; wr != NULL && error == 0; wr = wr->next) {
-        error = rv_receive_post(own, wr);
+        error = own->uc != NULL ? EOPNOTSUPP : rv_receive_post(own, wr);
         if (error != 0)
             *bad = wr;
     }

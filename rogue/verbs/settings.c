@@ -19,13 +19,13 @@
 #include "rogue/verbs/internal.h"
 
 static struct {
-    union oche_scheme_params paired, alone; /* struct rogue_params */
+    union oche_scheme_params paired, alone, uc; /* struct rogue_params */
     uint64_t line_rate_bps;
 } settings;
 
 static struct {
     pthread_mutex_t lock;
-    uint64_t connections, paired, events[RV_EVENTS];
+    uint64_t connections, paired, unreliable, events[RV_EVENTS];
     struct rogue_counts counts;
     uint64_t window_bytes;
     oche_time base_rtt, rtt;
@@ -89,12 +89,19 @@ bool rv_settings(void)
     }
     settings.alone = settings.paired;
     params_of(&settings.alone)->shadow = false;
+    settings.uc = settings.alone;
+    params_of(&settings.uc)->transport = ROGUE_UC;
     return true;
 }
 
 const struct rogue_params *rv_params(bool paired)
 {
     return params_of(paired ? &settings.paired : &settings.alone);
+}
+
+const struct rogue_params *rv_uc_params(void)
+{
+    return params_of(&settings.uc);
 }
 
 uint64_t rv_line_rate(void)
@@ -118,7 +125,11 @@ void rv_count_connection(const struct rv_qp *qp)
 
     pthread_mutex_lock(&counted.lock);
     counted.connections++;
-    counted.paired += qp->paired;
+    counted.paired += qp->paired && qp->uc == NULL;
+    counted.unreliable += qp->uc != NULL;
+    counted.counts.answers += counts->answers;
+    counted.counts.lost_batches += counts->lost_batches;
+    counted.counts.sample_timeouts += counts->sample_timeouts;
     counted.counts.pieces += counts->pieces;
     counted.counts.signals += counts->signals;
     counted.counts.samples += counts->samples;
@@ -170,4 +181,8 @@ __attribute__((destructor)) static void tell_stats(void)
            counted.events[RV_MOVES], c->resynchronised, c->resync_messages,
            counted.events[RV_STRANGERS], counted.window_bytes,
            (double)counted.base_rtt / (double)OCHE_US, (double)counted.rtt / (double)OCHE_US);
+    if (counted.unreliable > 0)
+        rv_say("rogue: unreliable %" PRIu64 ": answers %" PRIu64 ", lost batches %" PRIu64
+               ", timeouts %" PRIu64,
+               counted.unreliable, c->answers, c->lost_batches, c->sample_timeouts);
 }

@@ -89,10 +89,11 @@ bool rv_bring_up(struct rv_qp *qp, unsigned side, uint32_t send_psn, uint32_t re
 void rv_pair(struct rv_qp *qp)
 {
     qp->paired = true;
-    if (!rv_bring_up(qp, 1, qp->shadow_psn, qp->peer.shadow_psn) || !rv_connect_rogue(qp)) {
+    if ((qp->uc == NULL && !rv_bring_up(qp, 1, qp->shadow_psn, qp->peer.shadow_psn)) ||
+        !rv_connect_rogue(qp)) {
         qp->paired = false;
         qp->alone = true;
-        rv_say("rogue: queue pair %#x: its shadow cannot be connected", qp->qps[0]->qp_num);
+        rv_say("rogue: queue pair %#x cannot be connected with the peer's", qp->qps[0]->qp_num);
     }
     pthread_cond_broadcast(&qp->answered);
 }
@@ -135,8 +136,12 @@ static int to_reset(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
     if (error != 0)
         return error;
-    rv_real_modify(qp, 1, attr, mask);
-    rv_receives_take(qp); /* of both queue pairs nothing comes any more */
+    if (qp->uc != NULL) {
+        rv_uc_reset(qp);
+    } else {
+        rv_real_modify(qp, 1, attr, mask);
+        rv_receives_take(qp); /* of both queue pairs nothing comes any more */
+    }
     rv_forget_connection(qp);
     memset(&qp->attr, 0, sizeof(qp->attr));
     rv_cq_forget(qp->send_cq, qp->qps[0]->qp_num);
@@ -153,6 +158,8 @@ static int to_init(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
         return error;
     keep(&qp->attr, attr, mask);
     qp->init_mask |= mask;
+    if (qp->uc != NULL && qp->state == IBV_QPS_RESET)
+        rv_uc_receive(qp);
     qp->state = IBV_QPS_INIT;
     return 0;
 }
@@ -175,7 +182,7 @@ static int to_rtr(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
         rv_pair(qp);
     else
         qp->peer.known = false;
-    if (!qp->paired && qp->attr.ah_attr.is_global && rv_params(true)->shadow)
+    if (!qp->paired && qp->attr.ah_attr.is_global && rv_wants_peer(qp))
         rv_ask(qp); /* the answer comes while the application goes on */
     return 0;
 }
@@ -185,6 +192,10 @@ static int to_rts(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
     int error;
 
     rv_find_peer(qp);
+    if (qp->uc != NULL && !qp->paired) {
+        qp->alone = false; /* it may still come */
+        return ECONNREFUSED;
+    }
     keep(&qp->attr, attr, mask);
     qp->rts_mask = mask;
     qp->send_psn[0] = attr->sq_psn;
@@ -212,7 +223,8 @@ static int to_error(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
     if (error != 0)
         return error;
     qp->state = IBV_QPS_ERR;
-    rv_receives_take(qp);
+    if (qp->uc == NULL)
+        rv_receives_take(qp);
     rv_receives_flush(qp);
     return 0;
 }

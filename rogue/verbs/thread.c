@@ -87,7 +87,10 @@ static void take_events(struct rv_context *context)
         for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next)
             if (qp->hidden_send == cq || qp->hidden_recv == cq) {
                 pthread_mutex_lock(&qp->lock);
-                look_after(qp, !atomic_exchange(&qp->polled, false));
+                if (qp->uc != NULL)
+                    rv_uc_event(qp);
+                look_after(qp,
+                           !atomic_exchange(&qp->polled, false) || (qp->uc != NULL && !qp->active));
                 pthread_mutex_unlock(&qp->lock);
             }
     }
@@ -122,6 +125,8 @@ static oche_time run_timers(void)
             else
                 rogue_pump(qp->rogue, now);
             rv_settle(qp);
+            if (qp->uc != NULL)
+                rv_drain(qp); /* if nothing is under way any more, it asks for an event */
         }
         next = oche_time_min(next, next_of(qp));
         pthread_mutex_unlock(&qp->lock);

@@ -3,6 +3,7 @@
  * What the application posts: kept until it is done, as a verb of rogue/; and what is posted below:
  * pieces of it.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
@@ -57,6 +58,8 @@ static int check(const struct rv_qp *qp, const struct ibv_send_wr *wr, uint64_t 
         return EINVAL;
     if (*bytes > UINT32_C(1) << 31 || (has_inline(wr) && *bytes > qp->cap.max_inline_data))
         return EINVAL;
+    if (qp->uc != NULL && rv_uc_refuses(wr, *bytes) != 0)
+        return rv_uc_refuses(wr, *bytes);
     return qp->work_next - qp->work_done < qp->depth ? 0 : ENOMEM;
 }
 
@@ -177,6 +180,10 @@ int rv_post_piece(struct rv_qp *qp, unsigned side, const struct rogue_piece *pie
             wr.wr.rdma.remote_addr += piece->offset;
         if (piece->offset > 0)
             wr.send_flags &= ~(unsigned int)IBV_SEND_FENCE;
+        if (piece->echo) {
+            wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+            wr.imm_data = htonl(piece->echo_imm);
+        }
     }
     if (piece->signaled)
         wr.send_flags |= IBV_SEND_SIGNALED;

@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
+SANITIZED = os.environ["SANITIZED"]
 failures = []
 MANUAL = ("oche.1", "oche-buffers.1", "oche-fluid.1", "oche-report.1", "oche-reproduce.1",
           "oche-run.1", "oche-sweep.1", "oche-wire.1")
@@ -213,6 +214,24 @@ int main(void)
 """
 
 
+def test_installed_rogue(work, found, only):
+    """A program links with what pkg-config says, and finds its libraries at run time."""
+    prefix = os.path.dirname(os.path.dirname(only("/bin/oche")))
+    config = [path for path in found if path.endswith("/pkgconfig/oche-rogue.pc")][0]
+    flags = run(["pkg-config", f"--define-variable=prefix={prefix}", "--cflags", "--libs", config])
+    source = os.path.join(work, "uses_rogue.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("#include <rogue/rogue.h>\n#include <errno.h>\n#include <stdio.h>\n"
+                   "int main(void)\n{\n    struct ibv_qp nobody;\n"
+                   "    int count = rogue_take_round_trips(&nobody, 0, 0);\n"
+                   "    puts(count < 0 && errno == EINVAL ? \"none\" : \"some\");\n"
+                   "    return 0;\n}\n")
+    run(f"{os.environ['CC']} -Wall -Wextra -Werror '{source}' -o '{work}/uses_rogue' "
+        f"{flags}")
+    if SANITIZED == "no":
+        check(run([os.path.join(work, "uses_rogue")]) == "none\n", "the program that uses RoGUE")
+
+
 def test_install(work):
     run(["meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", work])
     found = [os.path.join(folder, name) for folder, _, names in os.walk(work) for name in names]
@@ -236,6 +255,8 @@ def test_install(work):
     listed = run([only("/bin/oche"), "reproduce", "--tolerances"], work)
     with open(only("/papers/commits.txt"), encoding="utf-8") as file:
         check(listed == file.read() and "error-recovery/fig2 " in listed, "commits", listed)
+    if os.path.exists(os.path.join(BUILD, "liboche-rogue.so")):
+        test_installed_rogue(work, found, only)
     config = only("/pkgconfig/oche.pc")
     prefix = os.path.dirname(os.path.dirname(only("/bin/oche")))
     flags = run(["pkg-config", f"--define-variable=prefix={prefix}", "--cflags", "--libs", config])
