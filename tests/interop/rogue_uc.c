@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For rogue_api.py: unreliable connections with RoGUE, by the functions of rogue/rogue.h. Two queue
+ * pairs of one device write to each other.
+ *
+ *     rogue_uc_api writes     nothing is lost: all data comes, round trips are measured
+ *     rogue_uc_api lossy      packets are lost: each WRITE completes once all the same
+ *     rogue_uc_api refused    what an unreliable connection cannot do
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "rogue/rogue.h"
+#include "tests/interop/verbs_bench.h"
+
+#define ROUNDS 30
+#define LARGE  300000 /* five segments of 64 KiB */
+#define SMALL  100
+#define SOURCE 0 /* offsets */
+#define TARGET 400000
+
+static const char *mode;
+
+/* ---- writes ---- */
+
+/* A large WRITE and a small one, of which the second has a signal. */
+static void post_round(struct bench *bench, int from, int round)
+{
+    struct end *own = &bench->end[from];
+    struct ibv_sge large = sge_of(own, SOURCE, LARGE), small = sge_of(own, SOURCE + LARGE, SMALL);
+    struct ibv_send_wr first = remote(IBV_WR_RDMA_WRITE, 0, &large, &bench->end[1 - from], TARGET);
+    struct ibv_send_wr second = remote(IBV_WR_RDMA_WRITE, (uint64_t)round + 1, &small,
+                                       &bench->end[1 - from], TARGET + LARGE);
+
+    fill(own->memory + SOURCE, LARGE + SMALL, 1000u * (unsigned)from + (unsigned)round);
+    first.send_flags = 0;
+    first.next = &second;
+    post(own, &first);
+}
+
+static void writes(struct bench *bench)
+{
+    static struct rogue_round_trip trips[64];
+    int taken = 0;
+
+    assert_int_equal(rogue_take_round_trips(bench->end[0].qp, trips, 64), 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < 2; i++)
+            post_round(bench, i, round);
+        for (int i = 0; i < 2; i++) {
+            const time_t end = time(NULL) + 30;
+            const struct end *peer = &bench->end[1 - i];
+            expect(bench->end[i].cq, (uint64_t)round + 1, IBV_WC_SUCCESS);
+            while (memcmp(peer->memory + TARGET, bench->end[i].memory + SOURCE, LARGE + SMALL) != 0)
+                assert_true(time(NULL) < end);
+        }
+        for (int i = 0; i < 2; i++) {
+            struct ibv_wc wc;
+            assert_int_equal(ibv_poll_cq(bench->end[i].cq, 1, &wc), 0);
+        }
+    }
+    /* At the end the answers are still to come. */
+    for (const time_t end = time(NULL) + 30; taken < 4 && time(NULL) < end;) {
+        int count = rogue_take_round_trips(bench->end[0].qp, trips, 64);
+        for (int i = 0; i < count; i++) {
+            assert_true(trips[i].when_ns > 0 && trips[i].rtt_ns < UINT64_C(10000000000));
+            assert_int_equal(trips[i].read, 0);
+        }
+        taken += count;
+        if (taken < 4) {
+            struct ibv_wc wc;
+            post_round(bench, 0, ROUNDS);
+            wc = wait_for(bench->end[0].cq);
+            assert_int_equal(wc.wr_id, ROUNDS + 1);
+        }
+    }
+    assert_true(taken >= 4);
+}
+
+/* ---- lossy ---- */
+
+static void lossy(struct bench *bench)
+{
+    struct end *own = &bench->end[0];
+    struct ibv_sge large = sge_of(own, SOURCE, LARGE);
+    struct ibv_wc wc;
+
+    for (uint64_t i = 0; i < 20; i++) {
+        struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, i, &large, &bench->end[1], TARGET);
+        post(own, &wr);
+        if (i >= 8)
+            expect(own->cq, i - 8, IBV_WC_SUCCESS);
+    }
+    for (uint64_t i = 12; i < 20; i++)
+        expect(own->cq, i, IBV_WC_SUCCESS);
+    assert_int_equal(ibv_poll_cq(own->cq, 1, &wc), 0);
+}
+
+/* ---- refused ---- */
+
+static int try(struct end *end, struct ibv_send_wr wr)
+{
+    struct ibv_send_wr *bad = NULL;
+    int error = ibv_post_send(end->qp, &wr, &bad);
+
+    assert_ptr_equal(bad, error == 0 ? NULL : &wr);
+    return error;
+}
+
+/* Queue pairs that have no RoGUE, and one whose peer is nobody. */
+static void others(struct bench *bench)
+{
+    struct ibv_qp_init_attr init = init_attr(bench->end[0].cq, IBV_QPT_UD);
+    struct ibv_cq *plain = NULL;
+    struct ibv_qp *qp;
+
+    errno = 0;
+    assert_null(ibv_create_qp(bench->pd, &init));
+    assert_int_equal(errno, EOPNOTSUPP);
+    init = init_attr(bench->end[0].cq, IBV_QPT_UC);
+    qp = ibv_create_qp(bench->pd, &init);
+    assert_non_null(qp);
+    assert_int_equal(init.cap.max_recv_wr, 0);
+    assert_int_equal(to_init(qp), 0);
+    assert_int_equal(to_rtr(bench, qp, 0xfffff0, IBV_MTU_1024), 0);
+    assert_int_equal(to_rts(qp), ECONNREFUSED);
+    assert_int_equal(to_rts(qp), ECONNREFUSED);
+    assert_int_equal(ibv_destroy_qp(qp), 0);
+    assert_int_equal(rogue_take_round_trips((struct ibv_qp *)(void *)&plain, NULL, 0), -1);
+}
+
+static void refused(struct bench *bench)
+{
+    struct end *own = &bench->end[0];
+    struct ibv_sge word = sge_of(own, SOURCE, 8);
+    struct ibv_recv_wr receive = {.sg_list = &word, .num_sge = 1}, *bad;
+    struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, 1, &word, &bench->end[1], TARGET);
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+    for (int opcode = 0; opcode < 7; opcode++) {
+        struct ibv_send_wr other = wr;
+        other.opcode = (enum ibv_wr_opcode)opcode;
+        if (opcode != IBV_WR_RDMA_WRITE)
+            assert_int_equal(try(own, other), EOPNOTSUPP);
+    }
+    wr.num_sge = 0;
+    assert_int_equal(try(own, wr), EINVAL);
+    wr.num_sge = 1;
+    assert_int_equal(ibv_post_recv(own->qp, &receive, &bad), EOPNOTSUPP);
+    others(bench);
+    assert_int_equal(try(own, wr), 0);
+    expect(own->cq, 1, IBV_WC_SUCCESS);
+    /* A failed connection says so, once for each. */
+    assert_int_equal(ibv_modify_qp(own->qp, &attr, IBV_QP_STATE), 0);
+    wr.wr_id = 2;
+    assert_int_equal(try(own, wr), 0);
+    expect(own->cq, 2, IBV_WC_WR_FLUSH_ERR);
+    attr.qp_state = IBV_QPS_RESET;
+    assert_int_equal(ibv_modify_qp(own->qp, &attr, IBV_QP_STATE), 0);
+    assert_int_equal(try(own, wr), EINVAL);
+}
+
+static void test(void **state)
+{
+    struct bench *bench = open_bench(IBV_QPT_UC, IBV_MTU_1024, NULL);
+
+    (void)state;
+    if (strcmp(mode, "writes") == 0)
+        writes(bench);
+    else if (strcmp(mode, "lossy") == 0)
+        lossy(bench);
+    else
+        refused(bench);
+    close_bench(bench, false);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test)};
+
+    mode = argc > 1 ? argv[1] : "writes";
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
