@@ -41,6 +41,7 @@ struct rogue_connection *rogue_connection_create(void *memory, const struct rogu
         rogue_window_init(&r->streams[i].window, config->params, rates[i], config->mtu_bytes);
         r->streams[i].unsampled = true;
     }
+    r->most_failures = config->params->fruitless_switches;
     r->echo_deadline = OCHE_NEVER;
     r->sides[0].repeat = r->sides[1].repeat = OCHE_NEVER;
     return r;

@@ -122,6 +122,9 @@ size_t rogue_connection_bytes(const struct rogue_config *config);
 /* Makes a connection in `memory`; both queue pairs are in RTS and nothing is posted on them. */
 struct rogue_connection *rogue_connection_create(void *memory, const struct rogue_config *config);
 
+/* Says which retry count the application asked for, if any (rogue.md#r25). */
+void rogue_set_retry_count(struct rogue_connection *rogue, uint32_t count);
+
 /* Takes a verb. Returns false if `depth` verbs are already under way. */
 bool rogue_post(struct rogue_connection *rogue, const struct rogue_verb *verb, oche_time now);
 /*

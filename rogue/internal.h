@@ -83,7 +83,10 @@ struct rogue_connection {
     struct stream streams[ROGUE_DIRECTIONS];
     struct side sides[2];
     unsigned active;
-    uint64_t resume; /* after a failure: the piece with which the shadow must begin */
+    uint64_t resume;   /* after a failure: the piece with which the shadow must begin */
+    uint64_t failures; /* of the active queue pair, since `progress` */
+    uint64_t progress; /* piece_done when it last failed */
+    uint64_t most_failures;
     bool broken;
     /* UC: when all batches under way will count as lost; OCHE_NEVER: none is under way */
     oche_time echo_deadline;
@@ -127,7 +130,10 @@ uint32_t echo_of(const struct rogue_connection *r, uint64_t batch);
 /* echo.c: begins to wait for the answer to a batch. */
 void echo_wait(struct rogue_connection *r, uint64_t number, oche_time now);
 void echo_expire(struct rogue_connection *r, oche_time now);
-/* switch.c: to be called when piece `number` has failed on the active queue pair. */
+/*
+ * switch.c: to be called when piece `number` has failed on the active queue pair. The connection
+ * breaks if nothing has completed for too many failures.
+ */
 void switch_begin(struct rogue_connection *r, uint64_t number);
 /* switch.c: a failed queue pair that drains has had a completion. Returns true if it was the last.
  */

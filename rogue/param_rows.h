@@ -85,7 +85,11 @@ extern const char *const rogue_transport_names[];
      .help = "between two attempts to bring a failed queue pair back"}, \
     {OCHE_PARAM(struct rogue_params, resync_tries), OCHE_IS_COUNT(1000, 1, 1000000), \
      .where = "rogue.md#resync", \
-     .help = "attempts after which the connection has failed"}
+     .help = "attempts after which the connection has failed"}, \
+    {OCHE_PARAM(struct rogue_params, fruitless_switches), OCHE_IS_COUNT(8, 1, UINT32_MAX), \
+     .where = "rogue.md#r25", \
+     .help = "RC: so many changes of queue pair in a row without a verb that completes, or the " \
+             "application's retry count and one if that is less; then the connection has failed"}
 /* clang-format on */
 
 #endif

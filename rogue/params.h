@@ -27,6 +27,7 @@ struct rogue_params {
     bool shadow, keep_window;
     oche_time resync_interval;
     uint64_t resync_tries;
+    uint64_t fruitless_switches;
 };
 
 enum rogue_transport { ROGUE_RC, ROGUE_UC };

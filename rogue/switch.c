@@ -92,6 +92,29 @@ static void post_marker(struct rogue_connection *r, unsigned qp)
     r->sides[qp].marked = r->config.port->post(r->config.context, qp, &marker);
 }
 
+/*
+ * To be called when the active queue pair has failed with pieces under way. Returns true, after the
+ * connection was broken, if nothing has completed on too many queue pairs in a row: the peer is
+ * dead, or will not have what is sent (rogue.md#r25).
+ */
+static bool is_fruitless(struct rogue_connection *r)
+{
+    if (r->piece_done > r->progress)
+        r->failures = 0;
+    r->progress = r->piece_done;
+    if (++r->failures <= r->most_failures)
+        return false;
+    break_connection(r, ROGUE_FAILED, r->config.status_lost);
+    return true;
+}
+
+void rogue_set_retry_count(struct rogue_connection *r, uint32_t count)
+{
+    r->most_failures = (uint64_t)count + 1;
+    if (r->most_failures > r->config.params->fruitless_switches)
+        r->most_failures = r->config.params->fruitless_switches;
+}
+
 /* Begins a new epoch of a queue pair, which must drain first. */
 static void leave(struct rogue_connection *r, unsigned qp, uint32_t epoch, oche_time now)
 {
@@ -103,6 +126,8 @@ static void leave(struct rogue_connection *r, unsigned qp, uint32_t epoch, oche_
         side->epoch = epoch;
         return;
     }
+    if (!empty && is_fruitless(r))
+        return;
     side->epoch = epoch;
     if (side->health == QP_READY || side->restarted)
         r->config.port->fail(r->config.context, qp);
@@ -122,6 +147,8 @@ void switch_begin(struct rogue_connection *r, uint64_t number)
 {
     struct side *side = &r->sides[r->active];
 
+    if (is_fruitless(r))
+        return;
     side->epoch++;
     side->restarted = side->peer_told = false;
     r->resume = number;
@@ -191,6 +218,8 @@ void rogue_told(struct rogue_connection *r, const struct rogue_resync *message, 
     if (later == 1 && message->kind == ROGUE_RESYNC_REQUEST)
         leave(r, message->qp, message->epoch, now);
     else if (later != 0)
+        return;
+    if (r->broken)
         return;
     side->peer_told |= message->kind != ROGUE_RESYNC_DONE;
     if (message->kind != ROGUE_RESYNC_DONE)

@@ -68,6 +68,7 @@ static void choose_params(struct model *model)
     p->hold_off_bytes = coin(model) ? 160000 : 0;
     p->resync_interval = (50 + below(model, 2000)) * OCHE_US;
     p->clamp = coin(model);
+    p->fruitless_switches = below(model, 8) == 0 ? 1 + below(model, 5) : UINT32_MAX;
     if (below(model, 8) == 0)
         p->most_window = 0;
     model->ends[1].params = *p;
@@ -148,6 +149,8 @@ static bool may_break(const struct model *model, const struct model_end *end)
     for (unsigned i = 0; i < end->verb_count; i++)
         if (end->verbs[i].kind == ROGUE_ATOMIC && !end->config.replay_atomics)
             return true;
+    if (end->params.fruitless_switches < UINT32_MAX)
+        return true;
     return model->faults.silence || model->faults.error > 0 || model->faults.close != OCHE_NEVER;
 }
 

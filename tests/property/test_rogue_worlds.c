@@ -61,6 +61,7 @@ static void choose_params(struct rogue_world *world)
     small_world_cc(small, "segment_bytes", coin(world) ? 65536 : 16384);
     small_world_cc(small, "first_batch", below(world, 2));
     small_world_cc(small, "hold_off_bytes", coin(world) ? 0 : 160000);
+    small_world_cc(small, "fruitless_switches", 1000000); /* packets may be lost for long */
     small_world_cc(small, "resync_interval", (20 + below(world, 500)) * OCHE_US);
 }
 

@@ -292,6 +292,7 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
     }
     end->library =
         rogue_connection_create(oche_arena_take(arena, rogue_connection_bytes(&config)), &config);
+    rogue_set_retry_count(end->library, (uint32_t)rogue->host->shared->params->retry_count);
     return end;
 }
 

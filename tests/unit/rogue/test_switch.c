@@ -252,6 +252,98 @@ static void a_large_verb_after_a_failure(void **state)
     bench_close(&a);
 }
 
+/* ---- fruitless switches (rogue.md#r25) ---- */
+
+/* Fails the first piece under way and brings the queue pair back, until it breaks. */
+static unsigned failures_until_broken(uint64_t number)
+{
+    unsigned failures = 0;
+
+    while (!rogue_broken(a.rogue)) {
+        bench_lose_from(&a, number);
+        bench_settle(&a, &b);
+        assert_true(++failures < 100);
+    }
+    return failures;
+}
+
+/* The peer's library answers, but nothing that is sent to it completes. */
+static void a_peer_that_refuses(void **state)
+{
+    static const struct {
+        uint64_t param;
+        uint32_t retry_count;
+        unsigned failures;
+    } cases[] = {{8, UINT32_MAX, 9}, {8, 7, 9}, {8, 2, 4}, {3, 7, 4}, {1, 0, 2}, {8, 0, 2}};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bench_init(&a);
+        bench_init(&b);
+        a.params.fruitless_switches = cases[i].param;
+        bench_open(&a);
+        if (cases[i].retry_count != UINT32_MAX)
+            rogue_set_retry_count(a.rogue, cases[i].retry_count);
+        bench_open(&b);
+        post_writes(&a, 3, true);
+        assert_int_equal(failures_until_broken(0), cases[i].failures);
+        assert_int_equal(rogue_counts_of(a.rogue)->switches, cases[i].failures - 1);
+        assert_int_equal(a.ended_count, 3);
+        assert_int_equal(a.ended[0].outcome, ROGUE_FAILED);
+        assert_int_equal(a.ended[0].status, BENCH_STATUS);
+        assert_int_equal(a.ended[2].outcome, ROGUE_FLUSHED);
+        assert_true(rogue_next(a.rogue) == OCHE_NEVER);
+        end();
+    }
+}
+
+/* One segment of a verb that completes is progress, also if only a later failure tells of it. */
+static void progress_counts_anew(void **state)
+{
+    (void)state;
+    for (unsigned told = 0; told < 2; told++) {
+        begin();
+        if (told)
+            bench_post(&a, ROGUE_WRITE, 2 * SEGMENT, true);
+        else
+            post_writes(&a, 2, false);
+        for (unsigned i = 0; i < 8; i++) {
+            bench_lose_from(&a, 0);
+            bench_settle(&a, &b);
+        }
+        assert_false(rogue_broken(a.rogue));
+        if (told)
+            bench_complete(&a, 0);
+        assert_int_equal(failures_until_broken(1), 9);
+        end();
+    }
+}
+
+/* It is the peer whose queue pairs fail, each time with verbs of ours under way. */
+static void the_peer_fails_again_and_again(void **state)
+{
+    (void)state;
+    begin();
+    b.params.fruitless_switches = 100;
+    post_writes(&a, 1, true);
+    post_writes(&b, 1, true);
+    for (unsigned i = 0; i <= 8; i++) {
+        assert_false(rogue_broken(a.rogue));
+        bench_lose(&b, 0);
+        bench_pass(&b, &a);
+        if (!rogue_broken(a.rogue)) {
+            bench_flush(&a, 0);
+            bench_flush_marker(&a);
+        }
+        bench_settle(&a, &b);
+    }
+    assert_true(rogue_broken(a.rogue));
+    assert_int_equal(a.ended_count, 1);
+    assert_int_equal(a.ended[0].outcome, ROGUE_FAILED);
+    assert_int_equal(a.ended[0].status, BENCH_STATUS);
+    end();
+}
+
 /* ---- bringing back ---- */
 
 static void the_messages(void **state)
@@ -650,6 +742,9 @@ int main(void)
         cmocka_unit_test(the_window_holds_after_a_failure),
         cmocka_unit_test(two_batches_after_a_failure),
         cmocka_unit_test(a_large_verb_after_a_failure),
+        cmocka_unit_test(a_peer_that_refuses),
+        cmocka_unit_test(progress_counts_anew),
+        cmocka_unit_test(the_peer_fails_again_and_again),
         cmocka_unit_test(the_messages),
         cmocka_unit_test(again_and_again),
         cmocka_unit_test(both_ends_begin),
