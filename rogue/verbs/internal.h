@@ -127,7 +127,6 @@ struct rv_qp {
     struct rogue_connection *rogue; /* NULL until it is connected */
     bool up[2];                     /* ready to receive */
     enum ibv_wc_status trouble;     /* the connection is to fail with it; 0: it is not */
-    unsigned failures;              /* of queue pairs, since something last succeeded */
     bool ended;                     /* the application has been told of everything */
     uint32_t lives[2];              /* how often it was brought up */
     uint64_t out_bps[2], reads_bps[2];

@@ -289,10 +289,6 @@ static void completed(struct rv_qp *qp, const struct rv_done *done)
 
     if (!completion.success)
         qp->up[done->side] = false; /* the device has moved it to ERR */
-    if (completion.success)
-        qp->failures = 0;
-    else if (completion.lost && ++qp->failures > qp->attr.retry_cnt + 1u)
-        qp->trouble = IBV_WC_RETRY_EXC_ERR; /* the peer does not answer on either */
     rogue_completed(qp->rogue, &completion, rv_now());
 }
 

@@ -108,7 +108,6 @@ void rv_forget_connection(struct rv_qp *qp)
     qp->busy = qp->active = false;
     qp->up[0] = qp->up[1] = false;
     qp->trouble = 0;
-    qp->failures = 0;
     qp->peer.known = false;
     qp->work_done = qp->work_next;
     qp->receives_wanted = qp->receives_posted = qp->receives_ended = 0;
@@ -201,6 +200,7 @@ static int to_rts(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
     qp->send_psn[0] = attr->sq_psn;
     if (qp->rogue == NULL && !rv_connect_rogue(qp))
         return ENOMEM;
+    rogue_set_retry_count(qp->rogue, qp->attr.retry_cnt);
     for (unsigned side = 0; side < 2; side++) {
         error = qp->up[side] ? ready_to_send(qp, side) : 0;
         if (error != 0)
