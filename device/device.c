@@ -27,6 +27,8 @@
 #define SETTLE                 (10 * OCHE_MS)
 /* do not sleep for less than this, since sleeping may take longer */
 #define SHORT_WAIT (50 * OCHE_US)
+/* On a slow line a whole datagram is a long time: so far ahead of its time no packet may leave. */
+#define LONGEST_BURST SHORT_WAIT
 /* after this time, passing on is tried again (share.h) */
 #define HELD_WAIT (200 * OCHE_US)
 
@@ -255,7 +257,8 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
     device->config = *config;
     fill_defaults(&device->config);
     device->port = device->config.port;
-    device->burst = oche_time_of_bytes(OCHE_SOCKET_BYTES, device->config.line_rate_bps);
+    device->burst = oche_time_min(
+        LONGEST_BURST, oche_time_of_bytes(OCHE_SOCKET_BYTES, device->config.line_rate_bps));
     device->crc32 = oche_crc_choose(NULL);
     device->drop_sent = oche_random_stream(device->config.seed, "device drops sent", 0);
     device->drop_received = oche_random_stream(device->config.seed, "device drops received", 0);
