@@ -16,7 +16,8 @@ extern const char *const rogue_transport_names[];
     {OCHE_PARAM(struct rogue_params, segment_bytes), OCHE_IS_BYTES(0, 0, 1 << 30), \
      .where = "RoGUE sec 3.1; rogue.md#r17", \
      .help = "longest verb that is posted, and bytes per completion signal; 0: 64KiB below " \
-             "25Gbps, 128KiB below 75Gbps, else 256KiB"}, \
+             "25Gbps, 128KiB below 75Gbps, else 256KiB, and below 10Gbps what takes as long " \
+             "as 64KiB there, but at least 8KiB"}, \
     {OCHE_PARAM(struct rogue_params, least_batches), OCHE_IS_COUNT(2, 1, 64), \
      .where = "RoGUE sec 3.1", \
      .help = "batches that are posted while there is data, whatever the window"}, \
