@@ -274,6 +274,13 @@ static bool find_library(char *folder, size_t bytes)
     return false;
 }
 
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value != NULL && value[0] != '\0';
+}
+
 static bool set_variable(const char *name, const char *value)
 {
     return value == NULL || setenv(name, value, 1) == 0;
@@ -327,6 +334,9 @@ int oche_cmd_exec(int argc, char **argv)
     if ((options.rogue != NULL && !preload("--rogue", folder, ROGUE)) ||
         (options.files && !preload("--files", folder, FILES)))
         return 2;
+    /* RoGUE is meant for adapters that have this, whatever the device's default is. */
+    if (options.rogue != NULL && options.recovery == NULL && !is_set("OCHE_RECOVERY"))
+        options.recovery = "go_back_n";
     if (!set_in_front("LD_LIBRARY_PATH", folder) || !set_variable("OCHE_CC", options.cc) ||
         !set_variable("OCHE_RECOVERY", options.recovery) ||
         !set_variable("OCHE_LINE_RATE", options.line_rate) ||

@@ -96,6 +96,7 @@ struct rv_peer {
     uint32_t shadow_qpn, shadow_psn;
     uint64_t nonce;
     uint64_t line_rate_bps;
+    bool limits_rates; /* its device does */
 };
 
 struct rv_qp {
@@ -116,7 +117,8 @@ struct rv_qp {
     struct ibv_qp_attr attr;
     int init_mask, rtr_mask, rts_mask;
     union ibv_gid gid; /* our address */
-    uint64_t line_rate_bps;
+    /* What the port says, and the link's rate, which the user may have said. */
+    uint64_t port_rate_bps, line_rate_bps;
 
     struct rv_peer peer;
     uint64_t nonce;
@@ -125,14 +127,17 @@ struct rv_qp {
     bool alone;  /* the peer has no library */
 
     struct rogue_connection *rogue; /* NULL until it is connected */
+    struct rogue_params params;     /* the connection's */
     bool up[2];                     /* ready to receive */
     enum ibv_wc_status trouble;     /* the connection is to fail with it; 0: it is not */
     bool ended;                     /* the application has been told of everything */
     uint32_t lives[2];              /* how often it was brought up */
     uint64_t out_bps[2], reads_bps[2];
     uint32_t reads_serial[2], peer_reads_serial[2];
-    uint32_t send_psn[2];  /* with which it begins, or began, to send */
-    oche_time paced_until; /* where the device has no limiter */
+    uint32_t send_psn[2]; /* with which it begins, or began, to send */
+    /* Where there is no limiter: when the next piece may be posted, of WRITEs and of READs. */
+    oche_time paced_until[2];
+    uint64_t own_reads_bps; /* 0: no limit */
 
     /* Work requests, a ring of `depth`. */
     struct rv_work *works;
@@ -280,6 +285,9 @@ bool rv_connect_rogue(struct rv_qp *qp);
 /* After each call of rogue/: does what could not be done within. */
 void rv_settle(struct rv_qp *qp);
 void rv_apply_limit(struct rv_qp *qp, unsigned side);
+/* Where there is no limiter: returns when more may be posted; OCHE_NEVER: that is not waited for.
+ */
+oche_time rv_paced_until(const struct rv_qp *qp);
 /* Asks the peer how many messages it has received. */
 void rv_ask_count(struct rv_qp *qp, oche_time now);
 
@@ -339,6 +347,7 @@ struct rv_message {
     uint32_t shadow_qpn, shadow_psn; /* ASK, ANSWER; shadow_qpn 0: no, thanks */
     uint32_t serial;                 /* LIMIT, MOVE, MOVED */
     uint64_t number;                 /* ASK, ANSWER, LIMIT: a rate; MOVED: a count */
+    bool limits_rates;               /* ASK, ANSWER: the device does */
     union ibv_gid gid;               /* ASK, ANSWER: whom it is for */
     struct rogue_resync resync;      /* RESYNC */
 };
@@ -370,6 +379,8 @@ bool rv_peer_fits(const struct rv_qp *qp);
 bool rv_owns(const struct rv_context *context, const union ibv_gid *gid);
 
 bool rv_thread_start(void);
+/* Returns the processor time that the thread has taken. */
+oche_time rv_thread_time(void);
 bool rv_thread_watch(int fd, void *what);
 /* Something is under way: the thread must look after it. */
 void rv_thread_wake(void);
@@ -380,6 +391,8 @@ void rv_thread_wake(void);
 bool rv_settings(void);
 const struct rogue_params *rv_params(bool paired);
 const struct rogue_params *rv_uc_params(void);
+/* True if OCHE_ROGUE has a value for the parameter. */
+bool rv_is_given(const char *name);
 /* The rate of OCHE_LINE_RATE; 0: that of the port. */
 uint64_t rv_line_rate(void);
 void rv_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -9,13 +9,18 @@
 #include "rogue/verbs/internal.h"
 
 #define MAGIC  UINT32_C(0x72677631) /* "rgv1" */
-#define HEADER 24                   /* magic, kind, queue pair, two zeros, to, from, token */
+#define HEADER 24                   /* magic, kind, queue pair, limiter, 0, to, from, token */
 
 static const uint8_t body_bytes[] = {
     [RV_ASK] = 32,   [RV_ANSWER] = 32, [RV_RESYNC] = ROGUE_RESYNC_BYTES,
     [RV_LIMIT] = 12, [RV_MOVE] = 12,   [RV_MOVED] = 12,
     [RV_GONE] = 0,
 };
+
+static bool asks(uint8_t kind)
+{
+    return kind == RV_ASK || kind == RV_ANSWER;
+}
 
 size_t rv_message_encode(const struct rv_message *message, uint8_t bytes[RV_MOST_MESSAGE])
 {
@@ -25,12 +30,13 @@ size_t rv_message_encode(const struct rv_message *message, uint8_t bytes[RV_MOST
     oche_put32(bytes, MAGIC);
     bytes[4] = message->kind;
     bytes[5] = message->side;
+    bytes[6] = message->limits_rates;
     oche_put32(bytes + 8, message->to_qpn);
     oche_put32(bytes + 12, message->from_qpn);
     oche_put64(bytes + 16, message->token);
     if (message->kind == RV_RESYNC) {
         rogue_resync_encode(&message->resync, body);
-    } else if (message->kind == RV_ASK || message->kind == RV_ANSWER) {
+    } else if (asks(message->kind)) {
         oche_put32(body, message->shadow_qpn);
         oche_put32(body + 4, message->shadow_psn);
         oche_put64(body + 8, message->number);
@@ -47,11 +53,12 @@ bool rv_message_decode(const uint8_t *bytes, size_t count, struct rv_message *me
     const uint8_t *body = bytes + HEADER;
 
     if (count < HEADER || oche_get32(bytes) != MAGIC || bytes[4] < RV_ASK || bytes[4] > RV_GONE ||
-        bytes[5] > 1 || bytes[6] != 0 || bytes[7] != 0 ||
+        bytes[5] > 1 || bytes[6] > asks(bytes[4]) || bytes[7] != 0 ||
         count != HEADER + (size_t)body_bytes[bytes[4]])
         return false;
     *message = (struct rv_message){.kind = bytes[4],
                                    .side = bytes[5],
+                                   .limits_rates = bytes[6] != 0,
                                    .to_qpn = oche_get32(bytes + 8),
                                    .from_qpn = oche_get32(bytes + 12),
                                    .token = oche_get64(bytes + 16)};
@@ -185,16 +192,16 @@ static void handle(struct rv_qp *qp, const struct rv_message *message)
 /* Returns the queue pair that the message is for, locked, or NULL. Under rv_world.lock. */
 static struct rv_qp *find(const struct rv_message *message, const struct sockaddr_in6 *from)
 {
-    bool asks = message->kind == RV_ASK || message->kind == RV_ANSWER;
+    bool about_peers = asks(message->kind);
 
     for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next) {
         if (qp->qps[0]->qp_num != message->to_qpn)
             continue;
         pthread_mutex_lock(&qp->lock);
-        if (asks ? rv_owns(qp->context, &message->gid)
-                 : qp->paired && qp->peer.qpn == message->from_qpn &&
-                       message->token == (qp->nonce ^ qp->peer.nonce) &&
-                       memcmp(&from->sin6_addr, &qp->peer.address.sin6_addr, 16) == 0)
+        if (about_peers ? rv_owns(qp->context, &message->gid)
+                        : qp->paired && qp->peer.qpn == message->from_qpn &&
+                              message->token == (qp->nonce ^ qp->peer.nonce) &&
+                              memcmp(&from->sin6_addr, &qp->peer.address.sin6_addr, 16) == 0)
             return qp;
         pthread_mutex_unlock(&qp->lock);
     }
@@ -216,7 +223,7 @@ void rv_told(const struct sockaddr_in6 *from, const uint8_t *bytes, size_t count
             rv_count(RV_STRANGERS);
         return;
     }
-    if (message.kind == RV_ASK || message.kind == RV_ANSWER)
+    if (asks(message.kind))
         rv_asked(qp, &message, from);
     else
         handle(qp, &message);

@@ -46,6 +46,7 @@ static struct rv_message own_data(const struct rv_qp *qp, enum rv_message_kind k
                                .shadow_qpn = qp->alone ? 0 : qp->qps[qp->uc == NULL]->qp_num,
                                .shadow_psn = qp->shadow_psn,
                                .number = qp->line_rate_bps,
+                               .limits_rates = qp->context->limits_rates,
                                .gid = *whom};
 }
 
@@ -69,7 +70,8 @@ static void keep(struct rv_qp *qp, const struct rv_message *message,
                                 .shadow_qpn = message->shadow_qpn,
                                 .shadow_psn = message->shadow_psn,
                                 .nonce = message->token,
-                                .line_rate_bps = message->number};
+                                .line_rate_bps = message->number,
+                                .limits_rates = message->limits_rates};
 }
 
 static void answer(const struct rv_qp *qp, const struct rv_message *asked,

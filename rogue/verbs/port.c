@@ -9,11 +9,141 @@
 
 #include "rogue/verbs/internal.h"
 
-#define AT_ONCE 32
-#define MARKER  UINT64_MAX /* wr_id of what is posted behind everything else */
-#define LINE_HEADERS                                                                               \
-    82 /* Ethernet with preamble and gap, IPv4, UDP, BTH, ICRC: a packet's bytes                   \
-        */
+#define AT_ONCE      32
+#define CATCH_UP     OCHE_MS
+#define LINE_HEADERS 82 /* of a packet: preamble, Ethernet, IPv4, UDP, BTH, ICRC, FCS, gap */
+#define IPV6_MORE    20
+#define RETH         16
+#define BASE_PACKETS 24 /* rogue.md#r19 */
+#define SLOW_ANCHOR  4
+
+/* ---- rates ---- */
+
+/*
+ * Returns the rate of the window, 0 for no limit. Where the user has said what the link's rate is,
+ * it is not the port that keeps to it: the port may be faster, or be software. A limiter at the
+ * port's own rate counts as none in some devices, so it is just below.
+ */
+static uint64_t out_rate(const struct rv_qp *qp, unsigned side)
+{
+    if (qp->out_bps[side] == 0 && rv_line_rate() > 0)
+        return qp->line_rate_bps - OCHE_KBPS;
+    return qp->out_bps[side];
+}
+
+void rv_apply_limit(struct rv_qp *qp, unsigned side)
+{
+    uint64_t out = out_rate(qp, side), reads = qp->reads_bps[side];
+    uint64_t bps = out == 0 || (reads != 0 && reads < out) ? reads : out; /* rogue.md#r15 */
+    struct ibv_qp_rate_limit_attr attr = {.rate_limit = (uint32_t)(bps / OCHE_KBPS)};
+
+    if (qp->context->limits_rates && qp->up[side])
+        qp->context->modify_qp_rate_limit(qp->qps[side], &attr);
+}
+
+static void limit(void *context, unsigned side, uint64_t bps)
+{
+    struct rv_qp *qp = context;
+
+    qp->out_bps[side] = bps < qp->line_rate_bps ? bps : 0;
+    rv_apply_limit(qp, side);
+}
+
+static uint64_t peer_line_rate(const struct rv_qp *qp)
+{
+    return qp->paired ? qp->peer.line_rate_bps : qp->line_rate_bps;
+}
+
+/* True if the peer's library can limit the data of our READs. */
+static bool peer_limits(const struct rv_qp *qp)
+{
+    return qp->paired && qp->peer.limits_rates;
+}
+
+/* The data of our READs is sent by the peer. If its device has no limiter, we ask for it later. */
+static void limit_reads(void *context, unsigned side, uint64_t bps)
+{
+    struct rv_qp *qp = context;
+    uint64_t line = peer_line_rate(qp);
+    struct rv_message message = {.kind = RV_LIMIT,
+                                 .side = (uint8_t)side,
+                                 .serial = ++qp->reads_serial[side],
+                                 .number = bps < line ? bps : 0};
+
+    qp->own_reads_bps = message.number;
+    if (peer_limits(qp))
+        rv_tell(qp, &message);
+}
+
+static bool is_read(const struct rogue_piece *piece)
+{
+    return piece->verb->kind == ROGUE_READ || piece->verb->kind == ROGUE_ATOMIC;
+}
+
+/* Returns the rate at which pieces like this one are posted; 0: a limiter does what is needed. */
+static uint64_t software_rate(const struct rv_qp *qp, unsigned side,
+                              const struct rogue_piece *piece)
+{
+    if (is_read(piece) && peer_limits(qp))
+        return 0;
+    if (is_read(piece))
+        return qp->own_reads_bps > 0 || rv_line_rate() == 0 ? qp->own_reads_bps
+                                                            : peer_line_rate(qp);
+    return qp->context->limits_rates ? 0 : out_rate(qp, side);
+}
+
+static uint64_t line_bytes(const struct rv_qp *qp, const struct rogue_piece *piece)
+{
+    uint32_t mtu = UINT32_C(128) << qp->attr.path_mtu;
+    uint64_t packets = piece->bytes > mtu ? (piece->bytes + mtu - 1) / mtu : 1;
+    bool ipv4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)qp->gid.raw);
+
+    return piece->bytes + packets * (ipv4 ? LINE_HEADERS : LINE_HEADERS + IPV6_MORE) + RETH;
+}
+
+/*
+ * A piece's bytes for rogue/, which computes from them and the limiter's rate when the piece has
+ * left. Without a limiter it leaves at the port's rate, which is as if it were shorter.
+ */
+static uint64_t bytes_at_limit(void *context, const struct rogue_piece *piece)
+{
+    const struct rv_qp *qp = context;
+    uint64_t bytes = line_bytes(qp, piece);
+    uint64_t bps = software_rate(qp, rogue_active(qp->rogue), piece);
+    uint64_t port = qp->port_rate_bps;
+
+    return bps == 0 || bps > port ? bytes : (uint64_t)((unsigned __int128)bytes * bps / port);
+}
+
+/*
+ * Where there is no limiter: true if it is too early for the next piece. If nobody was there when
+ * its time had come, the pieces after it make up for that.
+ */
+static bool must_wait_for_rate(struct rv_qp *qp, unsigned side, const struct rogue_piece *piece)
+{
+    oche_time now, *until = &qp->paced_until[is_read(piece)];
+    uint64_t bps = software_rate(qp, side, piece);
+
+    if (bps == 0)
+        return false;
+    now = rv_now();
+    if (now < *until)
+        return true;
+    if (now - *until < CATCH_UP)
+        now = *until;
+    *until = oche_time_add(now, oche_time_of_bytes(line_bytes(qp, piece), bps));
+    return false;
+}
+
+oche_time rv_paced_until(const struct rv_qp *qp)
+{
+    oche_time now = rv_now(), next = OCHE_NEVER;
+
+    for (unsigned i = 0; i < OCHE_COUNT_OF(qp->paced_until); i++)
+        if (qp->paced_until[i] > now)
+            next = oche_time_min(next, qp->paced_until[i]);
+    return next;
+}
 
 /* ---- posting ---- */
 
@@ -35,29 +165,6 @@ static bool must_wait_for_count(struct rv_qp *qp, unsigned side, const struct rv
     if (qp->count_repeat == OCHE_NEVER)
         rv_ask_count(qp, rv_now());
     return true;
-}
-
-static uint64_t line_bytes(void *context, const struct rogue_piece *piece)
-{
-    const struct rv_qp *qp = context;
-    uint32_t mtu = UINT32_C(128) << qp->attr.path_mtu;
-
-    return piece->bytes + (piece->bytes / mtu + 1) * (uint64_t)LINE_HEADERS;
-}
-
-/* Where the device has no limiter: true if it is too early for the next piece. */
-static bool must_wait_for_rate(struct rv_qp *qp, unsigned side, const struct rogue_piece *piece)
-{
-    oche_time now;
-
-    if (qp->context->limits_rates || qp->out_bps[side] == 0)
-        return false;
-    now = rv_now();
-    if (now < qp->paced_until)
-        return true;
-    qp->paced_until =
-        oche_time_add(now, oche_time_of_bytes(line_bytes(qp, piece), qp->out_bps[side]));
-    return false;
 }
 
 /* Posts what is flushed behind everything else, on a queue pair in ERR. */
@@ -91,38 +198,6 @@ static bool post(void *context, unsigned side, const struct rogue_piece *piece)
     if (piece->last && work->consumes && qp->receives_posted <= work->receives_before)
         qp->receives_posted = work->receives_before + 1;
     return true;
-}
-
-/* ---- limits ---- */
-
-void rv_apply_limit(struct rv_qp *qp, unsigned side)
-{
-    uint64_t out = qp->out_bps[side], reads = qp->reads_bps[side];
-    uint64_t bps = out == 0 || (reads != 0 && reads < out) ? reads : out; /* rogue.md#r15 */
-    struct ibv_qp_rate_limit_attr attr = {.rate_limit = (uint32_t)(bps / OCHE_KBPS)};
-
-    if (qp->context->limits_rates && qp->up[side])
-        qp->context->modify_qp_rate_limit(qp->qps[side], &attr);
-}
-
-static void limit(void *context, unsigned side, uint64_t bps)
-{
-    struct rv_qp *qp = context;
-
-    qp->out_bps[side] = bps < qp->line_rate_bps ? bps : 0;
-    rv_apply_limit(qp, side);
-}
-
-static void limit_reads(void *context, unsigned side, uint64_t bps)
-{
-    struct rv_qp *qp = context;
-    struct rv_message message = {.kind = RV_LIMIT,
-                                 .side = (uint8_t)side,
-                                 .serial = ++qp->reads_serial[side],
-                                 .number = bps < qp->peer.line_rate_bps ? bps : 0};
-
-    if (qp->paired)
-        rv_tell(qp, &message);
 }
 
 /* ---- the end of verbs ---- */
@@ -213,7 +288,7 @@ const struct rogue_port rv_port = {
     .post = post,
     .limit = limit,
     .limit_reads = limit_reads,
-    .line_bytes = line_bytes,
+    .line_bytes = bytes_at_limit,
     .ended = ended,
     .fail = fail,
     .restart = restart,
@@ -225,20 +300,42 @@ const struct rogue_port rv_port = {
 
 /* ---- the connection ---- */
 
+/*
+ * Chooses what the user has not said by the line's rate. The paper's values are for 10 Gbit/s and
+ * more; on slower lines, such as those of devices in software, 160 KB are a long time, and a device
+ * that was kept waiting soon runs empty again (rogue.md#r26).
+ */
+static void fit_to_line(struct rogue_params *p, uint64_t line_bps, uint32_t mtu_bytes)
+{
+    uint64_t hold_off = rogue_segment_bytes(p, line_bps) * UINT64_C(5) / 2;
+    bool slow = line_bps < 10 * OCHE_GBPS;
+
+    if (!rv_is_given("least_base_rtt"))
+        p->least_base_rtt = oche_time_of_bytes(BASE_PACKETS * (mtu_bytes + LINE_HEADERS), line_bps);
+    if (slow && !rv_is_given("hold_off_bytes") && hold_off < p->hold_off_bytes)
+        p->hold_off_bytes = hold_off;
+    if (slow && !rv_is_given("anchor_batches"))
+        p->anchor_batches = SLOW_ANCHOR;
+}
+
 bool rv_connect_rogue(struct rv_qp *qp)
 {
     struct rogue_config config = {
-        .params = qp->uc != NULL ? rv_uc_params() : rv_params(qp->paired),
+        .params = &qp->params,
         .port = &rv_port,
         .context = qp,
         .token = qp->nonce ^ qp->peer.nonce,
         .status_lost = IBV_WC_RETRY_EXC_ERR,
         .line_rate_bps = qp->line_rate_bps,
-        .peer_line_rate_bps = qp->paired ? qp->peer.line_rate_bps : qp->line_rate_bps,
+        .peer_line_rate_bps = peer_line_rate(qp),
         .mtu_bytes = UINT32_C(128) << qp->attr.path_mtu,
         .depth = qp->depth,
     };
-    void *memory = malloc(rogue_connection_bytes(&config));
+    void *memory;
+
+    qp->params = qp->uc != NULL ? *rv_uc_params() : *rv_params(qp->paired);
+    fit_to_line(&qp->params, qp->line_rate_bps, config.mtu_bytes);
+    memory = malloc(rogue_connection_bytes(&config));
 
     if (memory == NULL)
         return false;
@@ -316,7 +413,7 @@ void rv_drain(struct rv_qp *qp)
     }
     rv_drain_sends(qp);
     rv_receives_take(qp);
-    if (qp->rogue != NULL && qp->paced_until != 0 && !qp->ended)
+    if (qp->rogue != NULL && (qp->paced_until[0] | qp->paced_until[1]) != 0 && !qp->ended)
         rogue_pump(qp->rogue, rv_now());
     rv_settle(qp);
 }

@@ -88,8 +88,7 @@ static struct ibv_qp *create_below(struct rv_qp *qp, const struct ibv_qp_init_at
     return real;
 }
 
-/* Returns the rate of the port, which is that of OCHE_LINE_RATE if that is set. */
-static uint64_t line_rate_of(struct ibv_context *context)
+static uint64_t port_rate_of(struct ibv_context *context)
 {
     static const struct {
         uint8_t code;
@@ -103,8 +102,6 @@ static uint64_t line_rate_of(struct ibv_context *context)
     struct ibv_port_attr port;
     uint64_t mbps = 0;
 
-    if (rv_line_rate() > 0)
-        return rv_line_rate();
     if (ibv_query_port(context, 1, &port) == 0)
         for (size_t i = 0; i < OCHE_COUNT_OF(speeds); i++)
             for (size_t j = 0; j < OCHE_COUNT_OF(widths); j++)
@@ -183,7 +180,8 @@ struct ibv_qp *rv_qp_create(struct rv_context *context, struct ibv_qp_init_attr_
     qp->recv_cq = rv_find(RV_CQ, attr->recv_cq);
     qp->all_signaled = attr->sq_sig_all != 0;
     qp->state = IBV_QPS_RESET;
-    qp->line_rate_bps = line_rate_of(context->context);
+    qp->port_rate_bps = port_rate_of(context->context);
+    qp->line_rate_bps = rv_line_rate() > 0 ? rv_line_rate() : qp->port_rate_bps;
     rv_forget_connection(qp);
     if (!make(qp, attr)) {
         unmake(qp);

@@ -104,6 +104,20 @@ const struct rogue_params *rv_uc_params(void)
     return params_of(&settings.uc);
 }
 
+bool rv_is_given(const char *name)
+{
+    const char *text = getenv("OCHE_ROGUE");
+    size_t length = strlen(name);
+
+    while (text != NULL && *text != '\0') {
+        if (strncmp(text, name, length) == 0 && text[length] == '=')
+            return true;
+        text += strcspn(text, ",");
+        text += *text == ',';
+    }
+    return false;
+}
+
 uint64_t rv_line_rate(void)
 {
     return settings.line_rate_bps;
@@ -171,16 +185,17 @@ __attribute__((destructor)) static void tell_stats(void)
     }
     if (counted.connections == 0)
         return;
-    rv_say("rogue: connections %" PRIu64 ", of these with a shadow %" PRIu64 "; pieces %" PRIu64
-           ", signals %" PRIu64 ", samples %" PRIu64 ", limiter changes %" PRIu64
-           "; switches %" PRIu64 ", replayed %" PRIu64 ", suppressed %" PRIu64
-           ", receives moved %" PRIu64 " times; resynchronised %" PRIu64 ", messages %" PRIu64
-           ", strangers' %" PRIu64 "; last window %" PRIu64 " bytes, base RTT %.1f us, RTT %.1f us",
-           counted.connections, counted.paired, c->pieces, c->signals, c->samples,
-           c->limiter_changes, c->switches, c->replayed_pieces, counted.events[RV_SUPPRESSED],
-           counted.events[RV_MOVES], c->resynchronised, c->resync_messages,
-           counted.events[RV_STRANGERS], counted.window_bytes,
-           (double)counted.base_rtt / (double)OCHE_US, (double)counted.rtt / (double)OCHE_US);
+    rv_say(
+        "rogue: connections %" PRIu64 ", of these with a shadow %" PRIu64 "; pieces %" PRIu64
+        ", signals %" PRIu64 ", samples %" PRIu64 ", limiter changes %" PRIu64 "; switches %" PRIu64
+        ", replayed %" PRIu64 ", suppressed %" PRIu64 ", receives moved %" PRIu64
+        " times; resynchronised %" PRIu64 ", messages %" PRIu64 ", strangers' %" PRIu64
+        "; last window %" PRIu64 " bytes, base RTT %.1f us, RTT %.1f us; thread %.1f ms",
+        counted.connections, counted.paired, c->pieces, c->signals, c->samples, c->limiter_changes,
+        c->switches, c->replayed_pieces, counted.events[RV_SUPPRESSED], counted.events[RV_MOVES],
+        c->resynchronised, c->resync_messages, counted.events[RV_STRANGERS], counted.window_bytes,
+        (double)counted.base_rtt / (double)OCHE_US, (double)counted.rtt / (double)OCHE_US,
+        (double)rv_thread_time() / (double)OCHE_MS);
     if (counted.unreliable > 0)
         rv_say("rogue: unreliable %" PRIu64 ": answers %" PRIu64 ", lost batches %" PRIu64
                ", timeouts %" PRIu64,

@@ -119,7 +119,8 @@ void rv_forget_connection(struct rv_qp *qp)
     qp->receive_on = 0;
     qp->outstanding = 0;
     qp->moved_serial = 0;
-    qp->paced_until = 0;
+    qp->paced_until[0] = qp->paced_until[1] = 0;
+    qp->own_reads_bps = 0;
     memset(qp->out_bps, 0, sizeof(qp->out_bps));
     memset(qp->reads_bps, 0, sizeof(qp->reads_bps));
     memset(qp->peer_reads_serial, 0, sizeof(qp->peer_reads_serial));
@@ -205,6 +206,8 @@ static int to_rts(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
         error = qp->up[side] ? ready_to_send(qp, side) : 0;
         if (error != 0)
             return error;
+        if (qp->up[side])
+            rv_apply_limit(qp, side);
     }
     qp->state = IBV_QPS_RTS;
     return 0;

@@ -7,9 +7,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rogue/verbs/internal.h"
@@ -20,6 +22,8 @@
 struct rv_world rv_world = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .epoll = -1, .wake = -1, .socket = -1};
 static _Atomic bool sleeps; /* for longer than a tick */
+static pthread_t thread;
+static _Atomic bool runs; /* the thread */
 
 void rv_thread_wake(void)
 {
@@ -62,16 +66,17 @@ static bool is_armed(struct rv_cq *cq)
 
 /*
  * Looks after a queue pair. The thread must be told of the next completion if the application waits
- * for an event, or if nobody polls.
+ * for an event, or if nobody polls. Returns false if there is nothing to do, or somebody polls.
  */
-static void look_after(struct rv_qp *qp, bool event)
+static bool look_after(struct rv_qp *qp, bool event)
 {
     bool waited_for = is_armed(qp->send_cq) || is_armed(qp->recv_cq);
 
     if (!waited_for && (!qp->busy || (!event && atomic_exchange(&qp->polled, false))))
-        return;
+        return false;
     rv_hidden_arm(qp);
     rv_drain(qp);
+    return true;
 }
 
 /* Completions of hidden CQs have come, and nobody may be polling for them. */
@@ -97,14 +102,16 @@ static void take_events(struct rv_context *context)
     pthread_mutex_unlock(&rv_world.lock);
 }
 
-/* Returns when the queue pair has a timer that ends. */
-static oche_time next_of(const struct rv_qp *qp)
+/* Returns when the queue pair has a timer that ends. `ours`: nobody polls. */
+static oche_time next_of(const struct rv_qp *qp, bool ours)
 {
     oche_time next = qp->active ? oche_time_add(rv_now(), TICK) : OCHE_NEVER;
 
     if (qp->rogue == NULL || qp->ended)
         return next;
     next = oche_time_min(next, rogue_next(qp->rogue));
+    if (ours)
+        next = oche_time_min(next, rv_paced_until(qp));
     return oche_time_min(next, qp->count_repeat);
 }
 
@@ -116,7 +123,7 @@ static oche_time run_timers(void)
     pthread_mutex_lock(&rv_world.lock);
     for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next) {
         pthread_mutex_lock(&qp->lock);
-        look_after(qp, false);
+        bool ours = look_after(qp, false);
         if (qp->rogue != NULL && !qp->ended) {
             if (qp->count_repeat <= now)
                 rv_ask_count(qp, now);
@@ -128,20 +135,24 @@ static oche_time run_timers(void)
             if (qp->uc != NULL)
                 rv_drain(qp); /* if nothing is under way any more, it asks for an event */
         }
-        next = oche_time_min(next, next_of(qp));
+        next = oche_time_min(next, next_of(qp, ours));
         pthread_mutex_unlock(&qp->lock);
     }
     pthread_mutex_unlock(&rv_world.lock);
     return next;
 }
 
-static int wait_ms(oche_time next)
+/* Waits until `next`, or an event. Returns the number of events, 0 to AT_ONCE. */
+static int wait_until(oche_time next, struct epoll_event *events)
 {
-    oche_time now = rv_now();
+    struct pollfd all = {.fd = rv_world.epoll, .events = POLLIN}; /* epoll_wait has milliseconds */
+    oche_time now = rv_now(), wait = next > now ? next - now : 0;
+    struct timespec limit = {.tv_sec = (time_t)(wait / OCHE_SEC),
+                             .tv_nsec = (long)(wait % OCHE_SEC / OCHE_NS)};
 
-    if (next == OCHE_NEVER)
-        return -1;
-    return next <= now ? 0 : (int)((next - now + OCHE_MS - 1) / OCHE_MS);
+    if (ppoll(&all, 1, next == OCHE_NEVER ? NULL : &limit, NULL) <= 0)
+        return 0;
+    return epoll_wait(rv_world.epoll, events, AT_ONCE, 0);
 }
 
 static void *run(void *unused)
@@ -151,12 +162,13 @@ static void *run(void *unused)
     (void)unused;
     for (;;) {
         uint64_t woken;
-        int timeout, count;
+        int count;
+        oche_time next;
         atomic_store(&sleeps, true); /* what begins from here on wakes the thread */
-        timeout = wait_ms(run_timers());
-        if (timeout >= 0 && timeout <= 1)
+        next = run_timers();
+        if (next <= rv_now() + TICK)
             atomic_store(&sleeps, false);
-        count = epoll_wait(rv_world.epoll, events, AT_ONCE, timeout);
+        count = wait_until(next, events);
         atomic_store(&sleeps, false);
         for (int i = 0; i < count; i++) {
             if (events[i].data.ptr == &rv_world.socket)
@@ -172,7 +184,6 @@ static void *run(void *unused)
 
 static bool start(void)
 {
-    pthread_t thread;
     sigset_t all, before;
     bool started;
 
@@ -186,9 +197,22 @@ static bool start(void)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     started = pthread_create(&thread, NULL, run, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started)
-        pthread_detach(thread);
+    if (started) {
+        pthread_setname_np(thread, "oche-rogue");
+        atomic_store(&runs, true);
+    }
     return started;
+}
+
+oche_time rv_thread_time(void)
+{
+    clockid_t clock;
+    struct timespec taken;
+
+    if (!atomic_load(&runs) || pthread_getcpuclockid(thread, &clock) != 0 ||
+        clock_gettime(clock, &taken) != 0)
+        return 0;
+    return (uint64_t)taken.tv_sec * OCHE_SEC + (uint64_t)taken.tv_nsec * OCHE_NS;
 }
 
 bool rv_thread_start(void)

@@ -156,7 +156,7 @@ static void take(struct rv_qp *qp)
         for (int i = 0; i < count && qp->rogue != NULL; i++)
             rogue_immediate(qp->rogue, came[i].imm, came[i].empty, came[i].when, rv_now());
     } while (polled == AT_ONCE);
-    if (qp->rogue != NULL && qp->paced_until != 0 && !qp->ended)
+    if (qp->rogue != NULL && (qp->paced_until[0] | qp->paced_until[1]) != 0 && !qp->ended)
         rogue_pump(qp->rogue, rv_now());
     rv_settle(qp);
 }

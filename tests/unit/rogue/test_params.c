@@ -40,10 +40,12 @@ static void segments_follow_the_line(void **state)
         uint64_t bps;
         uint32_t bytes;
     } rows[] = {
-        {200 * OCHE_MBPS, 8 << 10},  {OCHE_GBPS, 8 << 10},         {5 * OCHE_GBPS, 32 << 10},
-        {10 * OCHE_GBPS - 1, 63 << 10}, {10 * OCHE_GBPS, 64 << 10}, {25 * OCHE_GBPS - 1, 64 << 10},
-        {25 * OCHE_GBPS, 128 << 10}, {40 * OCHE_GBPS, 128 << 10},  {75 * OCHE_GBPS - 1, 128 << 10},
-        {75 * OCHE_GBPS, 256 << 10}, {100 * OCHE_GBPS, 256 << 10}, {400 * OCHE_GBPS, 256 << 10},
+        {200 * OCHE_MBPS, 8 << 10},      {OCHE_GBPS, 8 << 10},
+        {5 * OCHE_GBPS, 32 << 10},       {10 * OCHE_GBPS - 1, 63 << 10},
+        {10 * OCHE_GBPS, 64 << 10},      {25 * OCHE_GBPS - 1, 64 << 10},
+        {25 * OCHE_GBPS, 128 << 10},     {40 * OCHE_GBPS, 128 << 10},
+        {75 * OCHE_GBPS - 1, 128 << 10}, {75 * OCHE_GBPS, 256 << 10},
+        {100 * OCHE_GBPS, 256 << 10},    {400 * OCHE_GBPS, 256 << 10},
     };
     struct rogue_params p = defaults();
 
