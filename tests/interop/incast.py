@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many hosts at one switch: a network namespace each, a bridge between them, and a port of the
+switch that is slow and has a short drop-tail queue. Real processes (ib_write_bw) send through that
+port all at once. What tests/interop/rogue_incast.py and tools/bench-incast share.
+
+Each host has a second link, to a network of its own, on which perftest's programs meet: what is
+measured is the data, and not how long TCP takes through a full queue.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pairs
+
+DATA, MEET = "10.79.0.", "10.80.0."
+RECEIVER = 1  # the receiver's number; senders have 2, 3, …
+MTU = 1500
+BUCKET = 8000  # bytes that the slow port sends at once after it was idle; seven packets
+LIMIT = 60  # seconds that a run may take longer than it should
+
+
+def command(words, before=()):
+    done = subprocess.run([*before, *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pairs.fail(*words, done.stderr)
+    return done.stdout
+
+
+class Host:
+    """A namespace with two links, to the data's switch and to the other one."""
+
+    def __init__(self, number):
+        self.number = number
+        self.process = subprocess.Popen(["unshare", "-n", "sleep", "100000"])
+        own = os.readlink("/proc/self/ns/net")
+        end = time.time() + 20
+        while os.readlink(f"/proc/{self.process.pid}/ns/net") == own:
+            if time.time() > end:
+                pairs.fail("no second namespace")
+            time.sleep(0.005)
+        self.enter = ["nsenter", "-t", str(self.process.pid), "-n"]
+
+    def ip(self, *lines):
+        done = subprocess.run([*self.enter, "ip", "-batch", "-"], input="\n".join(lines),
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pairs.fail(lines, done.stderr)
+
+
+class Switch:
+    """The receiver and its senders. The port to the receiver has `mbps` and a queue of `queue`
+    bytes: what finds no room there is lost."""
+
+    def __init__(self, senders, mbps, queue):
+        self.senders = senders
+        self.hosts = [Host(number) for number in range(1, senders + 2)]
+        self.links()
+        self.port(mbps, queue)
+
+    def links(self):
+        lines = ["link set lo up"]
+        for bridge in ("data", "meet"):
+            lines += [f"link add name {bridge} type bridge", f"link set {bridge} mtu {MTU} up"]
+        for host in self.hosts:
+            for bridge in ("data", "meet"):
+                name = f"{bridge}{host.number}"
+                # Packets and not larger units: a switch drops, and mixes, one at a time.
+                lines += [f"link add name {name} mtu {MTU} gso_max_segs 1 type veth peer name "
+                          f"{bridge} mtu {MTU} gso_max_segs 1 netns {host.process.pid}",
+                          f"link set {name} master {bridge} up"]
+        done = subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), capture_output=True,
+                              text=True, check=False)
+        if done.returncode != 0:
+            print(f"no bridge or no veth devices here: {done.stderr}")
+            sys.exit(77)
+        for host in self.hosts:
+            lines = ["link set lo up", f"addr add {MEET}{host.number}/24 dev meet"]
+            addresses = [host.number]
+            if host.number == RECEIVER:  # a process for each sender, each with its own address
+                addresses = [100 + sender for sender in range(self.senders)]
+            lines += [f"addr add {DATA}{address}/24 dev data" for address in addresses]
+            host.ip(*lines, "link set data up", "link set meet up")
+
+    def port(self, mbps, queue):
+        """Limits the receiver's port anew."""
+        command(["tc", "qdisc", "replace", "dev", f"data{RECEIVER}", "root", "tbf", "rate",
+                 f"{mbps}mbit", "burst", str(BUCKET), "limit", str(queue)])
+
+    def lost(self):
+        """Packets that found no room in the port's queue, since it was limited."""
+        said = json.loads(command(["tc", "-s", "-j", "qdisc", "show", "dev", f"data{RECEIVER}"]))
+        return said[0]["drops"]
+
+    def close(self):
+        for host in self.hosts:
+            host.process.kill()
+        for host in self.hosts:
+            host.process.wait()
+        for bridge in ("data", "meet"):
+            for host in self.hosts:
+                subprocess.run(["ip", "link", "del", f"{bridge}{host.number}"],
+                               capture_output=True, check=False)
+            command(["ip", "link", "del", bridge])
+
+
+def jain(rates):
+    squares = sum(rate * rate for rate in rates)
+    return sum(rates) ** 2 / (len(rates) * squares) if squares > 0 else 0.0
+
+
+class Incast:
+    """What became of one run."""
+
+    def __init__(self, rates, failed, lost, said, served):
+        self.rates = rates  # Mbit/s of each sender that did not fail
+        self.failed = failed  # what the others said
+        self.lost = lost
+        self.said, self.served = said, served  # all that senders and receivers printed
+
+    @property
+    def goodput(self):
+        return sum(self.rates)
+
+    @property
+    def jain(self):
+        return jain(self.rates + [0.0] * len(self.failed))
+
+    def counted(self, what):
+        """The sum of a number of the senders' statistics."""
+        return sum(int(number) for number in re.findall(rf"{what} (\d+)", "\n".join(self.said)))
+
+
+def rate_of(said):
+    """Mbit/s that ib_write_bw says, or None."""
+    rows = pairs.rows_of(said)
+    return float(rows[-1][3]) * 1000 if rows else None
+
+
+def run(oche, switch, options, seconds, margin=1, verb="ib_write_bw", **environment):
+    """Every sender writes to the receiver for `seconds`, of which the first and the last `margin`
+    do not count. `options`: of oche exec, at both ends."""
+    environment = {"OCHE_STATS": "1", **environment}
+    # The hosts share few processors: if a program that waits spins, its peers cannot run.
+    options = ["--poll", "sleep", *options]
+    words = [verb, "-D", str(seconds), "-f", str(margin), "-s", "65536", "-t", "16", "-Q", "1",
+             "--report_gbits", "-F"]
+    before = switch.lost()
+    receiver, senders = switch.hosts[0], switch.hosts[1:]
+    serving, calling = [], []
+    for i, _ in enumerate(senders):
+        side = pairs.Side(f"{DATA}{100 + i}", options, receiver.enter, **environment)
+        serving.append(side.start(oche, words + ["-p", str(20000 + i)]))
+    for i, process in enumerate(serving):
+        pairs.wait_until_listening(20000 + i, process)
+    for i, host in enumerate(senders):
+        side = pairs.Side(f"{DATA}{host.number}", options, host.enter, **environment)
+        calling.append(side.start(oche, words + ["-p", str(20000 + i), f"{MEET}{RECEIVER}"]))
+    rates, failed, said, served = [], [], [], []
+    for process in calling:
+        text, late = pairs.said_by(process, seconds + LIMIT)
+        rate = rate_of(text)
+        said.append(text)
+        if late or process.returncode != 0 or rate is None:
+            failed.append(f"status {process.returncode}{', late' if late else ''}: {text}")
+        else:
+            rates.append(rate)
+    for process in serving:
+        text, _ = pairs.said_by(process, 5)
+        served.append(text)
+    return Incast(rates, failed, switch.lost() - before, said, served)
