@@ -50,7 +50,8 @@ void oche_by_rate_take(struct oche_by_rate *by, const struct oche_rates *rates,
                                 .reached = NAN,
                                 .equal_share = NAN,
                                 .paced_settled = NAN,
-                                .paced_close = NAN};
+                                .paced_close = NAN,
+                                .paced_reached = NAN};
     take_flows(by, rates, model);
     if (rates->flows >= 2) /* a single flow has no other flow to compare with */
         take_gap(by, rates);
@@ -59,5 +60,6 @@ void oche_by_rate_take(struct oche_by_rate *by, const struct oche_rates *rates,
 
         by->paced_settled = begin_of(paced, gap.settled);
         by->paced_close = begin_of(paced, gap.settled_close);
+        by->paced_reached = gap.settled < paced->windows;
     }
 }

@@ -28,6 +28,7 @@ struct oche_by_rate {
     double reached;     /* 1 if the flows' rates are equal at the end, else 0 */
     double equal_share; /* share of windows in which the flows' rates are equal */
     double paced_settled, paced_close;
+    double paced_reached; /* 1 if the paced rates are settled at the end, else 0 */
 };
 
 /*

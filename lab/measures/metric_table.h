@@ -91,6 +91,11 @@ struct metric {
     struct {
         size_t at, bytes;
     } only_if;
+    /*
+     * For the time of something that may not happen: a metric of the run that says whether it did.
+     * A run that has that one but not this one says that it never happened. NULL: no such time.
+     */
+    const char *or_never;
 };
 
 extern const struct metric oche_metric_table[];

@@ -458,6 +458,13 @@ const char *oche_metric_help(const char *name)
                                         : metric->help;
 }
 
+const char *oche_metric_or_never(const char *name)
+{
+    const struct metric *metric = find(name);
+
+    return metric != NULL ? metric->or_never : NULL;
+}
+
 const char *oche_metric_unit(const char *name)
 {
     const struct metric *metric = find(name);

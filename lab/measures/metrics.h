@@ -45,6 +45,12 @@ struct oche_figure oche_metric_figure(const char *name, double value);
 const char *oche_metric_help(const char *name);
 const char *oche_metric_unit(const char *name);
 
+/*
+ * If the metric is the time of something that may not happen, returns the metric that says whether
+ * it did: a run that has that one but not this one says "never". Else returns NULL.
+ */
+const char *oche_metric_or_never(const char *name);
+
 /* Returns true if the metric exists; else false, with the error "…: no such metric; …". */
 bool oche_metric_check(const char *name, struct oche_error *error);
 

@@ -3,8 +3,8 @@
  * Claims of a paper in a form that can be measured, and their verdicts. A kind of claim is one row
  * of the table in claim_kinds.c. It takes the values of the claim's quantity at one or more
  * conditions, and computes the number that is shown and the number's distance from what the paper
- * says. A distance up to the tolerance gives the verdict "reproduced"; a distance up to the wider
- * band, `shape`, gives "in shape".
+ * says. The time of what never happened is infinite. A distance up to the tolerance gives the
+ * verdict "reproduced"; a distance up to the wider band, `shape`, gives "in shape".
  *
  *     value       the quantity is about `published`
  *     at_most     it is at most `bound`

@@ -6,6 +6,24 @@
 #include "lab/reproduce/claim.h"
 
 static const struct oche_reading_of no_data = {.shown = NAN, .distance = NAN};
+/*
+ * Of what never happened there is no number that could be near the paper's, above a bound or below.
+ * Only an order knows where it belongs: it is later than everything.
+ */
+static const struct oche_reading_of never = {.shown = INFINITY, .distance = INFINITY};
+
+/* True if a value is infinite, as the time of what never happened, and none is missing. */
+static bool any_never(const double *values, size_t count)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(values[i]))
+            return false;
+        any |= isinf(values[i]) != 0;
+    }
+    return any;
+}
 
 /* ---- a number ---- */
 
@@ -30,6 +48,8 @@ static struct oche_reading_of read_ratio(const struct oche_claim *claim,
     double shown = values[1] == 0 ? NAN : values[0] / values[1];
 
     (void)study;
+    if (any_never(values, 2))
+        return never;
     return (struct oche_reading_of){.shown = shown, .distance = from_published(claim, shown)};
 }
 
@@ -39,6 +59,8 @@ static struct oche_reading_of read_difference(const struct oche_claim *claim,
     double shown = values[0] - values[1];
 
     (void)study;
+    if (any_never(values, 2))
+        return never;
     return (struct oche_reading_of){.shown = shown, .distance = from_published(claim, shown)};
 }
 
@@ -46,19 +68,24 @@ static struct oche_reading_of read_difference(const struct oche_claim *claim,
 
 static double above_bound(const struct oche_claim *claim, double shown)
 {
-    return shown > claim->published ? from_published(claim, shown)
-                                    : 0 * shown; /* 0, or NAN if `shown` is NAN */
+    if (isnan(shown))
+        return NAN;
+    return shown > claim->published ? from_published(claim, shown) : 0;
 }
 
 static double below_bound(const struct oche_claim *claim, double shown)
 {
-    return shown < claim->published ? from_published(claim, shown) : 0 * shown;
+    if (isnan(shown))
+        return NAN;
+    return shown < claim->published ? from_published(claim, shown) : 0;
 }
 
 static struct oche_reading_of read_at_most(const struct oche_claim *claim,
                                            const struct oche_study *study, const double *values)
 {
     (void)study;
+    if (any_never(values, 1))
+        return never;
     return (struct oche_reading_of){.shown = values[0], .distance = above_bound(claim, values[0])};
 }
 
@@ -66,6 +93,8 @@ static struct oche_reading_of read_at_least(const struct oche_claim *claim,
                                             const struct oche_study *study, const double *values)
 {
     (void)study;
+    if (any_never(values, 1))
+        return never;
     return (struct oche_reading_of){.shown = values[0], .distance = below_bound(claim, values[0])};
 }
 
@@ -76,10 +105,18 @@ static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim
     double shown = values[1] == 0 ? NAN : values[0] / values[1];
 
     (void)study;
+    if (any_never(values, 2))
+        return never;
     return (struct oche_reading_of){.shown = shown, .distance = below_bound(claim, shown)};
 }
 
 /* ---- several conditions ---- */
+
+/* Returns by how much one value is above another; two that never happened are tied. */
+static double lead(double above, double below)
+{
+    return above == below ? 0 : above - below;
+}
 
 /*
  * Shows the smallest lead of a condition over the next; it is below 0 if two conditions are in the
@@ -90,7 +127,7 @@ static struct oche_reading_of read_order(const struct oche_claim *claim,
                                          const struct oche_study *study, const double *values)
 {
     size_t last = claim->at_count - 1;
-    double least = INFINITY, ends = values[0] - values[last];
+    double least = INFINITY, ends = lead(values[0], values[last]);
     struct oche_reading_of reading;
 
     (void)study;
@@ -98,7 +135,7 @@ static struct oche_reading_of read_order(const struct oche_claim *claim,
         if (isnan(values[i]))
             return no_data;
     for (size_t i = 0; i < last; i++)
-        least = fmin(least, values[i] - values[i + 1]);
+        least = fmin(least, lead(values[i], values[i + 1]));
     reading.shown = least;
     reading.distance = fmax(0, -least);
     if (ends <= 0)
@@ -127,6 +164,8 @@ static struct oche_reading_of read_near(const struct oche_claim *claim,
         least = fmin(least, values[i]);
         most = fmax(most, values[i]);
     }
+    if (any_never(values, claim->at_count))
+        return never;
     return (struct oche_reading_of){.shown = most - least, .distance = most - least};
 }
 

@@ -7,10 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/measures/metrics.h"
 #include "lab/reproduce/paper.h"
 #include "lab/reproduce/words.h"
 
 /* ---- judging ---- */
+
+/*
+ * Where a run lacks the time of something and says that it did not happen, the time is infinite:
+ * never (lab/measures/metric_table.h).
+ */
+static void put_never(struct oche_sweep_store *store, const char *metric, double *values,
+                      size_t total)
+{
+    const char *whether = oche_metric_or_never(metric);
+    double *has;
+
+    if (whether == NULL)
+        return;
+    has = malloc(total * sizeof(*has));
+    OCHE_MUST(has != NULL);
+    oche_sweep_store_values(store, whether, has, total);
+    for (size_t i = 0; i < total; i++)
+        if (isnan(values[i]) && !isnan(has[i]))
+            values[i] = INFINITY;
+    free(has);
+}
 
 static void take_samples(struct oche_findings *findings, const struct oche_plan *plan,
                          struct oche_sweep_store *store)
@@ -23,6 +45,7 @@ static void take_samples(struct oche_findings *findings, const struct oche_plan 
     OCHE_MUST(values != NULL);
     for (size_t m = 0; m < count; m++) {
         oche_sweep_store_values(store, names[m], values, total);
+        put_never(store, names[m], values, total);
         for (size_t c = 0; c < study->combination_count; c++) {
             const struct oche_combination *combination = &study->combinations[c];
 
@@ -171,7 +194,7 @@ static void store_curve_point(struct curve *curve, double x)
     const struct oche_study *study = curve->findings->study;
     struct oche_judgement judged = number_at(curve->findings, curve->quantity, &curve->at);
 
-    if (isnan(judged.measured) || (strcmp(plot->x_scale, "log") == 0 && !(x > 0)))
+    if (!isfinite(judged.measured) || (strcmp(plot->x_scale, "log") == 0 && !(x > 0)))
         return;
     if (!curve->begun)
         curve->number = oche_sweep_store_curve(
@@ -185,8 +208,8 @@ static void store_curve_point(struct curve *curve, double x)
                                                                    : "count",
                                                      .y_unit = curve->quantity->unit});
     curve->begun = true;
-    oche_sweep_store_curve_point(curve->store, curve->number, x, judged.measured, judged.low,
-                                 judged.high);
+    oche_sweep_store_curve_point(curve->store, curve->number, x, judged.measured,
+                                 number_or_none(judged.low), number_or_none(judged.high));
 }
 
 /* Returns the values of an axis in ascending order (malloc'd). */

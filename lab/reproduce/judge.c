@@ -240,7 +240,7 @@ struct oche_judgement oche_judge(const struct oche_study *study, const struct oc
     judgement.runs = judge.runs == UINT32_MAX ? 0 : judge.runs;
     if (judgement.finding != OCHE_FINDING_NO_DATA) {
         judgement.measured = measured.shown;
-        if (is_plain_mean(&judge)) {
+        if (is_plain_mean(&judge) && isfinite(judgement.measured)) {
             if (judgement.runs > 1)
                 by_t(&judge, &judgement);
         } else if (judge.repeats > 1) {

@@ -466,6 +466,56 @@ def test_what_is_outside(work):
     check(": claims[4].quantity: unknown key" in reproduce(work, "p/one", status=2).stderr)
 
 
+NEVER = """\
+title: Equal flows
+place: Fig 2
+scenario: s.yaml
+grids:
+  - set: {measure.interval: 200us}
+    vary:
+      workload:
+        equal: {type: transfers, pairs: [1>0, 2>0], bytes: 100MB, messages: 1}
+        unequal: {type: transfers, pairs: [1>0, 1>0, 2>0], bytes: 100MB, messages: 1}
+        alone: {type: transfers, pairs: 1>0, bytes: 100MB, messages: 1}
+quantities:
+  since: {metric: convergence.time, label: equal since}
+plot: {quantity: since, by: workload, x: {name: flows}, y: {name: since}}
+claims:
+"""
+NEVER_CLAIM = """\
+  - name: {0}
+    text: "{0}: equal at once"
+    kind: at_most
+    quantity: since
+    at: {{workload: {0}}}
+    bound: 400us
+    says: at once
+    tolerance: {{absolute: 0us, in_shape: 100us}}
+    place: sec 2
+    confidence: high
+"""
+
+
+def test_never(work):
+    """Flows that never become equal are not reproduced; one flow alone has no such time."""
+    papers = os.path.join(work, "papers", "p")
+    write(papers, "paper.yaml", PAPER[:PAPER.index("figures")] + "figures: [never]\n")
+    write(papers, "scenarios/s.yaml", SCENARIO.replace("hosts: 2", "hosts: 3")
+          .replace("per_pair", "per_flow"))
+    write(papers, "figures/never.yaml", NEVER + "".join(NEVER_CLAIM.format(name) for name in
+                                                        ("equal", "unequal", "alone")))
+    said = reproduce(work, "p/never").stdout
+    check(re.search(r"^equal: equal at once +at once +0 .* reproduced$", said, re.M), said)
+    check(re.search(r"^unequal: equal at once +at once +never .* not reproduced$", said, re.M),
+          said)
+    check(re.search(r"^alone: equal at once +at once +– .* no data$", said, re.M), said)
+    check("  1 reproduced, 0 in shape, 1 not reproduced, 1 no data\n" in said, said)
+    path = "out/reproduce/p/never.sqlite"
+    check(ask(work, path, "SELECT measured, verdict FROM claims WHERE name = 'unequal'") ==
+          [(None, "not reproduced")], "results")
+    check(ask(work, path, "SELECT count(*) FROM curves") == [(1,)], "a curve of never")
+
+
 def test_papers_that_come_with_it():
     folder = os.path.join(SOURCE, "papers")
     for name in sorted(entry.name for entry in os.scandir(folder) if entry.is_dir()):
@@ -496,6 +546,8 @@ def main():
         test_bad_grids_of_the_paper(work)
     with tempfile.TemporaryDirectory() as work:
         test_what_is_outside(os.path.realpath(work))
+    with tempfile.TemporaryDirectory() as work:
+        test_never(os.path.realpath(work))
     test_papers_that_come_with_it()
     for failure in failures:
         print("FAILED:", failure)

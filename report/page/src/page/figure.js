@@ -47,9 +47,9 @@ function tally(claims) {
 }
 
 // What a claim is about, as measured: the judged number, or that of another reading.
-function measured(claim, { measured: value, low, high } = claim) {
-  if (value === null)
-    return '–';
+function measured(claim, { measured: value, low, high, verdict } = claim) {
+  if (value === null) // judged without a number: what the claim is about did not happen
+    return /reproduced|in shape/.test(verdict) ? 'never' : '–';
   // In the words of the paper: per cent beside per cent.
   const unit = claim.unit === 'ratio' && /%|point/.test(claim.published_text + claim.tolerance)
     ? 'share' : claim.unit;

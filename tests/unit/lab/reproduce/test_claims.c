@@ -82,6 +82,8 @@ static const struct row rows[] = {
     {VALUE ABSOLUTE, 13.1 * G, 0, 0, 0, 0, N, 13.1 * G},
     {VALUE ABSOLUTE, 0, 0, 0, 0, 0, N, 0},
     {VALUE ABSOLUTE, NONE, 0, 0, 0, 0, X, NONE},
+    {VALUE ABSOLUTE, INFINITY, 0, 0, 0, 0, N, INFINITY}, /* the time of what never happened */
+    {VALUE RELATIVE, INFINITY, 0, 0, 0, 0, N, INFINITY},
     {VALUE RELATIVE, 12 * G, 0, 0, 0, 0, R, 12 * G},
     {VALUE RELATIVE, 6.1 * G, 0, 0, 0, 0, S, 6.1 * G},
     {VALUE RELATIVE, 14.1 * G, 0, 0, 0, 0, N, 14.1 * G},
@@ -91,6 +93,8 @@ static const struct row rows[] = {
     {AT_MOST, 10.9 * G, 0, 0, 0, 0, S, 10.9 * G},
     {AT_MOST, 11.1 * G, 0, 0, 0, 0, N, 11.1 * G},
     {AT_MOST, NONE, 0, 0, 0, 0, X, NONE},
+    {AT_MOST, INFINITY, 0, 0, 0, 0, N, INFINITY},
+    {AT_LEAST, INFINITY, 0, 0, 0, 0, N, INFINITY},
     {AT_LEAST, 100 * G, 0, 0, 0, 0, R, 100 * G},
     {AT_LEAST, 9.1 * G, 0, 0, 0, 0, R, 9.1 * G},
     {AT_LEAST, 5.1 * G, 0, 0, 0, 0, S, 5.1 * G},
@@ -104,6 +108,13 @@ static const struct row rows[] = {
     {RATIO, 8.9 * G, 10 * G, 0, 0, 0, N, 0.89},
     {RATIO, 8.9 * G, NONE, 0, 0, 0, X, NONE},
     {RATIO, 8.9 * G, 0, 0, 0, 0, X, NONE}, /* nothing to divide by */
+    {RATIO, INFINITY, 10 * G, 0, 0, 0, N, INFINITY},
+    {RATIO, 10 * G, INFINITY, 0, 0, 0, N, INFINITY},
+    {RATIO, INFINITY, INFINITY, 0, 0, 0, N, INFINITY},
+    {RATIO, INFINITY, NONE, 0, 0, 0, X, NONE},
+    {RATIO_AT_LEAST, INFINITY, 10 * G, 0, 0, 0, N, INFINITY},
+    {RATIO_AT_LEAST, 10 * G, INFINITY, 0, 0, 0, N, INFINITY},
+    {RATIO_AT_LEAST, INFINITY, INFINITY, 0, 0, 0, N, INFINITY},
     {RATIO_AT_LEAST, 30 * G, 10 * G, 0, 0, 0, R, 3},
     {RATIO_AT_LEAST, 16 * G, 10 * G, 0, 0, 0, S, 1.6},
     {RATIO_AT_LEAST, 14 * G, 10 * G, 0, 0, 0, N, 1.4},
@@ -111,6 +122,7 @@ static const struct row rows[] = {
     {DIFFERENCE, 12 * G, 10 * G, 0, 0, 0, R, 2 * G},
     {DIFFERENCE, 10.5 * G, 10 * G, 0, 0, 0, S, 0.5 * G},
     {DIFFERENCE, 9 * G, 10 * G, 0, 0, 0, N, -1 * G}, /* the sign matters */
+    {DIFFERENCE, INFINITY, INFINITY, 0, 0, 0, N, INFINITY},
     {DIFFERENCE, NONE, 10 * G, 0, 0, 0, X, NONE},
 
     {ORDER, 9 * G, 6 * G, 3 * G, 0, 0, R, 3 * G},
@@ -121,11 +133,18 @@ static const struct row rows[] = {
     {ORDER, 5 * G, 5 * G, 5 * G, 0, 0, N, 0},          /* all tied is no order … */
     {ORDER, 5.5 * G, 5 * G, 5 * G, 0, 0, S, 0},        /* … nor is a lead below the margin */
     {ORDER, 5 * G, 4 * G, 5.1 * G, 0, 0, N, -1.1 * G}, /* the last above the first */
+    {ORDER, INFINITY, 4 * G, 1 * G, 0, 0, R, 3 * G},   /* never is later than all */
+    {ORDER, INFINITY, INFINITY, 1 * G, 0, 0, R, 0},    /* and tied with never */
+    {ORDER, INFINITY, INFINITY, INFINITY, 0, 0, N, 0},
+    {ORDER, 4 * G, 1 * G, INFINITY, 0, 0, N, -INFINITY},
     {ORDER, 5 * G, NONE, 3 * G, 0, 0, X, NONE},
 
     {NEAR, 9 * G, 9.5 * G, 10 * G, 0, 0, R, 1 * G},
     {NEAR, 12 * G, 9.5 * G, 10 * G, 0, 0, S, 2.5 * G},
     {NEAR, 12 * G, 9.5 * G, 8 * G, 0, 0, N, 4 * G},
+    {NEAR, 12 * G, 9.5 * G, INFINITY, 0, 0, N, INFINITY},
+    {NEAR, INFINITY, INFINITY, INFINITY, 0, 0, N, INFINITY},
+    {NEAR, INFINITY, 9.5 * G, NONE, 0, 0, X, NONE},
     {NEAR, 12 * G, 9.5 * G, NONE, 0, 0, X, NONE},
 
     {FALLS_FROM, 1 * G, 0, 0, 4 * G, 1 * G, R, 1e-4},
@@ -221,6 +240,26 @@ static void test_quantities_are_compared(void **state)
         assert_int_equal(judgement.interval, OCHE_INTERVAL_BOOTSTRAP);
         assert_true(judgement.low <= judgement.measured && judgement.high >= judgement.measured);
     }
+}
+
+/* If it never happened in one run of four, it does so never in the mean, but not in the median. */
+static void test_never_in_some_runs(void **state)
+{
+    const double runs[4] = {10 * G, INFINITY, 10 * G, 10 * G},
+                 well[4] = {10 * G, 10 * G, 10 * G, 10 * G};
+    struct oche_judgement mean = judge_runs(VALUE ABSOLUTE, runs, runs);
+    struct oche_judgement least = judge_runs("    kind: value\n    quantity: least\n"
+                                             "    at: {recovery: A, loss.probability: 1e-3}\n"
+                                             "    published: 10Gbps\n" ABSOLUTE,
+                                             runs, well);
+
+    (void)state;
+    assert_int_equal(mean.finding, N);
+    assert_true(isinf(mean.measured) && isinf(mean.high) && mean.low == 10 * G);
+    assert_int_equal(mean.interval, OCHE_INTERVAL_BOOTSTRAP);
+    assert_true(mean.unsure); /* a third of the draws do not have that run */
+    assert_int_equal(least.finding, R);
+    assert_true(least.measured == 10 * G);
 }
 
 static void test_what_is_outside_is_not_judged(void **state)
@@ -475,6 +514,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_kind_reaches_each_verdict),
         cmocka_unit_test(test_quantities_are_compared),
+        cmocka_unit_test(test_never_in_some_runs),
         cmocka_unit_test(test_what_is_outside_is_not_judged),
         cmocka_unit_test(test_a_mean_has_students_interval),
         cmocka_unit_test(test_an_interval_inside_the_band_is_sure),
