@@ -4,7 +4,7 @@
  * (rogue/rogue.h) and two that have not.
  *
  *     bench_rogue serve PORT
- *     bench_rogue rtt PORT ADDRESS KIND LOAD ROUNDS
+ *     bench_rogue rtt PORT ADDRESS KIND LOAD ROUNDS [apart]
  *     bench_rogue cpu PORT ADDRESS KIND rogue|plain VERB_BYTES SIGNAL_BYTES SECONDS
  *
  * KIND: rc_read, rc_write, uc_write.
@@ -13,7 +13,8 @@
  * the oracle of RoGUE sec 5.4; then a row of verbs of 64 KiB with RoGUE. Prints "oracle ROUND NS"
  * for each empty WRITE, from before it is posted to the adapter's time stamp, and "estimate ROUND
  * NS" for each round trip that the library has measured. LOAD: so many verbs of 64 KiB in the same
- * direction, on the third connection, are under way all the time.
+ * direction, on the third connection, are under way all the time. apart: a verb is posted when the
+ * round trip of the one before it is known, so that it never waits for that.
  *
  * cpu: verbs of VERB_BYTES, with a signal each SIGNAL_BYTES; 1 MiB or two verbs are under way, and
  * the program sleeps until an event. Prints "cpu BYTES NS CLIENT_NS SERVER_NS": what was moved, how
@@ -38,6 +39,7 @@
 #define ORACLES 16 /* a round */
 #define VERBS   32
 #define TRIPS   256
+#define WAIT_NS 20000000
 
 enum { ROGUE, ORACLE, LOAD, QPS };
 enum kind { RC_READ, RC_WRITE, UC_WRITE, KINDS };
@@ -52,6 +54,7 @@ struct end {
 struct side {
     int fd;
     enum kind kind;
+    bool measures_cpu;
     struct ibv_context *context;
     struct ibv_pd *pd;
     struct ibv_comp_channel *channel, *plain_channel;
@@ -163,12 +166,18 @@ static void connect_qp(const struct side *side, int which)
          "RTS");
 }
 
+/* A load is reliable, so that no more of it is under way than was asked for. */
+static bool is_unreliable(const struct side *side, int which)
+{
+    return side->kind == UC_WRITE && (which == ROGUE || (which == LOAD && side->measures_cpu));
+}
+
 static struct ibv_qp *make_qp(struct side *side, int which, struct ibv_cq *cq)
 {
     struct ibv_qp_init_attr attr = {
         .send_cq = cq,
         .recv_cq = cq,
-        .qp_type = side->kind == UC_WRITE && which != ORACLE ? IBV_QPT_UC : IBV_QPT_RC,
+        .qp_type = is_unreliable(side, which) ? IBV_QPT_UC : IBV_QPT_RC,
         .cap = {.max_send_wr = DEPTH, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
     struct ibv_qp *qp =
         which == ROGUE ? rogue_create_qp(side->pd, &attr) : ibv_create_qp(side->pd, &attr);
@@ -269,16 +278,43 @@ static uint64_t ask_oracle(const struct side *side, unsigned load, unsigned *pos
     return end > begin ? end - begin : 0;
 }
 
-static void print_trips(const struct side *side, unsigned round)
+/* Returns how many there were. */
+static int print_trips(const struct side *side, unsigned round)
 {
     static struct rogue_round_trip trips[TRIPS];
     int count = rogue_take_round_trips(side->qp[ROGUE], trips, TRIPS);
 
     for (int i = 0; i < count; i++)
         printf("estimate %u %llu\n", round, (unsigned long long)trips[i].rtt_ns);
+    return count;
 }
 
-static void rtt(struct side *side, unsigned load, unsigned rounds)
+/* On UC answers come after completions; and not each batch has a round trip that is used. */
+static void wait_for_trip(const struct side *side, unsigned round, unsigned load, unsigned *posted)
+{
+    const uint64_t end = clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+
+    while (print_trips(side, round) == 0 && clock_ns(CLOCK_MONOTONIC) < end) {
+        take(side->cq);
+        keep_load(side, load, posted);
+    }
+}
+
+static void run_row(const struct side *side, unsigned round, unsigned load, bool apart,
+                    unsigned *posted)
+{
+    for (unsigned sent = 0, done = 0; done < VERBS;) {
+        for (; sent < VERBS && (!apart || sent == done); sent++)
+            post(side, ROGUE, VERB, true);
+        done += take(side->cq);
+        keep_load(side, load, posted);
+        if (apart && sent == done)
+            wait_for_trip(side, round, load, posted);
+    }
+    wait_for_trip(side, round, load, posted);
+}
+
+static void rtt(struct side *side, unsigned load, unsigned rounds, bool apart)
 {
     unsigned posted = 0;
 
@@ -286,16 +322,7 @@ static void rtt(struct side *side, unsigned load, unsigned rounds)
     for (unsigned round = 0; round < rounds; round++) {
         for (int i = 0; i < ORACLES; i++)
             printf("oracle %u %llu\n", round, (unsigned long long)ask_oracle(side, load, &posted));
-        for (int i = 0; i < VERBS; i++)
-            post(side, ROGUE, VERB, true);
-        for (unsigned done = 0; done < VERBS; done += take(side->cq))
-            keep_load(side, load, &posted);
-        /* On UC the last answers come later. */
-        for (uint64_t end = clock_ns(CLOCK_MONOTONIC) + 5000000; clock_ns(CLOCK_MONOTONIC) < end;) {
-            take(side->cq);
-            keep_load(side, load, &posted);
-        }
-        print_trips(side, round);
+        run_row(side, round, load, apart, &posted);
     }
 }
 
@@ -362,12 +389,12 @@ static void cpu(struct side *side, bool with, uint32_t verb, uint32_t signal, do
 
 /* ---- what is asked for ---- */
 
-static void serve(struct side *side, bool measures)
+static void serve(struct side *side)
 {
     uint64_t used;
     char byte;
 
-    if (measures) {
+    if (side->measures_cpu) {
         wait_for_other(side);
         used = used_ns();
         wait_for_other(side);
@@ -380,15 +407,17 @@ static void serve(struct side *side, bool measures)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: bench_rogue serve PORT | rtt PORT ADDRESS KIND LOAD ROUNDS | cpu PORT "
-                    "ADDRESS KIND rogue|plain VERB_BYTES SIGNAL_BYTES SECONDS\n");
+    fprintf(stderr,
+            "usage: bench_rogue serve PORT | rtt PORT ADDRESS KIND LOAD ROUNDS [apart] | cpu "
+            "PORT ADDRESS KIND rogue|plain VERB_BYTES SIGNAL_BYTES SECONDS\n");
     return 2;
 }
 
 int main(int argc, char **argv)
 {
     struct side side = {.kind = KINDS};
-    const bool is_rtt = argc == 7 && strcmp(argv[1], "rtt") == 0;
+    const bool apart = argc == 8 && strcmp(argv[7], "apart") == 0;
+    const bool is_rtt = (argc == 7 || apart) && strcmp(argv[1], "rtt") == 0;
     const bool is_cpu = argc == 9 && strcmp(argv[1], "cpu") == 0;
     uint32_t hello[2] = {0, is_cpu};
 
@@ -396,8 +425,9 @@ int main(int argc, char **argv)
         side.fd = meet(argv[2], NULL);
         hear(&side, hello, sizeof(hello));
         side.kind = (enum kind)hello[0];
+        side.measures_cpu = hello[1] != 0;
         set_up(&side);
-        serve(&side, hello[1] != 0);
+        serve(&side);
         return 0;
     }
     for (uint32_t i = 0; (is_rtt || is_cpu) && i < KINDS; i++)
@@ -408,11 +438,12 @@ int main(int argc, char **argv)
     if (is_cpu && (atoi(argv[6]) < 1 || atoi(argv[6]) > BYTES || atoi(argv[7]) < 1 ||
                    atoi(argv[7]) / atoi(argv[6]) > DEPTH / 2))
         return usage();
+    side.measures_cpu = is_cpu;
     side.fd = meet(argv[2], argv[3]);
     tell(&side, hello, sizeof(hello));
     set_up(&side);
     if (is_rtt)
-        rtt(&side, (unsigned)atoi(argv[5]), (unsigned)atoi(argv[6]));
+        rtt(&side, (unsigned)atoi(argv[5]), (unsigned)atoi(argv[6]), apart);
     else
         cpu(&side, strcmp(argv[5], "rogue") == 0, (uint32_t)atoi(argv[6]), (uint32_t)atoi(argv[7]),
             atof(argv[8]));

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tools/bench-rogue runs, and prints the tables and a verdict for each claim, whatever they are.
+
+Environment: BUILD, SOURCE.
+"""
+import os
+import re
+import subprocess
+import sys
+
+BENCH = os.path.join(os.environ["SOURCE"], "tools", "bench-rogue")
+
+
+def run(*words):
+    return subprocess.run([sys.executable, BENCH, *words], capture_output=True, text=True,
+                          check=False, timeout=500)
+
+
+def check(truth, *what):
+    if not truth:
+        print("FAILED:", *what)
+        sys.exit(1)
+
+
+def rows(said, begins):
+    return len(re.findall(rf"^{begins}", said, re.M))
+
+
+def main():
+    build = os.environ["BUILD"]
+    for words, says in ((["latency"], "invalid choice"), (["rtt", "--rate", "0", build], "1 to 400000"),
+                        (["cpu", "/nowhere"], "/nowhere: there is no oche")):
+        done = run(*words)
+        check(done.returncode == 2 and says in done.stderr and done.stdout == "", words, done)
+    done = run("cpu", "--quick", build)
+    check(done.returncode == 0, done)
+    number = r"\d+\.\d+"
+    check(rows(done.stdout, rf"\| (READ, RC|WRITE, UC), \d+ KiB \| .*{number} \|$") == 13 and
+          rows(done.stdout, rf"\| (Fig \d|own) \| .* \| {number} \| {number} \|") == 10,
+          done.stdout)
+    done = run("rtt", "--quick", build)
+    if done.returncode == 77:
+        print(done.stdout)
+        return 77
+    check(done.returncode == 0, done)
+    three = r"-?\d+\.\d, -?\d+\.\d, -?\d+\.\d"
+    check(rows(done.stdout, rf"\| (READ|WRITE), (UC|RC) \|.*{three}") == 3, done.stdout)
+    check(rows(done.stdout, r"- .*: -?[\dinf.]+, .* to .*: (not )?met$") == 15, done.stdout)
+    return 0
+
+
+sys.exit(main())
