@@ -29,7 +29,8 @@ def rows(said, begins):
 
 def main():
     build = os.environ["BUILD"]
-    for words, says in ((["latency"], "invalid choice"), (["rtt", "--rate", "0", build], "1 to 400000"),
+    for words, says in ((["latency"], "invalid choice"),
+                        (["rtt", "--rate", "0", build], "1 to 400000"),
                         (["cpu", "/nowhere"], "/nowhere: there is no oche")):
         done = run(*words)
         check(done.returncode == 2 and says in done.stderr and done.stdout == "", words, done)
