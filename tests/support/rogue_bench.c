@@ -95,6 +95,15 @@ static void answer(void *context, uint32_t imm)
     bench->answers[bench->answer_count++] = imm;
 }
 
+static void sampled(void *context, enum rogue_direction direction, oche_time rtt, oche_time now)
+{
+    struct bench *bench = context;
+
+    (void)now;
+    bench->sampled[direction]++;
+    bench->last_sample = rtt;
+}
+
 static void tell(void *context, const struct rogue_resync *message)
 {
     struct bench *bench = context;
@@ -114,6 +123,7 @@ static const struct rogue_port port = {
     .new_psn = new_psn,
     .answer = answer,
     .tell = tell,
+    .sampled = sampled,
 };
 
 void bench_init(struct bench *bench)

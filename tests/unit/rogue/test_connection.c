@@ -118,6 +118,9 @@ static void a_round_trip_is_measured(void **state)
     bench.now += line_time(10 * BENCH_MTU + 1000) + 50 * OCHE_US;
     bench_complete(&bench, 0);
     assert_int_equal(window->rtt, 50 * OCHE_US);
+    assert_int_equal(bench.last_sample, 50 * OCHE_US);
+    assert_int_equal(bench.sampled[ROGUE_OUT], 1);
+    assert_int_equal(bench.sampled[ROGUE_IN], 0);
     assert_int_equal(window->bytes, 20 * BENCH_MTU);
     assert_int_equal(bench.limit_count, 1);
     assert_int_equal(bench.limits[0].qp, 0);
@@ -174,6 +177,7 @@ static void hold_off(void **state)
         bench_complete(&bench, i);
         /* batches that begin within 160000 bytes behind the one that changed it: three */
         assert_int_equal(counts->samples, 1 + i / 4);
+        assert_int_equal(bench.sampled[ROGUE_OUT], counts->samples); /* not those held off */
         assert_int_equal(counts->held_off, i - i / 4);
         assert_int_equal(counts->limiter_changes, counts->samples);
     }
