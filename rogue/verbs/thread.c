@@ -66,13 +66,14 @@ static bool is_armed(struct rv_cq *cq)
 
 /*
  * Looks after a queue pair. The thread must be told of the next completion if the application waits
- * for an event, or if nobody polls. Returns false if there is nothing to do, or somebody polls.
+ * for an event, or if nobody has polled since the last time. `anyhow`: even if somebody polls.
+ * Returns false if there is nothing to do, or somebody polls.
  */
-static bool look_after(struct rv_qp *qp, bool event)
+static bool look_after(struct rv_qp *qp, bool anyhow)
 {
     bool waited_for = is_armed(qp->send_cq) || is_armed(qp->recv_cq);
 
-    if (!waited_for && (!qp->busy || (!event && atomic_exchange(&qp->polled, false))))
+    if (!waited_for && (!qp->busy || (!anyhow && atomic_exchange(&qp->polled, false))))
         return false;
     rv_hidden_arm(qp);
     rv_drain(qp);
@@ -94,8 +95,7 @@ static void take_events(struct rv_context *context)
                 pthread_mutex_lock(&qp->lock);
                 if (qp->uc != NULL)
                     rv_uc_event(qp);
-                look_after(qp,
-                           !atomic_exchange(&qp->polled, false) || (qp->uc != NULL && !qp->active));
+                look_after(qp, qp->uc != NULL && !qp->active);
                 pthread_mutex_unlock(&qp->lock);
             }
     }
