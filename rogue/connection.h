@@ -125,6 +125,12 @@ struct rogue_connection *rogue_connection_create(void *memory, const struct rogu
 /* Says which retry count the application asked for, if any (rogue.md#r25). */
 void rogue_set_retry_count(struct rogue_connection *rogue, uint32_t count);
 
+/*
+ * Goes on where another connection was, which was idle when it was given up: in these epochs, with
+ * queue pairs that have been brought up as that one's were.
+ */
+void rogue_resume(struct rogue_connection *rogue, const uint32_t epochs[2], unsigned active);
+
 /* Takes a verb. Returns false if `depth` verbs are already under way. */
 bool rogue_post(struct rogue_connection *rogue, const struct rogue_verb *verb, oche_time now);
 /*

@@ -108,6 +108,19 @@ static bool is_fruitless(struct rogue_connection *r)
     return true;
 }
 
+void rogue_resume(struct rogue_connection *r, const uint32_t epochs[2], unsigned active)
+{
+    r->active = active;
+    for (unsigned qp = 0; qp < 2; qp++) {
+        struct side *side = &r->sides[qp];
+
+        side->epoch = epochs[qp];
+        side->restarted = epochs[qp] > 0;
+        if (side->restarted)
+            side->psn = r->config.port->new_psn(r->config.context, qp, side->epoch) & OCHE_PSN_MASK;
+    }
+}
+
 void rogue_set_retry_count(struct rogue_connection *r, uint32_t count)
 {
     r->most_failures = (uint64_t)count + 1;

@@ -30,6 +30,7 @@
 struct rogue_world {
     uint64_t seed;
     bool uc, reads;
+    oche_time spread; /* of the flows' starts */
     struct oche_random random;
     struct small_world small;
     struct oche_flow_plan flows[MOST_FLOWS];
@@ -39,6 +40,7 @@ struct rogue_world {
 struct sums {
     uint64_t switches, resynchronised, replayed, doubled, lost, samples, shifted, read_switches;
     uint64_t answers, lost_batches, timeouts; /* UC */
+    uint64_t parked, parked_pieces; /* worlds where ends were parked; what these had posted */
 };
 
 static uint64_t below(struct rogue_world *world, uint64_t n)
@@ -76,7 +78,7 @@ static void choose_flows(struct rogue_world *world)
         uint32_t dst = meet ? 0 : (src + 1 + (uint32_t)below(world, 3)) % 4;
         uint64_t bytes = 1 + below(world, coin(world) ? 3000 : 300000);
 
-        world->flows[i] = small_flow(src, dst, bytes, below(world, 300 * OCHE_US));
+        world->flows[i] = small_flow(src, dst, bytes, below(world, world->spread));
         if (chained && i > 0 && below(world, 3) == 0 && world->flows[i - 1].src == src) {
             world->flows[i].start = OCHE_NEVER;
             world->flows[i - 1].then_same_source = i;
@@ -88,8 +90,10 @@ static void make(struct rogue_world *world, uint64_t seed, bool uc)
 {
     static const char *const topologies[] = {"star", "dumbbell", "parking_lot", "leaf_spine"};
 
-    *world = (struct rogue_world){
-        .seed = seed, .uc = uc, .random = oche_random_stream(seed, "worlds of rogue", 0)};
+    *world = (struct rogue_world){.seed = seed,
+                                  .uc = uc,
+                                  .spread = 300 * OCHE_US,
+                                  .random = oche_random_stream(seed, "worlds of rogue", 0)};
     small_world_init(&world->small, topologies[below(world, 4)], "rogue", "go_back_n");
     struct oche_world_config *config = &world->small.config;
     config->seed = seed;
@@ -101,6 +105,12 @@ static void make(struct rogue_world *world, uint64_t seed, bool uc)
     config->loss.probability = 0.05 * oche_random_unit(&world->random);
     if (below(world, 8) == 0)
         config->loss.probability = 0;
+    if (below(world, 4) ==
+        0) { /* far between, and ends do not linger for as long as timeouts last */
+        world->spread = 60 * OCHE_MS;
+        config->hosts.ack_timeout = 100 * OCHE_US;
+        config->hosts.timeouts = OCHE_TIMEOUTS_CONNECTX;
+    }
     choose_params(world);
     small_world_cc(&world->small, "transport", uc ? ROGUE_UC : ROGUE_RC);
     world->reads = !uc && below(world, 4) == 0;
@@ -176,6 +186,20 @@ static void add_up(const struct rogue_world *world, struct sums *sums)
     sums->shifted += counted(world, "switches") > 0;
 }
 
+/* Adds up what ends that were parked have posted (sim/endpoint/rogue/park.c). */
+static void add_parked(const struct rogue_world *world, struct sums *sums)
+{
+    const struct oche_world *made = world->small.world;
+    uint64_t pieces = 0;
+
+    for (uint32_t i = 0; i < made->topology.host_count; i++) {
+        const struct oche_rogue *rogue = oche_host_endpoint_state(made->hosts[i]);
+        pieces += rogue->parked_counts.pieces;
+    }
+    sums->parked_pieces += pieces;
+    sums->parked += pieces > 0;
+}
+
 static void run(uint64_t seed, struct sums *sums)
 {
     static struct rogue_world world;
@@ -187,6 +211,7 @@ static void run(uint64_t seed, struct sums *sums)
     if (world.small.config.loss.probability == 0)
         ASSERT_IS(&world, world.small.totals.lost_packets, 0);
     add_up(&world, sums);
+    add_parked(&world, sums);
     small_world_free(&world.small);
 }
 
@@ -209,6 +234,7 @@ static void run_uc(uint64_t seed, struct sums *sums)
         ASSERT_IS(&world, counted(&world, "sample_timeouts"), 0);
     }
     assert_books(&world);
+    add_parked(&world, sums);
     sums->answers += counted(&world, "answers");
     sums->lost_batches += counted(&world, "lost_batches");
     sums->timeouts += counted(&world, "sample_timeouts");
@@ -217,13 +243,16 @@ static void run_uc(uint64_t seed, struct sums *sums)
 
 static void print(const struct sums *sums)
 {
-    printf("%llu packets lost; %llu switches (%llu with READs) in %llu worlds, %llu queue pairs "
-           "brought back, %llu "
-           "pieces again, %llu bytes twice; %llu round trips\n",
-           (unsigned long long)sums->lost, (unsigned long long)sums->switches,
-           (unsigned long long)sums->read_switches, (unsigned long long)sums->shifted,
-           (unsigned long long)sums->resynchronised, (unsigned long long)sums->replayed,
-           (unsigned long long)sums->doubled, (unsigned long long)sums->samples);
+    printf(
+        "%llu packets lost; %llu switches (%llu with READs) in %llu worlds, %llu queue pairs "
+        "brought back, %llu "
+        "pieces again, %llu bytes twice; %llu round trips; ends parked in %llu worlds, with %llu "
+        "pieces\n",
+        (unsigned long long)sums->lost, (unsigned long long)sums->switches,
+        (unsigned long long)sums->read_switches, (unsigned long long)sums->shifted,
+        (unsigned long long)sums->resynchronised, (unsigned long long)sums->replayed,
+        (unsigned long long)sums->doubled, (unsigned long long)sums->samples,
+        (unsigned long long)sums->parked, (unsigned long long)sums->parked_pieces);
 }
 
 static void flows_arrive(void **state)
@@ -240,6 +269,7 @@ static void flows_arrive(void **state)
     assert_true(sums.read_switches > seeds_least(200));
     assert_true(sums.resynchronised > seeds_least(4000));
     assert_true(sums.doubled > seeds_least(500000));
+    assert_true(sums.parked > seeds_least(60));
 }
 
 static void unreliable_flows_complete(void **state)

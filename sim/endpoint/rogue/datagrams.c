@@ -57,8 +57,9 @@ static void arrived(struct oche_rogue *rogue, uint32_t imm, oche_time now)
         return;
     const struct oche_connection *connection = &flows->connections[number];
     struct oche_rogue_end *end = oche_rogue_find(rogue, number);
-    if (end == NULL && connection->dst == rogue->host->address)
-        end = oche_rogue_open(rogue, number, connection->src);
+    if (end == NULL &&
+        (connection->dst == rogue->host->address || oche_rogue_find_parked(rogue, number) != NULL))
+        end = oche_rogue_open(rogue, number);
     if (end == NULL)
         return;
     message.epoch = nearest(imm & 0xff, rogue_epoch(end->library, message.qp));

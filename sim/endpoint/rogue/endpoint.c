@@ -42,7 +42,7 @@ static void start(void *state, uint32_t number, oche_time now)
 
     rogue->now = now;
     if (end == NULL)
-        end = oche_rogue_open(rogue, plan->connection, plan->dst);
+        end = oche_rogue_open(rogue, plan->connection);
     oche_host_flow_started(rogue->host, number, now);
     end->supply_bps = plan->supply_bps;
     for (unsigned qp = 0; qp < 2 && end->supply_bps > 0; qp++)
@@ -131,23 +131,15 @@ static uint64_t corrupt_bytes(const void *state)
     return ((const struct oche_rogue *)state)->corrupt_bytes;
 }
 
-static struct oche_qp *active(void *state, uint32_t connection)
+static uint64_t rate_bps(void *state, uint32_t connection)
 {
     const struct oche_rogue_end *end = oche_rogue_find(state, connection);
 
-    return end == NULL ? NULL : end->qps[rogue_active(end->library)];
-}
-
-static uint64_t rate_bps(void *state, uint32_t connection)
-{
-    const struct oche_rogue *rogue = state;
-    const struct oche_qp *qp = active(state, connection);
-
-    if (qp == NULL)
+    if (end == NULL)
         return 0;
-    if (rogue->params->verb == OCHE_ROGUE_READS) /* the limit of the peer's queue pair */
-        return rogue_window_of(oche_rogue_find(rogue, connection)->library, ROGUE_IN)->rate_bps;
-    return oche_qp_rate_bps(qp);
+    if (end->rogue->params->verb == OCHE_ROGUE_READS) /* the limit of the peer's queue pair */
+        return rogue_window_of(end->library, ROGUE_IN)->rate_bps;
+    return oche_qp_rate_bps(end->qps[rogue_active(end->library)]);
 }
 
 static uint32_t arrived_bytes(void *state, uint32_t connection)
@@ -172,10 +164,10 @@ static uint32_t arrived_bytes(void *state, uint32_t connection)
 #define SUM(member)                                                                                \
     static uint64_t member(const void *state)                                                      \
     {                                                                                              \
-        uint64_t sum = 0;                                                                          \
+        uint64_t sum = ((const struct oche_rogue *)state)->parked_counts.member;                   \
         for (const struct oche_rogue_end *end = ((const struct oche_rogue *)state)->ends;          \
              end != NULL; end = end->next)                                                         \
-            sum += rogue_counts_of(end->library)->member;                                          \
+            sum += end->parts == NULL ? 0 : rogue_counts_of(end->library)->member;                 \
         return sum;                                                                                \
     }
 

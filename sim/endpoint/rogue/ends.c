@@ -249,50 +249,92 @@ static uint32_t entries_of(const struct oche_rogue *rogue, uint32_t connection)
     return has_receives(rogue) && entries < 8 * ANSWERS ? 8 * ANSWERS : entries;
 }
 
-/* An end and its completion queue are one piece of memory. */
-static struct oche_rogue_end *end_of(struct oche_cq *cq)
+/* What the parts of an end begin with; then come a completion queue, queue pairs, the library. */
+struct oche_rogue_parts {
+    struct oche_rogue_end *end;
+};
+
+#define PARTS_HEAD oche_lines(sizeof(struct oche_rogue_parts))
+
+static struct oche_rogue_end *end_of(const struct oche_cq *cq)
 {
-    return (void *)((char *)cq - oche_lines(sizeof(struct oche_rogue_end)));
+    return ((const struct oche_rogue_parts *)(const void *)((const char *)cq - PARTS_HEAD))->end;
 }
 
-struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection, uint32_t peer)
+static struct rogue_config library_config(struct oche_rogue_end *end)
 {
-    struct oche_arena *arena = &rogue->host->shard->arena;
-    const uint32_t entries = entries_of(rogue, connection);
-    struct oche_rogue_end *end =
-        oche_arena_take(arena, oche_lines(sizeof(*end)) + oche_cq_bytes(entries));
+    struct oche_rogue *rogue = end->rogue;
     const struct oche_network *network = rogue->host->shard->network;
-    struct rogue_config config = {
+
+    return (struct rogue_config){
         .params = &rogue->params->library,
         .port = &library_port,
         .context = end,
         .status_lost = OCHE_STATUS_RETRY_EXCEEDED,
         .line_rate_bps = network->extras[rogue->host->port - network->ports].rate_bps,
-        .peer_line_rate_bps = network->extras[network->nodes[peer].first_port].rate_bps,
+        .peer_line_rate_bps = network->extras[network->nodes[peer_of(end)].first_port].rate_bps,
         .mtu_bytes = (uint32_t)rogue->host->shared->params->mtu_bytes,
-        .depth = depth_of(rogue, connection),
+        .depth = depth_of(rogue, end->connection),
     };
+}
 
-    *end = (struct oche_rogue_end){
-        .rogue = rogue,
-        .next = rogue->ends,
-        .connection = connection,
-        .first_failed = UINT32_MAX,
-        .noise = oche_random_stream(rogue->host->shared->seed, "rogue rtt noise", connection)};
-    rogue->ends = end;
-    end->cq = oche_cq_create((char *)end + oche_lines(sizeof(*end)), entries);
+size_t oche_rogue_parts_bytes(const struct oche_rogue_end *end)
+{
+    struct oche_rogue_end *of = (struct oche_rogue_end *)end;
+    const struct rogue_config library = library_config(of);
+    const struct oche_qp_config qp = qp_config(end->rogue, end->connection, 0, of);
+
+    return PARTS_HEAD + oche_lines(oche_cq_bytes(entries_of(end->rogue, end->connection))) +
+           2 * oche_lines(oche_qp_bytes(end->rogue->nic, &qp)) +
+           oche_lines(rogue_connection_bytes(&library));
+}
+
+void oche_rogue_make_parts(struct oche_rogue_end *end, struct oche_rogue_parts *parts)
+{
+    struct oche_rogue *rogue = end->rogue;
+    const uint32_t entries = entries_of(rogue, end->connection);
+    const struct rogue_config library = library_config(end);
+    char *memory = (char *)parts + PARTS_HEAD;
+
+    parts->end = end;
+    end->parts = parts;
+    end->noted = 0;
+    end->cq = oche_cq_create(memory, entries);
+    memory += oche_lines(oche_cq_bytes(entries));
     oche_cq_arm(end->cq, false);
     for (unsigned qp = 0; qp < 2; qp++) {
-        struct oche_qp_config qp_of = qp_config(rogue, connection, qp, end);
-        end->qps[qp] = oche_qp_create(
-            rogue->nic, oche_arena_take(arena, oche_qp_bytes(rogue->nic, &qp_of)), &qp_of);
+        struct oche_qp_config config = qp_config(rogue, end->connection, qp, end);
+        end->qps[qp] = oche_qp_create(rogue->nic, memory, &config);
+        memory += oche_lines(oche_qp_bytes(rogue->nic, &config));
         OCHE_MUST(end->qps[qp] != NULL);
-        connect(end, qp, 0, 0);
+        connect(end, qp, end->parked[qp].send_psn, end->parked[qp].recv_psn);
         post_receives(end, qp);
     }
-    end->library =
-        rogue_connection_create(oche_arena_take(arena, rogue_connection_bytes(&config)), &config);
+    end->library = rogue_connection_create(memory, &library);
     rogue_set_retry_count(end->library, (uint32_t)rogue->host->shared->params->retry_count);
+}
+
+struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection)
+{
+    struct oche_rogue_end *end = oche_rogue_find_parked(rogue, connection);
+    bool again = end != NULL;
+
+    if (!again) {
+        end = oche_arena_take(&rogue->host->shard->arena, sizeof(*end));
+        *end = (struct oche_rogue_end){
+            .rogue = rogue,
+            .next = rogue->ends,
+            .connection = connection,
+            .first_failed = UINT32_MAX,
+            .noise = oche_random_stream(rogue->host->shared->seed, "rogue rtt noise", connection)};
+        rogue->ends = end;
+    }
+    oche_rogue_make_parts(end, oche_rogue_take_parts(end, rogue->now));
+    if (again) {
+        const uint32_t epochs[2] = {end->parked[0].epoch, end->parked[1].epoch};
+        rogue_resume(end->library, epochs, end->parked_active);
+        oche_rogue_flows_over(end, rogue->now);
+    }
     return end;
 }
 
@@ -328,7 +370,7 @@ static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *pa
     if (connection->dst != rogue->host->address || connection->src != packet->src)
         return NULL;
     rogue->now = now;
-    return oche_rogue_open(rogue, number, connection->src)->qps[oche_rogue_which(packet->dest_qpn)];
+    return oche_rogue_open(rogue, number)->qps[oche_rogue_which(packet->dest_qpn)];
 }
 
 static void on_completion(void *context, struct oche_cq *cq)

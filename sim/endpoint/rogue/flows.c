@@ -81,6 +81,7 @@ void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
     }
     oche_rogue_post(end, now);
     oche_rogue_note_time(end);
+    oche_rogue_flows_over(end, now);
 }
 
 void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes, oche_time now)
@@ -105,5 +106,6 @@ void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes,
         return;
     end->arrived = 0;
     oche_host_flow_delivered(host, end->connection, now);
+    oche_rogue_flows_over(end, now);
     oche_host_start(host, host->flows->plan[number].then_at_receiver, now);
 }

@@ -42,6 +42,10 @@ static inline unsigned oche_rogue_which(uint32_t qpn)
 }
 
 struct oche_rogue_end;
+struct oche_rogue_parts;
+
+/* Ends of two sizes: sources post verbs, destinations do not. */
+enum oche_rogue_role { OCHE_ROGUE_SOURCE, OCHE_ROGUE_DESTINATION, OCHE_ROGUE_ROLES };
 
 struct oche_rogue {
     struct oche_nic *nic;
@@ -53,6 +57,10 @@ struct oche_rogue {
     struct oche_rogue_end *waiting; /* list of the ends whose completions have not been polled */
     /* list of the ends whose library may want to be called at some time */
     struct oche_rogue_end *timed;
+    /* ends whose flows are over, in the order in which they may be parked (park.c) */
+    struct oche_rogue_end *over_head, *over_tail;
+    struct oche_rogue_parts *unused[OCHE_ROGUE_ROLES]; /* parts of ends that are parked */
+    struct rogue_counts parked_counts;                 /* of these ends' libraries */
     bool datagram_waits;
     oche_time now; /* time of the event that is being handled */
     uint64_t corrupt_bytes;
@@ -64,11 +72,19 @@ struct oche_rogue {
 /* One end of a connection. */
 struct oche_rogue_end {
     struct oche_rogue *rogue;
-    struct oche_rogue_end *next, *next_waiting, *next_timed;
+    struct oche_rogue_end *next, *next_waiting, *next_timed, *next_over;
+    /* NULL while it is parked, and so are the next three */
+    struct oche_rogue_parts *parts;
     struct rogue_connection *library;
     struct oche_qp *qps[2];
     struct oche_cq *cq;
     uint32_t connection;
+    bool over;            /* in the list that begins with rogue->over_head */
+    oche_time park_after; /* if it is */
+    struct {
+        uint32_t send_psn, recv_psn, epoch;
+    } parked[2]; /* its queue pairs' state while it is parked */
+    uint8_t parked_active;
     bool waits; /* in rogue->waiting */
     bool timed; /* in rogue->timed */
     /* Sender. Flows are numbered from 0, in the order of the connection. */
@@ -87,8 +103,12 @@ struct oche_rogue_end {
 
 /* ends.c */
 void oche_rogue_create(void *state, struct oche_host *host);
-/* Returns this host's end of the connection, or NULL. */
+/* Returns this host's end of the connection, or NULL if there is none or it is parked. */
 struct oche_rogue_end *oche_rogue_find(const struct oche_rogue *rogue, uint32_t connection);
+/* Makes the queue pairs, the completion queue and the library of an end. */
+void oche_rogue_make_parts(struct oche_rogue_end *end, struct oche_rogue_parts *parts);
+/* Returns the bytes of an end's parts. */
+size_t oche_rogue_parts_bytes(const struct oche_rogue_end *end);
 /*
  * To be called after each call of the library: notes whether the library wants to be called later.
  */
@@ -100,13 +120,24 @@ static inline void oche_rogue_note_time(struct oche_rogue_end *end)
     end->next_timed = end->rogue->timed;
     end->rogue->timed = end;
 }
-/* Makes this host's end, which does not exist yet, with both queue pairs. */
-struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection,
-                                       uint32_t peer);
+/* Makes this host's end with both queue pairs, or makes one that is parked work again. */
+struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection);
 /*
  * Returns the first PSN that an end of a connection sends in an epoch. `receiver`: at the receiver.
  */
 uint32_t oche_rogue_psn(bool receiver, uint32_t connection, unsigned qp, uint32_t epoch);
+
+/*
+ * park.c: the parts of ends whose flows are over are used again for new ends. If a packet still
+ * comes for such an end, it gets parts once more, and goes on where it was.
+ */
+enum oche_rogue_role oche_rogue_role(const struct oche_rogue_end *end);
+/* Returns this host's end if it is parked, or NULL. */
+struct oche_rogue_end *oche_rogue_find_parked(const struct oche_rogue *rogue, uint32_t connection);
+/* To be called when something has ended that may have been the end's last flow. */
+void oche_rogue_flows_over(struct oche_rogue_end *end, oche_time now);
+/* Returns parts for an end, of its size. */
+struct oche_rogue_parts *oche_rogue_take_parts(struct oche_rogue_end *end, oche_time now);
 
 /* flows.c: the flows of a connection as verbs of the library. */
 void oche_rogue_post(struct oche_rogue_end *end, oche_time now);
