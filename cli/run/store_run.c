@@ -180,6 +180,17 @@ static const char *failure(uint32_t status)
     return status < OCHE_STATUSES && words[status] != NULL ? words[status] : "failed";
 }
 
+/* A flow is incomplete if part of it was lost for good, which its sender need not know. */
+static const char *status_of(const struct oche_flow_sent *sent,
+                             const struct oche_flow_received *received)
+{
+    if (sent->failed != 0)
+        return failure(sent->failed);
+    if (received->delivered != OCHE_NEVER)
+        return "completed";
+    return received->passed_over || sent->completed != OCHE_NEVER ? "incomplete" : "unfinished";
+}
+
 /* Returns the name of the port of a node in the forest of PAUSEs; NULL if it is unknown. */
 static const char *pause_port(const struct oche_world *world, uint32_t node, char *text,
                               size_t text_bytes)
@@ -223,9 +234,7 @@ static void store_flows(struct oche_results *results, struct oche_world *world)
             .ideal = oche_world_ideal_time(world, i),
             .retransmitted_packets = sent->retransmitted_packets,
             .timeouts = sent->timeouts,
-            .status = sent->failed != 0                            ? failure(sent->failed)
-                      : flows->received[i].delivered == OCHE_NEVER ? "unfinished"
-                                                                   : "completed",
+            .status = status_of(sent, &flows->received[i]),
             .measured = sent->started >= warmup,
             .held = holds.held,
             .lost = holds.lost,

@@ -69,6 +69,7 @@ struct oche_flow_sent {
 /* Results of a flow that its destination's node writes. */
 struct oche_flow_received {
     oche_time delivered; /* when the last byte arrived; OCHE_NEVER: it has not arrived */
+    bool passed_over;    /* its end was lost for good, and later bytes have arrived */
 };
 
 /*
@@ -94,7 +95,7 @@ struct oche_connection {
     uint32_t posted; /* flows given to the queue pair; written by the source */
     uint32_t timeouts;          /* timeouts of the completed flows; written by the source */
     uint64_t retransmitted;     /* packets resent for the completed flows; written by the source */
-    uint32_t delivered;         /* flows delivered; written by the destination */
+    uint32_t delivered;         /* flows delivered or passed over; written by the destination */
     uint64_t packets_delivered; /* packets of the delivered flows; written by the destination */
 };
 

@@ -109,6 +109,15 @@ uint32_t oche_host_flow_delivered(struct oche_host *host, uint32_t number, oche_
     return flow;
 }
 
+uint32_t oche_host_flow_passed_over(struct oche_host *host, uint32_t number)
+{
+    struct oche_connection *connection = &host->flows->connections[number];
+    uint32_t flow = host->flows->order[connection->first + connection->delivered++];
+
+    host->flows->received[flow].passed_over = true;
+    return flow;
+}
+
 void oche_host_flow_completed(struct oche_host *host, uint32_t number, enum oche_status status,
                               uint64_t retransmitted, uint64_t timeouts, oche_time now)
 {

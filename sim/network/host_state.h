@@ -60,6 +60,11 @@ void oche_host_flow_started(struct oche_host *host, uint32_t number, oche_time n
  */
 uint32_t oche_host_flow_delivered(struct oche_host *host, uint32_t connection, oche_time now);
 /*
+ * To be called, in place of that, when bytes of a later flow have arrived and the next flow's end
+ * was lost for good. Returns the number of the flow that was passed over.
+ */
+uint32_t oche_host_flow_passed_over(struct oche_host *host, uint32_t connection);
+/*
  * To be called when flow `number` is completely acknowledged or has failed. `retransmitted`
  * (packets) and `timeouts` are the connection's totals so far.
  */

@@ -66,12 +66,13 @@ struct shadow_world {
     unsigned delivered[MOST_FLOWS];
     uint64_t first_failure; /* packets that the port had sent; 0: none has failed since the last */
     uint64_t failures, resumed;
-    oche_time slowest;
+    oche_time slowest, last_loss;
 };
 
 struct sums {
     uint64_t failures, resumed, read_resumed, switches, replayed, doubled, kills, messages;
-    uint64_t lost_batches, timeouts; /* UC */
+    /* UC: flows that are incomplete, and those of them that later ones followed */
+    uint64_t lost_batches, timeouts, incomplete, after;
     oche_time slowest;
 };
 
@@ -225,6 +226,9 @@ static void on_event(void *context, uint32_t node, const struct oche_trace_recor
         if ((uint32_t)record->b > 0)
             on_sent(world, connection, oche_rogue_which(record->qpn), record->time);
         break;
+    case OCHE_TRACE_DROPPED:
+        world->last_loss = record->time;
+        break;
     case OCHE_TRACE_FLOW_ENDED:
         world->delivered[record->a]++;
         break;
@@ -250,7 +254,7 @@ static void run_once(struct shadow_world *world)
 {
     write_pattern(world);
     world->first_failure = world->failures = world->resumed = 0;
-    world->slowest = world->rtt = 0;
+    world->slowest = world->rtt = world->last_loss = 0;
     for (unsigned i = 0; i < MOST_FLOWS; i++) {
         world->watched[i] = (struct watched){.failed = OCHE_NEVER};
         world->delivered[i] = 0;
@@ -360,6 +364,11 @@ static void run_uc(uint64_t seed, struct sums *sums)
     for (uint32_t i = 0; i < flows->count; i++) {
         WORLD_MUST(&world, flows->sent[i].completed != OCHE_NEVER);
         WORLD_MUST(&world, world.delivered[i] <= 1);
+        /* What began after the last loss has arrived, whatever is missing before it. */
+        if (flows->sent[i].started > world.last_loss)
+            WORLD_MUST(&world, world.delivered[i] == 1);
+        sums->incomplete += world.delivered[i] == 0;
+        sums->after += world.delivered[i] == 0 && flows->received[i].passed_over;
         asked[flows->plan[i].connection] += flows->plan[i].bytes;
     }
     for (uint32_t i = 0; i < flows->connection_count; i++)
@@ -367,6 +376,7 @@ static void run_uc(uint64_t seed, struct sums *sums)
     WORLD_MUST(&world, world.failures == 0);
     WORLD_MUST(&world, counted(&world, "switches") == 0);
     WORLD_MUST(&world, counted(&world, "replayed_pieces") == 0);
+    WORLD_MUST(&world, counted(&world, "doubled_bytes") == 0);
     WORLD_MUST(&world, world.small.totals.corrupt_bytes == 0);
     WORLD_MUST(&world,
                world.small.totals.lost_packets > 0 || counted(&world, "missing_bytes") == 0);
@@ -407,8 +417,10 @@ static void nothing_is_repeated_on_uc(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= seeds_of(UC_WORLDS); seed++)
         run_uc(seed, &sums);
-    printf("UC: %llu batches lost, %llu timeouts\n", (unsigned long long)sums.lost_batches,
-           (unsigned long long)sums.timeouts);
+    printf("UC: %llu batches lost, %llu timeouts, %llu flows incomplete, %llu with later ones\n",
+           (unsigned long long)sums.lost_batches, (unsigned long long)sums.timeouts,
+           (unsigned long long)sums.incomplete, (unsigned long long)sums.after);
+    assert_true(sums.after > seeds_least(25));
     assert_true(sums.lost_batches > seeds_least(400));
     assert_true(sums.timeouts > seeds_least(100));
 }

@@ -84,16 +84,44 @@ void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
     oche_rogue_flows_over(end, now);
 }
 
+/*
+ * UC: bytes of flow `number` have come, so what has not come of the flows before it will not. They
+ * stay incomplete, and what they would have started does not start.
+ */
+static void pass_over(struct oche_rogue_end *end, uint32_t number)
+{
+    struct oche_host *host = end->rogue->host;
+
+    while (flow_at(end, connection_of(end)->delivered) != number) {
+        uint32_t lost = oche_host_flow_passed_over(host, end->connection);
+
+        end->rogue->missing_bytes += host->flows->plan[lost].bytes - end->arrived;
+        end->arrived = 0;
+    }
+}
+
+/* True if all of the flow has come, or nothing of it is waited for any more. */
+static bool is_over(const struct oche_rogue_end *end, uint32_t number)
+{
+    const struct oche_flow_received *received = &end->rogue->host->flows->received[number];
+
+    return connection_of(end)->delivered == connection_of(end)->count ||
+           received->delivered != OCHE_NEVER || received->passed_over;
+}
+
 void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes, oche_time now)
 {
     struct oche_rogue *rogue = end->rogue;
     struct oche_host *host = rogue->host;
-    const struct oche_connection *connection = connection_of(end);
     uint32_t number = (uint32_t)(va >> 32), offset = (uint32_t)va;
+    bool over = is_over(end, number);
 
-    if (connection->delivered == connection->count ||
-        host->flows->received[number].delivered != OCHE_NEVER ||
-        number != flow_at(end, connection->delivered) || (uint64_t)offset + bytes <= end->arrived) {
+    if (bytes == 0) /* an answer, which belongs to no flow */
+        return;
+    if (!over && rogue->params->library.transport == ROGUE_UC)
+        pass_over(end, number);
+    if (over || number != flow_at(end, connection_of(end)->delivered) ||
+        (uint64_t)offset + bytes <= end->arrived) {
         rogue->doubled_bytes += bytes;
         return;
     }
