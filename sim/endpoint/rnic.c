@@ -10,11 +10,9 @@
 
 #include "sim/network/flow.h"
 #include "sim/network/host_state.h"
-#include "sim/network/payload.h"
 
 #define CQ_ENTRIES   64
 #define POLL_AT_ONCE 32
-#define MESSAGE_KEY  1
 #define LINGER       OCHE_MS /* how long a receiver's queue pair still answers duplicates */
 
 /* The memory of a queue pair that is not in use, and its place in the linger queue. */
@@ -170,11 +168,11 @@ static void post(struct oche_rnic *rnic, struct oche_connection *connection, str
             .flags = OCHE_WORK_SIGNALED,
             .sge_count = 1,
             .remote_va = va,
-            .rkey = MESSAGE_KEY,
+            .rkey = OCHE_MEMORY_KEY,
             .group = oche_flow_incast(rnic->host->flows, number),
             .sge[0] = {.va = va,
                        .length = (uint32_t)rnic->host->flows->plan[number].bytes,
-                       .lkey = MESSAGE_KEY},
+                       .lkey = OCHE_MEMORY_KEY},
         };
         if (oche_qp_post_send(qp, &work) != 0)
             return; /* the send queue is full until a flow completes */
@@ -279,23 +277,6 @@ static void on_timed_out(void *context, struct oche_qp *qp, oche_time now)
         oche_mishaps_timed_out(&rnic->host->shard->mishaps, qp, now);
 }
 
-static void on_read(void *context, const struct oche_region *region, uint64_t offset, void *to,
-                    uint32_t bytes)
-{
-    (void)context;
-    (void)region;
-    oche_payload_fill(offset, to, bytes);
-}
-
-static void on_write(void *context, const struct oche_region *region, uint64_t offset,
-                     const void *from, uint32_t bytes)
-{
-    struct oche_rnic *rnic = context;
-
-    (void)region;
-    rnic->corrupt_bytes += oche_payload_differs(offset, from, bytes);
-}
-
 static const struct oche_nic_port plain_port = {
     .delivered = on_delivered,
     .unknown_qp = on_unknown_qp,
@@ -305,8 +286,8 @@ static const struct oche_nic_port payload_port = {
     .delivered = on_delivered,
     .unknown_qp = on_unknown_qp,
     .timed_out = on_timed_out,
-    .read = on_read,
-    .write = on_write,
+    .read = oche_memory_read,
+    .write = oche_memory_write,
 };
 
 /* ---- making and reading ---- */
@@ -344,14 +325,7 @@ static void create(void *state, struct oche_host *host)
     rnic->nic = oche_nic_create(oche_arena_take(arena, oche_nic_bytes(&config)), &config);
     host->nic = rnic->nic;
     rnic->cq = oche_cq_create(oche_arena_take(arena, oche_cq_bytes(CQ_ENTRIES)), CQ_ENTRIES);
-    struct oche_region all = {.va = 0,
-                              .length = UINT64_C(1) << 62,
-                              .key = MESSAGE_KEY,
-                              .access = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE |
-                                        OCHE_ACCESS_REMOTE_READ,
-                              .pd = 1};
-    bool added = oche_nic_add_region(rnic->nic, &all);
-    OCHE_MUST(added);
+    oche_memory_add(rnic->nic);
     struct oche_qp_config typical = qp_config(rnic, 0, false);
     rnic->qp_bytes =
         (uint32_t)oche_lines(oche_qp_bytes(rnic->nic, &typical) + sizeof(struct oche_rnic_parked));
@@ -416,7 +390,7 @@ static uint64_t corrupt_bytes(const void *state)
 {
     const struct oche_rnic *rnic = state;
 
-    return rnic->corrupt_bytes;
+    return rnic->memory.corrupt_bytes;
 }
 
 static struct oche_qp *find(void *state, uint32_t connection)

@@ -8,11 +8,13 @@
 
 #include "core/wire/opcode.h"
 #include "sim/endpoint/endpoint.h"
+#include "sim/endpoint/memory.h"
 #include "sim/network/host.h"
 
 struct oche_rnic_parked;
 
 struct oche_rnic {
+    struct oche_memory memory; /* first: see memory.h */
     struct oche_nic *nic;
     struct oche_host *host;
     struct oche_cq *cq;
@@ -21,7 +23,6 @@ struct oche_rnic {
     struct oche_rnic_parked *linger_head, *linger_tail;
     uint32_t qp_bytes;
     bool has_failed; /* a queue pair has failed; work that is posted to it completes at once */
-    uint64_t corrupt_bytes;
 };
 
 _Static_assert(sizeof(struct oche_rnic) <= OCHE_CACHE_LINE, "fetched as one line");

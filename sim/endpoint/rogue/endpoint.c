@@ -128,7 +128,7 @@ static uint64_t late_packets(const void *state)
 
 static uint64_t corrupt_bytes(const void *state)
 {
-    return ((const struct oche_rogue *)state)->corrupt_bytes;
+    return ((const struct oche_rogue *)state)->memory.corrupt_bytes;
 }
 
 static uint64_t rate_bps(void *state, uint32_t connection)

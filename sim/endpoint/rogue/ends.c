@@ -3,9 +3,7 @@
 #include "core/qp/nic.h"
 #include "sim/endpoint/rogue/rogue_host.h"
 #include "sim/network/flow.h"
-#include "sim/network/payload.h"
 
-#define MESSAGE_KEY 1
 #define NO_PIECES   4                /* of an end that only receives */
 #define PIECES      8                /* of a connection whose verbs are whole flows */
 #define MORE_PIECES 512              /* of one with small verbs */
@@ -37,8 +35,8 @@ static bool post(void *context, unsigned qp, const struct rogue_piece *piece)
         .imm = piece->echo_imm,
         .sge_count = 1,
         .remote_va = va,
-        .rkey = MESSAGE_KEY,
-        .sge[0] = {.va = va, .length = piece->bytes, .lkey = MESSAGE_KEY},
+        .rkey = OCHE_MEMORY_KEY,
+        .sge[0] = {.va = va, .length = piece->bytes, .lkey = OCHE_MEMORY_KEY},
     };
 
     return oche_qp_post_send(end->qps[qp], &work) == 0;
@@ -49,7 +47,7 @@ static void answer(void *context, uint32_t imm)
 {
     struct oche_rogue_end *end = context;
     struct oche_send_work work = {
-        .wr_id = NO_PIECE, .opcode = OCHE_WORK_WRITE_IMM, .imm = imm, .rkey = MESSAGE_KEY};
+        .wr_id = NO_PIECE, .opcode = OCHE_WORK_WRITE_IMM, .imm = imm, .rkey = OCHE_MEMORY_KEY};
 
     oche_qp_post_send(end->qps[0], &work);
 }
@@ -71,7 +69,7 @@ static void limit_reads(void *context, unsigned qp, uint64_t bps)
     struct oche_send_work work = {.wr_id = NO_PIECE,
                                   .opcode = OCHE_WORK_WRITE_IMM,
                                   .imm = (uint32_t)(bps / OCHE_MBPS),
-                                  .rkey = MESSAGE_KEY};
+                                  .rkey = OCHE_MEMORY_KEY};
 
     oche_qp_post_send(end->qps[qp], &work);
 }
@@ -389,28 +387,12 @@ static void on_completion(void *context, struct oche_cq *cq)
     rogue->waiting = end;
 }
 
-static void on_read(void *context, const struct oche_region *region, uint64_t offset, void *to,
-                    uint32_t bytes)
-{
-    (void)context;
-    (void)region;
-    oche_payload_fill(offset, to, bytes);
-}
-
-static void on_write(void *context, const struct oche_region *region, uint64_t offset,
-                     const void *from, uint32_t bytes)
-{
-    struct oche_rogue *rogue = context;
-
-    (void)region;
-    rogue->corrupt_bytes += oche_payload_differs(offset, from, bytes);
-}
-
 #define PORT                                                                                       \
     .delivered = on_delivered, .unknown_qp = on_unknown_qp, .completion_event = on_completion
 
 static const struct oche_nic_port plain_port = {PORT};
-static const struct oche_nic_port payload_port = {PORT, .read = on_read, .write = on_write};
+static const struct oche_nic_port payload_port = {PORT, .read = oche_memory_read,
+                                                  .write = oche_memory_write};
 
 /* ---- polling ---- */
 
@@ -551,12 +533,6 @@ void oche_rogue_create(void *state, struct oche_host *host)
     rogue->nic =
         oche_nic_create(oche_arena_take(&host->shard->arena, oche_nic_bytes(&config)), &config);
     host->nic = rogue->nic;
-    struct oche_region all = {.length = UINT64_C(1) << 62,
-                              .key = MESSAGE_KEY,
-                              .access = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE |
-                                        OCHE_ACCESS_REMOTE_READ,
-                              .pd = 1};
-    bool added = oche_nic_add_region(rogue->nic, &all);
-    OCHE_MUST(added);
+    oche_memory_add(rogue->nic);
     make_datagrams(rogue);
 }

@@ -6,8 +6,6 @@
  */
 #include "sim/endpoint/rogue/rogue_host.h"
 
-#define MESSAGE_KEY 1
-
 static struct oche_connection *connection_of(const struct oche_rogue_end *end)
 {
     return &end->rogue->host->flows->connections[end->connection];

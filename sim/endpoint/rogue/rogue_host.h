@@ -11,6 +11,7 @@
 #include "core/random.h"
 #include "rogue/connection.h"
 #include "sim/endpoint/endpoint.h"
+#include "sim/endpoint/memory.h"
 #include "sim/network/host_state.h"
 
 /* The parameters of `congestion_control` if its value is rogue. */
@@ -48,6 +49,7 @@ struct oche_rogue_parts;
 enum oche_rogue_role { OCHE_ROGUE_SOURCE, OCHE_ROGUE_DESTINATION, OCHE_ROGUE_ROLES };
 
 struct oche_rogue {
+    struct oche_memory memory; /* first: see memory.h */
     struct oche_nic *nic;
     struct oche_host *host;
     const struct oche_rogue_params *params;
@@ -62,8 +64,7 @@ struct oche_rogue {
     struct oche_rogue_parts *unused[OCHE_ROGUE_ROLES]; /* parts of ends that are parked */
     struct rogue_counts parked_counts;                 /* of these ends' libraries */
     bool datagram_waits;
-    oche_time now; /* time of the event that is being handled */
-    uint64_t corrupt_bytes;
+    oche_time now;               /* time of the event that is being handled */
     uint64_t doubled_bytes;      /* bytes that a shadow has delivered a second time */
     uint64_t missing_bytes;      /* bytes that were passed over: must stay 0 */
     struct oche_rtt_chunk *rtts; /* round trips that changed a window, of all connections */
