@@ -124,7 +124,7 @@ struct model {
     uint64_t losses, partial, markers, forged, refused_posts, late_replays;
     uint64_t at_once; /* both ends' queue pair failed before either heard of the other's failure */
     uint64_t messages_kept; /* messages and what is before them that were not repeated */
-    uint64_t ghosts, ghosts_accepted;
+    uint64_t ghosts, ghosts_accepted, ghosts_after_end; /* the sender's verb had ended */
 };
 
 /* The ends' parameters, depths and verbs are chosen by the caller between these two. */

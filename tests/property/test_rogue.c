@@ -5,7 +5,8 @@
  *
  *   verbs      each ends exactly once, in order; one that is done has been executed; what is
  *              executed passes nothing over; atomics are executed once, or the connection breaks;
- *              messages are received once, whatever arrives late from a queue pair that failed
+ *              messages are received once, whatever arrives late from a queue pair that failed,
+ *              and no late WRITE arrives behind a message that follows it
  *   NIC        at most `depth` pieces; nothing on a queue pair that failed or is not active; none
  *              starts again with completions still to come (rogue.md#r13)
  *   the end    when the trouble is over both ends are idle, each queue pair is ready at both ends
@@ -26,7 +27,7 @@
 
 struct sums {
     uint64_t verbs, switches, replayed, markers, losses, partial, broken, refused, forged, both;
-    uint64_t samples, at_once, kept, ghosts, accepted, closed;
+    uint64_t samples, at_once, kept, ghosts, accepted, after_end, closed;
 };
 
 static uint64_t below(struct model *model, uint64_t n)
@@ -197,6 +198,7 @@ static void count(const struct model *model, struct sums *sums)
     sums->kept += model->messages_kept;
     sums->ghosts += model->ghosts;
     sums->accepted += model->ghosts_accepted;
+    sums->after_end += model->ghosts_after_end;
     sums->closed += model->faults.close != OCHE_NEVER;
 }
 
@@ -218,7 +220,8 @@ static void print(const struct sums *sums)
         "pieces again, %llu worlds with both queue pairs, %llu markers, %llu posts refused, %llu "
         "messages forged, %llu ends broken, %llu worlds closed; %llu times both ends failed at "
         "once, "
-        "%llu pieces not repeated, %llu late arrivals, %llu accepted\n",
+        "%llu pieces not repeated, %llu late arrivals, %llu accepted, "
+        "%llu of verbs that had ended\n",
         (unsigned long long)sums->verbs, (unsigned long long)sums->samples,
         (unsigned long long)sums->losses, (unsigned long long)sums->partial,
         (unsigned long long)sums->switches, (unsigned long long)sums->replayed,
@@ -226,7 +229,8 @@ static void print(const struct sums *sums)
         (unsigned long long)sums->refused, (unsigned long long)sums->forged,
         (unsigned long long)sums->broken, (unsigned long long)sums->closed,
         (unsigned long long)sums->at_once, (unsigned long long)sums->kept,
-        (unsigned long long)sums->ghosts, (unsigned long long)sums->accepted);
+        (unsigned long long)sums->ghosts, (unsigned long long)sums->accepted,
+        (unsigned long long)sums->after_end);
 }
 
 static void worlds(void **state)
@@ -248,6 +252,7 @@ static void worlds(void **state)
     assert_true(sums.at_once > seeds_least(3000));
     assert_true(sums.kept > seeds_least(200));
     assert_true(sums.accepted > seeds_least(100));
+    assert_true(sums.after_end > seeds_least(8)); /* docs/rogue.md#late says when */
     assert_true(sums.closed > seeds_least(60));
     assert_true(sums.broken > seeds_least(150));
     assert_true(sums.broken < seeds_of(WORLDS));
