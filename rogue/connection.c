@@ -142,24 +142,45 @@ static void complete_batches(struct rogue_connection *r, uint64_t number, oche_t
     }
 }
 
+/*
+ * True if packets of a failed queue pair may still change the peer's memory: the peer has not heard
+ * of the failure. Until then no verb ends, as the application may use its memory anew afterwards
+ * (rogue.md#r27).
+ */
+static bool peer_still_takes(const struct rogue_connection *r)
+{
+    if (r->broken || !r->config.params->hold_ends)
+        return false;
+    for (unsigned qp = 0; qp < 2; qp++)
+        if (r->sides[qp].health != QP_READY && !r->sides[qp].peer_told)
+            return true;
+    return false;
+}
+
+void end_verbs(struct rogue_connection *r)
+{
+    if (peer_still_takes(r))
+        return;
+    while (r->verb_done < r->verb_complete) {
+        const struct rogue_verb *verb = verb_at(r, r->verb_done++);
+        r->config.port->ended(r->config.context, verb, ROGUE_DONE, 0);
+    }
+}
+
 /* To be called when all pieces up to and including `number` have completed. */
 static void complete_through(struct rogue_connection *r, uint64_t number, oche_time completed,
                              bool measured, oche_time now)
 {
-    const struct rogue_port *port = r->config.port;
-
     if (r->config.params->transport == ROGUE_UC)
         echo_left(r, number, completed, now);
     else
         complete_batches(r, number, completed, measured, now);
     while (r->piece_done <= number && r->piece_done < r->piece_next) {
         const struct piece *piece = piece_at(r, r->piece_done++);
-        const struct rogue_verb *verb = verb_at(r, piece->verb);
-        if (piece->offset + piece->bytes < verb->bytes)
-            continue;
-        r->verb_done = piece->verb + 1;
-        port->ended(r->config.context, verb, ROGUE_DONE, 0);
+        if (piece->offset + piece->bytes >= verb_at(r, piece->verb)->bytes)
+            r->verb_complete = piece->verb + 1;
     }
+    end_verbs(r);
 }
 
 void break_connection(struct rogue_connection *r, enum rogue_outcome first, int status)
@@ -172,6 +193,7 @@ void break_connection(struct rogue_connection *r, enum rogue_outcome first, int 
         port->fail(r->config.context, 1);
         r->sides[0].repeat = r->sides[1].repeat = r->echo_deadline = OCHE_NEVER;
     }
+    end_verbs(r);
     while (r->verb_done < r->verb_next) {
         const struct rogue_verb *verb = verb_at(r, r->verb_done++);
         port->ended(r->config.context, verb, first, first == ROGUE_FAILED ? status : 0);

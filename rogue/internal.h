@@ -74,6 +74,7 @@ struct rogue_connection {
      * connection.
      */
     uint64_t verb_done, verb_next;
+    uint64_t verb_complete; /* verbs before this one have completed; from verb_done on, held */
     uint64_t piece_done, piece_next;
     uint64_t batch_done, batch_next;
     uint64_t cursor; /* the verb to post next; cursor_offset: from which byte on */
@@ -110,6 +111,8 @@ static inline struct batch *batch_at(const struct rogue_connection *r, uint64_t 
 
 /* pump.c: forgets what was posted from piece `number` on; the next pump posts it again. */
 void rewind_to(struct rogue_connection *r, uint64_t number);
+/* connection.c: ends the verbs that have completed, unless they must be held. */
+void end_verbs(struct rogue_connection *r);
 /* connection.c: ends every verb that is under way, the first one with `status`. */
 void break_connection(struct rogue_connection *r, enum rogue_outcome first, int status);
 /*

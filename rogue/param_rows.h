@@ -81,6 +81,10 @@ extern const char *const rogue_transport_names[];
     {OCHE_PARAM(struct rogue_params, keep_window), OCHE_IS_BOOL(false), \
      .where = "rogue.md#r23", \
      .help = "RC: the window stays when a queue pair fails; false: it begins anew"}, \
+    {OCHE_PARAM(struct rogue_params, hold_ends), OCHE_IS_BOOL(true), \
+     .where = "rogue.md#r27", \
+     .help = "RC: after a queue pair has failed no verb ends before the peer has heard of it, " \
+             "because packets that are late may write into memory"}, \
     {OCHE_PARAM(struct rogue_params, resync_interval), \
      OCHE_IS_TIME(OCHE_MS, OCHE_US, OCHE_SEC), .where = "rogue.md#resync", \
      .help = "between two attempts to bring a failed queue pair back"}, \

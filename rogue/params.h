@@ -24,7 +24,7 @@ struct rogue_params {
     uint32_t transport; /* enum rogue_transport */
     double loss_factor;
     oche_time uc_timeout;
-    bool shadow, keep_window;
+    bool shadow, keep_window, hold_ends;
     oche_time resync_interval;
     uint64_t resync_tries;
     uint64_t fruitless_switches;

@@ -59,7 +59,7 @@ static void take_over(struct rogue_connection *r)
     if (r->sides[r->active].health != QP_WAITING || r->sides[other].health != QP_READY)
         return;
     r->active = other;
-    r->counts.switches += r->verb_done < r->verb_next;
+    r->counts.switches += r->verb_complete < r->verb_next;
     set_limits(r, other);
 }
 
@@ -237,6 +237,7 @@ void rogue_told(struct rogue_connection *r, const struct rogue_resync *message, 
     side->peer_told |= message->kind != ROGUE_RESYNC_DONE;
     if (message->kind != ROGUE_RESYNC_DONE)
         side->peer_psn = message->psn;
+    end_verbs(r);
     if (side->health == QP_DRAINING || side->epoch == 0)
         return;
     if (message->kind != ROGUE_RESYNC_DONE)

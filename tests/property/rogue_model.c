@@ -144,7 +144,8 @@ static void haunt(struct model_end *end, unsigned number, const struct model_pie
 /*
  * The peer takes it only if its queue pair has not failed or started again meanwhile: a failed one
  * gets new PSNs. Then its program has received no message that follows what arrives, so it cannot
- * have been told that the memory is free. The sender may believe that it is.
+ * have been told that the memory is free. Nor may the sender's program believe that it is, unless
+ * verbs end at once (hold_ends: false).
  */
 static void appear(struct model_end *end, const struct model_event *event)
 {
@@ -157,6 +158,7 @@ static void appear(struct model_end *end, const struct model_event *event)
     const struct model_verb *verb = &end->verbs[event->number];
     end->model->ghosts_accepted++;
     end->model->ghosts_after_end += verb->ended && !end->failed;
+    MODEL_MUST(end->model, !end->params.hold_ends || !verb->ended || end->failed);
     MODEL_MUST(end->model,
                verb->kind != ROGUE_WRITE ||
                    end->model->ends[1 - end->number].messages.received <= verb->messages_before);
