@@ -173,8 +173,9 @@ def wrong_for_tshark(capture, packets):
     guesses = [f"--disable-protocol={name}" for name in GUESSES]
     theirs = subprocess.run(
         ["tshark", "-r", capture, *checks, *guesses, "--disable-heuristic=mellanox_eoib",
-         "-Y", WRONG, "-T", "fields", "-e", "frame.number", "-e", "_ws.expert.message",
-         "-z", "io,phs"], text=True, errors="replace", capture_output=True, check=False)
+         "--disable-heuristic=eth_over_ib", "-Y", WRONG, "-T", "fields", "-e", "frame.number",
+         "-e", "_ws.expert.message", "-z", "io,phs"],
+        text=True, errors="replace", capture_output=True, check=False)
     found, _, counts = theirs.stdout.partition("=====")
     if theirs.returncode != 0 or found.strip():
         return f"tshark: status {theirs.returncode}: {found[:1000]}{theirs.stderr}"

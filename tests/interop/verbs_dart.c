@@ -16,7 +16,7 @@
 #define SIZE     (512 << 10)
 #define POSTED   2 /* WRITEs under way */
 #define SECONDS  0.3
-#define ATTEMPTS 12
+#define ATTEMPTS 40
 
 /* One sender and its own end at the receiver. */
 struct sender {
