@@ -8,8 +8,9 @@ OCHE is the program, whose `exec` runs both sides, each on a loopback address of
 works if both end with status 0 and what they print says so: a bandwidth or a latency above zero,
 the data checked where the program can (pingpong -c); and if a capture of each side is right:
 tshark finds nothing malformed and no warning, `oche wire` each ICRC right. NAME: only those whose
-command has it. --table prints the table of docs/clients.md; it and OCHE_LONG=yes also run what
-takes longest, perftest over all sizes by each operation. --preload: a sanitizer's library, which
+command has it; without, the first two of each program and transport. --table prints the table of
+docs/clients.md; it and OCHE_LONG=yes run all, also what takes longest, perftest over all sizes by
+each operation. --preload: a sanitizer's library, which
 must come before the programs'. Status 77: the programs are not installed.
 """
 import subprocess
@@ -83,6 +84,14 @@ def lists(oche):
                      pairs.Side(None)).error
 
 
+def firsts(entries):
+    """The first two entries of each client and transport."""
+    seen = {}
+    for entry in entries:
+        seen.setdefault((entry[0], entry[2]), []).append(entry)
+    return [entry for of_one in seen.values() for entry in of_one[:2]]
+
+
 def main(arguments):
     oche = arguments[0]
     table = "--table" in arguments
@@ -91,6 +100,8 @@ def main(arguments):
                if not names or any(name in f"{entry[2]} {entry[3]}" for name in names)]
     if not table and not pairs.LONG:
         entries = [entry for entry in entries if entry[2:] not in ALL_SIZES]
+        if not names:
+            entries = firsts(entries)
     pairs.need(*(entry[2] for entry in entries))
     failed = 0
     if not names:

@@ -40,6 +40,8 @@ SCENARIOS = {
             "rcp_rate.lowered"),
     "credits": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "ib_credits.fcps",
                 "ib_credits.waits", "fecn.marked", "fecn.victims"),
+    "rogue": ("rogue.switches", "rogue.replayed_pieces", "rogue.resynchronised", "rogue.held_off",
+              "lost_packets", "nic_timeouts"),
     "pairs": ("nic_ce_marked", "marks_tor_to_up", "nic_cnps_sent"),
     "tcp": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "drops_tor_to_host",
             "marks_tor_to_host", "nic_out_of_order_packets"),
@@ -95,7 +97,8 @@ def run(program, scenario, options, out):
     with sqlite3.connect(os.path.join(out, "run.sqlite")) as results:
         (value,) = results.execute("SELECT value FROM info WHERE key = 'trace_hash'").fetchone()
         return value, dict(results.execute(
-            "SELECT name, value FROM counters WHERE entity = 'all'").fetchall())
+            "SELECT name, value FROM counters WHERE entity = 'all' "
+            "UNION ALL SELECT name, value FROM metrics").fetchall())
 
 
 def runs_of(program):
