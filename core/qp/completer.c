@@ -576,7 +576,7 @@ void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
  */
 static bool waits_longer(struct oche_qp *qp, oche_time now)
 {
-    if (OCHE_LIKELY(qp->nic->recovery->rto == NULL))
+    if (OCHE_LIKELY(qp->nic->recovery->rto == NULL) || qp->own_timeouts)
         return false;
     oche_time had = qp->ack_waited, now_wants = ack_wait(qp);
     if (now_wants <= had)
