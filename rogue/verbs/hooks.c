@@ -277,13 +277,18 @@ ALSO(destroy_cq);
 /* A queue pair that is not wrapped begins (1) or ceases (-1) to use its completion queues. */
 void rv_others_use(const struct ibv_qp *qp, int change)
 {
-    const struct ibv_cq *cqs[2] = {qp != NULL ? qp->send_cq : NULL,
-                                   qp != NULL ? qp->recv_cq : NULL};
+    struct ibv_cq *cqs[2] = {qp != NULL ? qp->send_cq : NULL, qp != NULL ? qp->recv_cq : NULL};
 
     for (unsigned i = 0; i < 2; i++) {
         struct rv_cq *own = cqs[i] != NULL ? rv_find(RV_CQ, cqs[i]) : NULL;
-        if (own != NULL)
-            atomic_fetch_add(&own->others, (uint32_t)change);
+        if (own == NULL)
+            continue;
+        pthread_mutex_lock(&own->lock);
+        atomic_fetch_add(&own->others, (uint32_t)change);
+        bool missed = change > 0 && own->armed && !own->plain;
+        pthread_mutex_unlock(&own->lock);
+        if (missed) /* the event was asked for before anybody used the CQ itself */
+            own->context->ops.req_notify_cq(cqs[i], 0);
     }
 }
 

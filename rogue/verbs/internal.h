@@ -7,7 +7,7 @@
  *   hooks.c     the functions that replace those of libibverbs    table.c     object to ours
  *   interpose.c those that make objects, if preloaded             samples.c   round trips to read
  *   qp.c        queue pairs; their shadows                        states.c    ibv_modify_qp
- *   uc.c        unreliable connections
+ *   uc.c        unreliable connections                            fork.c      what a child has
  *   work.c      what is posted, as verbs of rogue/ and as pieces  port.c      rogue/'s port
  *   receives.c  receives, which move to the shadow                qp_ex.c     ibv_wr_*
  *   cq.c        completion queues as the application sees them    channel.c   their events
@@ -193,6 +193,9 @@ enum rv_kind { RV_CONTEXT, RV_CHANNEL, RV_CQ, RV_QP, RV_SHADOW, RV_KINDS };
 void *rv_find(enum rv_kind kind, const void *object);
 bool rv_put(enum rv_kind kind, const void *object, void *value);
 void rv_remove(enum rv_kind kind, const void *object);
+/* Around a fork. */
+void rv_tables_hold(void);
+void rv_tables_release(void);
 
 /* ---- hooks.c: the functions below ours ---- */
 
@@ -379,6 +382,8 @@ bool rv_peer_fits(const struct rv_qp *qp);
 bool rv_owns(const struct rv_context *context, const union ibv_gid *gid);
 
 bool rv_thread_start(void);
+/* In the child of a fork: as if it had never been started. */
+void rv_thread_leave(void);
 /* Returns the processor time that the thread has taken. */
 oche_time rv_thread_time(void);
 bool rv_thread_watch(int fd, void *what);
@@ -400,6 +405,8 @@ void rv_count_connection(const struct rv_qp *qp); /* adds its counters to those 
 
 enum rv_event { RV_STRANGERS, RV_SUPPRESSED, RV_MOVES, RV_EVENTS };
 void rv_count(enum rv_event event);
+/* In the child of a fork: what its parent has counted is the parent's. */
+void rv_counts_leave(void);
 
 oche_time rv_now(void);
 uint64_t rv_random(void);

@@ -73,3 +73,13 @@ void rv_remove(enum rv_kind kind, const void *object)
         atomic_store_explicit(&slot->key, GONE, memory_order_release);
     pthread_mutex_unlock(&lock);
 }
+
+void rv_tables_hold(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void rv_tables_release(void)
+{
+    pthread_mutex_unlock(&lock);
+}

@@ -24,6 +24,8 @@ struct rv_world rv_world = {
 static _Atomic bool sleeps; /* for longer than a tick */
 static pthread_t thread;
 static _Atomic bool runs; /* the thread */
+static enum { NEW, RUNS, FAILED } state;
+static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void rv_thread_wake(void)
 {
@@ -217,12 +219,31 @@ oche_time rv_thread_time(void)
 
 bool rv_thread_start(void)
 {
-    static enum { NEW, RUNS, FAILED } state;
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&state_lock);
     if (state == NEW)
         state = start() ? RUNS : FAILED;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&state_lock);
     return state == RUNS;
+}
+
+/*
+ * A child has neither the thread nor, by the rules of verbs, its parent's queue pairs. If it opens
+ * a device of its own, it begins anew: with a thread, and a socket on another port. The parent's
+ * locks are as they were, perhaps held.
+ */
+void rv_thread_leave(void)
+{
+    static const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
+
+    if (rv_world.socket >= 0)
+        close(rv_world.socket);
+    if (rv_world.wake >= 0)
+        close(rv_world.wake);
+    if (rv_world.epoll >= 0)
+        close(rv_world.epoll);
+    rv_world = (struct rv_world){.lock = open, .epoll = -1, .wake = -1, .socket = -1};
+    state_lock = open;
+    state = NEW;
+    atomic_store(&sleeps, false);
+    atomic_store(&runs, false);
 }

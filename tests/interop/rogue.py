@@ -4,7 +4,7 @@
 on one that loses so much that queue pairs fail, and with a peer that has no RoGUE; a program that
 checks every byte and the order while queue pairs fail; datagrams that no library sends.
 
-usage: rogue.py OCHE ROGUE_REPLAY
+usage: rogue.py OCHE ROGUE_REPLAY ROGUE_OTHERS
 
 OCHE_LONG=yes: all clients; otherwise some of them, as rogue_clients.py has perftest's, too.
 """
@@ -171,7 +171,20 @@ def refused(oche):
     must("OCHE_ROGUE: gamma" in done.stderr, done)
 
 
-def main(oche, program):
+def others(oche, program):
+    """Beside connections: events of queue pairs without RoGUE, and a child's own device."""
+    for words, connections in ((["armed"], []), (["forked", pairs.CLIENT], [2, 2])):
+        done = subprocess.run(
+            [oche, "exec", "--rogue", "--stats", "--device", pairs.SERVER, "--", program, *words],
+            text=True, capture_output=True, timeout=300, check=False)
+        must(done.returncode == 0, words, done.stdout, done.stderr)
+        said = [int(count) for count in re.findall(r"oche: rogue: connections (\d+), of these with "
+                                                   r"a shadow \1;", done.stderr)]
+        must(said == connections and "no RoGUE" not in done.stderr, words, done.stderr)
+        print(f"{words[0]}: with a shadow {said}", flush=True)
+
+
+def main(oche, program, beside):
     pairs.need("ibv_rc_pingpong", "ib_write_bw")
     refused(oche)
     without_loss(oche)
@@ -180,7 +193,8 @@ def main(oche, program):
     strangers(oche)
     with_loss(oche)
     replays(oche, program)
+    others(oche, beside)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(sys.argv[1], sys.argv[2], sys.argv[3])
