@@ -110,6 +110,7 @@ void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now)
 
     stream->batches--;
     stream->done_bytes += batch->bytes;
+    r->verbs_answered = batch->verbs;
     if (rtt == OCHE_NEVER || !batch->measured)
         return;
     if (batch->from < stream->hold_until) {
@@ -282,6 +283,11 @@ bool rogue_idle(const struct rogue_connection *r)
 bool rogue_quiet(const struct rogue_connection *r)
 {
     return r->batch_done == r->batch_next;
+}
+
+uint64_t rogue_verbs_answered(const struct rogue_connection *r)
+{
+    return r->verbs_answered;
 }
 
 bool rogue_broken(const struct rogue_connection *r)

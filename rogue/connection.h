@@ -181,6 +181,8 @@ bool rogue_idle(const struct rogue_connection *rogue);
  * True if no batch is under way. On UC that means that all batches have been answered or given up.
  */
 bool rogue_quiet(const struct rogue_connection *rogue);
+/* UC: returns how many verbs are in batches that have all been answered or given up. */
+uint64_t rogue_verbs_answered(const struct rogue_connection *rogue);
 /* True if the connection has failed for good. From then on every verb ends as FLUSHED. */
 bool rogue_broken(const struct rogue_connection *rogue);
 const struct rogue_window *rogue_window_of(const struct rogue_connection *rogue,

@@ -23,6 +23,7 @@ struct batch {
     oche_time left; /* UC, once it has ended: when the last byte left */
     /* the last packet: bytes on the line, and the limiter's rate when it leaves */
     uint64_t packet_bytes, rate_bps;
+    uint64_t verbs; /* how many verbs end in it or before it, since the beginning */
     uint8_t direction;
     bool measured; /* the batch's round trip can be computed */
     bool ended;    /* UC: the batch's last piece has left the NIC */
@@ -91,6 +92,7 @@ struct rogue_connection {
     bool broken;
     /* UC: when all batches under way will count as lost; OCHE_NEVER: none is under way */
     oche_time echo_deadline;
+    uint64_t verbs_answered; /* `verbs` of the last batch that is done */
     struct rogue_counts counts;
 };
 

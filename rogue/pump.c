@@ -196,6 +196,7 @@ static bool post_one(struct rogue_connection *r, oche_time now)
         r->cursor++;
         r->cursor_offset = 0;
     }
+    batch->verbs = r->cursor;
     return true;
 }
 

@@ -371,6 +371,15 @@ static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *pa
     return oche_rogue_open(rogue, number)->qps[oche_rogue_which(packet->dest_qpn)];
 }
 
+void oche_rogue_wait_for_poll(struct oche_rogue_end *end)
+{
+    if (end->waits)
+        return;
+    end->waits = true;
+    end->next_waiting = end->rogue->waiting;
+    end->rogue->waiting = end;
+}
+
 static void on_completion(void *context, struct oche_cq *cq)
 {
     struct oche_rogue *rogue = context;
@@ -379,12 +388,7 @@ static void on_completion(void *context, struct oche_cq *cq)
         rogue->datagram_waits = true;
         return;
     }
-    struct oche_rogue_end *end = end_of(cq);
-    if (end->waits)
-        return;
-    end->waits = true;
-    end->next_waiting = rogue->waiting;
-    rogue->waiting = end;
+    oche_rogue_wait_for_poll(end_of(cq));
 }
 
 #define PORT                                                                                       \

@@ -42,6 +42,8 @@ void oche_rogue_post(struct oche_rogue_end *end, oche_time now)
             connection->posted = end->posting;
         }
     }
+    if (rogue_broken(end->library) && end->reported < end->ended)
+        oche_rogue_wait_for_poll(end); /* what was posted has ended at once */
 }
 
 void oche_rogue_verb_ended(struct oche_rogue_end *end, const struct rogue_verb *verb,
@@ -54,13 +56,30 @@ void oche_rogue_verb_ended(struct oche_rogue_end *end, const struct rogue_verb *
     end->ended += verb->signaled; /* only the last verb of a flow is signaled */
 }
 
+/* Returns how many verbs the application makes of the flow that is to be reported next. */
+static uint64_t verbs_to_report(const struct oche_rogue_end *end)
+{
+    uint64_t bytes = end->rogue->host->flows->plan[flow_at(end, end->reported)].bytes;
+    uint64_t most = end->rogue->params->verb_bytes;
+
+    return most == 0 ? 1 : (bytes + most - 1) / most;
+}
+
+/*
+ * True if the next flow may be reported, when its verbs have ended. On UC a verb ends when it has
+ * left, but a flow only when its last batch has been answered.
+ */
+static bool is_answered(const struct oche_rogue_end *end)
+{
+    return end->rogue->params->library.transport == ROGUE_RC || rogue_quiet(end->library) ||
+           rogue_verbs_answered(end->library) >= end->reported_verbs + verbs_to_report(end);
+}
+
 void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
 {
     struct oche_host *host = end->rogue->host;
 
-    /* On UC a verb ends when it has left, but a flow only when its last batch has been answered. */
-    bool hold = end->rogue->params->library.transport == ROGUE_UC && !rogue_quiet(end->library);
-    while (!hold && end->reported < end->ended) {
+    while (end->reported < end->ended && is_answered(end)) {
         uint32_t number = flow_at(end, end->reported);
         enum oche_status status = OCHE_STATUS_SUCCESS;
         uint64_t again = end->retransmitted, timeouts = end->timeouts;
@@ -71,6 +90,7 @@ void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
             again += oche_qp_retransmitted_packets(end->qps[i]);
             timeouts += oche_qp_timeouts(end->qps[i]);
         }
+        end->reported_verbs += verbs_to_report(end);
         end->reported++;
         if (end->rogue->params->verb == OCHE_ROGUE_READS && status == OCHE_STATUS_SUCCESS)
             oche_host_flow_delivered(host, end->connection, now);

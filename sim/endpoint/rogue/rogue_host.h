@@ -93,6 +93,7 @@ struct oche_rogue_end {
     uint64_t posting_bytes; /* bytes of that flow that have been posted */
     uint64_t supply_bps;    /* the rate at which the data is made; 0: all data exists */
     uint32_t ended, reported;
+    uint64_t reported_verbs;          /* of the flows that have been reported */
     uint32_t first_failed;            /* UINT32_MAX: none has */
     int status;                       /* status of the first flow that failed */
     uint64_t retransmitted, timeouts; /* counted by the queue pairs before their last RESET */
@@ -159,6 +160,8 @@ void oche_rogue_tell(struct oche_rogue_end *end, const struct rogue_resync *mess
 void oche_rogue_receive_datagrams(struct oche_rogue *rogue); /* posts receives */
 void oche_rogue_poll_datagrams(struct oche_rogue *rogue, oche_time now);
 
+/* Has the end polled, and what it has to report reported. */
+void oche_rogue_wait_for_poll(struct oche_rogue_end *end);
 /* Polls completions until none is left. Returns true if there was any. */
 bool oche_rogue_poll(struct oche_rogue *rogue, oche_time now);
 

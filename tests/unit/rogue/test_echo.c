@@ -129,6 +129,28 @@ static void a_round_trip_is_measured(void **state)
     bench_close(&bench);
 }
 
+/* Which verbs are all answered, while later ones are under way, or given up. */
+static void verbs_are_answered_one_by_one(void **state)
+{
+    (void)state;
+    begin_with_segments(1000);
+    bench_post(&bench, ROGUE_WRITE, 1000, true);
+    bench_post(&bench, ROGUE_WRITE, SEGMENT + 1, true);
+    bench_post(&bench, ROGUE_WRITE, 1000, true);
+    for (uint64_t i = 0; i < 4; i++)
+        bench_complete(&bench, i);
+    assert_int_equal(bench.ended_count, 3);
+    assert_int_equal(rogue_verbs_answered(bench.rogue), 0);
+    answer(0, 0);
+    assert_int_equal(rogue_verbs_answered(bench.rogue), 1);
+    answer(1, 0); /* a part of the second verb */
+    assert_int_equal(rogue_verbs_answered(bench.rogue), 1);
+    answer(3, 0); /* the answer to its rest is lost */
+    assert_int_equal(rogue_verbs_answered(bench.rogue), 3);
+    assert_true(rogue_quiet(bench.rogue));
+    bench_close(&bench);
+}
+
 /* An answer that claims more time than there was. */
 static void a_turnaround_that_cannot_be(void **state)
 {
@@ -312,6 +334,7 @@ int main(void)
         cmocka_unit_test(reliable_connections_do_not_ask),
         cmocka_unit_test(questions_are_answered),
         cmocka_unit_test(a_round_trip_is_measured),
+        cmocka_unit_test(verbs_are_answered_one_by_one),
         cmocka_unit_test(a_turnaround_that_cannot_be),
         cmocka_unit_test(a_lost_batch_halves_the_window),
         cmocka_unit_test(all_answers_are_lost),
