@@ -122,10 +122,15 @@ static void test_own_timeouts(void **state)
                                                                  &oche_recovery_selective_repeat};
     static const oche_time waits[] = {2 * OCHE_MS, 4 * OCHE_MS, 8 * OCHE_MS, 16 * OCHE_MS,
                                       16 * OCHE_MS};
+    static const struct oche_selective_repeat_params selective = {
+        .window = 110, .few_packets = 3, .rto_low = 100 * OCHE_US, .rto_high = 320 * OCHE_US};
+
     (void)state;
     for (size_t scheme = 0; scheme < OCHE_COUNT_OF(schemes); scheme++) {
-        struct pair_options options = {
-            .habits = {.own_timeouts = true}, .retry_count = 5, .recovery = schemes[scheme]};
+        struct pair_options options = {.habits = {.own_timeouts = true},
+                                       .retry_count = 5,
+                                       .recovery = schemes[scheme],
+                                       .own_recovery_params = scheme == 1 ? &selective : NULL};
         struct pair *pair = pair_open(&options);
         seen.count = 0;
         pair->tap = note;
