@@ -21,7 +21,7 @@ static bool has_initial_rate(const struct oche_flows *flows)
 
 void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
 {
-    /* Endpoints that use queue pairs also ignore the last one. */
+    /* An endpoint that sends from queue pairs uses all of these. */
     static const char *const of_hosts[] = {"mtu",         "ack_every",
                                            "window",      "ack_timeout",
                                            "limiter_lag", "resend_one_verb_at_a_time",
@@ -35,7 +35,7 @@ void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
     if (has_initial_rate(oche_world_flows(world)))
         name(keys, sizeof(keys), "workload.", "initial_rate");
     const bool roce = config->endpoint->roce;
-    for (size_t i = roce ? OCHE_COUNT_OF(of_hosts) - 1 : 0; i < OCHE_COUNT_OF(of_hosts); i++) {
+    for (size_t i = 0; !roce && i < OCHE_COUNT_OF(of_hosts); i++) {
         const struct oche_param *param = oche_param_find(&oche_host_params, of_hosts[i]);
 
         if (oche_param_get(param, &config->hosts).u != param->preset.u)

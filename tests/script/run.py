@@ -382,6 +382,30 @@ def test_ignored(work):
         check(said not in text, text)
     text = oche(*options, *given, "--compare", "congestion_control=dcqcn,tcp")
     check(text.count(said) == 1 and f"\nWith tcp: {said}{keys}.\n" in text, text)
+    text = oche(*options, *given, "--set", "congestion_control=rogue")
+    said = "the library above queue pairs decides, so nothing comes of workload.initial_rate."
+    check(f"\nrogue: {said}\n" in text, text)
+
+
+def test_rogue_retry_count(work):
+    """The application's retry count bounds RoGUE's changes of queue pair, and nothing says that it
+    were in vain."""
+    options = [scenario("pauses"), "--set", "warmup=0", "--set", "topology={type: star, hosts: 2}",
+               "--set", "measure={}", "--set", "switch={pfc: false}", "--set", "duration=300ms",
+               "--set", "workload={type: transfers, pairs: 1>0, messages: 1}",
+               "--set", "loss={probability: 0.3}", "--set", "congestion_control=rogue"]
+
+    def switches(retries):
+        folder = os.path.join(work, f"retries{retries}")
+        text = oche(*options, "--set", f"host={{ack_timeout: 1ms, retry_count: {retries}}}",
+                    "--out", folder)
+        check("nothing comes of" not in text, text)
+        with database(folder) as db:
+            check(one(db, "SELECT status FROM flows") == "failed: retries exceeded", text)
+            return one(db, "SELECT value FROM metrics WHERE name = 'rogue.switches'")
+
+    counted = switches(0), switches(7)
+    check(counted[0] < counted[1], counted)
 
 
 def test_headroom(work):
@@ -669,6 +693,7 @@ def main():
         test_remark(work)
         test_flows_without_a_time(work)
         test_ignored(work)
+        test_rogue_retry_count(work)
         test_headroom(work)
         test_capture(work)
         test_quiet_and_progress(work)
