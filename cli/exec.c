@@ -138,7 +138,8 @@ static void check_rogue(const struct argp_state *state, const char *name, const 
     if (wrong != NULL)
         oche_refuse(state, "%s: %s", name, wrong);
     if (rogue->transport != ROGUE_RC)
-        oche_refuse(state, "%s: transport: only reliable connections have RoGUE here", name);
+        oche_refuse(state, "%s: transport: not given here; it is what the program's queue pair is",
+                    name);
 }
 
 /* Checks variables that no option replaces and that the library would refuse later. */

@@ -159,7 +159,7 @@ def refused(oche):
     says(["--rogue=alpha"], "no value")
     says(["--rogue=segment_bytes=big"], "segment_bytes", "not a size")
     says(["--rogue=alpha=9"], "alpha is above beta")
-    says(["--rogue=transport=uc"], "only reliable connections")
+    says(["--rogue=transport=uc"], "transport: not given here")
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(oche, folder)
         shutil.copy(os.path.join(os.path.dirname(oche), "libibverbs.so.1"), folder)
