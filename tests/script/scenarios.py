@@ -95,6 +95,12 @@ def claims(work):
           value(at("headroom0", "0.5"), drops), "headroom")
     check(value(at("lossy0", "0"), "nic_retransmitted_packets") == 0, "lossy without loss")
     check(value(at("lossy0", "0.01"), "nic_timeouts") > 10, "lossy: timeouts")
+    metric = "SELECT value FROM metrics WHERE name = ?"
+    for segment, least, most in (("16KiB", 250e3, 350e3), ("64KiB", 1.2e6, 1.4e6)):
+        out = at("rogue0", segment)
+        check(value(out, "drops.buffer", metric) == 0, "rogue: drops with", segment)
+        check(least < value(out, "queue.leaf0:host0.max", metric) < most, "rogue: queue", segment)
+    check(value(at("rogue0", "128KiB"), "drops.buffer", metric) > 10000, "rogue: no drops")
     check(value(at("thresholds0", "120KB"), pauses) > 3 * value(at("thresholds0", "5KB"), pauses),
           "thresholds")
     check(value(at("thresholds1", "static"), pauses) > value(at("thresholds1", "dynamic"), pauses),
