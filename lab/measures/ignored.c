@@ -32,6 +32,10 @@ void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
     text[0] = '\0';
     if (config->endpoint == NULL)
         return;
+    /* The default cannot be told from what was given. */
+    if (!config->endpoint->roce && config->recovery != NULL &&
+        strcmp(config->recovery->name, "go_back_n") != 0)
+        name(keys, sizeof(keys), "", "recovery");
     if (has_initial_rate(oche_world_flows(world)))
         name(keys, sizeof(keys), "workload.", "initial_rate");
     const bool roce = config->endpoint->roce;

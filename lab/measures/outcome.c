@@ -347,7 +347,8 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
              oche_world_topology(world)->summary);
     snprintf(outcome->scheme, sizeof(outcome->scheme), "%s", oche_world_scheme_name(config));
     snprintf(outcome->recovery, sizeof(outcome->recovery), "%s",
-             config->endpoint != NULL ? config->endpoint->recovery : config->recovery->name);
+             config->endpoint != NULL && !config->endpoint->roce ? config->endpoint->recovery
+                                                                 : config->recovery->name);
     take_remark(outcome, world);
     take_headroom_remark(outcome, world);
     oche_world_totals(world, &outcome->totals);

@@ -383,8 +383,13 @@ def test_ignored(work):
     text = oche(*options, *given, "--compare", "congestion_control=dcqcn,tcp")
     check(text.count(said) == 1 and f"\nWith tcp: {said}{keys}.\n" in text, text)
     text = oche(*options, *given, "--set", "congestion_control=rogue")
-    said = "the library above queue pairs decides, so nothing comes of workload.initial_rate."
-    check(f"\nrogue: {said}\n" in text, text)
+    said = "the library above queue pairs decides, so nothing comes of "
+    check(f"\nrogue: {said}workload.initial_rate.\n" in text, text)
+    for name in ("rogue", "tcp", "dcqcn"):
+        text = oche(*options, *plain, "--set", "congestion_control=" + name, "--set",
+                    "recovery=selective_repeat")
+        check(("so nothing comes of recovery.\n" in text) == (name == "tcp"), text)
+        check(("recovery selective_repeat, seed" in text) == (name != "tcp"), text)
 
 
 def test_rogue_retry_count(work):
