@@ -7,6 +7,13 @@
 
 #define SLOTS 65536 /* the memory of those that are never used is never touched */
 #define GONE  ((uintptr_t)1)
+/*
+ * Slots of objects that are gone are used again, or become as new (clear_slots). While objects come
+ * and go at new addresses there are as many of them as of objects at last, so that looking stays
+ * quick and ends.
+ */
+#define MOST_OBJECTS (SLOTS / 8 * 3)
+#define MOST_USED    (SLOTS / 8 * 7)
 
 struct slot {
     _Atomic uintptr_t key; /* 0: never used */
@@ -14,7 +21,7 @@ struct slot {
 };
 
 static struct slot tables[RV_KINDS][SLOTS];
-static uint32_t used[RV_KINDS];
+static uint32_t used[RV_KINDS], objects[RV_KINDS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint32_t first_slot(uintptr_t key)
@@ -49,12 +56,13 @@ bool rv_put(enum rv_kind kind, const void *object, void *value)
     bool room;
 
     pthread_mutex_lock(&lock);
-    room = used[kind] < SLOTS / 2;
+    room = objects[kind] < MOST_OBJECTS && used[kind] < MOST_USED;
     for (uint32_t at = first_slot(key); room; at = (at + 1) % SLOTS) {
         struct slot *slot = &tables[kind][at];
         if (slot->key > GONE)
             continue;
-        used[kind] += slot->key == 0; /* those of objects that are gone stay in use */
+        used[kind] += slot->key == 0;
+        objects[kind]++;
         atomic_store_explicit(&slot->value, value, memory_order_relaxed);
         atomic_store_explicit(&slot->key, key, memory_order_release);
         break;
@@ -63,14 +71,30 @@ bool rv_put(enum rv_kind kind, const void *object, void *value)
     return room;
 }
 
+/*
+ * Makes a slot whose object is gone as one that was never used, and those before it, if the slot
+ * after it is such a one: who looks for an object ends there in any case.
+ */
+static void clear_slots(enum rv_kind kind, uint32_t at)
+{
+    while (tables[kind][at].key == GONE && tables[kind][(at + 1) % SLOTS].key == 0) {
+        atomic_store_explicit(&tables[kind][at].key, 0, memory_order_release);
+        used[kind]--;
+        at = (at + SLOTS - 1) % SLOTS;
+    }
+}
+
 void rv_remove(enum rv_kind kind, const void *object)
 {
     struct slot *slot;
 
     pthread_mutex_lock(&lock);
     slot = slot_of(kind, object);
-    if (slot != NULL)
+    if (slot != NULL) {
         atomic_store_explicit(&slot->key, GONE, memory_order_release);
+        objects[kind]--;
+        clear_slots(kind, (uint32_t)(slot - tables[kind]));
+    }
     pthread_mutex_unlock(&lock);
 }
 
