@@ -314,7 +314,7 @@ bool oche_switch_keeps_holds(const struct oche_switch *sw);
 uint32_t oche_switch_held_bytes(const struct oche_switch *sw, unsigned in, unsigned in_cls,
                                 unsigned out, unsigned cls);
 
-/* Of all egress queues, the one in which the most bytes of an ingress class wait. */
+/* The egress queue that holds the most bytes of an ingress class. */
 struct oche_pause_cause {
     uint32_t port, cls;            /* egress */
     uint32_t bytes, ingress_bytes; /* bytes of the ingress class in this queue, and in all queues */

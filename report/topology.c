@@ -19,7 +19,7 @@
 #define NO_POD      UINT64_MAX
 
 /*
- * What is drawn as one group, at each level: single nodes; the hosts of one ToR; all nodes of a
+ * How nodes are grouped at each level: each node by itself; the hosts of one ToR; all nodes of a
  * kind in one pod; all nodes of a kind.
  */
 enum level { NOTHING, HOSTS, PODS, KINDS, LEVELS };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is inside a connection, for the files of this folder. */
+/* The members of a connection and the functions that the files of this folder share. */
 #ifndef OCHE_ROGUE_INTERNAL_H
 #define OCHE_ROGUE_INTERNAL_H
 

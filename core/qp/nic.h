@@ -563,7 +563,7 @@ struct oche_psn_note {
     oche_time first, last;
 };
 
-/* What a reliable queue pair knows about losses, for finding the cause of a timeout. */
+/* The state of a reliable queue pair after a loss, for finding the cause of a timeout. */
 struct oche_qp_losses {
     bool selective;                 /* true: after a NAK only the missing packets are sent */
     uint32_t una, next, high;       /* as in struct oche_recovery_tx */

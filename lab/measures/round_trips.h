@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What senders measured and believed, one by one for exact percentiles: the round trips that
- * changed a window, and window over round trip, which is the rate that the sender thinks it has
- * (RoGUE sec 5.5, Fig 10 compares it with what arrives). And what arrived: the rate of each flow in
- * each window of measure.interval.
+ * Single values for exact percentiles: the round trips that changed a window; window over round
+ * trip, which is the sender's estimate of its rate (RoGUE sec 5.5; Fig 10 compares it with the
+ * throughput); and the throughput of each flow in each window of measure.interval.
  */
 #ifndef OCHE_LAB_MEASURES_ROUND_TRIPS_H
 #define OCHE_LAB_MEASURES_ROUND_TRIPS_H
@@ -12,7 +11,7 @@
 #include "sim/measure/rate_gap.h"
 
 struct oche_round_trips {
-    /* Of samples after warm-up, where the endpoint keeps any; seconds, and bits per second. */
+    /* The samples after warm-up, if the endpoint keeps any. rtt: seconds; estimate: bits/s. */
     struct oche_sorted_values rtt, estimate;
     /*
      * Bits per second, of all flows and those windows of measure.interval for the whole of which

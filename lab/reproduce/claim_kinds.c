@@ -7,8 +7,8 @@
 
 static const struct oche_reading_of no_data = {.shown = NAN, .distance = NAN};
 /*
- * Of what never happened there is no number that could be near the paper's, above a bound or below.
- * Only an order knows where it belongs: it is later than everything.
+ * The reading of an event that never happened. It is not near any number, nor above or below a
+ * bound. Only a claim of kind `order` can use it: the event is later than all others.
  */
 static const struct oche_reading_of never = {.shown = INFINITY, .distance = INFINITY};
 
