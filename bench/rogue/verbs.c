@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program that tools/bench-rogue runs as server and as client. It opens one connection with
- * RoGUE (rogue/rogue.h) and one without.
+ * RoGUE (rogue/rogue.h) and two without.
  *
  *     bench_rogue serve PORT
  *     bench_rogue rtt PORT ADDRESS KIND LOAD ROUNDS [apart]
