@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ends of connections: their queue pairs, and the library's port to them. */
 #include "core/qp/nic.h"
+#include "sim/endpoint/rogue/read_limit.h"
 #include "sim/endpoint/rogue/rogue_host.h"
 #include "sim/network/flow.h"
 
@@ -60,15 +61,15 @@ static void limit(void *context, unsigned qp, uint64_t bps)
 }
 
 /*
- * The peer's library limits the data that it sends for our READs (RoGUE sec 3.4). The immediate
- * data of an empty WRITE is the rate in Mbit/s.
+ * The peer's library limits the data that it sends for our READs (RoGUE sec 3.4): an empty WRITE
+ * carries the rate (read_limit.h).
  */
 static void limit_reads(void *context, unsigned qp, uint64_t bps)
 {
     struct oche_rogue_end *end = context;
     struct oche_send_work work = {.wr_id = NO_PIECE,
                                   .opcode = OCHE_WORK_WRITE_IMM,
-                                  .imm = (uint32_t)(bps / OCHE_MBPS),
+                                  .imm = oche_read_limit_imm(bps),
                                   .rkey = OCHE_MEMORY_KEY};
 
     oche_qp_post_send(end->qps[qp], &work);
@@ -416,7 +417,7 @@ static void immediate(struct oche_rogue_end *end, const struct oche_completion *
         return;
     post_receives(end, qp);
     if (end->rogue->params->verb == OCHE_ROGUE_READS)
-        oche_qp_set_rate_limit(end->qps[qp], done->imm * OCHE_MBPS, now);
+        oche_qp_set_rate_limit(end->qps[qp], oche_read_limit_bps(done->imm), now);
     else if (done->bytes == 0)
         rogue_immediate(end->library, done->imm, true, stamp(end, done), now);
     else
