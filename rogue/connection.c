@@ -98,9 +98,22 @@ void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint
         batch->rate_bps = rate;
     }
     r->counts.limiter_changes++;
+    stream->exact = false;
     stream->unsettled = true;
     stream->hold_until = stream->done_bytes + r->config.params->hold_off_bytes;
     set_limit(r, r->active, direction);
+}
+
+/*
+ * True if a round trip of the stream may become the base RTT (rogue.md#r28). On UC the NIC says
+ * itself when a batch has left.
+ */
+static bool counts_for_base(const struct rogue_connection *r, const struct stream *stream)
+{
+    const struct rogue_params *p = r->config.params;
+
+    return stream->exact || !p->exact_base_rtt || p->anchor_batches == 0 ||
+           p->transport == ROGUE_UC;
 }
 
 void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now)
@@ -122,7 +135,7 @@ void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now)
     if (r->config.port->sampled != NULL)
         r->config.port->sampled(r->config.context, batch->direction, rtt, now);
     uint64_t before = stream->window.rate_bps;
-    if (rogue_window_sample(&stream->window, rtt, batch->bytes, now))
+    if (rogue_window_sample(&stream->window, rtt, batch->bytes, counts_for_base(r, stream), now))
         apply_rate(r, batch->direction, before, now);
 }
 

@@ -62,8 +62,11 @@ struct rogue_port {
     void (*limit)(void *context, unsigned qp, uint64_t bps);
     /* RC: asks the peer to limit the data of READs on this queue pair (RoGUE sec 3.4). */
     void (*limit_reads)(void *context, unsigned qp, uint64_t bps);
-    /* Returns how many bytes a piece takes on the line, as the limiter counts them. */
-    uint64_t (*line_bytes)(void *context, const struct rogue_piece *piece);
+    /*
+     * Returns how many bytes a piece takes on the line, as the limiter counts them, and in
+     * *last_packet those of its last packet.
+     */
+    uint64_t (*line_bytes)(void *context, const struct rogue_piece *piece, uint64_t *last_packet);
     /* A verb has ended. Called for every verb, in order, whether the verb is signaled or not. */
     void (*ended)(void *context, const struct rogue_verb *verb, enum rogue_outcome outcome,
                   int status);

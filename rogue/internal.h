@@ -38,6 +38,7 @@ struct stream {
     uint64_t hold_until; /* samples of bytes posted before this byte are ignored */
     unsigned batches;    /* number of batches under way, with the open one */
     uint64_t in_a_row;   /* batches since the NIC had none (rogue.md#r22) */
+    bool exact;          /* the limiter has not changed since the NIC ran empty */
     bool unsettled;      /* the limiter has changed since the NIC ran empty after a hold-off */
     bool unsampled;      /* no round trip is known yet, so no more than the window may leave */
 };

@@ -59,6 +59,10 @@ extern const char *const rogue_transport_names[];
     {OCHE_PARAM(struct rogue_params, count_last_gap), OCHE_IS_BOOL(false), \
      .where = "RoGUE sec 3.3; rogue.md#r24", \
      .help = "the limiter's gap after a batch's last packet is taken off the round trip, too" }, \
+    {OCHE_PARAM(struct rogue_params, exact_base_rtt), OCHE_IS_BOOL(true), \
+     .where = "rogue.md#r28", \
+     .help = "RC: the base RTT is taken only while the limiter has not changed since the NIC ran " \
+             "empty (with anchor_batches 0 always)"}, \
     {OCHE_PARAM(struct rogue_params, least_base_rtt), OCHE_IS_TIME(0, 0, OCHE_SEC), \
      .where = "RoGUE sec 3.3; rogue.md#r19", \
      .help = "lower bound of the base RTT"}, \

@@ -17,7 +17,7 @@ struct rogue_params {
     uint64_t least_rate;
     uint64_t rate_step;
     uint64_t hold_off_bytes;
-    bool count_last_gap;
+    bool count_last_gap, exact_base_rtt;
     oche_time least_base_rtt;
     oche_time base_rtt_age;
     bool clamp;

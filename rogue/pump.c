@@ -95,6 +95,7 @@ static struct batch *open_batch(struct rogue_connection *r, enum rogue_direction
     if (stream->batches == 0) { /* the NIC has nothing of it: what is posted now leaves now */
         stream->rtt.free = 0;
         stream->in_a_row = 0;
+        stream->exact = true;
         if (stream->posted_bytes >= stream->hold_until)
             stream->unsettled = false;
     }
@@ -133,12 +134,10 @@ static void note_departure(struct rogue_connection *r, struct batch *batch,
                            const struct rogue_piece *piece, oche_time now)
 {
     struct stream *stream = &r->streams[batch->direction];
-    uint64_t rate = stream->window.rate_bps, mtu = r->config.mtu_bytes;
-    uint64_t line = r->config.port->line_bytes(r->config.context, piece);
-    uint64_t packets = piece->bytes > mtu ? (piece->bytes + mtu - 1) / mtu : 1;
+    uint64_t rate = stream->window.rate_bps;
+    uint64_t line = r->config.port->line_bytes(r->config.context, piece, &batch->packet_bytes);
 
     batch->free = rogue_rtt_posted(&stream->rtt, now, oche_time_of_bytes(line, rate));
-    batch->packet_bytes = line / packets;
     batch->rate_bps = rate;
 }
 

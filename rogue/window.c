@@ -107,14 +107,15 @@ static void slow_start(struct rogue_window *window, double queued, uint64_t batc
 }
 
 bool rogue_window_sample(struct rogue_window *window, oche_time rtt, uint64_t batch_bytes,
-                         oche_time now)
+                         bool exact, oche_time now)
 {
     const struct rogue_params *p = window->params;
     bool in_steps = !window->slow_start;
     double queued;
 
     window->rtt = rtt;
-    note_base(window, rtt, now);
+    if (exact || window->base_rtt == OCHE_NEVER)
+        note_base(window, rtt, now);
     queued = queued_packets(window);
     if (window->slow_start)
         slow_start(window, queued, batch_bytes);

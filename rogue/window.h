@@ -26,11 +26,12 @@ void rogue_window_init(struct rogue_window *window, const struct rogue_params *p
                        uint64_t line_rate_bps, uint32_t mtu_bytes);
 
 /*
- * Takes a sample: a batch of `batch_bytes` had this round trip. Returns true if the limiter's rate
- * has changed.
+ * Takes a sample: a batch of `batch_bytes` had this round trip. If it is `exact`, the limiter has
+ * not changed since the NIC last ran empty; only such a sample, or the first one, becomes the base
+ * RTT (rogue.md#r28). Returns true if the limiter's rate has changed.
  */
 bool rogue_window_sample(struct rogue_window *window, oche_time rtt, uint64_t batch_bytes,
-                         oche_time now);
+                         bool exact, oche_time now);
 /* UC: to be called when a batch was lost. Returns true if the limiter's rate has changed. */
 bool rogue_window_lost(struct rogue_window *window);
 /*

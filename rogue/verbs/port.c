@@ -14,6 +14,7 @@
 #define LINE_HEADERS 82 /* of a packet: preamble, Ethernet, IPv4, UDP, BTH, ICRC, FCS, gap */
 #define IPV6_MORE    20
 #define RETH         16
+#define AETH         4
 #define BASE_PACKETS 24 /* rogue.md#r19 */
 #define SLOW_ANCHOR  4
 
@@ -92,27 +93,37 @@ static uint64_t software_rate(const struct rv_qp *qp, unsigned side,
     return qp->context->limits_rates ? 0 : out_rate(qp, side);
 }
 
-static uint64_t line_bytes(const struct rv_qp *qp, const struct rogue_piece *piece)
+/* Returns the bytes of a piece on the line, and in *last_packet those of its last packet. */
+static uint64_t line_bytes(const struct rv_qp *qp, const struct rogue_piece *piece,
+                           uint64_t *last_packet)
 {
     uint32_t mtu = UINT32_C(128) << qp->attr.path_mtu;
     uint64_t packets = piece->bytes > mtu ? (piece->bytes + mtu - 1) / mtu : 1;
     bool ipv4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)qp->gid.raw);
+    uint64_t headers = ipv4 ? LINE_HEADERS : LINE_HEADERS + IPV6_MORE;
+    /* in the first packet and in the last one */
+    uint64_t first = is_read(piece) ? AETH : RETH, last = is_read(piece) ? AETH : 0;
 
-    return piece->bytes + packets * (ipv4 ? LINE_HEADERS : LINE_HEADERS + IPV6_MORE) + RETH;
+    *last_packet = piece->bytes - (packets - 1) * mtu + headers + (packets == 1 ? first : last);
+    return piece->bytes + packets * headers + first + (packets == 1 ? 0 : last);
 }
 
 /*
  * A piece's bytes for rogue/, which computes from them and the limiter's rate when the piece has
  * left. Without a limiter it leaves at the port's rate, which is as if it were shorter.
  */
-static uint64_t bytes_at_limit(void *context, const struct rogue_piece *piece)
+static uint64_t bytes_at_limit(void *context, const struct rogue_piece *piece,
+                               uint64_t *last_packet)
 {
     const struct rv_qp *qp = context;
-    uint64_t bytes = line_bytes(qp, piece);
+    uint64_t bytes = line_bytes(qp, piece, last_packet);
     uint64_t bps = software_rate(qp, rogue_active(qp->rogue), piece);
     uint64_t port = qp->port_rate_bps;
 
-    return bps == 0 || bps > port ? bytes : (uint64_t)((unsigned __int128)bytes * bps / port);
+    if (bps == 0 || bps > port)
+        return bytes;
+    *last_packet = *last_packet * bps / port;
+    return (uint64_t)((unsigned __int128)bytes * bps / port);
 }
 
 /*
@@ -122,7 +133,7 @@ static uint64_t bytes_at_limit(void *context, const struct rogue_piece *piece)
 static bool must_wait_for_rate(struct rv_qp *qp, unsigned side, const struct rogue_piece *piece)
 {
     oche_time now, *until = &qp->paced_until[is_read(piece)];
-    uint64_t bps = software_rate(qp, side, piece);
+    uint64_t bps = software_rate(qp, side, piece), last_packet;
 
     if (bps == 0)
         return false;
@@ -131,7 +142,7 @@ static bool must_wait_for_rate(struct rv_qp *qp, unsigned side, const struct rog
         return true;
     if (now - *until < CATCH_UP)
         now = *until;
-    *until = oche_time_add(now, oche_time_of_bytes(line_bytes(qp, piece), bps));
+    *until = oche_time_add(now, oche_time_of_bytes(line_bytes(qp, piece, &last_packet), bps));
     return false;
 }
 

@@ -295,9 +295,10 @@ static void limit(void *context, unsigned qp, uint64_t bps)
     MODEL_MUST(end->model, bps >= end->params.least_rate && bps <= end->config.line_rate_bps);
 }
 
-static uint64_t line_bytes(void *context, const struct rogue_piece *piece)
+static uint64_t line_bytes(void *context, const struct rogue_piece *piece, uint64_t *last_packet)
 {
     (void)context;
+    *last_packet = piece->bytes + 78;
     return piece->bytes + 78;
 }
 

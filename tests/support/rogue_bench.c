@@ -45,10 +45,12 @@ static void limit_reads(void *context, unsigned qp, uint64_t bps)
     note_limit(context, qp, bps, true);
 }
 
-static uint64_t line_bytes(void *context, const struct rogue_piece *piece)
+static uint64_t line_bytes(void *context, const struct rogue_piece *piece, uint64_t *last_packet)
 {
     const struct bench *bench = context;
 
+    *last_packet = piece->bytes > BENCH_MTU ? (piece->bytes - 1) % BENCH_MTU + 1
+                                            : piece->bytes + bench->overheads;
     return piece->bytes + bench->overheads;
 }
 

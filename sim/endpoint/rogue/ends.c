@@ -75,12 +75,34 @@ static void limit_reads(void *context, unsigned qp, uint64_t bps)
     oche_qp_post_send(end->qps[qp], &work);
 }
 
-static uint64_t line_bytes(void *context, const struct rogue_piece *piece)
+/* Describes the packets of a READ's data: an AETH is in the first one and in the last one. */
+static void read_frames(const struct oche_host_params *hosts, uint64_t bytes,
+                        struct oche_frames *out)
+{
+    uint64_t mtu = hosts->mtu_bytes, count = bytes > mtu ? (bytes + mtu - 1) / mtu : 1;
+    uint32_t full = (uint32_t)mtu, last = (uint32_t)(bytes - (count - 1) * mtu);
+    uint8_t first = count == 1 ? OCHE_RC_READ_RESPONSE_ONLY : OCHE_RC_READ_RESPONSE_FIRST;
+
+    out->count = count;
+    out->first_bytes =
+        OCHE_GAP_BYTES + oche_frame_bytes(first, count == 1 ? last : full, hosts->ipv6);
+    out->middle_bytes =
+        OCHE_GAP_BYTES + oche_frame_bytes(OCHE_RC_READ_RESPONSE_MIDDLE, full, hosts->ipv6);
+    out->last_bytes =
+        OCHE_GAP_BYTES + oche_frame_bytes(OCHE_RC_READ_RESPONSE_LAST, last, hosts->ipv6);
+}
+
+static uint64_t line_bytes(void *context, const struct rogue_piece *piece, uint64_t *last_packet)
 {
     const struct oche_rogue_end *end = context;
+    const struct oche_host_params *hosts = end->rogue->host->shared->params;
     struct oche_frames frames;
 
-    oche_endpoint_rnic.frames(end->rogue->host->shared->params, NULL, piece->bytes, &frames);
+    if (piece->verb->kind == ROGUE_READ)
+        read_frames(hosts, piece->bytes, &frames);
+    else
+        oche_endpoint_rnic.frames(hosts, NULL, piece->bytes, &frames);
+    *last_packet = frames.count == 1 ? frames.first_bytes : frames.last_bytes;
     return frames.count == 1
                ? frames.first_bytes
                : frames.first_bytes + (frames.count - 2) * frames.middle_bytes + frames.last_bytes;

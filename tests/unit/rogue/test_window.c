@@ -47,14 +47,14 @@ static void slow_start_doubles(void **state)
 
     (void)state;
     begin(&w);
-    assert_true(rogue_window_sample(&w, 200 * OCHE_US, 10 * MTU, 0));
+    assert_true(rogue_window_sample(&w, 200 * OCHE_US, 10 * MTU, true, 0));
     assert_int_equal(w.bytes, 20 * MTU);
-    rogue_window_sample(&w, 200 * OCHE_US, 10 * MTU, 0);
-    rogue_window_sample(&w, 200 * OCHE_US, 10 * MTU, 0);
+    rogue_window_sample(&w, 200 * OCHE_US, 10 * MTU, true, 0);
+    rogue_window_sample(&w, 200 * OCHE_US, 10 * MTU, true, 0);
     assert_int_equal(w.bytes, 40 * MTU);
-    rogue_window_sample(&w, 200 * OCHE_US, SEGMENT, 0);
+    rogue_window_sample(&w, 200 * OCHE_US, SEGMENT, true, 0);
     assert_int_equal(w.bytes, 80 * MTU);
-    rogue_window_sample(&w, 200 * OCHE_US, SEGMENT, 0);
+    rogue_window_sample(&w, 200 * OCHE_US, SEGMENT, true, 0);
     assert_int_equal(w.bytes, 80 * MTU + SEGMENT);
     assert_true(w.slow_start);
 }
@@ -66,7 +66,7 @@ static void slow_start_has_no_steps(void **state)
 
     (void)state;
     begin(&w);
-    assert_true(rogue_window_sample(&w, 200 * OCHE_US, 10 * MTU, 0));
+    assert_true(rogue_window_sample(&w, 200 * OCHE_US, 10 * MTU, true, 0));
     assert_int_equal(w.rate_bps, oche_rate_of(20 * MTU, 200 * OCHE_US));
     assert_true(w.rate_bps < LINE - OCHE_GBPS);
 }
@@ -92,7 +92,7 @@ static void slow_start_ends(void **state)
             begin(&w);
             params.clamp = clamp == 1;
             w.base_rtt = 90 * OCHE_US;
-            rogue_window_sample(&w, rows[i].rtt, SEGMENT, 0);
+            rogue_window_sample(&w, rows[i].rtt, SEGMENT, true, 0);
             assert_int_equal(w.slow_start, !rows[i].ends);
             uint64_t fills = 10 * MTU * (90 * OCHE_US) / rows[i].rtt + MTU;
             if (!rows[i].ends)
@@ -132,7 +132,7 @@ static void vegas_steps(void **state)
 
         steady(&w, rows[i].packets, rows[i].base);
         params.most_window = 0;
-        rogue_window_sample(&w, rows[i].rtt, SEGMENT, 0);
+        rogue_window_sample(&w, rows[i].rtt, SEGMENT, true, 0);
         if ((int64_t)w.bytes != ((int64_t)rows[i].packets + rows[i].step) * MTU)
             fail_msg("row %u: %llu bytes", i, (unsigned long long)w.bytes);
         assert_false(w.slow_start);
@@ -145,10 +145,10 @@ static void rate_is_window_over_base_rtt(void **state)
 
     (void)state;
     steady(&w, 50, 100 * OCHE_US);
-    assert_true(rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, 0));
+    assert_true(rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, true, 0));
     assert_int_equal(w.rate_bps, oche_rate_of(51 * MTU, 100 * OCHE_US));
     /* nothing to change: between alpha and beta */
-    assert_false(rogue_window_sample(&w, 106 * OCHE_US, SEGMENT, 0));
+    assert_false(rogue_window_sample(&w, 106 * OCHE_US, SEGMENT, true, 0));
     assert_int_equal(w.bytes, 51 * MTU);
 }
 
@@ -161,18 +161,18 @@ static void rate_changes_in_steps(void **state)
     steady(&w, 20, 100 * OCHE_US); /* 1.6 Gbit/s */
     w.rate_bps = LINE;
     for (uint64_t gbps = 9; gbps >= 2; gbps--) {
-        assert_true(rogue_window_sample(&w, 112 * OCHE_US, SEGMENT, 0));
+        assert_true(rogue_window_sample(&w, 112 * OCHE_US, SEGMENT, true, 0));
         assert_int_equal(w.rate_bps, gbps * OCHE_GBPS);
     }
-    assert_true(rogue_window_sample(&w, 112 * OCHE_US, SEGMENT, 0));
+    assert_true(rogue_window_sample(&w, 112 * OCHE_US, SEGMENT, true, 0));
     assert_int_equal(w.rate_bps, oche_rate_of(20 * MTU, 100 * OCHE_US));
-    assert_false(rogue_window_sample(&w, 112 * OCHE_US, SEGMENT, 0));
+    assert_false(rogue_window_sample(&w, 112 * OCHE_US, SEGMENT, true, 0));
     w.bytes = 100 * MTU; /* 8.192 Gbit/s */
     for (unsigned i = 1; i <= 6; i++) {
-        assert_true(rogue_window_sample(&w, 103 * OCHE_US, SEGMENT, 0));
+        assert_true(rogue_window_sample(&w, 103 * OCHE_US, SEGMENT, true, 0));
         assert_int_equal(w.rate_bps, oche_rate_of(20 * MTU, 100 * OCHE_US) + i * OCHE_GBPS);
     }
-    assert_true(rogue_window_sample(&w, 103 * OCHE_US, SEGMENT, 0));
+    assert_true(rogue_window_sample(&w, 103 * OCHE_US, SEGMENT, true, 0));
     assert_int_equal(w.rate_bps, oche_rate_of(100 * MTU, 100 * OCHE_US));
 }
 
@@ -185,13 +185,13 @@ static void floors(void **state)
     steady(&w, 2, 20 * OCHE_MS);
     params.alpha = params.beta = 0;
     w.rate_bps = OCHE_GBPS;
-    rogue_window_sample(&w, 40 * OCHE_MS, SEGMENT, 0);
+    rogue_window_sample(&w, 40 * OCHE_MS, SEGMENT, true, 0);
     assert_int_equal(w.bytes, MTU);
     assert_int_equal(w.rate_bps, 10 * OCHE_MBPS); /* not the 0.4 Mbit/s of a packet in 20 ms */
-    rogue_window_sample(&w, 40 * OCHE_MS, SEGMENT, 0);
+    rogue_window_sample(&w, 40 * OCHE_MS, SEGMENT, true, 0);
     assert_int_equal(w.bytes, MTU);
     params.least_rate = 100 * OCHE_KBPS;
-    rogue_window_sample(&w, 40 * OCHE_MS, SEGMENT, 0);
+    rogue_window_sample(&w, 40 * OCHE_MS, SEGMENT, true, 0);
     assert_int_equal(w.rate_bps, oche_rate_of(MTU, 20 * OCHE_MS));
 }
 
@@ -203,20 +203,20 @@ static void cap(void **state)
     (void)state;
     begin(&w);
     for (unsigned i = 0; i < 10; i++)
-        rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, 0);
+        rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, true, 0);
     assert_int_equal(w.bytes, 250000); /* twice 125000 bytes in 100 us */
     assert_int_equal(w.rate_bps, LINE);
     w.slow_start = false;
-    rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, 0);
+    rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, true, 0);
     assert_int_equal(w.bytes, 250000);
     params.most_window = 0;
-    rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, 0);
+    rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, true, 0);
     assert_int_equal(w.bytes, 250000 + MTU);
     params.most_window = 1;
-    rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, 0);
+    rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, true, 0);
     assert_int_equal(w.bytes, 125000);
     w.base_rtt = OCHE_NS; /* two bytes fill the path */
-    rogue_window_sample(&w, OCHE_NS, SEGMENT, 0);
+    rogue_window_sample(&w, OCHE_NS, SEGMENT, true, 0);
     assert_int_equal(w.bytes, MTU);
 }
 
@@ -227,20 +227,47 @@ static void base_rtt_is_the_least(void **state)
 
     (void)state;
     begin(&w);
-    rogue_window_sample(&w, 300 * OCHE_US, MTU, 0);
-    rogue_window_sample(&w, 200 * OCHE_US, MTU, OCHE_SEC);
-    rogue_window_sample(&w, 250 * OCHE_US, MTU, 100 * OCHE_SEC);
+    rogue_window_sample(&w, 300 * OCHE_US, MTU, true, 0);
+    rogue_window_sample(&w, 200 * OCHE_US, MTU, true, OCHE_SEC);
+    rogue_window_sample(&w, 250 * OCHE_US, MTU, true, 100 * OCHE_SEC);
     assert_int_equal(w.base_rtt, 200 * OCHE_US);
     assert_int_equal(w.rtt, 250 * OCHE_US);
 
     steady(&w, 20, 10 * OCHE_US);
     params.least_base_rtt = 100 * OCHE_US;
-    rogue_window_sample(&w, 104 * OCHE_US, SEGMENT, 0); /* against 100 us: nothing in queues */
+    rogue_window_sample(&w, 104 * OCHE_US, SEGMENT, true,
+                        0); /* against 100 us: nothing in queues */
     assert_int_equal(w.bytes, 21 * MTU);
     assert_int_equal(w.rate_bps, LINE - OCHE_GBPS); /* on its way to 21 packets in 100 us */
     params.least_base_rtt = 5 * OCHE_US;
-    rogue_window_sample(&w, 104 * OCHE_US, SEGMENT, 0);
+    rogue_window_sample(&w, 104 * OCHE_US, SEGMENT, true, 0);
     assert_int_equal(w.bytes, 20 * MTU);
+}
+
+/* rogue.md#r28: a sample that may be too short changes the window, but not the base RTT. */
+static void only_exact_samples_are_the_base(void **state)
+{
+    struct rogue_window w;
+
+    (void)state;
+    begin(&w);
+    rogue_window_sample(&w, 100 * OCHE_US, MTU, false, 0);
+    assert_int_equal(w.base_rtt, 100 * OCHE_US); /* without any there would be no rate */
+    w.slow_start = false;
+    rogue_window_sample(&w, 90 * OCHE_US, MTU, false, 0);
+    assert_int_equal(w.base_rtt, 100 * OCHE_US);
+    assert_int_equal(w.rtt, 90 * OCHE_US);
+    assert_int_equal(w.bytes, 12 * MTU);
+    rogue_window_sample(&w, 95 * OCHE_US, MTU, true, 0);
+    assert_int_equal(w.base_rtt, 95 * OCHE_US);
+
+    begin(&w);
+    params.base_rtt_age = 10 * OCHE_SEC;
+    rogue_window_sample(&w, 100 * OCHE_US, MTU, true, 0);
+    rogue_window_sample(&w, 80 * OCHE_US, MTU, false, 15 * OCHE_SEC);
+    rogue_window_sample(&w, 200 * OCHE_US, MTU, true, 30 * OCHE_SEC);
+    rogue_window_sample(&w, 200 * OCHE_US, MTU, true, 50 * OCHE_SEC);
+    assert_int_equal(w.base_rtt, 200 * OCHE_US);
 }
 
 static void a_round_trip_of_nothing(void **state)
@@ -250,7 +277,7 @@ static void a_round_trip_of_nothing(void **state)
     (void)state;
     begin(&w);
     for (unsigned i = 0; i < 3; i++)
-        rogue_window_sample(&w, 0, SEGMENT, 0);
+        rogue_window_sample(&w, 0, SEGMENT, true, 0);
     assert_true(w.bytes >= MTU && w.rate_bps == LINE);
 }
 
@@ -262,22 +289,22 @@ static void base_rtt_ages(void **state)
     (void)state;
     begin(&w);
     params.base_rtt_age = 10 * OCHE_SEC;
-    rogue_window_sample(&w, 100 * OCHE_US, MTU, 1 * OCHE_SEC);
-    rogue_window_sample(&w, 200 * OCHE_US, MTU, 9 * OCHE_SEC);
+    rogue_window_sample(&w, 100 * OCHE_US, MTU, true, 1 * OCHE_SEC);
+    rogue_window_sample(&w, 200 * OCHE_US, MTU, true, 9 * OCHE_SEC);
     assert_int_equal(w.base_rtt, 100 * OCHE_US);
     /* the next period still knows the least of this one, */
-    rogue_window_sample(&w, 200 * OCHE_US, MTU, 11 * OCHE_SEC);
-    rogue_window_sample(&w, 250 * OCHE_US, MTU, 20 * OCHE_SEC);
+    rogue_window_sample(&w, 200 * OCHE_US, MTU, true, 11 * OCHE_SEC);
+    rogue_window_sample(&w, 250 * OCHE_US, MTU, true, 20 * OCHE_SEC);
     assert_int_equal(w.base_rtt, 100 * OCHE_US);
     /* the one after no more */
-    rogue_window_sample(&w, 300 * OCHE_US, MTU, 21 * OCHE_SEC);
+    rogue_window_sample(&w, 300 * OCHE_US, MTU, true, 21 * OCHE_SEC);
     assert_int_equal(w.base_rtt, 200 * OCHE_US);
     /* and a smaller one counts at once */
-    rogue_window_sample(&w, 150 * OCHE_US, MTU, 22 * OCHE_SEC);
+    rogue_window_sample(&w, 150 * OCHE_US, MTU, true, 22 * OCHE_SEC);
     assert_int_equal(w.base_rtt, 150 * OCHE_US);
     /* after long silence only the sample at hand is left in the end */
-    rogue_window_sample(&w, 400 * OCHE_US, MTU, 100 * OCHE_SEC);
-    rogue_window_sample(&w, 400 * OCHE_US, MTU, 110 * OCHE_SEC);
+    rogue_window_sample(&w, 400 * OCHE_US, MTU, true, 100 * OCHE_SEC);
+    rogue_window_sample(&w, 400 * OCHE_US, MTU, true, 110 * OCHE_SEC);
     assert_int_equal(w.base_rtt, 400 * OCHE_US);
 }
 
@@ -324,7 +351,7 @@ static void any_step(struct oche_random *random, struct rogue_window *w, oche_ti
         stepwise = true;
     } else {
         oche_time rtt = oche_random_below(random, OCHE_US << oche_random_below(random, 12));
-        changed = rogue_window_sample(w, rtt, oche_random_below(random, 3 * SEGMENT), now);
+        changed = rogue_window_sample(w, rtt, oche_random_below(random, 3 * SEGMENT), true, now);
         if (stepwise && params.most_window == 0)
             assert_true(difference(bytes, w->bytes) <= MTU);
     }
@@ -371,6 +398,7 @@ int main(void)
                                        cmocka_unit_test(floors),
                                        cmocka_unit_test(cap),
                                        cmocka_unit_test(base_rtt_is_the_least),
+                                       cmocka_unit_test(only_exact_samples_are_the_base),
                                        cmocka_unit_test(a_round_trip_of_nothing),
                                        cmocka_unit_test(base_rtt_ages),
                                        cmocka_unit_test(losses_and_timeouts),
