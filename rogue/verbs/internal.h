@@ -14,6 +14,7 @@
  *   hidden.c    completion queues that it does not see            thread.c    what nobody polls for
  *   socket.c    datagrams between libraries                       messages.c  what they say
  *   pair.c      finding the peer's library                        settings.c  OCHE_ROGUE, counters
+ *   siphash.c   numbers that nobody can guess
  *
  * Locks, in this order: rv_world.lock, a CQ's members_lock, a queue pair's, a CQ's, a channel's.
  */
@@ -88,9 +89,8 @@ struct rv_receive {
     struct ibv_sge sge[RV_MOST_SGE];
 };
 
-/* The peer's library. */
+/* The peer's library, once it has answered. */
 struct rv_peer {
-    bool known;
     struct sockaddr_in6 address;
     uint32_t qpn; /* of the first queue pair, that the application knows */
     uint32_t shadow_qpn, shadow_psn;
@@ -121,10 +121,16 @@ struct rv_qp {
     uint64_t port_rate_bps, line_rate_bps;
 
     struct rv_peer peer;
-    uint64_t nonce;
+    uint64_t secret[2]; /* of which the next two are made */
+    uint64_t nonce;     /* our number towards the peer, from RTR on */
     uint32_t shadow_psn;
-    bool paired; /* the peer's library has our data and we have its */
+    bool paired; /* the peer's library has answered */
     bool alone;  /* the peer has no library */
+    bool heard;  /* … or perhaps it has: somebody has asked with this name */
+    uint32_t heard_qpn;
+    struct in6_addr heard_address;
+    unsigned asks;       /* since RTR */
+    oche_time ask_again; /* by the thread; OCHE_NEVER: not */
 
     struct rogue_connection *rogue; /* NULL until it is connected */
     struct rogue_params params;     /* the connection's */
@@ -347,6 +353,7 @@ struct rv_message {
     uint8_t side;
     uint32_t to_qpn, from_qpn;       /* first queue pairs */
     uint64_t token;                  /* ASK, ANSWER: the teller's nonce */
+    uint64_t echo;                   /* ANSWER: the nonce of the ASK */
     uint32_t shadow_qpn, shadow_psn; /* ASK, ANSWER; shadow_qpn 0: no, thanks */
     uint32_t serial;                 /* LIMIT, MOVE, MOVED */
     uint64_t number;                 /* ASK, ANSWER, LIMIT: a rate; MOVED: a count */
@@ -365,6 +372,8 @@ size_t rv_message_encode(const struct rv_message *message, uint8_t bytes[RV_MOST
 bool rv_message_decode(const uint8_t *bytes, size_t count, struct rv_message *message);
 /* Sends to the peer's library; fills in both numbers and the token. */
 void rv_tell(struct rv_qp *qp, struct rv_message *message);
+/* What messages of the connection carry, so that they count. */
+uint64_t rv_token(const struct rv_qp *qp);
 /* Handles one datagram, of which nothing is known. */
 void rv_told(const struct sockaddr_in6 *from, const uint8_t *bytes, size_t count);
 
@@ -374,10 +383,10 @@ void rv_find_peer(struct rv_qp *qp);
 void rv_asked(struct rv_qp *qp, const struct rv_message *message, const struct sockaddr_in6 *from);
 /* True if the connection is to use the peer's library. */
 bool rv_wants_peer(const struct rv_qp *qp);
-/* Asks without waiting. */
-void rv_ask(struct rv_qp *qp);
-/* True if what is known of the peer's library is of the peer that the application named. */
-bool rv_peer_fits(const struct rv_qp *qp);
+/* In RTR: asks without waiting. */
+void rv_begin_asking(struct rv_qp *qp);
+/* Asks again if it is time to. */
+void rv_ask_again(struct rv_qp *qp, oche_time now);
 /* True if the address is one of the device's. */
 bool rv_owns(const struct rv_context *context, const union ibv_gid *gid);
 

@@ -8,11 +8,11 @@
 #include "core/wire/bytes.h"
 #include "rogue/verbs/internal.h"
 
-#define MAGIC  UINT32_C(0x72677631) /* "rgv1" */
+#define MAGIC  UINT32_C(0x72677632) /* "rgv2" */
 #define HEADER 24                   /* magic, kind, queue pair, limiter, 0, to, from, token */
 
 static const uint8_t body_bytes[] = {
-    [RV_ASK] = 32,   [RV_ANSWER] = 32, [RV_RESYNC] = ROGUE_RESYNC_BYTES,
+    [RV_ASK] = 40,   [RV_ANSWER] = 40, [RV_RESYNC] = ROGUE_RESYNC_BYTES,
     [RV_LIMIT] = 12, [RV_MOVE] = 12,   [RV_MOVED] = 12,
     [RV_GONE] = 0,
 };
@@ -41,6 +41,7 @@ size_t rv_message_encode(const struct rv_message *message, uint8_t bytes[RV_MOST
         oche_put32(body + 4, message->shadow_psn);
         oche_put64(body + 8, message->number);
         memcpy(body + 16, message->gid.raw, 16);
+        oche_put64(body + 32, message->echo);
     } else if (message->kind != RV_GONE) {
         oche_put32(body, message->serial);
         oche_put64(body + 4, message->number);
@@ -71,6 +72,7 @@ bool rv_message_decode(const uint8_t *bytes, size_t count, struct rv_message *me
         message->shadow_psn = oche_get32(body + 4);
         message->number = oche_get64(body + 8);
         memcpy(message->gid.raw, body + 16, 16);
+        message->echo = oche_get64(body + 32);
         return message->shadow_qpn <= OCHE_PSN_MASK && message->shadow_psn <= OCHE_PSN_MASK &&
                message->number > 0;
     case RV_GONE:
@@ -82,14 +84,18 @@ bool rv_message_decode(const uint8_t *bytes, size_t count, struct rv_message *me
     }
 }
 
+uint64_t rv_token(const struct rv_qp *qp)
+{
+    return qp->nonce + qp->peer.nonce;
+}
+
 void rv_tell(struct rv_qp *qp, struct rv_message *message)
 {
     uint8_t bytes[RV_MOST_MESSAGE];
 
     message->to_qpn = qp->peer.qpn;
     message->from_qpn = qp->qps[0]->qp_num;
-    if (message->kind != RV_ANSWER)
-        message->token = qp->nonce ^ qp->peer.nonce;
+    message->token = rv_token(qp);
     rv_socket_send(&qp->peer.address, &qp->gid, bytes, rv_message_encode(message, bytes));
 }
 
@@ -200,7 +206,7 @@ static struct rv_qp *find(const struct rv_message *message, const struct sockadd
         pthread_mutex_lock(&qp->lock);
         if (about_peers ? rv_owns(qp->context, &message->gid)
                         : qp->paired && qp->peer.qpn == message->from_qpn &&
-                              message->token == (qp->nonce ^ qp->peer.nonce) &&
+                              message->token == rv_token(qp) &&
                               memcmp(&from->sin6_addr, &qp->peer.address.sin6_addr, 16) == 0)
             return qp;
         pthread_mutex_unlock(&qp->lock);

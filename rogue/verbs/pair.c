@@ -2,17 +2,24 @@
 /*
  * Finding the peer's library. The application's peer is known by its address and its first queue
  * pair's number. Whoever gets ready asks every port of the address on which a library may be; the
- * process that has the queue pair answers, however far it has got, and remembers who asked. Who
- * gets ready to send waits for the answer. So each side has the other's data before it sends, or is
- * alone.
+ * process that has the queue pair answers, however far it has got. Who gets ready to send waits for
+ * the answer.
+ *
+ * Anybody can ask in another's name. So a question is answered and binds nothing: each end takes
+ * the peer's data from the answer to its own question alone, which repeats the number that went to
+ * the peer's address and nowhere else. Each end has another number for each peer that it may have,
+ * as one that is not connected yet answers to all.
  */
 #include <arpa/inet.h>
 #include <string.h>
 #include <time.h>
 
+#include "core/wire/bytes.h"
 #include "rogue/verbs/internal.h"
+#include "rogue/verbs/siphash.h"
 
 #define TRIES       8
+#define TRIES_HEARD 40             /* of a peer that has asked: it has a library */
 #define FIRST_WAIT  (10 * OCHE_MS) /* the later ones are longer */
 #define LONGEST     (50 * OCHE_MS)
 #define SILENT_LONG (10 * OCHE_SEC) /* peers of an address that was silent are asked once */
@@ -31,23 +38,45 @@ bool rv_owns(const struct rv_context *context, const union ibv_gid *gid)
     return false;
 }
 
-bool rv_peer_fits(const struct rv_qp *qp)
+/* True if this is the peer that the application has named. */
+static bool is_peer(const struct rv_qp *qp, uint32_t qpn, const void *address)
 {
-    return qp->peer.qpn == qp->attr.dest_qp_num && qp->attr.ah_attr.is_global &&
-           memcmp(qp->attr.ah_attr.grh.dgid.raw, &qp->peer.address.sin6_addr, 16) == 0;
+    return qpn == qp->attr.dest_qp_num && qp->attr.ah_attr.is_global &&
+           memcmp(qp->attr.ah_attr.grh.dgid.raw, address, 16) == 0;
 }
 
-static struct rv_message own_data(const struct rv_qp *qp, enum rv_message_kind kind,
-                                  const union ibv_gid *whom)
+/* What a number towards a peer is for. */
+enum { NONCE, PSN };
+
+static uint64_t number_for(const struct rv_qp *qp, const void *address, uint32_t qpn, uint32_t what)
 {
+    uint8_t bytes[24];
+
+    memcpy(bytes, address, 16);
+    oche_put32(bytes + 16, qpn);
+    oche_put32(bytes + 20, what);
+    return rv_siphash(qp->secret, bytes, sizeof(bytes));
+}
+
+static uint32_t psn_for(const struct rv_qp *qp, const void *address, uint32_t qpn)
+{
+    return (uint32_t)number_for(qp, address, qpn, PSN) & OCHE_PSN_MASK;
+}
+
+/* A message for the peer that has this queue pair at this address. */
+static struct rv_message own_data(const struct rv_qp *qp, enum rv_message_kind kind,
+                                  const void *address, uint32_t qpn)
+{
+    bool none = qp->alone || !rv_wants_peer(qp);
+
     return (struct rv_message){.kind = (uint8_t)kind,
+                               .to_qpn = qpn,
                                .from_qpn = qp->qps[0]->qp_num,
-                               .token = qp->nonce,
-                               .shadow_qpn = qp->alone ? 0 : qp->qps[qp->uc == NULL]->qp_num,
-                               .shadow_psn = qp->shadow_psn,
+                               .token = number_for(qp, address, qpn, NONCE),
+                               .shadow_qpn = none ? 0 : qp->qps[qp->uc == NULL]->qp_num,
+                               .shadow_psn = psn_for(qp, address, qpn),
                                .number = qp->line_rate_bps,
-                               .limits_rates = qp->context->limits_rates,
-                               .gid = *whom};
+                               .limits_rates = qp->context->limits_rates};
 }
 
 bool rv_wants_peer(const struct rv_qp *qp)
@@ -61,89 +90,86 @@ static bool is_of_our_kind(const struct rv_qp *qp, const struct rv_message *mess
     return (qp->uc != NULL) == (message->shadow_qpn == message->from_qpn);
 }
 
-static void keep(struct rv_qp *qp, const struct rv_message *message,
-                 const struct sockaddr_in6 *from)
+static void answer(struct rv_qp *qp, const struct rv_message *asked, const struct sockaddr_in6 *to)
 {
-    qp->peer = (struct rv_peer){.known = true,
-                                .address = *from,
+    struct rv_message message = own_data(qp, RV_ANSWER, &to->sin6_addr, asked->from_qpn);
+    uint8_t bytes[RV_MOST_MESSAGE];
+
+    message.echo = asked->token;
+    memcpy(message.gid.raw, &to->sin6_addr, sizeof(message.gid.raw));
+    rv_socket_send(to, &asked->gid, bytes, rv_message_encode(&message, bytes));
+}
+
+/* Whoever has asked, perhaps in another's name: the peer seems to have a library. */
+static void hear(struct rv_qp *qp, const struct rv_message *asked, const struct sockaddr_in6 *from)
+{
+    qp->heard = true;
+    qp->heard_qpn = asked->from_qpn;
+    qp->heard_address = from->sin6_addr;
+    if (qp->state == IBV_QPS_RTR && qp->asks < TRIES && qp->ask_again == OCHE_NEVER)
+        qp->ask_again = rv_now();
+}
+
+static void asked(struct rv_qp *qp, const struct rv_message *message,
+                  const struct sockaddr_in6 *from)
+{
+    if (message->shadow_qpn == 0 || qp->ended || !is_of_our_kind(qp, message))
+        return;
+    if (qp->state >= IBV_QPS_RTR && !is_peer(qp, message->from_qpn, &from->sin6_addr))
+        return;
+    if (qp->paired && qp->peer.nonce != message->token)
+        return; /* the peer's queue pair has had a reset, ours has not */
+    if (!qp->paired && !qp->alone)
+        hear(qp, message, from);
+    answer(qp, message, from);
+}
+
+static void answered(struct rv_qp *qp, const struct rv_message *message,
+                     const struct sockaddr_in6 *from)
+{
+    if (qp->state < IBV_QPS_RTR || message->echo != qp->nonce ||
+        !is_peer(qp, message->from_qpn, &from->sin6_addr)) {
+        rv_count(RV_STRANGERS);
+        return;
+    }
+    if (qp->paired || qp->alone || qp->state != IBV_QPS_RTR)
+        return;
+    if (message->shadow_qpn == 0 || !is_of_our_kind(qp, message)) {
+        qp->alone = true;
+        pthread_cond_broadcast(&qp->answered);
+        return;
+    }
+    qp->peer = (struct rv_peer){.address = *from,
                                 .qpn = message->from_qpn,
                                 .shadow_qpn = message->shadow_qpn,
                                 .shadow_psn = message->shadow_psn,
                                 .nonce = message->token,
                                 .line_rate_bps = message->number,
                                 .limits_rates = message->limits_rates};
-}
-
-static void answer(const struct rv_qp *qp, const struct rv_message *asked,
-                   const struct sockaddr_in6 *to)
-{
-    uint8_t bytes[RV_MOST_MESSAGE];
-    union ibv_gid whom;
-    struct rv_message message;
-
-    memcpy(whom.raw, &to->sin6_addr, sizeof(whom.raw));
-    message = own_data(qp, RV_ANSWER, &whom);
-    message.to_qpn = asked->from_qpn;
-    rv_socket_send(to, &asked->gid, bytes, rv_message_encode(&message, bytes));
-}
-
-static void asked(struct rv_qp *qp, const struct rv_message *message,
-                  const struct sockaddr_in6 *from)
-{
-    bool connected = qp->state >= IBV_QPS_RTR;
-
-    if (message->shadow_qpn == 0 || qp->ended || !is_of_our_kind(qp, message))
-        return;
-    if (qp->paired && (qp->peer.nonce != message->token || qp->peer.qpn != message->from_qpn))
-        return;
-    if (!rv_wants_peer(qp))
-        qp->alone = true; /* and says so */
-    if (!qp->paired && !qp->alone) {
-        keep(qp, message, from);
-        if (connected && !rv_peer_fits(qp)) {
-            qp->peer.known = false;
-            return;
-        }
-        if (connected)
-            rv_pair(qp);
-    }
-    answer(qp, message, from);
+    qp->ask_again = OCHE_NEVER;
+    rv_pair(qp);
 }
 
 void rv_asked(struct rv_qp *qp, const struct rv_message *message, const struct sockaddr_in6 *from)
 {
-    if (message->kind == RV_ASK) {
+    if (message->kind == RV_ASK)
         asked(qp, message, from);
-        return;
-    }
-    if (qp->paired || qp->alone || qp->state != IBV_QPS_RTR)
-        return;
-    keep(qp, message, from);
-    if (!rv_peer_fits(qp)) {
-        qp->peer.known = false;
-        return;
-    }
-    if (message->shadow_qpn != 0 && is_of_our_kind(qp, message)) {
-        rv_pair(qp);
-        return;
-    }
-    qp->peer.known = false;
-    qp->alone = true;
-    pthread_cond_broadcast(&qp->answered);
+    else
+        answered(qp, message, from);
 }
 
 /* ---- asking ---- */
 
-void rv_ask(struct rv_qp *qp)
+static void ask(struct rv_qp *qp)
 {
     const union ibv_gid *whom = &qp->attr.ah_attr.grh.dgid;
-    struct rv_message message = own_data(qp, RV_ASK, whom);
+    struct rv_message message = own_data(qp, RV_ASK, whom->raw, qp->attr.dest_qp_num);
     struct sockaddr_in6 to = {.sin6_family = AF_INET6};
     uint8_t bytes[RV_MOST_MESSAGE];
     struct ibv_gid_entry entry;
     size_t count;
 
-    message.to_qpn = qp->attr.dest_qp_num;
+    message.gid = *whom;
     count = rv_message_encode(&message, bytes);
     memcpy(&to.sin6_addr, whom->raw, sizeof(whom->raw));
     if (IN6_IS_ADDR_LINKLOCAL(&to.sin6_addr) &&
@@ -153,6 +179,43 @@ void rv_ask(struct rv_qp *qp)
     for (uint16_t i = 0; i < RV_PORTS; i++) {
         to.sin6_port = htons((uint16_t)(RV_FIRST_PORT + i));
         rv_socket_send(&to, &qp->gid, bytes, count);
+    }
+}
+
+/* True if somebody has asked who may be the peer. */
+static bool has_heard_of_peer(const struct rv_qp *qp)
+{
+    return qp->heard && is_peer(qp, qp->heard_qpn, &qp->heard_address);
+}
+
+static oche_time wait_after(unsigned asks)
+{
+    return asks < 4 ? oche_time_min(FIRST_WAIT << asks, LONGEST) : LONGEST;
+}
+
+void rv_begin_asking(struct rv_qp *qp)
+{
+    const uint8_t *whom = qp->attr.ah_attr.grh.dgid.raw;
+
+    qp->nonce = number_for(qp, whom, qp->attr.dest_qp_num, NONCE);
+    qp->shadow_psn = psn_for(qp, whom, qp->attr.dest_qp_num);
+    if (!qp->attr.ah_attr.is_global || !rv_wants_peer(qp))
+        return;
+    ask(qp); /* the answer comes while the application goes on */
+    qp->asks = 1;
+    if (has_heard_of_peer(qp))
+        qp->ask_again = oche_time_add(rv_now(), FIRST_WAIT);
+}
+
+void rv_ask_again(struct rv_qp *qp, oche_time now)
+{
+    if (qp->ask_again > now)
+        return;
+    if (qp->state == IBV_QPS_RTR && !qp->paired && !qp->alone && qp->asks < TRIES) {
+        ask(qp);
+        qp->ask_again = oche_time_add(now, wait_after(qp->asks++));
+    } else {
+        qp->ask_again = OCHE_NEVER;
     }
 }
 
@@ -172,7 +235,6 @@ void rv_find_peer(struct rv_qp *qp)
     static oche_time silent_until;
     static pthread_mutex_t silent_lock = PTHREAD_MUTEX_INITIALIZER;
     const union ibv_gid *whom = &qp->attr.ah_attr.grh.dgid;
-    oche_time wait = FIRST_WAIT;
     unsigned tries = qp->attr.ah_attr.is_global ? TRIES : 0;
 
     if (!rv_wants_peer(qp)) {
@@ -183,17 +245,20 @@ void rv_find_peer(struct rv_qp *qp)
     if (tries > 0 && rv_now() < silent_until && memcmp(&silent, whom, sizeof(silent)) == 0)
         tries = 1;
     pthread_mutex_unlock(&silent_lock);
-    for (unsigned i = 0; i < tries && !qp->paired && !qp->alone; i++) {
-        rv_ask(qp);
-        wait_for_answer(qp, rv_now() + wait);
-        wait = oche_time_min(2 * wait, LONGEST);
+    qp->asks = TRIES; /* the thread need not */
+    for (unsigned i = 0; !qp->paired && !qp->alone; i++) {
+        if (i >= (has_heard_of_peer(qp) ? TRIES_HEARD : tries))
+            break;
+        ask(qp);
+        wait_for_answer(qp, rv_now() + wait_after(i));
     }
     if (qp->paired)
         return;
     qp->alone = true;
     pthread_mutex_lock(&silent_lock);
     if (silent_until == 0 && qp->uc == NULL)
-        rv_say("rogue: the peer has no RoGUE: its connections have no shadow queue pairs");
+        rv_say("rogue: the peer has no RoGUE, or one of another version: its connections have no "
+               "shadow queue pairs");
     silent = *whom;
     silent_until = rv_now() + SILENT_LONG;
     pthread_mutex_unlock(&silent_lock);

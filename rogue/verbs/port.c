@@ -335,7 +335,7 @@ bool rv_connect_rogue(struct rv_qp *qp)
         .params = &qp->params,
         .port = &rv_port,
         .context = qp,
-        .token = qp->nonce ^ qp->peer.nonce,
+        .token = rv_token(qp),
         .status_lost = IBV_WC_RETRY_EXC_ERR,
         .line_rate_bps = qp->line_rate_bps,
         .peer_line_rate_bps = peer_line_rate(qp),

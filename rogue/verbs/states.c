@@ -108,7 +108,9 @@ void rv_forget_connection(struct rv_qp *qp)
     qp->busy = qp->active = false;
     qp->up[0] = qp->up[1] = false;
     qp->trouble = 0;
-    qp->peer.known = false;
+    qp->heard = false;
+    qp->asks = 0;
+    qp->ask_again = OCHE_NEVER;
     qp->work_done = qp->work_next;
     qp->receives_wanted = qp->receives_posted = qp->receives_ended = 0;
     qp->count_known = true;
@@ -124,8 +126,8 @@ void rv_forget_connection(struct rv_qp *qp)
     memset(qp->out_bps, 0, sizeof(qp->out_bps));
     memset(qp->reads_bps, 0, sizeof(qp->reads_bps));
     memset(qp->peer_reads_serial, 0, sizeof(qp->peer_reads_serial));
-    qp->nonce = rv_random();
-    qp->shadow_psn = (uint32_t)rv_random() & OCHE_PSN_MASK;
+    qp->secret[0] = rv_random();
+    qp->secret[1] = rv_random();
 }
 
 /* ---- state changes ---- */
@@ -178,12 +180,7 @@ static int to_rtr(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask)
     if (attr->ah_attr.is_global)
         ibv_query_gid(qp->context->context, qp->attr.port_num, attr->ah_attr.grh.sgid_index,
                       &qp->gid);
-    if (qp->peer.known && rv_peer_fits(qp))
-        rv_pair(qp);
-    else
-        qp->peer.known = false;
-    if (!qp->paired && qp->attr.ah_attr.is_global && rv_wants_peer(qp))
-        rv_ask(qp); /* the answer comes while the application goes on */
+    rv_begin_asking(qp);
     return 0;
 }
 

@@ -109,6 +109,7 @@ static oche_time next_of(const struct rv_qp *qp, bool ours)
 {
     oche_time next = qp->active ? oche_time_add(rv_now(), TICK) : OCHE_NEVER;
 
+    next = oche_time_min(next, qp->ask_again);
     if (qp->rogue == NULL || qp->ended)
         return next;
     next = oche_time_min(next, rogue_next(qp->rogue));
@@ -126,6 +127,7 @@ static oche_time run_timers(void)
     for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next) {
         pthread_mutex_lock(&qp->lock);
         bool ours = look_after(qp, false);
+        rv_ask_again(qp, now);
         if (qp->rogue != NULL && !qp->ended) {
             if (qp->count_repeat <= now)
                 rv_ask_count(qp, now);

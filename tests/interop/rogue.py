@@ -128,7 +128,7 @@ def noise():
         for length in range(0, 120):
             for kind in range(0, 9):
                 body = bytes(chance.randrange(256) for _ in range(length))
-                head = b"rgv1" + bytes([kind, kind % 3, 0, 0])
+                head = b"rgv2" + bytes([kind, kind % 3, 0, 0])
                 for port in range(FIRST_PORT, FIRST_PORT + 4):
                     sender.sendto((head + body)[:length], (pairs.SERVER, port))
 

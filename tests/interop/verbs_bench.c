@@ -86,7 +86,7 @@ struct ibv_qp_init_attr init_attr(struct ibv_cq *cq, enum ibv_qp_type type)
                                      .qp_type = type};
 }
 
-struct bench *open_bench(enum ibv_qp_type type, enum ibv_mtu mtu, struct ibv_srq *srq)
+struct bench *make_bench(enum ibv_qp_type type, struct ibv_srq *srq)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
@@ -108,12 +108,24 @@ struct bench *open_bench(enum ibv_qp_type type, enum ibv_mtu mtu, struct ibv_srq
         end->memory = calloc(1, BYTES);
         end->mr = ibv_reg_mr(bench->pd, end->memory, BYTES, ACCESS);
         assert_non_null(end->mr);
+        assert_int_equal(to_init(end->qp), 0);
     }
+    return bench;
+}
+
+void connect_bench(struct bench *bench, enum ibv_mtu mtu)
+{
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(to_init(bench->end[i].qp), 0);
         assert_int_equal(to_rtr(bench, bench->end[i].qp, bench->end[1 - i].qp->qp_num, mtu), 0);
         assert_int_equal(to_rts(bench->end[i].qp), 0);
     }
+}
+
+struct bench *open_bench(enum ibv_qp_type type, enum ibv_mtu mtu, struct ibv_srq *srq)
+{
+    struct bench *bench = make_bench(type, srq);
+
+    connect_bench(bench, mtu);
     return bench;
 }
 

@@ -70,7 +70,12 @@ int to_init(struct ibv_qp *qp);
 int to_rtr(const struct bench *bench, struct ibv_qp *qp, uint32_t dest, enum ibv_mtu mtu);
 int to_rts(struct ibv_qp *qp);
 struct ibv_qp_init_attr init_attr(struct ibv_cq *cq, enum ibv_qp_type type);
-/* With a shared receive queue: of its device and protection domain. */
+/*
+ * The queue pairs are in INIT. With a shared receive queue: of its device and protection domain.
+ */
+struct bench *make_bench(enum ibv_qp_type type, struct ibv_srq *srq);
+void connect_bench(struct bench *bench, enum ibv_mtu mtu);
+/* Both. */
 struct bench *open_bench(enum ibv_qp_type type, enum ibv_mtu mtu, struct ibv_srq *srq);
 /* keep: not the device and the protection domain. */
 void close_bench(struct bench *bench, bool keep);
