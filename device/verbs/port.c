@@ -19,6 +19,7 @@
  * which only processes on this host can reach, and prints a line about it: see open_somewhere().
  */
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -211,6 +212,26 @@ static uint64_t wall_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/*
+ * Signals are the program's: it may block one and fetch it with sigwait(), so the thread must take
+ * none. Faults stay as they are, as they are the thread's own if there are any, and a program's
+ * crash report should tell of them.
+ */
+static bool start_thread(struct ov_port *port)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigset_t signals, before;
+    bool started;
+
+    sigfillset(&signals);
+    for (size_t i = 0; i < OCHE_COUNT_OF(faults); i++)
+        sigdelset(&signals, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    started = pthread_create(&port->thread, NULL, run, port) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 static struct ov_port *open_new(const struct ov_device *device)
 {
     struct ov_port *port = calloc(1, sizeof(*port));
@@ -242,7 +263,7 @@ static struct ov_port *open_new(const struct ov_device *device)
     port->generation = atomic_load(&ov_generation);
     port->references = 1;
     port->wall_ns = wall_clock_ns() - oche_device_now(port->device) / OCHE_NS;
-    if (pthread_create(&port->thread, NULL, run, port) != 0) {
+    if (!start_thread(port)) {
         oche_device_close(port->device);
         free(port);
         return ov_null(EAGAIN);

@@ -186,9 +186,24 @@ static void *run(void *unused)
     return NULL;
 }
 
+/* Signals are the program's, and the thread takes none, but for faults of its own. */
+static bool start_thread(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigset_t signals, before;
+    bool started;
+
+    sigfillset(&signals);
+    for (size_t i = 0; i < OCHE_COUNT_OF(faults); i++)
+        sigdelset(&signals, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    started = pthread_create(&thread, NULL, run, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 static bool start(void)
 {
-    sigset_t all, before;
     bool started;
 
     rv_world.epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -197,10 +212,7 @@ static bool start(void)
         !rv_thread_watch(rv_world.wake, &rv_world.wake) ||
         !rv_thread_watch(rv_world.socket, &rv_world.socket))
         return false;
-    sigfillset(&all); /* signals are the application's */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&thread, NULL, run, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    started = start_thread();
     if (started) {
         pthread_setname_np(thread, "oche-rogue");
         atomic_store(&runs, true);

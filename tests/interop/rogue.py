@@ -173,7 +173,8 @@ def refused(oche):
 
 def others(oche, program):
     """Beside connections: events of queue pairs without RoGUE, and a child's own device."""
-    for words, connections in ((["armed"], []), (["forked", pairs.CLIENT], [2, 2])):
+    for words, connections in ((["armed"], []), (["forked", pairs.CLIENT], [2, 2]),
+                               (["signals"], [2])):
         done = subprocess.run(
             [oche, "exec", "--rogue", "--stats", "--device", pairs.SERVER, "--", program, *words],
             text=True, capture_output=True, timeout=300, check=False)

@@ -6,8 +6,11 @@
  *                                   that is one without RoGUE
  *     rogue_others forked ADDRESS   a child opens the device of this address, after its parent has
  *                                   opened one
+ *     rogue_others signals          a signal that the program blocks waits for the program, though
+ *                                   there is a thread that had no such order
  */
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -109,11 +112,30 @@ static void forked(void)
     close_bench(bench, false);
 }
 
+static void signals(void)
+{
+    struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
+    const struct timespec at_once = {0};
+    sigset_t set, before;
+
+    write_some(bench);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &set, &before), 0);
+    assert_int_equal(kill(getpid(), SIGTERM), 0);
+    write_some(bench);
+    assert_int_equal(sigtimedwait(&set, NULL, &at_once), SIGTERM);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    close_bench(bench, false);
+}
+
 static void test(void **state)
 {
     (void)state;
     if (strcmp(words[1], "armed") == 0)
         armed();
+    else if (strcmp(words[1], "signals") == 0)
+        signals();
     else
         forked();
 }

@@ -2,6 +2,7 @@
 /*
  * Signals and calls that sleep, ibv_get_cq_event and ibv_get_async_event: a handler without
  * SA_RESTART ends them (EINTR), as it would a read of a kernel's descriptor; one with it does not.
+ * And signals that the program has blocked: no thread of the library takes them.
  */
 #include "tests/interop/verbs_bench.h"
 
@@ -132,9 +133,57 @@ static void asynchronous_events(void **state)
     close_bench(bench, false);
 }
 
+/*
+ * A program opens a device and then blocks a signal, to fetch it with sigwait(): it waits until the
+ * program does, though the library has a thread that had no such order.
+ */
+static void blocked_signals(void **state)
+{
+    static const int numbers[] = {SIGUSR1, SIGTERM, SIGINT, SIGCHLD, SIGALRM};
+    struct ibv_context *context = open_one();
+    const struct timespec at_once = {0};
+    const struct sigaction action = {.sa_handler = handle};
+    struct sigaction old;
+    sigset_t set, before;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        const unsigned handled_before = atomic_load(&handled);
+
+        sigemptyset(&set);
+        sigaddset(&set, numbers[i]);
+        assert_int_equal(sigaction(numbers[i], &action, &old), 0);
+        assert_int_equal(pthread_sigmask(SIG_BLOCK, &set, &before), 0);
+        assert_int_equal(kill(getpid(), numbers[i]), 0);
+        usleep(20000);
+        assert_int_equal(atomic_load(&handled), handled_before);
+        assert_int_equal(sigtimedwait(&set, NULL, &at_once), numbers[i]);
+        assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+        assert_int_equal(sigaction(numbers[i], &old, NULL), 0);
+    }
+    assert_int_equal(ibv_close_device(context), 0);
+}
+
+/* Opening a device leaves the program's own mask as it was. */
+static void own_mask(void **state)
+{
+    sigset_t set, before, after;
+
+    (void)state;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &set, &before), 0);
+    assert_int_equal(ibv_close_device(open_one()), 0);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, &after), 0);
+    for (int number = 1; number < SIGRTMIN; number++)
+        assert_int_equal(sigismember(&after, number), number == SIGUSR2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocked_signals),
+        cmocka_unit_test(own_mask),
         cmocka_unit_test(completion_events),
         cmocka_unit_test(asynchronous_events),
     };
