@@ -47,7 +47,9 @@
     X(CREDIT_ARRIVED, "its number", "payload that goes for it")                                    \
     X(LINK_DOWN, "port", "")                                                                       \
     X(LINK_UP, "port", "")                                                                         \
-    X(REROUTED, "", "")
+    X(REROUTED, "", "")                                                                            \
+    X(FCP_SENT, "port", "VL << 32 | FCTBS << 16 | FCCL")                                           \
+    X(FCP_ARRIVED, "port", "VL << 32 | FCTBS << 16 | FCCL")
 
 enum oche_trace_kind {
 #define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,

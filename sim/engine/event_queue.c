@@ -89,6 +89,7 @@ static void reserve_open(struct oche_event_queue *queue, uint32_t count)
 /* Inserts an event into the open bucket, in order among the bucket's pending events. */
 void oche_events_push_open(struct oche_event_queue *queue, struct oche_event event)
 {
+    OCHE_MUST(queue->open_next == 0 || event.time >= queue->open[queue->open_next - 1].time);
     reserve_open(queue, queue->open_count + 1);
     uint32_t i = queue->open_count++;
     while (i > queue->open_next && before_than(&event, &queue->open[i - 1])) {

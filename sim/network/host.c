@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/network/fcp_trace.h"
 #include "sim/endpoint/rnic.h"
 #include "sim/network/feedback.h"
 #include "sim/network/host_credits.h"
@@ -282,6 +283,7 @@ static OCHE_NOINLINE void receive_pause(struct oche_host *host, const struct och
                                         oche_time now)
 {
     if (packet->kind == OCHE_PACKET_FCP) {
+        oche_fcp_trace(oche_host_trace(host), OCHE_TRACE_FCP_ARRIVED, 0, packet, now);
         oche_host_credits_take(host, packet);
         return;
     }

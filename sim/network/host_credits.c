@@ -3,6 +3,7 @@
 #include "sim/network/host_credits.h"
 
 #include "fabric/ib_credits.h"
+#include "sim/network/fcp_trace.h"
 #include "sim/network/host_state.h"
 
 struct oche_host_credits {
@@ -84,6 +85,7 @@ bool oche_host_credits_send(struct oche_host *host, oche_time now)
         return false;
     frame = oche_packet_take(&shard->pool);
     oche_ib_fill(&host->credits->link, frame, now);
+    oche_fcp_trace(oche_host_trace(host), OCHE_TRACE_FCP_SENT, 0, frame, now);
     oche_network_send(shard, (uint32_t)(host->port - shard->network->ports), frame, now);
     return true;
 }

@@ -3,6 +3,7 @@
 #include "sim/network/switch_node.h"
 
 #include "core/wire/opcode.h"
+#include "sim/network/fcp_trace.h"
 #include "sim/network/link_failure.h"
 
 /*
@@ -64,6 +65,8 @@ static void send_pause(struct oche_shard *shard, struct oche_port *port, oche_ti
         return;
     }
     if (frame->kind == OCHE_PACKET_FCP) {
+        oche_fcp_trace(&shard->network->nodes[port->node].trace, OCHE_TRACE_FCP_SENT, port->local,
+                       frame, now);
         oche_network_send(shard, (uint32_t)(port - shard->network->ports), frame, now);
         return;
     }
@@ -116,10 +119,21 @@ static inline void settle(struct oche_shard *shard, struct oche_port *first, och
         oche_network_wake(shard, first->node, next);
 }
 
+void oche_switch_node_begin(struct oche_network *network, uint32_t node)
+{
+    const struct oche_port *first = &network->ports[network->nodes[node].first_port];
+    oche_time next = oche_switch_next(first->device);
+
+    if (next != OCHE_NEVER)
+        oche_network_wake(oche_network_shard_of(network, node), node, next);
+}
+
 static void receive_pause(struct oche_shard *shard, struct oche_port *port,
                           struct oche_packet *frame, oche_time now)
 {
     if (frame->kind == OCHE_PACKET_FCP) {
+        oche_fcp_trace(&shard->network->nodes[port->node].trace, OCHE_TRACE_FCP_ARRIVED,
+                       port->local, frame, now);
         oche_switch_receive_frame(port->device, port->local, frame, now);
         oche_packet_return(&shard->pool, frame);
         return;

@@ -5,6 +5,11 @@
 
 #include "sim/network/network.h"
 
+/*
+ * To be called before the first event: asks for the switch's first timer event. A mechanism's timer
+ * may be due before anything has arrived.
+ */
+void oche_switch_node_begin(struct oche_network *network, uint32_t node);
 void oche_switch_node_arrival(struct oche_shard *shard, struct oche_port *port,
                               struct oche_packet *packet, oche_time now);
 void oche_switch_node_transmit_done(struct oche_shard *shard, struct oche_port *port,

@@ -13,6 +13,7 @@
 #include "fabric/registry.h"
 #include "params/error.h"
 #include "sim/network/link_failure.h"
+#include "sim/network/switch_node.h"
 #include "sim/topology/onward.h"
 #include "sim/world/internal.h"
 
@@ -576,6 +577,8 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
     oche_network_begin_changes(&world->network);
     for (uint32_t i = 0; i < world->topology.host_count; i++)
         oche_host_begin(world->hosts[i]);
+    for (uint32_t i = 0; i < world->topology.switch_count; i++)
+        oche_switch_node_begin(&world->network, world->topology.host_count + i);
     return world;
 }
 
