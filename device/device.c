@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "core/wire/frame.h"
@@ -34,15 +33,6 @@
 
 /* ---- opening ---- */
 
-static uint64_t chance(void)
-{
-    uint64_t seed = 0;
-
-    if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
-        seed = (uint64_t)getpid(); /* cannot happen; keys would then be easier to guess */
-    return seed;
-}
-
 static uint32_t or_default(uint32_t value, uint32_t preset)
 {
     return value != 0 ? value : preset;
@@ -63,8 +53,6 @@ static void fill_defaults(struct oche_device_config *config)
         config->cc = oche_cc_find("none");
     if (config->recovery == NULL)
         config->recovery = oche_recovery_find("go_back_n");
-    if (config->seed == 0)
-        config->seed = chance();
 }
 
 /* Copies a scheme's parameters, the given ones or the defaults, to memory of our own. */
@@ -118,7 +106,7 @@ static bool create_nic(struct oche_device *device)
         .max_qps = config->max_qps,
         .max_regions = config->max_regions,
         .ecn_threshold_bytes = OCHE_NEVER,
-        .seed = config->seed,
+        .seed = oche_entropy_u64(&device->entropy),
         .cc = config->cc,
         .cc_params = device->cc_params,
         .recovery = config->recovery,
@@ -136,31 +124,39 @@ static bool create_nic(struct oche_device *device)
     return true;
 }
 
-/*
- * Determines our range of queue pair numbers and begins at a random one, so that late packets for
- * queue pairs of an earlier device find no queue pair.
- */
-static void choose_qpns(struct oche_device *device)
+/* Determines our range of queue pair numbers. Returns false if memory is out. */
+static bool create_numbers(struct oche_device *device)
 {
-    device->first_qpn = FIRST_QPN;
-    device->last_qpn = OCHE_PSN_MASK;
+    uint32_t first = FIRST_QPN, last = OCHE_PSN_MASK;
+
     if (device->config.share) {
-        device->first_qpn = (uint32_t)device->share.slot << OCHE_SLOT_SHIFT;
-        device->last_qpn = device->first_qpn + (UINT32_C(1) << OCHE_SLOT_SHIFT) - 1;
-        if (device->first_qpn < FIRST_QPN)
-            device->first_qpn = FIRST_QPN;
+        first = (uint32_t)device->share.slot << OCHE_SLOT_SHIFT;
+        last = first + (UINT32_C(1) << OCHE_SLOT_SHIFT) - 1;
+        if (first < FIRST_QPN)
+            first = FIRST_QPN;
     }
-    device->next_qpn =
-        device->first_qpn +
-        (uint32_t)oche_random_below(&device->keys, device->last_qpn - device->first_qpn + 1);
+    return oche_qp_numbers_create(&device->numbers, first, last);
 }
 
-static void open_source_ports(struct oche_device *device)
+/*
+ * Makes the streams that decide which packets are dropped on purpose. They are the only random
+ * numbers of a device that follow from its seed.
+ */
+static void seed_drops(struct oche_device *device)
 {
-    struct oche_random random = oche_random_stream(device->config.seed, "device source ports", 0);
+    const uint64_t random = oche_entropy_u64(&device->entropy);
+    const uint64_t seed = device->config.seed != 0 ? device->config.seed : random;
 
-    oche_source_ports_open(&device->source_ports, &device->socket, &device->address, device->port,
-                           device->config.source_ports, &random);
+    device->drop_sent = oche_random_stream(seed, "device drops sent", 0);
+    device->drop_received = oche_random_stream(seed, "device drops received", 0);
+}
+
+static bool has_entropy(const struct oche_device *device, struct oche_error *error)
+{
+    if (!device->entropy.failed)
+        return true;
+    return oche_fail(error, "%s: the kernel gives no random numbers (getrandom): %s",
+                     device->config.address, strerror(device->entropy.error));
 }
 
 static bool create_parts(struct oche_device *device, struct oche_error *error)
@@ -172,12 +168,15 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
                                                 .buffer_bytes = config->receive_buffer_bytes};
     struct oche_error why;
 
+    seed_drops(device);
+    if (!has_entropy(device, error))
+        return false;
     /*
      * The slot comes first: a process without a slot must not have a socket that receives packets
      * of other processes.
      */
     if (config->share &&
-        !oche_sharing_open(&device->share, &device->address, config->port, config->seed, &why))
+        !oche_sharing_open(&device->share, &device->address, config->port, &device->entropy, &why))
         return oche_fail(error, "%s: %s", config->address, why.text);
     if (!oche_socket_open(&device->socket, &device->address, config->port, &options, &why))
         return oche_fail(error, "%s: %s", config->address, why.text);
@@ -185,14 +184,16 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
         !oche_sharing_join(&device->share, device->socket.fd, oche_clock_now(&device->clock)))
         return oche_fail(error, "%s: the kernel cannot steer packets: %s", config->address,
                          strerror(errno));
-    open_source_ports(device);
-    choose_qpns(device);
+    oche_source_ports_open(&device->source_ports, &device->socket, &device->address, device->port,
+                           config->source_ports, &device->entropy);
     device->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (device->wake_fd < 0)
         return oche_fail(error, "%s: no file descriptor left", config->address);
-    if (!oche_peers_create(&device->peers, config->max_peers) || !transmit_create(device) ||
-        !create_nic(device))
+    if (!oche_peers_create(&device->peers, config->max_peers) || !create_numbers(device) ||
+        !transmit_create(device) || !create_nic(device))
         return oche_fail(error, "%s: out of memory", config->address);
+    if (!has_entropy(device, error)) /* again: the parts may have used up the first block */
+        return false;
     oche_peers_add(&device->peers, &device->address,
                    config->port); /* index 0: this device itself */
     if (config->capture == NULL)
@@ -228,6 +229,7 @@ static bool destroy(struct oche_device *device)
     free(device->nic);
     transmit_destroy(device);
     oche_peers_destroy(&device->peers);
+    oche_qp_numbers_destroy(&device->numbers);
     if (device->wake_fd >= 0)
         close(device->wake_fd);
     oche_source_ports_close(&device->source_ports);
@@ -260,9 +262,7 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
     device->burst = oche_time_min(
         LONGEST_BURST, oche_time_of_bytes(OCHE_SOCKET_BYTES, device->config.line_rate_bps));
     device->crc32 = oche_crc_choose(NULL);
-    device->drop_sent = oche_random_stream(device->config.seed, "device drops sent", 0);
-    device->drop_received = oche_random_stream(device->config.seed, "device drops received", 0);
-    device->keys = oche_random_stream(device->config.seed, "device memory keys", 0);
+    oche_entropy_init(&device->entropy, config->entropy, config->entropy_context);
     pthread_mutex_init(&device->lock, NULL);
     device->hold.longest = OCHE_HOLD;
     oche_clock_start(&device->clock);

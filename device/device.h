@@ -24,6 +24,7 @@
 
 #include "core/qp/nic.h"
 #include "core/wire/codec.h"
+#include "device/entropy.h"
 #include "params/error.h"
 
 #define OCHE_MAX_SOURCE_PORTS 64
@@ -46,8 +47,11 @@ struct oche_device_config {
     const void *cc_params;                    /* NULL: its defaults; copied */
     const struct oche_recovery_scheme *recovery; /* NULL: go_back_n */
     const void *recovery_params;                 /* NULL: its defaults; copied */
-    uint64_t seed;                               /* seed of all random numbers; 0: a random seed */
     uint32_t drop_sent_ppm, drop_received_ppm;   /* for tests: packets per million to drop */
+    uint64_t seed; /* decides which packets are dropped on purpose, and nothing else; 0: random */
+    /* for tests: where keys, numbers, nonces and ports come from instead of the kernel */
+    oche_entropy_fill *entropy;
+    void *entropy_context;
     /*
      * Up to 64 processes of this user may share the address; each has a part of all queue pair
      * numbers (share.h). All of them must set this; a process that does not set it cannot share an
@@ -98,7 +102,8 @@ struct oche_device_stats {
 
 /*
  * Opens a device. Returns NULL, with a line in `error`, on failure; errno EADDRINUSE: the address
- * and port are taken, or 64 processes share them already.
+ * and port are taken, or 64 processes share them already. Where the kernel gives no random numbers
+ * no device opens.
  */
 struct oche_device *oche_device_open(const struct oche_device_config *config,
                                      struct oche_error *error);
@@ -182,6 +187,11 @@ uint32_t oche_device_register(struct oche_device *device, void *memory, size_t b
  * there is no room.
  */
 bool oche_device_add_region(struct oche_device *device, struct oche_region *region);
+/*
+ * Draws a random memory key, which may be in use. Called under the lock. Returns false if the
+ * kernel gives no random numbers.
+ */
+bool oche_device_random_key(struct oche_device *device, uint32_t *key);
 /* As oche_nic_change_region: changes the region with this key in one step. */
 bool oche_device_change_region(struct oche_device *device, const struct oche_region *region);
 /* Returns false if there is no such key, or a window is bound to it. */

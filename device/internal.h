@@ -8,6 +8,7 @@
  *   transmit.c   the NIC → packets → datagrams
  *   share.c      other processes on the same address; steer.c: the kernel's part in sharing
  *   source_ports.c  the UDP ports that packets leave from
+ *   qp_numbers.c  which queue pair numbers are free; entropy.c: what nobody can guess
  *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
  */
 #ifndef OCHE_DEVICE_INTERNAL_H
@@ -20,8 +21,10 @@
 #include "device/capture.h"
 #include "device/clock.h"
 #include "device/device.h"
+#include "device/entropy.h"
 #include "device/hold.h"
 #include "device/peers.h"
+#include "device/qp_numbers.h"
 #include "device/share.h"
 #include "device/socket.h"
 #include "device/source_ports.h"
@@ -86,7 +89,13 @@ struct transmitter {
  */
 struct owned {
     struct owned *next, **link;
+    bool chose_number; /* of a queue pair: its number came from device->numbers */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
+
+static inline struct owned *device_owned(void *object)
+{
+    return (struct owned *)object - 1;
+}
 
 /*
  * State of the IP identifications of a sender that is no queue pair's peer; most of them
@@ -134,8 +143,8 @@ struct oche_device {
     oche_time waiting_until;
 
     struct owned *cqs, *qps;
-    uint32_t next_qpn, first_qpn, last_qpn;
-    struct oche_random keys;
+    struct oche_qp_numbers numbers;
+    struct oche_entropy entropy;
     void *cc_params, *recovery_params;
     struct oche_trace trace;
     struct oche_trace_record trace_ring[1024];

@@ -150,12 +150,18 @@ bool oche_device_add_region(struct oche_device *device, struct oche_region *regi
 
     oche_device_lock(device);
     for (unsigned tries = 0; tries < (choose ? 100 : 1) && !added; tries++) {
-        if (choose) /* a chosen key may be in use */
-            region->key = (uint32_t)oche_random_u64(&device->keys);
+        if (choose && !oche_device_random_key(device, &region->key))
+            break;
         added = oche_nic_add_region(device->nic, region);
     }
     oche_device_unlock(device);
     return added;
+}
+
+bool oche_device_random_key(struct oche_device *device, uint32_t *key)
+{
+    *key = (uint32_t)oche_entropy_u64(&device->entropy);
+    return !device->entropy.failed;
 }
 
 bool oche_device_change_region(struct oche_device *device, const struct oche_region *region)
@@ -188,8 +194,7 @@ static void *own(struct owned **list, size_t bytes)
 
     if (owned == NULL)
         return NULL;
-    owned->next = *list;
-    owned->link = list;
+    *owned = (struct owned){.next = *list, .link = list};
     if (owned->next != NULL)
         owned->next->link = &owned->next;
     *list = owned;
@@ -198,7 +203,7 @@ static void *own(struct owned **list, size_t bytes)
 
 static void disown(void *object)
 {
-    struct owned *owned = (struct owned *)object - 1;
+    struct owned *owned = device_owned(object);
 
     *owned->link = owned->next;
     if (owned->next != NULL)
@@ -233,15 +238,18 @@ void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq)
     oche_device_unlock(device);
 }
 
-static uint32_t free_qpn(struct oche_device *device)
+/* Makes a queue pair with this configuration, under the lock. */
+static struct oche_qp *make_qp(struct oche_device *device, const struct oche_qp_config *config)
 {
-    uint32_t qpn;
+    void *memory = own(&device->qps, oche_qp_bytes(device->nic, config));
+    struct oche_qp *qp;
 
-    do {
-        qpn = device->next_qpn;
-        device->next_qpn = qpn == device->last_qpn ? device->first_qpn : qpn + 1;
-    } while (oche_nic_find_qp(device->nic, qpn) != NULL);
-    return qpn;
+    if (memory == NULL)
+        return NULL;
+    qp = oche_qp_create(device->nic, memory, config);
+    if (qp == NULL)
+        disown(memory);
+    return qp;
 }
 
 struct oche_qp *oche_device_create_qp(struct oche_device *device,
@@ -249,7 +257,7 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
 {
     struct oche_qp_config full = *config;
     struct oche_qp *qp = NULL;
-    void *memory;
+    const bool choose = full.qpn == 0;
 
     if (full.mtu_bytes > device->config.mtu_bytes)
         return NULL; /* no buffer of ours is that large */
@@ -258,13 +266,17 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
     if (full.pkey == 0)
         full.pkey = DEFAULT_PKEY;
     oche_device_lock(device);
-    if (full.qpn == 0)
-        full.qpn = free_qpn(device);
-    memory = own(&device->qps, oche_qp_bytes(device->nic, &full));
-    if (memory != NULL)
-        qp = oche_qp_create(device->nic, memory, &full);
-    if (memory != NULL && qp == NULL)
-        disown(memory);
+    if (choose)
+        full.qpn =
+            oche_qp_numbers_take(&device->numbers, &device->entropy, oche_device_now(device));
+    if (full.qpn != 0)
+        qp = make_qp(device, &full);
+    if (qp != NULL)
+        device_owned(qp)->chose_number = choose;
+    if (qp != NULL && !choose)
+        oche_qp_numbers_claim(&device->numbers, full.qpn);
+    if (qp == NULL && choose && full.qpn != 0)
+        oche_qp_numbers_undo(&device->numbers, full.qpn);
     oche_device_unlock(device);
     return qp;
 }
@@ -273,6 +285,8 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
 {
     oche_device_lock(device);
     oche_device_send_acks(device);
+    if (device_owned(qp)->chose_number)
+        oche_qp_numbers_rest(&device->numbers, oche_qp_number(qp), oche_device_now(device));
     oche_qp_destroy(qp);
     disown(qp);
     oche_device_unlock(device);

@@ -140,7 +140,7 @@ static bool greet(struct oche_sharing *share, unsigned slot)
         lose(neighbour);
         return false;
     }
-    neighbour->nonce = oche_random_u64(&share->random);
+    neighbour->nonce = oche_entropy_u64(share->entropy);
     say_hello(share, neighbour);
     return neighbour->fd >= 0;
 }
@@ -203,14 +203,14 @@ static void look(struct oche_sharing *share, oche_time now)
 {
     unsigned places = FIRST_LOOK;
 
-    if (now < share->look_again)
-        return;
+    if (now < share->look_again || share->entropy->failed)
+        return; /* a probe without a random nonce could be anybody's */
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         places += share->neighbours[slot].fd >= 0;
     if (places > OCHE_SLOTS || share->place == OCHE_PLACE_NONE)
         places = OCHE_SLOTS;
     share->look_again = oche_time_add(now, PAUSE);
-    share->nonce = oche_random_u64(&share->random) | 1;
+    share->nonce = oche_entropy_u64(share->entropy) | 1;
     share->place = OCHE_PLACE_NONE;
     for (unsigned place = 0; place < places; place++)
         send_probe(share, (uint8_t)place);
@@ -470,14 +470,15 @@ static bool take_slot(struct oche_sharing *share)
 }
 
 bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *address,
-                       uint16_t port, uint64_t seed, struct oche_error *error)
+                       uint16_t port, struct oche_entropy *entropy,
+                       struct oche_error *error)
 {
     const int yes = 1;
 
-    *share = (struct oche_sharing){.udp = -1, .address = *address, .port = port};
+    *share = (struct oche_sharing){
+        .udp = -1, .address = *address, .port = port, .entropy = entropy};
     share->place = OCHE_PLACE_NONE;
     share->last_held = &share->held;
-    share->random = oche_random_stream(seed, "device nonces", 0);
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         share->neighbours[slot] = (struct oche_neighbour){.fd = -1, .place = OCHE_PLACE_NONE};
     memset(share->steered, OCHE_PLACE_NONE, sizeof(share->steered));

@@ -23,7 +23,7 @@
 #define OCHE_DEVICE_SHARE_H
 
 #include "core/base.h"
-#include "core/random.h"
+#include "device/entropy.h"
 #include "device/socket.h"
 #include "device/steer.h"
 #include "params/error.h"
@@ -48,7 +48,7 @@ struct oche_sharing {
     uint16_t port;
     struct oche_neighbour neighbours[OCHE_SLOTS];
     uint8_t steered[OCHE_SLOTS]; /* the places in the program that we last installed */
-    struct oche_random random;
+    struct oche_entropy *entropy;
     uint64_t nonce; /* number in our last probes for our place; 0: none were sent */
     oche_time look_again;
     uint64_t refused; /* messages of other users, or malformed */
@@ -71,7 +71,8 @@ enum oche_sharing_result {
  * taken.
  */
 bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *address,
-                       uint16_t port, uint64_t seed, struct oche_error *error);
+                       uint16_t port, struct oche_entropy *entropy,
+                       struct oche_error *error);
 /*
  * To be called when our UDP socket is bound: contacts the other processes. Returns false, with
  * errno set, if the kernel cannot steer.

@@ -14,8 +14,8 @@
 #ifndef OCHE_DEVICE_SOURCE_PORTS_H
 #define OCHE_DEVICE_SOURCE_PORTS_H
 
-#include "core/random.h"
 #include "device/device.h"
+#include "device/entropy.h"
 #include "device/socket.h"
 
 #define OCHE_FIRST_SOURCE_PORT 61000
@@ -31,12 +31,12 @@ struct oche_source_ports {
 };
 
 /*
- * Opens up to `wanted` sockets (1: only the device's own) on ports drawn from `random`. Never
+ * Opens up to `wanted` sockets (1: only the device's own) on random ports. Never
  * fails: there are fewer if no more ports are free.
  */
 void oche_source_ports_open(struct oche_source_ports *to_open, const struct oche_socket *device,
                             const struct oche_address *address, uint16_t device_port,
-                            unsigned wanted, struct oche_random *random);
+                            unsigned wanted, struct oche_entropy *entropy);
 void oche_source_ports_close(struct oche_source_ports *to_close);
 
 /* Returns the index of the socket for packets that should leave from `port`. */

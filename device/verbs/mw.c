@@ -4,7 +4,6 @@
  * type 2 is bound by a work request, with a key chosen by the application.
  */
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "device/verbs/internal.h"
 
@@ -24,7 +23,7 @@ static struct oche_window *create_core(struct ov_mw *mw, uint32_t pd, enum ibv_m
                                                                           : OCHE_WINDOW_TYPE_2,
                                             .user = mw};
 
-        if (getrandom(&config.key, sizeof(config.key), 0) != (ssize_t)sizeof(config.key))
+        if (!oche_device_random_key(mw->port->device, &config.key))
             break;
         core = oche_window_create(oche_device_nic(mw->port->device), memory, &config);
     }

@@ -26,6 +26,7 @@
 #define DATAGRAM_WORKS  16
 #define DATAGRAM_MTU    256
 #define DATAGRAM_PSN    0xfffffe
+#define DATAGRAM_QPN    0x20 /* in the process's part; the same in every run */
 #define DATAGRAM_FILL   0x5a
 #define DATAGRAM_DONE   16 /* enum oche_completion_opcode has fewer */
 #define DATAGRAM_QKEY   0x1234
@@ -73,6 +74,7 @@ static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, uns
 {
     const uint8_t transport = (uint8_t)(which == DATAGRAM_RC_SHARED ? OCHE_TRANSPORT_RC : which);
     const struct oche_qp_config config = {
+        .qpn = ((uint32_t)world->device->share.slot << OCHE_SLOT_SHIFT) + DATAGRAM_QPN + which,
         .transport = transport,
         .mtu_bytes = DATAGRAM_MTU,
         .send_depth = DATAGRAM_WORKS,

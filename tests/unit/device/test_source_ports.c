@@ -12,6 +12,7 @@
 #include "core/wire/frame.h"
 #include "device/internal.h"
 #include "tests/support/crc.h"
+#include "tests/support/entropy.h"
 #include "tests/unit/device/pair.h"
 
 #define QPS   24
@@ -44,8 +45,10 @@ static void open_ports(struct oche_source_ports *ports, const char *address, uns
     const struct oche_socket device = {.fd = 77};
     const struct oche_address own = address_of(address);
     struct oche_random random = oche_random_stream(seed, "test", 0);
+    struct oche_entropy entropy;
 
-    oche_source_ports_open(ports, &device, &own, 4791, wanted, &random);
+    oche_entropy_init(&entropy, entropy_from, &random);
+    oche_source_ports_open(ports, &device, &own, 4791, wanted, &entropy);
 }
 
 /* ---- which they are ---- */
@@ -253,11 +256,16 @@ static void complete_all(struct pair *pair)
 
 static void open_many(struct pair *pair, uint32_t source_ports, struct oche_qp *qps[QPS])
 {
-    const struct oche_device_config with = {.seed = 7,
+    struct oche_random of_a = oche_random_stream(7, "test", 0),
+                       of_b = oche_random_stream(8, "test", 0);
+    const struct oche_device_config with = {.entropy = entropy_from,
+                                            .entropy_context = &of_a,
                                             .source_ports = source_ports,
                                             .capture = next_capture(),
                                             .strict_ip_id = true},
-                                    plain = {.seed = 8, .source_ports = source_ports};
+                                    plain = {.entropy = entropy_from,
+                                             .entropy_context = &of_b,
+                                             .source_ports = source_ports};
     /* So that no packet is sent twice however slow the machine is. */
     const struct oche_qp_connection patient = {.ack_timeout = 60 * OCHE_SEC, .retry_count = 7};
 

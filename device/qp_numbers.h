@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which queue pair numbers are free. A new queue pair gets a random number of the process's range,
+ * so that knowing one says nothing about the next. A number rests for a minute after its queue pair
+ * is gone: a late packet must not find a new queue pair.
+ */
+#ifndef OCHE_DEVICE_QP_NUMBERS_H
+#define OCHE_DEVICE_QP_NUMBERS_H
+
+#include "core/base.h"
+#include "device/entropy.h"
+
+#define OCHE_QPN_REST (60 * OCHE_SEC)
+
+/* A number that rests since `since`; 0: it was claimed meanwhile. */
+struct oche_resting {
+    oche_time since;
+    uint32_t number;
+};
+
+struct oche_qp_numbers {
+    uint32_t first, last;
+    uint64_t *taken; /* bit set, from `first` on: used, claimed, or resting */
+    /* those that rest, in the order of their time: a ring, its size a power of two */
+    struct oche_resting *resting;
+    uint32_t room, head, tail;
+};
+
+/* All numbers from `first` to `last` are free. Returns false if memory is out. */
+bool oche_qp_numbers_create(struct oche_qp_numbers *numbers, uint32_t first, uint32_t last);
+void oche_qp_numbers_destroy(struct oche_qp_numbers *numbers);
+
+/* Returns a random free number, which is then taken; 0: none is free, or `entropy` has failed. */
+uint32_t oche_qp_numbers_take(struct oche_qp_numbers *numbers, struct oche_entropy *entropy,
+                              oche_time now);
+/* The number is free again at once: no packet can have named it. */
+void oche_qp_numbers_undo(struct oche_qp_numbers *numbers, uint32_t number);
+/* The number is free again after its rest. */
+void oche_qp_numbers_rest(struct oche_qp_numbers *numbers, uint32_t number, oche_time now);
+/* From now on the number is the program's own to give, and is never taken. */
+void oche_qp_numbers_claim(struct oche_qp_numbers *numbers, uint32_t number);
+
+#endif
