@@ -157,6 +157,7 @@ static void connect(struct oche_flows *flows, enum oche_connections per, struct 
                                                                   .tenant = (uint8_t)flow->tenant,
                                                                   .first = i};
         flows->connections[made - 1].count++;
+        flows->connections[made - 1].bytes += flow->bytes;
         flow->connection = made - 1;
     }
     flows->connection_count = made;

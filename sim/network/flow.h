@@ -90,6 +90,7 @@ struct oche_connection {
     uint8_t tenant; /* tenant of all flows of the connection */
     uint32_t first; /* the connection's flows are order[first … first + count) */
     uint32_t count;
+    uint64_t bytes;  /* of all of them */
     uint32_t queued; /* flows started; only order[first … first + queued) is valid; written by the
                         source */
     uint32_t posted; /* flows given to the queue pair; written by the source */

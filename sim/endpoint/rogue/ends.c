@@ -5,21 +5,37 @@
 #include "sim/endpoint/rogue/rogue_host.h"
 #include "sim/network/flow.h"
 
-#define NO_PIECES   4                /* of an end that only receives */
-#define PIECES      8                /* of a connection whose verbs are whole flows */
-#define MORE_PIECES 512              /* of one with small verbs */
+#define NO_PIECES   4 /* of an end that only receives */
+#define FEW_PIECES  8 /* of a sender of short flows */
+#define MOST_PIECES 512
 #define READS       16               /* READs that a queue pair may have outstanding */
 #define NO_PIECE    (UINT64_MAX - 1) /* wr_id of what is no piece of the library's */
 #define RECEIVE     (UINT64_MAX - 2) /* wr_id of receives */
 #define DATAGRAMS   64
 #define ANSWERS     16 /* UC: immediate data that may wait to be polled */
 
-/* Returns the most pieces of an end, a power of two. Only the sender's end posts any. */
-static uint32_t depth_of(const struct oche_rogue *rogue, uint32_t connection)
+static uint64_t line_rate(const struct oche_rogue *rogue)
 {
-    if (rogue->host->flows->connections[connection].src != rogue->host->address)
+    const struct oche_network *network = rogue->host->shard->network;
+
+    return network->extras[rogue->host->port - network->ports].rate_bps;
+}
+
+uint32_t oche_rogue_depth(const struct oche_rogue *rogue, uint32_t connection)
+{
+    const struct oche_connection *of = &rogue->host->flows->connections[connection];
+    uint32_t depth = FEW_PIECES;
+
+    if (of->src != rogue->host->address)
         return NO_PIECES;
-    return rogue->params->verb_bytes == 0 ? PIECES : MORE_PIECES;
+    if (rogue->params->verb_bytes > 0)
+        return MOST_PIECES;
+    uint64_t bytes = rogue_segment_bytes(&rogue->params->library, line_rate(rogue));
+    uint64_t segments =
+        (of->bytes + of->count * (bytes - 1)) / bytes; /* rounded up for each flow */
+    while (depth < segments && depth < MOST_PIECES)
+        depth *= 2;
+    return depth;
 }
 
 /* ---- the library's port ---- */
@@ -237,7 +253,7 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
     const struct oche_connection *of = &rogue->host->flows->connections[connection];
     const bool uc = rogue->params->library.transport == ROGUE_UC;
     const bool reads = rogue->params->verb == OCHE_ROGUE_READS;
-    const uint32_t pieces = depth_of(rogue, connection);
+    const uint32_t pieces = oche_rogue_depth(rogue, connection);
     const uint32_t sends = pieces < 2 * ANSWERS ? 4 * ANSWERS : 2 * pieces; /* empty WRITEs, too */
 
     return (struct oche_qp_config){
@@ -259,15 +275,17 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
 }
 
 /*
- * Returns the entries of an end's completion queue. A flush completes what is posted; nothing is
- * posted on one queue pair before the other is empty. Beside pieces there are empty WRITEs, which
- * complete if they fail, and receives.
+ * Returns the entries of an end's completion queue. A flush completes what is posted, and a marker;
+ * nothing is posted on one queue pair before the other is empty. Beside pieces there are empty
+ * WRITEs, which complete if they fail, and receives.
  */
 static uint32_t entries_of(const struct oche_rogue *rogue, uint32_t connection)
 {
-    uint32_t entries = 4 * depth_of(rogue, connection);
+    uint32_t depth = oche_rogue_depth(rogue, connection);
 
-    return has_receives(rogue) && entries < 8 * ANSWERS ? 8 * ANSWERS : entries;
+    if (!has_receives(rogue))
+        return 2 * depth;
+    return 4 * depth < 8 * ANSWERS ? 8 * ANSWERS : 4 * depth;
 }
 
 /* What the parts of an end begin with; then come a completion queue, queue pairs, the library. */
@@ -292,10 +310,10 @@ static struct rogue_config library_config(struct oche_rogue_end *end)
         .port = &library_port,
         .context = end,
         .status_lost = OCHE_STATUS_RETRY_EXCEEDED,
-        .line_rate_bps = network->extras[rogue->host->port - network->ports].rate_bps,
+        .line_rate_bps = line_rate(rogue),
         .peer_line_rate_bps = network->extras[network->nodes[peer_of(end)].first_port].rate_bps,
         .mtu_bytes = (uint32_t)rogue->host->shared->params->mtu_bytes,
-        .depth = depth_of(rogue, end->connection),
+        .depth = oche_rogue_depth(rogue, end->connection),
     };
 }
 

@@ -21,10 +21,9 @@ static const struct oche_connection *connection_of(const struct oche_rogue_end *
     return &end->rogue->host->flows->connections[end->connection];
 }
 
-enum oche_rogue_role oche_rogue_role(const struct oche_rogue_end *end)
+static bool is_source(const struct oche_rogue_end *end)
 {
-    return connection_of(end)->src == end->rogue->host->address ? OCHE_ROGUE_SOURCE
-                                                                : OCHE_ROGUE_DESTINATION;
+    return connection_of(end)->src == end->rogue->host->address;
 }
 
 /* False if the connection's end here cannot be parked: then nobody needs to look for it. */
@@ -52,7 +51,7 @@ static bool has_had_all(const struct oche_rogue_end *end)
 {
     const struct oche_connection *connection = connection_of(end);
 
-    if (oche_rogue_role(end) == OCHE_ROGUE_SOURCE)
+    if (is_source(end))
         return end->reported == connection->count;
     return end->rogue->params->verb == OCHE_ROGUE_WRITES &&
            connection->delivered == connection->count;
@@ -106,10 +105,19 @@ static void add_counts(struct rogue_counts *to, const struct rogue_counts *from)
         sums[i] += more[i];
 }
 
+/* Returns the list of unused parts of this end's size. */
+static struct oche_rogue_parts **unused_of(const struct oche_rogue_end *end)
+{
+    unsigned size = (unsigned)__builtin_ctz(oche_rogue_depth(end->rogue, end->connection));
+
+    OCHE_MUST(size < OCHE_ROGUE_SIZES);
+    return &end->rogue->unused[size];
+}
+
 static void park(struct oche_rogue_end *end)
 {
     struct oche_rogue *rogue = end->rogue;
-    enum oche_rogue_role role = oche_rogue_role(end);
+    struct oche_rogue_parts **unused = unused_of(end);
 
     end->parked_active = (uint8_t)rogue_active(end->library);
     add_counts(&rogue->parked_counts, rogue_counts_of(end->library));
@@ -125,8 +133,8 @@ static void park(struct oche_rogue_end *end)
         oche_qp_destroy(end->qps[qp]);
         end->qps[qp] = NULL;
     }
-    *(struct oche_rogue_parts **)end->parts = rogue->unused[role];
-    rogue->unused[role] = end->parts;
+    *(struct oche_rogue_parts **)end->parts = *unused;
+    *unused = end->parts;
     end->parts = NULL;
     end->library = NULL;
     end->cq = NULL;
@@ -153,7 +161,7 @@ static void park_some(struct oche_rogue *rogue, oche_time now)
 struct oche_rogue_parts *oche_rogue_take_parts(struct oche_rogue_end *end, oche_time now)
 {
     struct oche_rogue *rogue = end->rogue;
-    struct oche_rogue_parts **unused = &rogue->unused[oche_rogue_role(end)];
+    struct oche_rogue_parts **unused = unused_of(end);
     struct oche_rogue_parts *parts;
 
     park_some(rogue, now);

@@ -45,8 +45,7 @@ static inline unsigned oche_rogue_which(uint32_t qpn)
 struct oche_rogue_end;
 struct oche_rogue_parts;
 
-/* Ends of two sizes: sources post verbs, destinations do not. */
-enum oche_rogue_role { OCHE_ROGUE_SOURCE, OCHE_ROGUE_DESTINATION, OCHE_ROGUE_ROLES };
+#define OCHE_ROGUE_SIZES 10 /* sizes of ends: binary logarithms of oche_rogue_depth */
 
 struct oche_rogue {
     struct oche_memory memory; /* first: see memory.h */
@@ -61,7 +60,7 @@ struct oche_rogue {
     struct oche_rogue_end *timed;
     /* ends whose flows are over, in the order in which they may be parked (park.c) */
     struct oche_rogue_end *over_head, *over_tail;
-    struct oche_rogue_parts *unused[OCHE_ROGUE_ROLES]; /* parts of ends that are parked */
+    struct oche_rogue_parts *unused[OCHE_ROGUE_SIZES]; /* parts of ends that are parked, by size */
     struct rogue_counts parked_counts;                 /* of these ends' libraries */
     bool datagram_waits;
     oche_time now;               /* time of the event that is being handled */
@@ -107,6 +106,12 @@ struct oche_rogue_end {
 void oche_rogue_create(void *state, struct oche_host *host);
 /* Returns this host's end of the connection, or NULL if there is none or it is parked. */
 struct oche_rogue_end *oche_rogue_find(const struct oche_rogue *rogue, uint32_t connection);
+/*
+ * Returns how many pieces this host's end of a connection may have under way, a power of two. A
+ * destination posts none. If flows are one verb each, all segments of the connection's flows may
+ * be, up to 512: so the window and least_batches are the bound, and short flows take little memory.
+ */
+uint32_t oche_rogue_depth(const struct oche_rogue *rogue, uint32_t connection);
 /* Makes the queue pairs, the completion queue and the library of an end. */
 void oche_rogue_make_parts(struct oche_rogue_end *end, struct oche_rogue_parts *parts);
 /* Returns the bytes of an end's parts. */
@@ -131,10 +136,9 @@ uint32_t oche_rogue_psn(bool receiver, uint32_t connection, unsigned qp, uint32_
 
 /*
  * park.c: the parts of ends whose flows are over are used again for new ends. If a packet still
- * comes for such an end, it gets parts once more, and goes on where it was.
+ * comes for such an end, it gets parts once more, and goes on where it was. oche_rogue_find_parked
+ * returns this host's end if it is parked, or NULL.
  */
-enum oche_rogue_role oche_rogue_role(const struct oche_rogue_end *end);
-/* Returns this host's end if it is parked, or NULL. */
 struct oche_rogue_end *oche_rogue_find_parked(const struct oche_rogue *rogue, uint32_t connection);
 /* To be called when something has ended that may have been the end's last flow. */
 void oche_rogue_flows_over(struct oche_rogue_end *end, oche_time now);
