@@ -4,6 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* An endpoint that sends from queue pairs uses all of these: `recovery`, and keys of `host`. */
+static const char *const of_queue_pairs[] = {"recovery",
+                                             "mtu",
+                                             "ack_every",
+                                             "window",
+                                             "ack_timeout",
+                                             "limiter_lag",
+                                             "resend_one_verb_at_a_time",
+                                             "timeouts",
+                                             "retry_count"};
+
+static const char *prefix_of(const char *key)
+{
+    return key == of_queue_pairs[0] ? "" : "host.";
+}
+
 static void name(char *text, size_t text_bytes, const char *before, const char *key)
 {
     size_t used = strlen(text);
@@ -19,32 +35,52 @@ static bool has_initial_rate(const struct oche_flows *flows)
     return false;
 }
 
+/* True if the scenario gives a value other than the default, from which it cannot be told. */
+static bool is_given(const struct oche_world_config *config, const char *key)
+{
+    if (strcmp(key, "recovery") == 0)
+        return config->recovery != NULL && strcmp(config->recovery->name, "go_back_n") != 0;
+    const struct oche_param *param = oche_param_find(&oche_host_params, key);
+
+    return oche_param_get(param, &config->hosts).u != param->preset.u;
+}
+
+/* Names keys that an endpoint with queue pairs does not use because of a setting of its own. */
+static void add_idle(const struct oche_world_config *config, char *text, size_t text_bytes)
+{
+    const char *setting = NULL;
+    char keys[160] = "";
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(of_queue_pairs); i++) {
+        const char *key = of_queue_pairs[i];
+        const char *by = config->endpoint->idles(config->endpoint_params, key);
+
+        if (by == NULL || !is_given(config, key))
+            continue;
+        setting = by;
+        name(keys, sizeof(keys), prefix_of(key), key);
+    }
+    if (setting == NULL)
+        return;
+    size_t used = strlen(text);
+    snprintf(text + used, text_bytes - used, "%swith %s nothing comes of %s", used == 0 ? "" : "; ",
+             setting, keys);
+}
+
 void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
 {
-    /* An endpoint that sends from queue pairs uses all of these. */
-    static const char *const of_hosts[] = {"mtu",         "ack_every",
-                                           "window",      "ack_timeout",
-                                           "limiter_lag", "resend_one_verb_at_a_time",
-                                           "timeouts",    "retry_count"};
     const struct oche_world_config *config = oche_world_config(world);
-    char keys[160] = "";
+    char keys[192] = "";
 
     text[0] = '\0';
     if (config->endpoint == NULL)
         return;
-    /* The default cannot be told from what was given. */
-    if (!config->endpoint->roce && config->recovery != NULL &&
-        strcmp(config->recovery->name, "go_back_n") != 0)
-        name(keys, sizeof(keys), "", "recovery");
+    const bool roce = config->endpoint->roce;
     if (has_initial_rate(oche_world_flows(world)))
         name(keys, sizeof(keys), "workload.", "initial_rate");
-    const bool roce = config->endpoint->roce;
-    for (size_t i = 0; !roce && i < OCHE_COUNT_OF(of_hosts); i++) {
-        const struct oche_param *param = oche_param_find(&oche_host_params, of_hosts[i]);
-
-        if (oche_param_get(param, &config->hosts).u != param->preset.u)
-            name(keys, sizeof(keys), "host.", of_hosts[i]);
-    }
+    for (size_t i = 0; !roce && i < OCHE_COUNT_OF(of_queue_pairs); i++)
+        if (is_given(config, of_queue_pairs[i]))
+            name(keys, sizeof(keys), prefix_of(of_queue_pairs[i]), of_queue_pairs[i]);
     if (config->measure.ways && !roce)
         name(keys, sizeof(keys), "measure.", "ways");
     if (keys[0] != '\0')
@@ -52,4 +88,6 @@ void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
                  roce ? "the library above queue pairs decides, so nothing comes of %s"
                       : "hosts have no queue pairs, so nothing comes of %s",
                  keys);
+    if (config->endpoint->idles != NULL)
+        add_idle(config, text, text_bytes);
 }

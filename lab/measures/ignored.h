@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds keys of a scenario that have no effect: keys that describe queue pairs, if the hosts'
- * endpoint is not the RNIC and so has no queue pairs. Such keys are not an error, so that one
- * scenario can compare both kinds of endpoint, but the user is told.
+ * endpoint has none, or does not use them all. Such keys are not an error, so that one scenario can
+ * compare both kinds of endpoint, but the user is told.
  */
 #ifndef OCHE_LAB_MEASURES_IGNORED_H
 #define OCHE_LAB_MEASURES_IGNORED_H

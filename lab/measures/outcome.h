@@ -70,7 +70,7 @@ struct oche_outcome {
     char scheme[64], recovery[64];
     /* Remarks for the user, without a full stop; "" if there is no remark. */
     char remark[256];          /* remark about the scheme's parameters in this network */
-    char ignored[256];         /* keys of the scenario that have no effect */
+    char ignored[320];         /* keys of the scenario that have no effect */
     char headroom_remark[256]; /* remark about PFC headroom that is less than a link needs */
     bool pfc;
     uint64_t seed;

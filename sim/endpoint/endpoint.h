@@ -64,6 +64,11 @@ struct oche_endpoint {
      * NULL.
      */
     const char *(*remark)(const void *params, const struct oche_switch_params *switches);
+    /*
+     * Optional, if `roce`: returns the setting ("shadow: false") by which `recovery`, or this key
+     * of `host`, has no effect; NULL: it has one.
+     */
+    const char *(*idles)(const void *params, const char *key);
     void (*packets)(const struct oche_host_params *hosts, const void *params,
                     struct oche_endpoint_packets *out);
     /*

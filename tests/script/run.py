@@ -413,6 +413,42 @@ def test_rogue_retry_count(work):
     check(counted[0] < counted[1], counted)
 
 
+def test_idle_under_rogue(work):
+    """Keys that RoGUE does not use with its parameters are named, and change no hash; of others
+    nothing is said."""
+    path = os.path.join(work, "idle.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("name: idle\nduration: 10ms\ntopology: {type: star, hosts: 6, host_rate: "
+                   "10Gbps}\nswitch: {pfc: false, buffer: 300KB}\n"
+                   "workload: {type: incast, degree: 4, bytes: 200KB, period: 4ms}\n"
+                   "loss: {probability: 2%}\n")
+    keys = {"ack_every": "7", "window": "5", "ack_timeout": "300us",
+            "resend_one_verb_at_a_time": "true", "timeouts": "connectx", "retry_count": "0"}
+
+    def run(scheme, *options):
+        text = oche(path, "--out", os.path.join(work, "idle"), "--set",
+                    f"congestion_control={{name: rogue, {scheme}}}", *options)
+        said = re.search(r"^rogue: (.*)\.$", text, re.M)
+        return (re.search(r"^trace hash *(\w+)$", text, re.M).group(1),
+                said.group(1) if said else None)
+
+    cases = (("transport: uc", set(keys)), ("shadow: false", {"retry_count"}), ("alpha: 2", set()))
+    for scheme, idle in cases:
+        plain, said = run(scheme)
+        check(said is None, scheme, said)
+        for key, value in keys.items():
+            trace, said = run(scheme, "--set", f"host.{key}={value}")
+            wanted = f"with {scheme} nothing comes of host.{key}" if key in idle else None
+            check(said == wanted, scheme, key, said)
+            check(key not in idle or trace == plain, scheme, key, "changes the hash")
+    all_of_them = [option for key in keys for option in ("--set", f"host.{key}={keys[key]}")]
+    text = run("transport: uc", "--set", "workload[0].initial_rate=1Gbps", "--set",
+               "recovery=selective_repeat", *all_of_them)[1]
+    check(text == "the library above queue pairs decides, so nothing comes of "
+          "workload.initial_rate; with transport: uc nothing comes of recovery, " +
+          ", ".join("host." + key for key in keys), text)
+
+
 def test_headroom(work):
     """Headroom that is too little is told, and it is: packets are lost. A host that is slow to obey
     a PAUSE is no reason, as the switch keeps headroom for it."""
@@ -699,6 +735,7 @@ def main():
         test_flows_without_a_time(work)
         test_ignored(work)
         test_rogue_retry_count(work)
+        test_idle_under_rogue(work)
         test_headroom(work)
         test_capture(work)
         test_quiet_and_progress(work)

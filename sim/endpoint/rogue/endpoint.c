@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of the endpoint's functions. The RNIC below answers for some of them. */
+#include <string.h>
+
 #include "rogue/param_rows.h"
 #include "sim/endpoint/rnic.h"
 #include "sim/endpoint/rogue/rogue_host.h"
@@ -32,6 +34,25 @@ static const char *check(const void *params)
     if (p->verb == OCHE_ROGUE_READS && p->library.transport == ROGUE_UC)
         return "verb: read needs transport: rc; unreliable connections have no READ";
     return rogue_params_check(params);
+}
+
+/*
+ * The application's retry count is a bound on changes of queue pair (rogue.md#r25). Unreliable
+ * connections have no ACKs, and so nothing that ACKs and their absence lead to.
+ */
+static const char *idles(const void *params, const char *key)
+{
+    static const char *const of_acks[] = {
+        "recovery",    "ack_every", "window",     "resend_one_verb_at_a_time",
+        "ack_timeout", "timeouts",  "retry_count"};
+    const struct oche_rogue_params *p = params;
+
+    for (size_t i = 0; p->library.transport == ROGUE_UC && i < OCHE_COUNT_OF(of_acks); i++)
+        if (strcmp(key, of_acks[i]) == 0)
+            return "transport: uc";
+    return p->library.transport == ROGUE_RC && !p->library.shadow && strcmp(key, "retry_count") == 0
+               ? "shadow: false"
+               : NULL;
 }
 
 static void start(void *state, uint32_t number, oche_time now)
@@ -234,6 +255,7 @@ const struct oche_endpoint oche_endpoint_rogue = {
     .roce = true,
     .state_bytes = sizeof(struct oche_rogue),
     .check = check,
+    .idles = idles,
     .packets = packets,
     .frames = frames,
     .create = oche_rogue_create,
