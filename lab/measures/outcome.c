@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lab/measures/ignored.h"
+#include "lab/measures/posted.h"
 #include "lab/measures/size_rows.h"
 #include "params/figures.h"
 #include "sim/measure/fairness.h"
@@ -255,6 +256,7 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
 
     oche_ignored(world, outcome->ignored, sizeof(outcome->ignored));
     if (config->endpoint != NULL) {
+        oche_posted_remark(world, outcome->remark, sizeof(outcome->remark));
         take_endpoint_remark(outcome, config);
         return;
     }

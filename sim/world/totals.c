@@ -198,6 +198,22 @@ oche_time oche_world_empty_rtt(const struct oche_world *world)
     return longest;
 }
 
+uint64_t oche_world_lossy_room(const struct oche_world *world, uint32_t number)
+{
+    const struct oche_switch_params *params = &world->config->switches;
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+    struct oche_switch_config config;
+
+    oche_world_switch_config(world, number, &config, ports);
+    struct oche_buffer_plan plan = oche_buffer_plan(&config);
+    uint64_t room = plan.shared - plan.reserve;
+    if (params->egress_alpha > 0)
+        room = (uint64_t)((double)room * params->egress_alpha / (1 + params->egress_alpha));
+    return params->port_buffer_bytes != 0 && params->port_buffer_bytes < room
+               ? params->port_buffer_bytes
+               : room;
+}
+
 bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headroom_lack *lack)
 {
     struct oche_switch_port_config ports[OCHE_MAX_PORTS];

@@ -154,6 +154,11 @@ struct oche_headroom_lack {
 /* Finds the port of struct oche_headroom_lack. Returns false if all ports have enough headroom. */
 bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headroom_lack *lack);
 /*
+ * Returns the bytes that a port's queue of lossy classes may hold while all other queues of its
+ * switch, `number` from 0 on, are empty.
+ */
+uint64_t oche_world_lossy_room(const struct oche_world *world, uint32_t number);
+/*
  * Gets the configuration with which switch `number` (0 … switch_count - 1) was built. Writes its
  * ports to `ports`, which has room for OCHE_MAX_PORTS; config->ports points there.
  */

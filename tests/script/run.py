@@ -428,7 +428,7 @@ def test_idle_under_rogue(work):
     def run(scheme, *options):
         text = oche(path, "--out", os.path.join(work, "idle"), "--set",
                     f"congestion_control={{name: rogue, {scheme}}}", *options)
-        said = re.search(r"^rogue: (.*)\.$", text, re.M)
+        said = re.search(r"^rogue: (.*nothing comes .*)\.$", text, re.M)
         return (re.search(r"^trace hash *(\w+)$", text, re.M).group(1),
                 said.group(1) if said else None)
 
@@ -447,6 +447,35 @@ def test_idle_under_rogue(work):
     check(text == "the library above queue pairs decides, so nothing comes of "
           "workload.initial_rate; with transport: uc nothing comes of recovery, " +
           ", ".join("host." + key for key in keys), text)
+
+
+def test_posted_under_rogue(work):
+    """Segments that RoGUE's senders keep posted, and that a port cannot hold, are told where that
+    drops packets, and nowhere else."""
+    path = os.path.join(SOURCE, "scenarios", "rogue.yaml")
+    said = ("whatever their windows, 12 flows at a time may keep 3.15MB under way "
+            "(congestion_control.least_batches segments of each) through leaf0:host0, which holds "
+            "at most {} and drops packets")
+
+    def run(*sets):
+        text = oche(path, "--out", os.path.join(work, "posted"), "--set", "duration=5ms",
+                    *(word for one in sets for word in ("--set", one)))
+        drops = re.search(r"^dropped by switches, buffer full *([0-9,]+)$", text, re.M).group(1)
+        with database(work, "posted") as db:
+            told = one(db, "SELECT max(value) FROM info WHERE key = "
+                       "'congestion_control_remark'")
+        check((f"\nrogue: {told}.\n" in text) == (told is not None), sets, text)
+        return told, int(drops.replace(",", "")) > 0
+
+    check(run() == (said.format("2MB"), True), "posted")
+    check(run("switch.port_buffer=1MB") == (said.format("1MB"), True), "posted: port_buffer")
+    for fits in ("congestion_control.verb=read", "congestion_control.segment_bytes=64KiB",
+                 "congestion_control.least_batches=1", "switch.buffer=8MB", "switch.pfc=true",
+                 "workload[0].bytes=100KB"):
+        check(run(fits) == (None, False), "posted:", fits)
+    # Dropped for other reasons: a first window of 4 MB each, and another scheme.
+    for other in ("{name: rogue, segment_bytes: 16KiB, initial_packets: 4000}", "none"):
+        check(run("congestion_control=" + other) == (None, True), "posted:", other)
 
 
 def test_headroom(work):
@@ -736,6 +765,7 @@ def main():
         test_ignored(work)
         test_rogue_retry_count(work)
         test_idle_under_rogue(work)
+        test_posted_under_rogue(work)
         test_headroom(work)
         test_capture(work)
         test_quiet_and_progress(work)
