@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pingpong of docs/rogue.md: compiled and run as it is, and with the page's changes, which give
-it a shadow queue pair.
+"""The pingpong of docs/rogue.md: compiled and run as it is, and with the page's changes and what
+pkg-config says of the build tree, which give it a shadow queue pair.
 
 usage: rogue_page.py OCHE SOURCE CC [-fsanitize=…]
 """
@@ -28,9 +28,19 @@ def changed(source, folder):
     return name
 
 
-def compiled(source, build, compiler, name, program):
-    words = [*compiler, "-Wall", "-Werror", f"-I{source}", name, "-o", program, f"-L{build}",
-             f"-Wl,-rpath,{build}", "-loche-rogue", "-libverbs"]
+def flags_of(build):
+    """What pkg-config says of a build tree; of no other library."""
+    asked = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "oche-rogue"], text=True, capture_output=True,
+        env={**os.environ, "PKG_CONFIG_LIBDIR": f"{build}/meson-uninstalled",
+             "PKG_CONFIG_PATH": ""}, check=False)
+    if asked.returncode != 0:
+        pairs.fail("pkg-config", asked.stderr)
+    return asked.stdout.split()
+
+
+def compiled(compiler, name, program, flags):
+    words = [*compiler, "-Wall", "-Werror", name, "-o", program, *flags]
     done = subprocess.run(words, text=True, capture_output=True, check=False)
     if done.returncode != 0:
         pairs.fail(*words, done.stderr)
@@ -55,11 +65,11 @@ def run(oche, program):
 
 def main(oche, source, *compiler):
     build = os.path.dirname(oche)
-    pairs.need("patch")
+    pairs.need("patch", "pkg-config")
     with tempfile.TemporaryDirectory() as folder:
-        before = compiled(source, build, compiler, f"{source}/tests/interop/pingpong.c",
-                          f"{folder}/before")
-        after = compiled(source, build, compiler, changed(source, folder), f"{folder}/after")
+        before = compiled(compiler, f"{source}/tests/interop/pingpong.c", f"{folder}/before",
+                          [f"-L{build}", f"-Wl,-rpath,{build}", "-libverbs"])
+        after = compiled(compiler, changed(source, folder), f"{folder}/after", flags_of(build))
         for said in run(oche, before):
             if "oche: rogue:" in said:
                 pairs.fail("RoGUE, before the changes", said)
