@@ -8,7 +8,7 @@
  *     rogue_forger blind PEER ASKER
  *                                  sends from the peer's address, where no library is, and does
  *                                  not see what is sent there; asks from an address of his own
- *     rogue_forger peer PEER       sees it, and answers as the peer's library would
+ *     rogue_forger peer PEER       sees it, and answers as the peer's library would, if not at once
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -191,6 +191,10 @@ static void peer(void)
     assert_int_equal(to_rtr_at(bench, &address), 0);
     assert_true(comes(fd, ASK, bytes, 5000));
     assert_int_equal(get(bytes + 8, 4), PEERS_QPN);
+    /* As if the answer were lost: who is asked himself asks again, also one that never sends. */
+    assert_false(comes(fd, ASK, bytes, 200));
+    forge(bench, fd, ASK, bench->end[0].qp->qp_num, PEERS_QPN, OWN_NUMBER, 0);
+    assert_true(comes(fd, ASK, bytes, 5000));
     forge(bench, fd, ANSWER, bench->end[0].qp->qp_num, PEERS_QPN, OWN_NUMBER, get(bytes + 16, 8));
     assert_int_equal(to_rts(bench->end[0].qp), 0);
     close(fd);
