@@ -129,17 +129,14 @@ static void check_rogue(const struct argp_state *state, const char *name, const 
 {
     union oche_scheme_params params;
     struct oche_error error;
-    const char *wrong;
+    const char *wrong = rogue_verbs_check(text);
 
-    if (!oche_params_parse("rogue", &rogue_param_table, &params, text, &error))
+    if (wrong == NULL && !oche_params_parse("rogue", &rogue_param_table, &params, text, &error))
         oche_refuse(state, "%s: %s", name, error.text);
-    const struct rogue_params *rogue = (const struct rogue_params *)(const void *)&params;
-    wrong = rogue_params_check(rogue);
+    if (wrong == NULL)
+        wrong = rogue_params_check((const struct rogue_params *)(const void *)&params);
     if (wrong != NULL)
         oche_refuse(state, "%s: %s", name, wrong);
-    if (rogue->transport != ROGUE_RC)
-        oche_refuse(state, "%s: transport: not given here; it is what the program's queue pair is",
-                    name);
 }
 
 /* Checks variables that no option replaces and that the library would refuse later. */
@@ -298,6 +295,13 @@ static bool set_in_front(const char *name, const char *value)
     return asprintf(&both, "%s:%s", value, before) >= 0 && setenv(name, both, 1) == 0;
 }
 
+static bool is_preloaded(const char *name)
+{
+    const char *all = getenv("LD_PRELOAD");
+
+    return all != NULL && strstr(all, name) != NULL;
+}
+
 /*
  * Adds a library to LD_PRELOAD by its name; LD_LIBRARY_PATH leads to it. The path is not used,
  * because it may contain blanks, which separate entries of LD_PRELOAD.
@@ -335,6 +339,9 @@ int oche_cmd_exec(int argc, char **argv)
     if ((options.rogue != NULL && !preload("--rogue", folder, ROGUE)) ||
         (options.files && !preload("--files", folder, FILES)))
         return 2;
+    if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
+        oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "
+                         "rogue/rogue.h have RoGUE");
     /* RoGUE is meant for adapters that have this, whatever the device's default is. */
     if (options.rogue != NULL && options.recovery == NULL && !is_set("OCHE_RECOVERY"))
         options.recovery = "go_back_n";

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "rogue/param_rows.h"
 
 #define LOWEST_RATE_OF_PAPER (10 * OCHE_GBPS)
@@ -18,6 +20,28 @@ const char *rogue_params_check(const struct rogue_params *params)
 {
     if (params->alpha > params->beta)
         return "alpha is above beta: the window would grow and shrink at once";
+    return NULL;
+}
+
+const char *rogue_verbs_check(const char *text)
+{
+    static const char *const refused[][2] = {
+        {"transport", "transport: not given here; it is what the program's queue pair is"},
+        {"hardware_retries", "hardware_retries: only the simulator has it; here it is 1"},
+        {"verb_bytes", "verb_bytes: only the simulator has it; here the program posts verbs"},
+        {"verb", "verb: only the simulator has it; here the program posts verbs"},
+        {"rtt_noise", "rtt_noise: only the simulator has it"},
+    };
+
+    for (; *text != '\0'; text += *text == ',') {
+        size_t length = strcspn(text, ",");
+        for (size_t i = 0; i < OCHE_COUNT_OF(refused); i++) {
+            size_t name = strlen(refused[i][0]);
+            if (strncmp(text, refused[i][0], name) == 0 && (name == length || text[name] == '='))
+                return refused[i][1];
+        }
+        text += length;
+    }
     return NULL;
 }
 

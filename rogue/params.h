@@ -37,6 +37,11 @@ extern const struct oche_param_table rogue_param_table;
 
 /* Returns an error message if the parameters contradict each other, else NULL. */
 const char *rogue_params_check(const struct rogue_params *params);
+/*
+ * Returns what is wrong with KEY=VALUE,… above verbs, or NULL: keys that only the simulator has,
+ * and the transport, which is the queue pair's.
+ */
+const char *rogue_verbs_check(const char *text);
 
 /*
  * Returns the bytes of a segment, which are also those of a batch: params->segment_bytes or, if
