@@ -37,15 +37,23 @@ struct ibv_cq *rogue_create_cq(struct ibv_context *context, int cqe, void *cq_co
 int rogue_destroy_cq(struct ibv_cq *cq);
 
 /*
- * RC and UC. NULL with errno EOPNOTSUPP: there is no RoGUE for such a queue pair, as its type is
- * another one, it has a shared receive queue, its completion queues were made elsewhere, or it is
- * larger than half of what the adapter has.
+ * RC and UC. NULL with errno if there is no RoGUE for such a queue pair:
+ *
+ *   EPROTOTYPE  it is of another type
+ *   EOPNOTSUPP  it has a shared receive queue
+ *   EXDEV       its completion queues, or its device, were not made here
+ *   ERANGE      it is larger than half of what the adapter has, or has more than 16 SGEs
+ *   ENOSYS      rogue_create_qp_ex: there are create_flags, or an attribute that a shadow cannot
+ * have
+ *
+ * or as the library below has it (ENOMEM, EINVAL).
  */
 struct ibv_qp *rogue_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *rogue_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 /*
  * Looks for the peer's library on the way to RTS. Without one an RC queue pair has no shadow; for
- * a UC queue pair the result is ECONNREFUSED, and the program may try again.
+ * a UC queue pair the result is ECONNREFUSED, and the program may try again. As with verbs, the
+ * result is the error; it is also left in errno.
  */
 int rogue_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 int rogue_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,

@@ -56,12 +56,15 @@ __attribute__((constructor)) static void find_next(void)
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
     struct rv_context *own = rv_find(RV_CONTEXT, context);
-    struct ibv_qp *qp = rv_qp_create(own, attr, false);
+    enum rv_refusal refusal;
+    struct ibv_qp *qp = rv_qp_create(own, attr, false, &refusal);
 
     if (qp != NULL)
         return qp;
     qp = own->create_qp_ex(context, attr);
     rv_others_use(qp, 1);
+    if (qp != NULL)
+        rv_count_left(refusal);
     return qp;
 }
 
@@ -292,7 +295,8 @@ void rv_others_use(const struct ibv_qp *qp, int change)
     }
 }
 
-struct ibv_qp *rv_wrapped_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, bool asked)
+struct ibv_qp *rv_wrapped_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, bool asked,
+                             enum rv_refusal *refusal)
 {
     struct rv_context *own = rv_find(RV_CONTEXT, pd->context);
     struct ibv_qp_init_attr_ex all = {.qp_context = attr->qp_context,
@@ -304,7 +308,7 @@ struct ibv_qp *rv_wrapped_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, b
                                       .sq_sig_all = attr->sq_sig_all,
                                       .comp_mask = IBV_QP_INIT_ATTR_PD,
                                       .pd = pd};
-    struct ibv_qp *qp = own != NULL ? rv_qp_create(own, &all, asked) : NULL;
+    struct ibv_qp *qp = rv_qp_create(own, &all, asked, refusal);
 
     if (qp != NULL)
         attr->cap = all.cap;
@@ -313,33 +317,33 @@ struct ibv_qp *rv_wrapped_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, b
 
 SHOWN struct ibv_qp *rogue_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-    struct ibv_qp *qp;
+    enum rv_refusal refusal;
 
-    errno = 0;
-    qp = rv_wrapped_qp(pd, attr, true);
-    if (qp == NULL && errno == 0)
-        errno = EOPNOTSUPP;
-    return qp;
+    return rv_wrapped_qp(pd, attr, true, &refusal);
 }
 
 SHOWN struct ibv_qp *rogue_create_qp_ex(struct ibv_context *context,
                                         struct ibv_qp_init_attr_ex *attr)
 {
-    struct rv_context *own = rv_find(RV_CONTEXT, context);
-    struct ibv_qp *qp;
+    enum rv_refusal refusal;
 
-    errno = 0;
-    qp = own != NULL ? rv_qp_create(own, attr, true) : NULL;
-    if (qp == NULL && errno == 0)
-        errno = EOPNOTSUPP;
-    return qp;
+    return rv_qp_create(rv_find(RV_CONTEXT, context), attr, true, &refusal);
+}
+
+/* A verb returns its error; those of libibverbs leave it in errno, too. */
+static int with_errno(int error)
+{
+    if (error > 0)
+        errno = error;
+    return error;
 }
 
 SHOWN int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
     struct rv_qp *own = rv_find(RV_QP, qp);
 
-    return own == NULL ? rv_next.modify_qp(qp, attr, mask) : rv_qp_modify(own, attr, mask);
+    return own == NULL ? rv_next.modify_qp(qp, attr, mask)
+                       : with_errno(rv_qp_modify(own, attr, mask));
 }
 ALSO(modify_qp);
 
@@ -349,7 +353,7 @@ SHOWN int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
     struct rv_qp *own = rv_find(RV_QP, qp);
 
     return own == NULL ? rv_next.query_qp(qp, attr, mask, init_attr)
-                       : rv_qp_query(own, attr, mask, init_attr);
+                       : with_errno(rv_qp_query(own, attr, mask, init_attr));
 }
 ALSO(query_qp);
 

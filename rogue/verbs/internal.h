@@ -205,6 +205,18 @@ void rv_tables_release(void);
 
 /* ---- hooks.c: the functions below ours ---- */
 
+/* Why a queue pair has no RoGUE. Each has a text (settings.c) and an errno (qp.c). */
+enum rv_refusal {
+    RV_TYPE,
+    RV_SRQ,
+    RV_ELSEWHERE, /* its completion queues, or its device */
+    RV_TOO_LARGE,
+    RV_FEATURES,
+    RV_FAILED, /* there was no memory, or the library below has said no */
+    RV_REFUSALS,
+    RV_WRAPPED = RV_REFUSALS
+};
+
 struct rv_next {
     struct ibv_context *(*open_device)(struct ibv_device *device);
     int (*close_device)(struct ibv_context *context);
@@ -225,8 +237,9 @@ struct rv_next {
 };
 extern struct rv_next rv_next;
 void rv_release(struct rv_context *own);
-/* Returns NULL if the queue pair cannot have RoGUE. */
-struct ibv_qp *rv_wrapped_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, bool asked);
+/* rv_qp_create, from the shorter attributes. */
+struct ibv_qp *rv_wrapped_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, bool asked,
+                             enum rv_refusal *refusal);
 /* interpose.c: true if what the program makes with libibverbs' functions has RoGUE. */
 bool rv_interposes(void);
 void rv_others_use(const struct ibv_qp *qp, int change);
@@ -268,9 +281,12 @@ void rv_drain(struct rv_qp *qp);
 
 /* ---- qp.c, states.c ---- */
 
-/* `asked`: with a function of rogue/rogue.h, so UC has RoGUE, too. */
+/*
+ * `asked`: with a function of rogue/rogue.h, so UC has RoGUE, too. Returns NULL with errno and the
+ * reason if the queue pair has none. `context` may be NULL.
+ */
 struct ibv_qp *rv_qp_create(struct rv_context *context, struct ibv_qp_init_attr_ex *attr,
-                            bool asked);
+                            bool asked, enum rv_refusal *refusal);
 int rv_qp_destroy(struct rv_qp *qp);
 int rv_qp_modify(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int rv_qp_query(struct rv_qp *qp, struct ibv_qp_attr *attr, int mask,
@@ -411,6 +427,7 @@ bool rv_is_given(const char *name);
 uint64_t rv_line_rate(void);
 void rv_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void rv_count_connection(const struct rv_qp *qp); /* adds its counters to those of the process */
+void rv_count_left(enum rv_refusal refusal);      /* a queue pair that was made without RoGUE */
 
 enum rv_event { RV_STRANGERS, RV_SUPPRESSED, RV_MOVES, RV_EVENTS };
 void rv_count(enum rv_event event);

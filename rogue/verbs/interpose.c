@@ -46,11 +46,14 @@ SHOWN struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *c
 
 SHOWN struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-    struct ibv_qp *qp = interposes ? rv_wrapped_qp(pd, attr, false) : NULL;
+    enum rv_refusal refusal;
+    struct ibv_qp *qp = interposes ? rv_wrapped_qp(pd, attr, false, &refusal) : NULL;
 
     if (qp != NULL)
         return qp;
     qp = rv_next.create_qp(pd, attr);
     rv_others_use(qp, 1);
+    if (interposes && qp != NULL)
+        rv_count_left(refusal);
     return qp;
 }

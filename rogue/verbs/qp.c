@@ -23,25 +23,36 @@ static uint32_t power_of_two_from(uint32_t count)
     return power;
 }
 
-/* True if the queue pair can have a shadow; docs/rogue.md says which can. */
-static bool is_wrapped(const struct rv_context *context, const struct ibv_qp_init_attr_ex *attr,
-                       bool asked)
+static bool is_too_large(const struct rv_context *context, const struct ibv_qp_cap *cap)
 {
-    const struct rv_cq *send = rv_find(RV_CQ, attr->send_cq);
-    const struct rv_cq *recv = rv_find(RV_CQ, attr->recv_cq);
-    const bool type = attr->qp_type == IBV_QPT_RC || (asked && attr->qp_type == IBV_QPT_UC);
+    return cap->max_send_sge > RV_MOST_SGE || cap->max_recv_sge > RV_MOST_SGE ||
+           cap->max_send_wr > context->most_wr / 2 || cap->max_recv_wr > context->most_wr ||
+           power_of_two_from(cap->max_send_wr) + SPARE_WR + RV_UC_ANSWERS > context->most_wr ||
+           context->most_wr < RV_UC_RECEIVES;
+}
 
-    if (!type || attr->srq != NULL || send == NULL || recv == NULL || send->plain || recv->plain ||
-        send->context != context || recv->context != context ||
-        (attr->comp_mask & ~(uint32_t)MEANT_MASKS) != 0)
-        return false;
-    if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags != 0)
-        return false;
-    return attr->cap.max_send_sge <= RV_MOST_SGE && attr->cap.max_recv_sge <= RV_MOST_SGE &&
-           attr->cap.max_send_wr <= context->most_wr / 2 &&
-           power_of_two_from(attr->cap.max_send_wr) + SPARE_WR + RV_UC_ANSWERS <=
-               context->most_wr &&
-           attr->cap.max_recv_wr <= context->most_wr && context->most_wr >= RV_UC_RECEIVES;
+static bool is_made_here(const struct rv_context *context, const struct ibv_cq *cq)
+{
+    const struct rv_cq *own = rv_find(RV_CQ, cq);
+
+    return own != NULL && !own->plain && own->context == context;
+}
+
+/* Returns why the queue pair cannot have a shadow; docs/rogue.md says which can. */
+static enum rv_refusal refusal_of(const struct rv_context *context,
+                                  const struct ibv_qp_init_attr_ex *attr, bool asked)
+{
+    if (attr->qp_type != IBV_QPT_RC && (!asked || attr->qp_type != IBV_QPT_UC))
+        return RV_TYPE;
+    if (attr->srq != NULL)
+        return RV_SRQ;
+    if (context == NULL || !is_made_here(context, attr->send_cq) ||
+        !is_made_here(context, attr->recv_cq))
+        return RV_ELSEWHERE;
+    if ((attr->comp_mask & ~(uint32_t)MEANT_MASKS) != 0 ||
+        ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags != 0))
+        return RV_FEATURES;
+    return is_too_large(context, &attr->cap) ? RV_TOO_LARGE : RV_WRAPPED;
 }
 
 static struct ibv_qp *create_below(struct rv_qp *qp, const struct ibv_qp_init_attr_ex *asked,
@@ -165,14 +176,10 @@ static bool make(struct rv_qp *qp, const struct ibv_qp_init_attr_ex *attr)
            (qp->recv_cq == qp->send_cq || rv_cq_join(qp->recv_cq, qp));
 }
 
-struct ibv_qp *rv_qp_create(struct rv_context *context, struct ibv_qp_init_attr_ex *attr,
-                            bool asked)
+static struct rv_qp *create(struct rv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
-    struct rv_qp *qp;
+    struct rv_qp *qp = rv_thread_start() ? calloc(1, sizeof(*qp)) : NULL;
 
-    if (!is_wrapped(context, attr, asked) || !rv_thread_start())
-        return NULL;
-    qp = calloc(1, sizeof(*qp));
     if (qp == NULL)
         return NULL;
     qp->context = context;
@@ -183,8 +190,34 @@ struct ibv_qp *rv_qp_create(struct rv_context *context, struct ibv_qp_init_attr_
     qp->port_rate_bps = port_rate_of(context->context);
     qp->line_rate_bps = rv_line_rate() > 0 ? rv_line_rate() : qp->port_rate_bps;
     rv_forget_connection(qp);
-    if (!make(qp, attr)) {
-        unmake(qp);
+    errno = 0;
+    if (make(qp, attr))
+        return qp;
+    int error = errno;
+    unmake(qp);
+    errno = error;
+    return NULL;
+}
+
+struct ibv_qp *rv_qp_create(struct rv_context *context, struct ibv_qp_init_attr_ex *attr,
+                            bool asked, enum rv_refusal *refusal)
+{
+    static const int errors[] = {[RV_TYPE] = EPROTOTYPE,
+                                 [RV_SRQ] = EOPNOTSUPP,
+                                 [RV_ELSEWHERE] = EXDEV,
+                                 [RV_TOO_LARGE] = ERANGE,
+                                 [RV_FEATURES] = ENOSYS};
+    struct rv_qp *qp;
+
+    *refusal = refusal_of(context, attr, asked);
+    if (*refusal != RV_WRAPPED) {
+        errno = errors[*refusal];
+        return NULL;
+    }
+    qp = create(context, attr);
+    if (qp == NULL) {
+        *refusal = RV_FAILED;
+        errno = errno != 0 ? errno : ENOMEM;
         return NULL;
     }
     attr->cap = qp->cap;

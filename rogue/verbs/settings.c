@@ -25,10 +25,10 @@ static struct {
 
 static struct {
     pthread_mutex_t lock;
-    uint64_t connections, paired, unreliable, events[RV_EVENTS];
+    uint64_t connections, paired, unreliable, events[RV_EVENTS], left[RV_REFUSALS];
     struct rogue_counts counts;
     uint64_t window_bytes;
-    oche_time base_rtt, rtt;
+    oche_time base_rtt, least_rtt, rtt;
 } counted = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void rv_say(const char *format, ...)
@@ -67,17 +67,17 @@ static struct rogue_params *params_of(union oche_scheme_params *params)
 
 bool rv_settings(void)
 {
-    const char *text = getenv("OCHE_ROGUE"), *rate = getenv("OCHE_LINE_RATE"), *wrong;
+    const char *given = getenv("OCHE_ROGUE"), *text = given != NULL ? given : "";
+    const char *rate = getenv("OCHE_LINE_RATE"), *wrong = rogue_verbs_check(text);
     struct oche_error error;
 
-    if (!oche_params_parse("rogue", &rogue_param_table, &settings.paired, text != NULL ? text : "",
-                           &error)) {
+    if (wrong == NULL &&
+        !oche_params_parse("rogue", &rogue_param_table, &settings.paired, text, &error)) {
         rv_say("OCHE_ROGUE: %s", error.text);
         return false;
     }
-    wrong = params_of(&settings.paired)->transport == ROGUE_RC
-                ? rogue_params_check(params_of(&settings.paired))
-                : "transport: only reliable connections have RoGUE here";
+    if (wrong == NULL)
+        wrong = rogue_params_check(params_of(&settings.paired));
     if (wrong != NULL) {
         rv_say("OCHE_ROGUE: %s", wrong);
         return false;
@@ -132,6 +132,13 @@ void rv_count(enum rv_event event)
     pthread_mutex_unlock(&counted.lock);
 }
 
+void rv_count_left(enum rv_refusal refusal)
+{
+    pthread_mutex_lock(&counted.lock);
+    counted.left[refusal]++;
+    pthread_mutex_unlock(&counted.lock);
+}
+
 void rv_count_connection(const struct rv_qp *qp)
 {
     const struct rogue_counts *counts = rogue_counts_of(qp->rogue);
@@ -156,7 +163,10 @@ void rv_count_connection(const struct rv_qp *qp)
         window = rogue_window_of(qp->rogue, ROGUE_IN);
     if (window->rtt != OCHE_NEVER) {
         counted.window_bytes = window->bytes;
-        counted.base_rtt = window->base_rtt;
+        counted.least_rtt = window->base_rtt;
+        counted.base_rtt = window->base_rtt > window->params->least_base_rtt
+                               ? window->base_rtt
+                               : window->params->least_base_rtt;
         counted.rtt = window->rtt;
     }
     pthread_mutex_unlock(&counted.lock);
@@ -170,12 +180,64 @@ void rv_counts_leave(void)
     counted.lock = open;
 }
 
+static double us(oche_time time)
+{
+    return (double)time / (double)OCHE_US;
+}
+
+static void tell_connections(void)
+{
+    const struct rogue_counts *c = &counted.counts;
+
+    if (counted.connections == 0)
+        return;
+    rv_say("rogue: connections %" PRIu64 ", of these with a shadow %" PRIu64 "; pieces %" PRIu64
+           ", signals %" PRIu64 ", samples %" PRIu64 ", limiter changes %" PRIu64
+           "; switches %" PRIu64 ", replayed %" PRIu64 ", suppressed %" PRIu64
+           ", receives moved %" PRIu64 " times; resynchronised %" PRIu64 ", messages %" PRIu64
+           ", strangers' %" PRIu64 "; last window %" PRIu64
+           " bytes, base RTT %.1f us, least RTT %.1f us, RTT %.1f us; thread %.1f ms",
+           counted.connections, counted.paired, c->pieces, c->signals, c->samples,
+           c->limiter_changes, c->switches, c->replayed_pieces, counted.events[RV_SUPPRESSED],
+           counted.events[RV_MOVES], c->resynchronised, c->resync_messages,
+           counted.events[RV_STRANGERS], counted.window_bytes, us(counted.base_rtt),
+           us(counted.least_rtt), us(counted.rtt), (double)rv_thread_time() / (double)OCHE_MS);
+    if (counted.unreliable > 0)
+        rv_say("rogue: unreliable %" PRIu64 ": answered batches %" PRIu64 ", lost batches %" PRIu64
+               ", timeouts %" PRIu64,
+               counted.unreliable, c->answers, c->lost_batches, c->sample_timeouts);
+}
+
+static void tell_left(void)
+{
+    static const char *const why[RV_REFUSALS] = {
+        [RV_TYPE] = "another type than RC",
+        [RV_SRQ] = "a shared receive queue",
+        [RV_ELSEWHERE] = "an extended completion queue",
+        [RV_TOO_LARGE] = "more than half of what the adapter has",
+        [RV_FEATURES] = "attributes that a shadow cannot have",
+        [RV_FAILED] = "no room for a shadow",
+    };
+    char text[512] = "";
+    uint64_t all = 0;
+    size_t used = 0;
+
+    for (unsigned i = 0; i < RV_REFUSALS; i++) {
+        if (counted.left[i] == 0)
+            continue;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %" PRIu64,
+                                 all > 0 ? ", " : "", why[i], counted.left[i]);
+        all += counted.left[i];
+    }
+    if (all > 0)
+        rv_say("rogue: queue pairs left alone %" PRIu64 ": %s", all, text);
+}
+
 /* When the program ends. Connections that it has not destroyed are counted as they are. */
 __attribute__((destructor)) static void tell_stats(void)
 {
     const char *wanted = getenv("OCHE_STATS");
     struct timespec end;
-    const struct rogue_counts *c = &counted.counts;
 
     if (wanted == NULL || wanted[0] == '\0')
         return;
@@ -191,21 +253,6 @@ __attribute__((destructor)) static void tell_stats(void)
             }
         pthread_mutex_unlock(&rv_world.lock);
     }
-    if (counted.connections == 0)
-        return;
-    rv_say(
-        "rogue: connections %" PRIu64 ", of these with a shadow %" PRIu64 "; pieces %" PRIu64
-        ", signals %" PRIu64 ", samples %" PRIu64 ", limiter changes %" PRIu64 "; switches %" PRIu64
-        ", replayed %" PRIu64 ", suppressed %" PRIu64 ", receives moved %" PRIu64
-        " times; resynchronised %" PRIu64 ", messages %" PRIu64 ", strangers' %" PRIu64
-        "; last window %" PRIu64 " bytes, base RTT %.1f us, RTT %.1f us; thread %.1f ms",
-        counted.connections, counted.paired, c->pieces, c->signals, c->samples, c->limiter_changes,
-        c->switches, c->replayed_pieces, counted.events[RV_SUPPRESSED], counted.events[RV_MOVES],
-        c->resynchronised, c->resync_messages, counted.events[RV_STRANGERS], counted.window_bytes,
-        (double)counted.base_rtt / (double)OCHE_US, (double)counted.rtt / (double)OCHE_US,
-        (double)rv_thread_time() / (double)OCHE_MS);
-    if (counted.unreliable > 0)
-        rv_say("rogue: unreliable %" PRIu64 ": answers %" PRIu64 ", lost batches %" PRIu64
-               ", timeouts %" PRIu64,
-               counted.unreliable, c->answers, c->lost_batches, c->sample_timeouts);
+    tell_connections();
+    tell_left();
 }

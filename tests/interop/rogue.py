@@ -27,8 +27,10 @@ CLIENTS = ["ib_write_bw -n 200", "ib_read_bw -n 200", "ib_send_bw -n 200 -q 3 -b
            "ibv_rc_pingpong -g 0 -c -n 50 -s 300000", "ibv_rc_pingpong -g 0 -c -N -n 200",
            "ibv_rc_pingpong -g 0 -c -e -n 200"]
 # These have queue pairs that RoGUE leaves alone.
-OTHERS = ["ibv_ud_pingpong -g 0 -c -n 100 -s 1000", "ibv_srq_pingpong -g 0 -c -n 100",
-          "ibv_uc_pingpong -g 0 -c -e -n 100", "ibv_rc_pingpong -g 0 -c -t -n 100"]
+OTHERS = [("ibv_ud_pingpong -g 0 -c -n 100 -s 1000", "another type than RC"),
+          ("ibv_srq_pingpong -g 0 -c -n 100 -q 1", "a shared receive queue"),
+          ("ibv_rc_pingpong -g 0 -c -t -n 100", "an extended completion queue"),
+          ("ibv_uc_pingpong -g 0 -c -e -n 100", "another type than RC")]
 LOSSY = ["ib_write_bw -n 100 -u 8", "ib_read_bw -n 100 -u 8", "ib_send_bw -n 50 -u 8",
          "ibv_rc_pingpong -g 0 -c -n 40 -s 50000", "ibv_rc_pingpong -g 0 -c -e -n 40"]
 LOST = "100000"  # packets in a million
@@ -66,9 +68,11 @@ def without_loss(oche):
         must(counted(done.called, "with a shadow") >= 1 and
              counted(done.served, "with a shadow") >= 1 and NOBODY not in both, client, both)
         must(counted(both, "pieces") > 0 and counted(both, "strangers'") == 0, client, both)
-    for client in OTHERS if pairs.LONG else OTHERS[::2]:
+    for client, why in OTHERS if pairs.LONG else OTHERS[::2]:
         both = run(oche, client)
-        must("oche: rogue:" not in both.served + both.called, client, both.called)
+        for said in (both.served, both.called):
+            must("rogue: connections" not in said and
+                 f"oche: rogue: queue pairs left alone 1: {why} 1\n" in said, client, why, said)
 
 
 def segments(oche):
@@ -160,15 +164,23 @@ def refused(oche):
     says(["--rogue=segment_bytes=big"], "segment_bytes", "not a size")
     says(["--rogue=alpha=9"], "alpha is above beta")
     says(["--rogue=transport=uc"], "transport: not given here")
+    says(["--rogue=alpha=1,rtt_noise=1us"], "rtt_noise: only the simulator has it")
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(oche, folder)
         shutil.copy(os.path.join(os.path.dirname(oche), "libibverbs.so.1"), folder)
         done = subprocess.run([f"{folder}/oche", "exec", "--rogue", "--", "true"], text=True,
                               capture_output=True, check=False)
         must(done.returncode == 2 and "--rogue: there is no" in done.stderr, done)
-    done = subprocess.run([oche, "exec", "--rogue", "--", "env", "OCHE_ROGUE=gamma=x",
-                           "ibv_devinfo"], text=True, capture_output=True, check=False)
-    must("OCHE_ROGUE: gamma" in done.stderr, done)
+    for value, wrong in (("gamma=x", "gamma"), ("transport=uc", "transport: not given here"),
+                         ("rtt_noise=1us", "rtt_noise: only the simulator")):
+        done = subprocess.run([oche, "exec", "--rogue", "--", "env", f"OCHE_ROGUE={value}",
+                               "ibv_devinfo"], text=True, capture_output=True, check=False)
+        must(f"OCHE_ROGUE: {wrong}" in done.stderr, done)
+    for words, lines in ((["--rogue"], 0), ([], 1)):
+        done = subprocess.run([oche, "exec", *words, "--", "true"], text=True, capture_output=True,
+                              env={**os.environ, "OCHE_ROGUE": "alpha=1"}, check=False)
+        must(done.returncode == 0 and
+             done.stderr.count("OCHE_ROGUE without --rogue") == lines, done)
 
 
 def others(oche, program):

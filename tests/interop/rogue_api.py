@@ -48,15 +48,15 @@ def reliable(oche, program):
 def unreliable(oche, program):
     said = run(oche, program, "writes")
     must(counted(said, "unreliable") == 2 and counted(said, "with a shadow") == 0, said)
-    must(counted(said, "answers") >= 30 and counted(said, "samples") > 0, said)
+    must(counted(said, "answered batches") >= 30 and counted(said, "samples") > 0, said)
     # Here only who writes polls: the other side's library answers all the same.
     said = run(oche, program, "lossy")
-    must(counted(said, "answers") >= 40 and
-         counted(said, "answers") > 4 * counted(said, "timeouts"), said)
+    must(counted(said, "answered batches") >= 40 and
+         counted(said, "answered batches") > 4 * counted(said, "timeouts"), said)
     said = run(oche, program, "lossy", "20000")
     must(counted(said, "lost batches") > 0, said)
     said = run(oche, program, "lossy", "1000000")
-    must(counted(said, "timeouts") > 2 and counted(said, "answers") == 0, said)
+    must(counted(said, "timeouts") > 2 and counted(said, "answered batches") == 0, said)
     run(oche, program, "refused")
     # The same if the program is under `oche exec --rogue` as well.
     said = run(oche, program, "writes", options=["--rogue"])

@@ -109,16 +109,45 @@ static int try(struct end *end, struct ibv_send_wr wr)
     return error;
 }
 
+/* A completion queue that was not made with rogue_create_cq: the one verb that takes no macro. */
+static struct ibv_cq *plain_cq(struct ibv_context *context)
+{
+    struct ibv_cq_init_attr_ex attr = {.cqe = 8};
+    struct ibv_cq_ex *cq = ibv_create_cq_ex(context, &attr);
+
+    assert_non_null(cq);
+    return ibv_cq_ex_to_cq(cq);
+}
+
 /* Queue pairs that have no RoGUE, and one whose peer is nobody. */
 static void others(struct bench *bench)
 {
     struct ibv_qp_init_attr init = init_attr(bench->end[0].cq, IBV_QPT_UD);
-    struct ibv_cq *plain = NULL;
+    struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = 4, .max_sge = 1}};
+    struct ibv_qp_init_attr_ex more = {.qp_type = IBV_QPT_RC,
+                                       .send_cq = bench->end[0].cq,
+                                       .recv_cq = bench->end[0].cq,
+                                       .cap = init.cap,
+                                       .comp_mask =
+                                           IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS,
+                                       .pd = bench->pd,
+                                       .create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB};
+    struct ibv_cq *plain = plain_cq(bench->context);
     struct ibv_qp *qp;
 
-    errno = 0;
-    assert_null(ibv_create_qp(bench->pd, &init));
-    assert_int_equal(errno, EOPNOTSUPP);
+    NULL_WITH(EPROTOTYPE, ibv_create_qp(bench->pd, &init));
+    init = init_attr(plain, IBV_QPT_RC);
+    NULL_WITH(EXDEV, ibv_create_qp(bench->pd, &init));
+    init = init_attr(bench->end[0].cq, IBV_QPT_RC);
+    init.cap.max_send_sge = 1000;
+    NULL_WITH(ERANGE, ibv_create_qp(bench->pd, &init));
+    init = init_attr(bench->end[0].cq, IBV_QPT_RC);
+    init.srq = ibv_create_srq(bench->pd, &srq_attr);
+    assert_non_null(init.srq);
+    NULL_WITH(EOPNOTSUPP, ibv_create_qp(bench->pd, &init));
+    assert_int_equal(ibv_destroy_srq(init.srq), 0);
+    NULL_WITH(ENOSYS, rogue_create_qp_ex(bench->context, &more));
+    assert_int_equal(ibv_destroy_cq(plain), 0);
     init = init_attr(bench->end[0].cq, IBV_QPT_UC);
     qp = ibv_create_qp(bench->pd, &init);
     assert_non_null(qp);
@@ -126,9 +155,11 @@ static void others(struct bench *bench)
     assert_int_equal(to_init(qp), 0);
     assert_int_equal(to_rtr(bench, qp, 0xfffff0, IBV_MTU_1024), 0);
     assert_int_equal(to_rts(qp), ECONNREFUSED);
+    errno = 0;
     assert_int_equal(to_rts(qp), ECONNREFUSED);
+    assert_int_equal(errno, ECONNREFUSED); /* for perror */
     assert_int_equal(ibv_destroy_qp(qp), 0);
-    assert_int_equal(rogue_take_round_trips((struct ibv_qp *)(void *)&plain, NULL, 0), -1);
+    assert_int_equal(rogue_take_round_trips((struct ibv_qp *)(void *)&init, NULL, 0), -1);
 }
 
 static void refused(struct bench *bench)
