@@ -304,7 +304,9 @@ static bool is_preloaded(const char *name)
 
 /*
  * Adds a library to LD_PRELOAD by its name; LD_LIBRARY_PATH leads to it. The path is not used,
- * because it may contain blanks, which separate entries of LD_PRELOAD.
+ * because it may contain blanks, which separate entries of LD_PRELOAD. A program that was compiled
+ * with -fsanitize=address refuses to run if any library is before the sanitizer's, which would have
+ * no use for what ours define.
  */
 static bool preload(const char *option, const char *folder, const char *name)
 {
@@ -315,7 +317,8 @@ static bool preload(const char *option, const char *folder, const char *name)
         oche_print_error("oche exec: %s: there is no %s/%s", option, folder, name);
         return false;
     }
-    return set_in_front("LD_PRELOAD", name);
+    return set_in_front("ASAN_OPTIONS", "verify_asan_link_order=0") &&
+           set_in_front("LD_PRELOAD", name);
 }
 
 int oche_cmd_exec(int argc, char **argv)

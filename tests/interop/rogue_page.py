@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The pingpong of docs/rogue.md: compiled and run as it is, and with the page's changes and what
-pkg-config says of the build tree, which give it a shadow queue pair.
+pkg-config says of the build tree, which give it a shadow queue pair. As it is and compiled with
+-fsanitize=address it has one under `oche exec --rogue`.
 
 usage: rogue_page.py OCHE SOURCE CC [-fsanitize=…]
 """
@@ -47,13 +48,13 @@ def compiled(compiler, name, program, flags):
     return program
 
 
-def run(oche, program):
+def run(oche, program, *options):
     """What both sides say."""
     port = pairs.free_port()
     words = [program, str(port)]
-    serving = pairs.Side(pairs.SERVER, ["--stats"]).start(oche, words)
+    serving = pairs.Side(pairs.SERVER, ["--stats", *options]).start(oche, words)
     pairs.wait_until_listening(port, serving)
-    calling = pairs.Side(pairs.CLIENT, ["--stats"]).start(oche, words + ["127.0.0.1"])
+    calling = pairs.Side(pairs.CLIENT, ["--stats", *options]).start(oche, words + ["127.0.0.1"])
     said = []
     for process in (calling, serving):
         text, late = pairs.said_by(process, pairs.LIMIT)
@@ -67,15 +68,17 @@ def main(oche, source, *compiler):
     build = os.path.dirname(oche)
     pairs.need("patch", "pkg-config")
     with tempfile.TemporaryDirectory() as folder:
-        before = compiled(compiler, f"{source}/tests/interop/pingpong.c", f"{folder}/before",
-                          [f"-L{build}", f"-Wl,-rpath,{build}", "-libverbs"])
+        pingpong, verbs = f"{source}/tests/interop/pingpong.c", [f"-L{build}", "-libverbs"]
+        before = compiled(compiler, pingpong, f"{folder}/before",
+                          [*verbs, f"-Wl,-rpath,{build}"])
+        checked = compiled(compiler, pingpong, f"{folder}/checked", ["-fsanitize=address", *verbs])
         after = compiled(compiler, changed(source, folder), f"{folder}/after", flags_of(build))
         for said in run(oche, before):
             if "oche: rogue:" in said:
                 pairs.fail("RoGUE, before the changes", said)
-        for said in run(oche, after):
+        for said in run(oche, after) + run(oche, checked, "--rogue"):
             if "connections 1, of these with a shadow 1" not in said:
-                pairs.fail("no shadow, after the changes", said)
+                pairs.fail("no shadow", said)
 
 
 if __name__ == "__main__":
