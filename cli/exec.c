@@ -27,7 +27,7 @@
 #define ROGUE   "liboche-rogue.so" /* rogue/verbs/ */
 
 struct options {
-    const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports;
+    const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
     const char *rogue; /* its parameters; NULL: not asked for */
     bool files, stats;
     char **command; /* the command and its arguments; NULL: none was given */
@@ -41,6 +41,7 @@ enum {
     KEY_CAPTURE,
     KEY_POLL,
     KEY_SOURCE_PORTS,
+    KEY_PEER_PORTS,
     KEY_FILES,
     KEY_ROGUE,
     KEY_STATS
@@ -57,6 +58,10 @@ static const struct argp_option option_table[] = {
      "While nothing arrives: busy (spin), adaptive (the default) or sleep", 0},
     {"source-ports", KEY_SOURCE_PORTS, "N", 0,
      "Send from N UDP ports, chosen by queue pair, 4 without this option; 1: from 4791 alone", 0},
+    {"peer-ports", KEY_PEER_PORTS, "WHICH", 0,
+     "Take a connected peer's packets from its own UDP port alone (pinned, the default), or from "
+     "any, for NATs and adapters that change ports",
+     0},
     {"capture", KEY_CAPTURE, "FILE", 0,
      "Write what is sent and received to a pcap file; %p in it becomes the process id", 0},
     {"files", KEY_FILES, NULL, 0,
@@ -125,6 +130,12 @@ static void check_source_ports(const struct argp_state *state, const char *name,
                     OCHE_MAX_SOURCE_PORTS);
 }
 
+static void check_peer_ports(const struct argp_state *state, const char *name, const char *text)
+{
+    if (strcmp(text, "pinned") != 0 && strcmp(text, "any") != 0)
+        oche_refuse(state, "%s: %s: there are pinned, any", name, text);
+}
+
 static void check_rogue(const struct argp_state *state, const char *name, const char *text)
 {
     union oche_scheme_params params;
@@ -151,6 +162,7 @@ static void check_environment(const struct argp_state *state, const struct optio
                {"OCHE_DEVICE", options->device, check_device},
                {"OCHE_POLL", options->poll, check_poll},
                {"OCHE_SOURCE_PORTS", options->source_ports, check_source_ports},
+               {"OCHE_PEER_PORTS", options->peer_ports, check_peer_ports},
                {"OCHE_ROGUE", options->rogue, check_rogue}};
 
     for (size_t i = 0; i < OCHE_COUNT_OF(all); i++) {
@@ -183,6 +195,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_SOURCE_PORTS:
         check_source_ports(state, "--source-ports", options->source_ports = argument);
+        return 0;
+    case KEY_PEER_PORTS:
+        check_peer_ports(state, "--peer-ports", options->peer_ports = argument);
         return 0;
     case KEY_CAPTURE:
         if (argument[0] == '\0')
@@ -353,6 +368,7 @@ int oche_cmd_exec(int argc, char **argv)
         !set_variable("OCHE_LINE_RATE", options.line_rate) ||
         !set_variable("OCHE_DEVICE", options.device) || !set_variable("OCHE_POLL", options.poll) ||
         !set_variable("OCHE_SOURCE_PORTS", options.source_ports) ||
+        !set_variable("OCHE_PEER_PORTS", options.peer_ports) ||
         !set_variable("OCHE_CAPTURE", options.capture) ||
         !set_variable("OCHE_ROGUE", options.rogue) ||
         !set_variable("OCHE_STATS", options.stats ? "1" : NULL)) {

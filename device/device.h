@@ -58,6 +58,7 @@ struct oche_device_config {
      * address.
      */
     bool share;
+    bool any_peer_ports; /* packets of a peer count from whatever port (peer_ports.h) */
     bool no_gso, no_gro; /* one packet per datagram */
     bool strict_ip_id;   /* drop every packet with an unexpected identification (ip_id.h) */
     /* file name; if that file is in use, a similar name is chosen (capture.h); NULL: no capture */
@@ -82,7 +83,8 @@ struct oche_device_stats {
     uint64_t received_packets, received_datagrams; /* including invalid ones */
     uint64_t wrong[OCHE_WIRE_ERROR_COUNT]; /* received packets dropped as invalid, by cause */
     uint64_t strangers;                    /* datagrams from addresses that belong to no peer */
-    uint64_t unexpected_ip_ids;            /* packets with an unexpected identification (ip_id.h) */
+    uint64_t strange_ports;     /* valid packets of peers from other ports (peer_ports.h) */
+    uint64_t unexpected_ip_ids; /* packets with an unexpected identification (ip_id.h) */
     /* unexpected identifications that were taken as a sign of damage (ip_id.h) */
     uint64_t doubtful_ip_ids;
     uint64_t dropped_sent, dropped_received; /* packets dropped on purpose, for tests */
@@ -219,6 +221,12 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp);
  */
 bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection);
+
+/*
+ * Forgets from which ports the queue pair's peer sent. To be called under the lock when a
+ * connection is made by other means than oche_device_connect.
+ */
+void oche_device_forget_ports(struct oche_qp *qp);
 
 /*
  * Sends the ACKs that are held for data (hold.h). To be called under the lock before a queue pair

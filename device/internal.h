@@ -7,7 +7,7 @@
  *   receive.c    datagrams → packets → the NIC
  *   transmit.c   the NIC → packets → datagrams
  *   share.c      other processes on the same address; steer.c: the kernel's part in sharing
- *   source_ports.c  the UDP ports that packets leave from
+ *   source_ports.c  the UDP ports that packets leave from; peer_ports.c: those they come from
  *   qp_numbers.c  which queue pair numbers are free; entropy.c: what nobody can guess
  *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
  */
@@ -23,6 +23,7 @@
 #include "device/device.h"
 #include "device/entropy.h"
 #include "device/hold.h"
+#include "device/peer_ports.h"
 #include "device/peers.h"
 #include "device/qp_numbers.h"
 #include "device/share.h"
@@ -89,7 +90,9 @@ struct transmitter {
  */
 struct owned {
     struct owned *next, **link;
-    bool chose_number; /* of a queue pair: its number came from device->numbers */
+    /* Of a queue pair: */
+    bool chose_number;            /* its number came from device->numbers */
+    struct oche_peer_ports ports; /* from which its peer sends */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 static inline struct owned *device_owned(void *object)

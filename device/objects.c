@@ -292,6 +292,11 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
     oche_device_unlock(device);
 }
 
+void oche_device_forget_ports(struct oche_qp *qp)
+{
+    device_owned(qp)->ports = (struct oche_peer_ports){0};
+}
+
 bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection)
 {
@@ -303,6 +308,7 @@ bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
         full.udp_source_port = oche_udp_source_port(oche_qp_number(qp), full.remote_qpn);
     oche_device_lock(device);
     now = oche_device_now(device);
+    oche_device_forget_ports(qp);
     done = full.remote_address < device->peers.count && oche_qp_init(qp, now) &&
            oche_qp_ready_to_receive(qp, &full, now) && oche_qp_ready_to_send(qp, now);
     oche_device_unlock(device);

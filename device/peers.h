@@ -3,7 +3,8 @@
  * The table of peers. The core knows a peer by a small number, the address index; this table holds
  * each peer's IP address and what the device keeps about the peer. Only added peers are in the
  * table: a packet from any other sender has the index OCHE_NO_PEER, which is no queue pair's peer.
- * Peers are identified by IP address alone, as the UDP source port of RoCEv2 is only entropy.
+ * Peers are identified by IP address alone. The UDP source port is a matter of each connection
+ * (peer_ports.h).
  */
 #ifndef OCHE_DEVICE_PEERS_H
 #define OCHE_DEVICE_PEERS_H

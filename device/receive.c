@@ -36,18 +36,15 @@ static void capture(struct oche_device *device, struct arrival *arrival, const u
 }
 
 /*
- * Returns what is known of a sender's identifications. The entry of a peer is used only for packets
- * to queue pairs that are connected to this peer: other packets with the peer's address could come
- * from anyone.
+ * Returns what is known of the identifications of a sender who is not known to be a peer. What is
+ * known of a peer is used only for packets to queue pairs that are connected to this peer, from its
+ * port: other packets with the peer's address could come from anyone.
  */
-static struct oche_ip_ids *ids_of(struct oche_device *device, const struct oche_packet *packet,
-                                  const struct oche_address *from)
+static struct oche_ip_ids *stranger_ids(struct oche_device *device, const struct oche_address *from)
 {
     struct stranger *stranger;
     uint64_t words[2];
 
-    if (OCHE_LIKELY(packet->src != OCHE_NO_PEER && oche_nic_knows(device->nic, packet)))
-        return &device->peers.peers[packet->src].ids;
     memcpy(words, from->ip, sizeof(words));
     stranger = &device->strangers[oche_mix64(words[0] ^ oche_mix64(words[1])) % STRANGERS];
     if (memcmp(&stranger->address, from, sizeof(*from)) != 0)
@@ -103,9 +100,40 @@ static bool verify(struct oche_device *device, struct arrival *arrival,
     return believe(device, arrival, packet, *id);
 }
 
+/* What the port of a packet's sender says about it. */
+struct origin {
+    struct oche_qp *qp; /* that the packet names, if it takes packets from the sender, or NULL */
+    struct oche_peer_ports *ports; /* its peer's; NULL: it takes packets from any port */
+    enum oche_port_kind kind;
+    enum oche_port_verdict verdict;
+};
+
+/* Returns the queue pair that the packet names, if it takes packets from their sender, or NULL. */
+static struct oche_qp *receiver_of(struct oche_device *device, const struct oche_packet *packet)
+{
+    struct oche_qp *qp =
+        packet->src != OCHE_NO_PEER ? oche_nic_find_qp(device->nic, packet->dest_qpn) : NULL;
+
+    return qp != NULL && oche_qp_knows(qp, packet) ? qp : NULL;
+}
+
+static struct origin origin_of(struct oche_device *device, const struct oche_packet *packet)
+{
+    struct origin origin = {.qp = receiver_of(device, packet), .verdict = OCHE_PORT_PINNED};
+
+    if (origin.qp == NULL || device->config.any_peer_ports ||
+        oche_qp_transport(origin.qp) == OCHE_TRANSPORT_UD)
+        return origin;
+    origin.ports = &device_owned(origin.qp)->ports;
+    origin.kind = oche_port_kind(packet);
+    origin.verdict = oche_peer_ports_judge(origin.ports, origin.kind, packet->udp_source_port);
+    return origin;
+}
+
 static void receive_packet(struct oche_device *device, struct arrival *arrival,
                            const uint8_t *bytes, uint32_t count)
 {
+    struct origin origin = {.ports = NULL};
     struct oche_packet packet;
     enum oche_wire_error error;
     uint16_t id = 0;
@@ -116,8 +144,12 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
     }
     error = oche_decode_transport(bytes, count, &packet, NULL);
     packet.src = arrival->peer;
+    packet.udp_source_port = arrival->port;
     if (error == OCHE_WIRE_OK) {
-        arrival->ids = ids_of(device, &packet, arrival->from);
+        origin = origin_of(device, &packet);
+        arrival->ids = origin.qp != NULL && origin.verdict != OCHE_PORT_STRANGE
+                           ? &device->peers.peers[arrival->peer].ids
+                           : stranger_ids(device, arrival->from);
         if (!verify(device, arrival, &packet, bytes, count, &id))
             error = OCHE_WIRE_ICRC;
     }
@@ -126,8 +158,13 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
         device->stats.wrong[error]++;
         return;
     }
+    if (OCHE_LIKELY(origin.ports != NULL) &&
+        !oche_peer_ports_take(origin.ports, origin.verdict, origin.kind, origin.qp, &packet,
+                              arrival->now)) {
+        device->stats.strange_ports++;
+        return;
+    }
     packet.dst = 0;
-    packet.udp_source_port = arrival->port;
     packet.traffic_class = arrival->tos >> CLASS_SHIFT;
     packet.ecn = arrival->tos & 3;
     packet.frame_bytes = oche_packet_frame_bytes(&packet, device->socket.ipv6);

@@ -470,13 +470,12 @@ static bool take_slot(struct oche_sharing *share)
 }
 
 bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *address,
-                       uint16_t port, struct oche_entropy *entropy,
-                       struct oche_error *error)
+                       uint16_t port, struct oche_entropy *entropy, struct oche_error *error)
 {
     const int yes = 1;
 
-    *share = (struct oche_sharing){
-        .udp = -1, .address = *address, .port = port, .entropy = entropy};
+    *share =
+        (struct oche_sharing){.udp = -1, .address = *address, .port = port, .entropy = entropy};
     share->place = OCHE_PLACE_NONE;
     share->last_held = &share->held;
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)

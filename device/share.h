@@ -71,8 +71,7 @@ enum oche_sharing_result {
  * taken.
  */
 bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *address,
-                       uint16_t port, struct oche_entropy *entropy,
-                       struct oche_error *error);
+                       uint16_t port, struct oche_entropy *entropy, struct oche_error *error);
 /*
  * To be called when our UDP socket is bound: contacts the other processes. Returns false, with
  * errno set, if the kernel cannot steer.

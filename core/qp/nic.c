@@ -169,13 +169,6 @@ struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn)
     return slot == NO_SLOT ? NULL : nic->qps[slot];
 }
 
-bool oche_nic_knows(struct oche_nic *nic, const struct oche_packet *packet)
-{
-    const struct oche_qp *qp = oche_nic_find_qp(nic, packet->dest_qpn);
-
-    return qp != NULL && (qp->transport == OCHE_TRANSPORT_UD || qp->remote_address == packet->src);
-}
-
 /* ---- counting ---- */
 
 static const char *const reject_names[OCHE_REJECT_CAUSES] = {
@@ -297,12 +290,6 @@ void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet
 
 /* ---- arrival ---- */
 
-/* Partition keys match if the low 15 bits do and at least one end is a full member. */
-static inline bool pkey_matches(uint16_t a, uint16_t b)
-{
-    return a == b ? (a & 0x8000) : ((a ^ b) & 0x7fff) == 0;
-}
-
 static void receive_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     struct oche_nic *nic = qp->nic;
@@ -337,7 +324,7 @@ static OCHE_NOINLINE bool may_receive(struct oche_qp *qp, const struct oche_pack
     if (state != OCHE_QP_RTR)
         return false;
     if (qp->established || qp->transport == OCHE_TRANSPORT_UD ||
-        packet->src != qp->remote_address || !pkey_matches(packet->pkey, qp->pkey) ||
+        packet->src != qp->remote_address || !qp_pkey_matches(packet->pkey, qp->pkey) ||
         oche_opcode(packet->opcode)->service != qp->transport)
         return true;
     qp->established = true;
@@ -395,7 +382,7 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
         nic_reject(nic, qp, OCHE_REJECT_WRONG_PEER, packet, now);
         return;
     }
-    if (OCHE_UNLIKELY(!pkey_matches(packet->pkey, qp->pkey))) {
+    if (OCHE_UNLIKELY(!qp_pkey_matches(packet->pkey, qp->pkey))) {
         nic_reject(nic, qp, OCHE_REJECT_PKEY, packet, now);
         return;
     }

@@ -464,10 +464,15 @@ struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
 /* Forgets the queue pair at once, without completions. The memory is the caller's again. */
 void oche_qp_destroy(struct oche_qp *qp);
 struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn);
-/*
- * True if the queue pair that the packet names exists and takes packets from the packet's source.
- */
-bool oche_nic_knows(struct oche_nic *nic, const struct oche_packet *packet);
+/* True if the queue pair takes packets from the packet's source. */
+bool oche_qp_knows(const struct oche_qp *qp, const struct oche_packet *packet);
+/* How the PSN of an arriving request or response fits a connection (RC, UC). */
+enum oche_fit {
+    OCHE_FIT_EXPECTED, /* the next request, or a response to something that is outstanding */
+    OCHE_FIT_REPEATED, /* a request before the expected one */
+    OCHE_FIT_OTHER,    /* neither, or not for this queue pair as it is now */
+};
+enum oche_fit oche_qp_fit(const struct oche_qp *qp, const struct oche_packet *packet);
 
 /* State changes. Each returns false if the transition is not allowed (rocev2.md#states). */
 bool oche_qp_init(struct oche_qp *qp, oche_time now);
@@ -533,6 +538,7 @@ void oche_qp_set_supply(struct oche_qp *qp, uint64_t bps, oche_time now);
 
 uint32_t oche_qp_number(const struct oche_qp *qp);
 enum oche_qp_state oche_qp_state(const struct oche_qp *qp);
+enum oche_transport oche_qp_transport(const struct oche_qp *qp);
 void *oche_qp_user(const struct oche_qp *qp);
 uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* the pacer's present rate */
 /* true: nothing is posted, in flight or pending */
@@ -548,6 +554,9 @@ uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
  */
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
+/* Of the connection, as last set; OCHE_NEVER: there is no ACK timer. */
+oche_time oche_qp_ack_timeout(const struct oche_qp *qp);
+uint32_t oche_qp_retry_count(const struct oche_qp *qp);
 /*
  * In the hook `delivered`, for the last packet of a WRITE: returns the address that the message was
  * written to, and its length in `bytes`.

@@ -399,6 +399,12 @@ static inline enum oche_qp_state qp_state(const struct oche_qp *qp)
     return (enum oche_qp_state)atomic_load_explicit(&qp->state, memory_order_relaxed);
 }
 
+/* Partition keys match if the low 15 bits do and at least one end is a full member. */
+static inline bool qp_pkey_matches(uint16_t a, uint16_t b)
+{
+    return a == b ? (a & 0x8000) : ((a ^ b) & 0x7fff) == 0;
+}
+
 static inline struct send_entry *send_at(const struct oche_qp *qp, uint32_t index)
 {
     return &qp->send_ring[index & qp->send_mask];

@@ -13,6 +13,9 @@
  *                     sleep     threads that poll in vain sleep, up to a millisecond at a time,
  *                               until something arrives
  *   OCHE_SOURCE_PORTS  number of UDP ports that packets leave from; 1: 4791 alone
+ *   OCHE_PEER_PORTS where a connected peer's packets may come from:
+ *                     pinned  the port of its first packet (peer_ports.h), the default
+ *                     any     whatever port, for NATs and adapters that change ports
  *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
  *   OCHE_STATS      any value: print counters to standard error when a device is closed
  *   OCHE_DROP       packets per million to lose on purpose when they are sent: for tests
@@ -126,10 +129,11 @@ void ov_tell_stats(struct ov_port *port)
     ov_say("%s: sent %" PRIu64 " packets in %" PRIu64 " datagrams, received %" PRIu64 " in %" PRIu64
            "; socket full %" PRIu64 " times, not sent %" PRIu64 ", strangers %" PRIu64
            ", malformed %" PRIu64 ", wrong ICRC %" PRIu64 ", passed on to other processes %" PRIu64
-           ", from them %" PRIu64 ", lost on that way %" PRIu64 ", source ports %" PRIu32,
+           ", from them %" PRIu64 ", lost on that way %" PRIu64 ", source ports %" PRIu32
+           ", from a peer's other ports %" PRIu64,
            address, s.sent_packets, s.sent_datagrams, s.received_packets, s.received_datagrams,
            s.send_full, s.send_errors, s.strangers, malformed(&s), s.wrong[OCHE_WIRE_ICRC],
-           s.passed_on, s.taken_over, s.pass_lost, s.source_ports);
+           s.passed_on, s.taken_over, s.pass_lost, s.source_ports, s.strange_ports);
     ov_say("%s: recovery %s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64
            " received %" PRIu64 ", RNR NAKs sent %" PRIu64 " received %" PRIu64
            ", duplicates %" PRIu64 ", out of order %" PRIu64 ", of these kept %" PRIu64
@@ -233,12 +237,23 @@ static bool read_line_rate(struct oche_device_config *config)
     return false;
 }
 
+static bool read_peer_ports(struct oche_device_config *config)
+{
+    const char *text = value_of("OCHE_PEER_PORTS");
+
+    config->any_peer_ports = text != NULL && strcmp(text, "any") == 0;
+    if (text == NULL || config->any_peer_ports || strcmp(text, "pinned") == 0)
+        return true;
+    ov_say("OCHE_PEER_PORTS=%s: pinned or any is meant", text);
+    return false;
+}
+
 bool ov_environment(struct oche_device_config *config)
 {
     static char capture[PATH_MAX];
     const char *name;
 
-    if (!read_schemes(config) || !read_line_rate(config))
+    if (!read_schemes(config) || !read_line_rate(config) || !read_peer_ports(config))
         return false;
     name = value_of("OCHE_CAPTURE");
     if (name != NULL)

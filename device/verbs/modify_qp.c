@@ -157,6 +157,7 @@ static bool move(struct ov_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
     case IBV_QPS_INIT:
         return from == IBV_QPS_INIT || oche_qp_init(qp->core, now);
     case IBV_QPS_RTR:
+        oche_device_forget_ports(qp->core);
         return (qp->qp.qp_type != IBV_QPT_RC ||
                 oche_qp_set_responder_resources(qp->core, qp->attr.max_dest_rd_atomic)) &&
                oche_qp_ready_to_receive(qp->core, &qp->connection, now);

@@ -114,6 +114,7 @@ static inline bool datagram_open(struct datagram_world *world, unsigned variant,
         .seed = 1,
         .share = true,
         .drop_sent_ppm = 1000000,
+        .any_peer_ports = variant == DATAGRAM_DART,
         .recovery = variant == DATAGRAM_PLACED ? &oche_recovery_selective_repeat : NULL,
         .cc = variant == DATAGRAM_DART   ? oche_cc_find("dart")
               : variant == DATAGRAM_IPV6 ? oche_cc_find("dcqcn")
@@ -150,7 +151,7 @@ static inline void datagram_close(struct datagram_world *world)
 
 /* Hands `count` bytes of world->packet to the device, in pieces of `segment`. */
 static inline void datagram_arrive(struct datagram_world *world, uint32_t count, uint32_t segment,
-                                   bool stranger, uint8_t tos)
+                                   bool stranger, uint16_t from_port, uint8_t tos)
 {
     /* A copy of exactly its size, so that a sanitizer sees a read beyond it. */
     uint8_t *bytes = malloc(count > 0 ? count : 1);
@@ -158,7 +159,7 @@ static inline void datagram_arrive(struct datagram_world *world, uint32_t count,
                                         .count = count,
                                         .segment_bytes = segment > 0 ? segment : 1,
                                         .from = stranger ? world->stranger : world->peer,
-                                        .from_port = OCHE_ROCE_UDP_PORT,
+                                        .from_port = from_port,
                                         .tos = tos};
 
     OCHE_MUST(bytes != NULL);
@@ -174,7 +175,8 @@ static inline void datagram_raw(struct datagram_world *world, struct datagram_in
 
     for (uint32_t i = 0; i < count; i++)
         world->packet[i] = (uint8_t)datagram_number(input, 1);
-    datagram_arrive(world, count, how >> 4 == 0 ? count : how >> 4 << 3, (how & 1) != 0, 0);
+    datagram_arrive(world, count, how >> 4 == 0 ? count : how >> 4 << 3, (how & 1) != 0,
+                    OCHE_ROCE_UDP_PORT, 0);
 }
 
 /* Mostly the next of a queue pair's PSNs, else one near the first. */
@@ -258,18 +260,20 @@ static inline void datagram_send(struct datagram_world *world, const struct oche
                                  uint32_t how)
 {
     const bool stranger = (how & 0xe0) == 0xe0;
+    /* now and then not the peer's own */
+    const uint16_t from_port = OCHE_ROCE_UDP_PORT + ((how & 0xe3) == 0xc3);
     struct oche_ip_header header;
     struct oche_pseudo pseudo;
     size_t count;
 
     oche_ip_header_make(&header, stranger ? &world->stranger : &world->peer,
-                        &world->device->address, OCHE_ROCE_UDP_PORT, OCHE_ROCE_UDP_PORT, 0);
+                        &world->device->address, from_port, OCHE_ROCE_UDP_PORT, 0);
     oche_pseudo_from_bytes(&pseudo, header.bytes);
     count = oche_encode_transport(packet, &pseudo, world->device->crc32, world->packet,
                                   sizeof(world->packet));
     if ((how & 0x1c) == 0x1c && count > 0) /* one bit turned over */
         world->packet[how % count] ^= 1;
-    datagram_arrive(world, (uint32_t)count, (uint32_t)count, stranger,
+    datagram_arrive(world, (uint32_t)count, (uint32_t)count, stranger, from_port,
                     how & 4 ? OCHE_ECN_CE : OCHE_ECN_ECT0);
 }
 
@@ -419,6 +423,7 @@ static inline const char *datagram_wrong(struct datagram_world *world)
             return "memory changed that no key allows to be written";
     }
     counted = oche_nic_stats(world->device->nic)->rejected_packets;
+    counted += world->device->stats.strange_ports;
     for (unsigned i = 0; i < OCHE_WIRE_ERROR_COUNT; i++)
         counted += world->device->stats.wrong[i];
     return counted <= world->device->stats.received_packets ? NULL : "packets counted twice";

@@ -16,13 +16,15 @@ WRONG = [("--cc", "OCHE_CC", "dqcn"),
          ("--poll", "OCHE_POLL", "often"),
          ("--source-ports", "OCHE_SOURCE_PORTS", "0"),
          ("--source-ports", "OCHE_SOURCE_PORTS", "65"),
-         ("--source-ports", "OCHE_SOURCE_PORTS", "8x")]
+         ("--source-ports", "OCHE_SOURCE_PORTS", "8x"),
+         ("--peer-ports", "OCHE_PEER_PORTS", "all")]
 RIGHT = [("--cc", "OCHE_CC", "dcqcn"),
          ("--recovery", "OCHE_RECOVERY", "selective_repeat"),
          ("--line-rate", "OCHE_LINE_RATE", "10Gbps"),
          ("--device", "OCHE_DEVICE", "127.0.0.1"),
          ("--poll", "OCHE_POLL", "sleep"),
-         ("--source-ports", "OCHE_SOURCE_PORTS", "64")]
+         ("--source-ports", "OCHE_SOURCE_PORTS", "64"),
+         ("--peer-ports", "OCHE_PEER_PORTS", "any")]
 
 
 def check(true, *what):

@@ -30,6 +30,7 @@ struct fake {
     socklen_t device_bytes;
     struct oche_ip_header header; /* of what it sends */
     unsigned next, count;         /* of what it received */
+    uint16_t from_port;           /* of the last packet */
 };
 
 static struct oche_datagram_in in[OCHE_SOCKET_IN];
@@ -319,6 +320,7 @@ static void fake_receive(struct fake *fake, struct end *end, bool second,
     one = &in[fake->next++];
     assert_memory_equal(&one->from, &device, sizeof(device));
     assert_in_range(one->from_port, 61000, 65535);
+    fake->from_port = one->from_port;
     assert_int_equal(oche_decode_transport(one->bytes, one->count, packet, NULL), OCHE_WIRE_OK);
     oche_ip_map_ipv4(own.ip, fake->header.bytes + 12);
     oche_ip_header_make(&header, &device, &own, one->from_port, 4791, one->tos);
@@ -373,6 +375,7 @@ static void congestion_as(uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
     uint8_t bytes[64], payload[8] = "marked!", tos;
     struct fake fake;
     bool cnp = false, ack = false;
+    uint16_t port;
 
     end_open(&end, &(struct oche_device_config){.cc = oche_cc_find("dcqcn")}, NULL, 1);
     fake_open(&fake, &end, 3);
@@ -384,6 +387,7 @@ static void congestion_as(uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
     assert_int_equal(packet.opcode, OCHE_RC_WRITE_ONLY);
     assert_int_equal(packet.dest_qpn, 0x777);
     assert_int_equal(packet.psn, 100);
+    port = fake.from_port;
     assert_int_equal(tos, data_dscp << 2 | OCHE_ECN_ECT0);
 
     write.dest_qpn = oche_qp_number(end.qp);
@@ -395,6 +399,7 @@ static void congestion_as(uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
         fake_receive(&fake, &end, i == 1, &packet, &tos);
         cnp = cnp || packet.opcode == OCHE_CNP;
         ack = ack || packet.opcode == OCHE_RC_ACK;
+        assert_int_equal(fake.from_port, port); /* all of a queue pair from one port */
         assert_int_equal(packet.dest_qpn, 0x777);
         assert_int_equal(tos, (packet.opcode == OCHE_CNP ? 48 : ack_dscp) << 2);
     }
@@ -529,7 +534,7 @@ static void cnps_are_no_answers(void **state)
     end_close(&end);
 }
 
-/* The source port is entropy: any will do, also another one for each packet of a connection. */
+/* With any_peer_ports any will do, also another one for each packet of a connection. */
 static void source_ports(void **state)
 {
     static const uint16_t ports[] = {0xffff, 0xf132, 20000};
@@ -548,7 +553,7 @@ static void source_ports(void **state)
     size_t count;
 
     (void)state;
-    end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
+    end_open(&end, &(struct oche_device_config){.seed = 1, .any_peer_ports = true}, NULL, 1);
     fake_open(&standard, &end, 3);
     end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
     write.dest_qpn = oche_qp_number(end.qp);

@@ -68,6 +68,7 @@ static void placed(void **state)
     assert_true(stats.nic.acks_received > 50);
     assert_true(stats.nic.data_packets_sent > 1000);
     assert_true(stats.strangers > 1000);
+    assert_true(stats.strange_ports > 100);
     assert_true(stats.wrong[OCHE_WIRE_ICRC] > 1000);
     for (size_t i = 0; i < OCHE_COUNT_OF(reached); i++)
         if (oche_nic_rejected(oche_device_nic(world.device), reached[i]) == 0)
