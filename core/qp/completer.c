@@ -376,6 +376,14 @@ static bool known_syndrome(uint8_t syndrome)
            (kind == OCHE_AETH_NAK && oche_aeth_code(syndrome) < sizeof(nak_statuses));
 }
 
+bool completer_psn_ok(const struct oche_qp *qp, const struct oche_packet *packet)
+{
+    bool ack = oche_aeth_kind(oche_aeth_syndrome(packet)) == OCHE_AETH_ACK;
+    uint32_t target = ack ? oche_psn_add(packet->psn, 1) : packet->psn;
+
+    return oche_psn_diff(packet->psn, qp->tx.high) < 0 && oche_psn_diff(target, qp->tx.una) >= 0;
+}
+
 static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     uint8_t syndrome = oche_aeth_syndrome(packet);
@@ -396,6 +404,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
     }
     bool stale = oche_psn_diff(target, before) < 0;
     if (OCHE_LIKELY(!stale)) {
+        qp_heard(qp, packet, true);
         acked_bytes = advance(qp, target, now);
         if (qp->flags & QP_TAKES_RTT)
             rtt = congestion_rtt_acked(qp, now);
@@ -523,11 +532,17 @@ static void atomic_response(struct oche_qp *qp, const struct oche_packet *packet
     response_taken(qp, now);
 }
 
+static bool is_outstanding(const struct oche_qp *qp, uint32_t psn)
+{
+    return oche_psn_diff(psn, qp->tx.una) >= 0 && oche_psn_diff(psn, qp->tx.high) < 0;
+}
+
 static void response(struct oche_qp *qp, const struct oche_packet *packet,
                      const struct oche_opcode_row *row, oche_time now)
 {
     bool read = row->operation == OCHE_OPERATION_READ;
 
+    qp_heard(qp, packet, is_outstanding(qp, packet->psn));
     if (read) {
         struct oche_nic_stats *stats = &qp->nic->stats;
         stats->data_packets_received++;

@@ -29,7 +29,8 @@ static bool takes_service(const struct oche_qp *qp, const struct oche_packet *pa
     if (service == qp->transport)
         return true;
     return service == OCHE_SERVICE_RC_EXTENDED && qp->transport == OCHE_TRANSPORT_RC &&
-           (qp->flow.extended || (qp->may_extend && (packet->bth_reserved & OCHE_BTH_EXTENSIONS)));
+           (qp->flow.extended ||
+            (packet->bth_reserved & qp->nic->shows & OCHE_BTH_EXTENSIONS) != 0);
 }
 
 static enum oche_fit fit_request(const struct oche_qp *qp, const struct oche_packet *packet)

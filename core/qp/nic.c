@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "core/qp/qp_internal.h"
+#include "core/wire/cnp.h"
+
+#define CNP_SLACK 8192 /* PSNs */
 
 /* ---- making ---- */
 
@@ -97,6 +100,18 @@ static uint32_t *free_list(void *memory, uint32_t count)
     return list;
 }
 
+/* Returns the bits of OCHE_BTH_SHOWN that tell what this NIC can do. */
+static uint8_t shown_by(const struct oche_nic_config *config)
+{
+    const struct oche_cc_scheme *cc = config->cc;
+    bool extends = config->recovery->extend != NULL || cc->own_opcode != 0 || cc->ack_opcode != 0;
+
+    return (uint8_t)((extends           ? OCHE_BTH_EXTENSIONS
+                      : cc->cnp != NULL ? OCHE_BTH_CNP_PSN
+                                        : 0) |
+                     (config->recovery->whole_messages ? OCHE_BTH_RESTARTS : 0));
+}
+
 struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *config)
 {
     struct layout l = layout_of(config);
@@ -118,6 +133,7 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     nic->ipv6 = config->ipv6;
     nic->trailer_bytes = config->cc->trailer ? OCHE_TRAILER_BYTES : 0;
     nic->control_class = config->control_class;
+    nic->shows = shown_by(config);
     nic->gap_bytes = (uint16_t)config->gap_bytes;
     nic->ecn_threshold_bytes = config->ecn_threshold_bytes;
     nic->pace_credit = oche_time_of_bytes(PACE_CREDIT_BYTES, config->line_rate_bps);
@@ -187,6 +203,7 @@ static const char *const reject_names[OCHE_REJECT_CAUSES] = {
     [OCHE_REJECT_OPERATION] = "receive cannot be used",
     [OCHE_REJECT_PLACEMENT] = "behind a gap and not right",
     [OCHE_REJECT_QKEY] = "queue key",
+    [OCHE_REJECT_CNP] = "CNP that does not name the PSN that comes next",
 };
 
 const char *oche_reject_name(enum oche_reject cause)
@@ -290,10 +307,33 @@ void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet
 
 /* ---- arrival ---- */
 
+/*
+ * True if the PSN that the peer expects next, as it says, can be the one: at most one past what we
+ * have sent, and not long acknowledged. The slack is for a CNP that ACKs have overtaken.
+ */
+static bool may_expect(const struct oche_qp *qp, uint32_t psn)
+{
+    uint32_t from = qp->flags & QP_WHOLE_MESSAGES ? qp->tx.message_start : qp->tx.una;
+
+    return oche_psn_diff(psn, qp->tx.high) <= 0 && oche_psn_diff(psn, from) >= -CNP_SLACK;
+}
+
+/* True for a CNP that the peer cannot have sent, as it does not name the PSN that comes next. */
+static bool is_forged(const struct oche_qp *qp, const struct oche_packet *cnp)
+{
+    uint32_t psn;
+
+    return qp->cnp_psns && (!oche_cnp_get_psn(cnp, &psn) || !may_expect(qp, psn));
+}
+
 static void receive_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     struct oche_nic *nic = qp->nic;
 
+    if (OCHE_UNLIKELY(is_forged(qp, packet))) {
+        nic_reject(nic, qp, OCHE_REJECT_CNP, packet, now);
+        return;
+    }
     nic->stats.cnps_received++;
     qp_trace(qp, now, OCHE_TRACE_CNP_ARRIVED, 0, 0);
     if (nic->cc->cnp == NULL || !(qp->flags & QP_CC_STARTED))
@@ -333,6 +373,37 @@ static OCHE_NOINLINE bool may_receive(struct oche_qp *qp, const struct oche_pack
 }
 
 /*
+ * Handles a congestion-control scheme's own packet. It has no PSN, so it does not tell what the
+ * peer can do, but on UC, where a receiver of data sends nothing else.
+ */
+static void receive_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    qp_heard(qp, packet, qp->transport == OCHE_TRANSPORT_UC);
+    if (qp->flow.extended)
+        congestion_own(qp, packet, now); /* packets of other schemes are ignored */
+    else
+        nic_reject(qp->nic, qp, OCHE_REJECT_OPCODE, packet, now);
+}
+
+/*
+ * True if a packet of the extended RC may be processed: the peer has shown that it knows them, or
+ * this packet does. If it is a request, the responder's check of the PSN comes before all that
+ * extensions allow.
+ */
+static bool may_be_extended(struct oche_qp *qp, const struct oche_packet *packet,
+                            const struct oche_opcode_row *row)
+{
+    if (OCHE_LIKELY(qp->flow.extended))
+        return true;
+    if (!(packet->bth_reserved & qp->nic->shows & OCHE_BTH_EXTENSIONS))
+        return false;
+    if (row->flags & OCHE_OP_REQUEST)
+        return true;
+    qp_heard(qp, packet, completer_psn_ok(qp, packet));
+    return qp->flow.extended;
+}
+
+/*
  * Handles a packet whose opcode does not belong to the queue pair's plain transport. Returns true
  * if the caller must process the packet as usual.
  */
@@ -347,12 +418,12 @@ static bool receive_special(struct oche_qp *qp, const struct oche_packet *packet
         receive_cnp(qp, packet, now);
         return false;
     }
-    if (row->service == OCHE_SERVICE_SCHEME && qp->flow.extended) {
-        congestion_own(qp, packet, now); /* packets of other schemes are ignored */
+    if (row->service == OCHE_SERVICE_SCHEME) {
+        receive_own(qp, packet, now);
         return false;
     }
     if (row->service != OCHE_SERVICE_RC_EXTENDED || qp->transport != OCHE_TRANSPORT_RC ||
-        !qp->flow.extended) {
+        !may_be_extended(qp, packet, row)) {
         nic_reject(qp->nic, qp, OCHE_REJECT_OPCODE, packet, now);
         return false;
     }
@@ -386,8 +457,6 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
         nic_reject(nic, qp, OCHE_REJECT_PKEY, packet, now);
         return;
     }
-    if (OCHE_UNLIKELY(qp->may_extend) && (packet->bth_reserved & OCHE_BTH_EXTENSIONS))
-        qp_extend(qp);
     nic->received_line_bytes += packet->frame_bytes + (uint64_t)nic->gap_bytes;
     if (OCHE_UNLIKELY(row->service != qp->transport) && !receive_special(qp, packet, row, now))
         return;

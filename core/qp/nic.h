@@ -225,6 +225,7 @@ enum oche_reject {
     /* These get no NAK: */
     OCHE_REJECT_PLACEMENT, /* invalid packet behind a gap: not kept */
     OCHE_REJECT_QKEY,      /* UD: the Q_Key is not the queue pair's */
+    OCHE_REJECT_CNP,       /* a CNP that the peer cannot have sent (core/wire/cnp.h) */
     OCHE_REJECT_CAUSES
 };
 const char *oche_reject_name(enum oche_reject cause);
@@ -277,8 +278,9 @@ struct oche_qp_connection {
     uint32_t rnr_retry;    /* like retry_count, for RNR NAKs */
     uint8_t min_rnr_timer; /* code sent in our RNR NAKs (rocev2.md#rnr-timers) */
     /*
-     * True if the peer is known to understand the extended opcodes (core/wire/extension.h). If
-     * false, they are used as soon as a packet of the peer shows that it understands them.
+     * True if the peer is known to have all the extensions that this NIC has: the extended opcodes
+     * (core/wire/extension.h), CNPs that name a PSN, messages that begin again (whole_messages). If
+     * false, they are used as soon as a packet of the peer shows that it has them, too.
      */
     bool extensions;
     /* rate of the peer's port, for congestion control; 0: the same as ours */

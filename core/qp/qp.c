@@ -140,11 +140,11 @@ static void clear(struct oche_qp *qp)
     qp->msn = 0;
     qp->message_bytes = 0;
     qp->active_responses = 0;
-    qp->responding = qp->may_extend = false;
+    qp->responding = qp->learns = false;
     qp->response_next = qp->response_first = 0;
     memset(qp->responses, 0, qp->response_count * sizeof(struct response));
     qp->recv_head = qp->recv_tail = 0;
-    qp->recv_taken = qp->established = qp->overrun = false;
+    qp->recv_taken = qp->established = qp->overrun = qp->cnp_psns = false;
     qp->reads_started = 0;
     qp->rtt_head = qp->rtt_tail = 0;
     qp->peer_slot = NO_SLOT;
@@ -195,11 +195,8 @@ static void set_memory(struct oche_qp *qp, const struct layout *l)
 static uint16_t qp_fixed_flags(const struct oche_qp_config *config,
                                const struct oche_nic_config *nic)
 {
-    const struct oche_recovery_scheme *recovery = nic->recovery;
-
     return (uint16_t)((nic->cc->needs & OCHE_CC_NEEDS_RTT ? QP_TAKES_RTT : 0) |
-                      (config->end_to_end_credits && config->srq == NULL ? QP_TELLS_CREDITS : 0) |
-                      (recovery->whole_messages ? QP_WHOLE_MESSAGES : 0));
+                      (config->end_to_end_credits && config->srq == NULL ? QP_TELLS_CREDITS : 0));
 }
 
 static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
@@ -233,10 +230,8 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->windows = config->windows;
     qp->max_inline_bytes = config->max_inline_bytes;
     qp->flags = qp_fixed_flags(config, nic);
-    bool extensions = qp->placed != NULL ||
-                      (nic->cc->own_opcode != 0 && config->transport != OCHE_TRANSPORT_UD) ||
-                      (nic->cc->ack_opcode != 0 && config->transport == OCHE_TRANSPORT_RC);
-    qp->extends = extensions;
+    bool rc = config->transport == OCHE_TRANSPORT_RC;
+    qp->shows = rc || (nic->cc->own_opcode != 0 && config->transport == OCHE_TRANSPORT_UC);
     qp->full_line_bytes =
         oche_frame_bytes_with(middle, qp->mtu, qp->nic->trailer_bytes, nic->ipv6) + nic->gap_bytes;
     qp->resends_singly = nic->habits.resend_one_verb_at_a_time;

@@ -149,7 +149,7 @@ enum qp_flags {
     QP_RETRIED = 1 << 7,         /* a retry was used after the last ACK that made progress */
     QP_TAKES_RTT = 1 << 8,       /* congestion control wants round-trip times */
     QP_TELLS_CREDITS = 1 << 9,   /* our ACKs say how many receives are posted */
-    QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages */
+    QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages is in use: the peer has it, too */
     QP_HOLDS = 1 << 11,          /* responder: packets that came behind a gap are kept */
     QP_EXTENDED = 1 << 12,       /* the extended opcodes are in use; flow.extended is set as well */
     QP_IN_BURST = 1 << 13,       /* the next packet need not wait; see pacer.c */
@@ -158,7 +158,7 @@ enum qp_flags {
 };
 
 /* Flags that are set at creation and never change. */
-#define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS | QP_WHOLE_MESSAGES)
+#define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS)
 
 struct oche_qp {
     /* Cache line 0: identity, and links of the lists that hold the queue pair. */
@@ -171,9 +171,9 @@ struct oche_qp {
     uint8_t tag;           /* the driver's; copied into every packet */
     uint8_t transport : 2; /* enum oche_transport */
     uint8_t traffic_class : 3;
-    uint8_t extends : 1; /* our packets have OCHE_BTH_EXTENSIONS */
-    /* we can use extensions, but do not know yet whether the peer can */
-    uint8_t may_extend : 1;
+    uint8_t shows : 1; /* our packets tell what we can do (nic->shows) */
+    /* the peer has not told yet what it can do, and we could use some of it */
+    uint8_t learns : 1;
     uint8_t responding : 1; /* active_responses is not 0 */
     uint8_t control;        /* enum control_bits */
     uint16_t flags;         /* enum qp_flags */
@@ -299,6 +299,7 @@ struct oche_qp {
     bool recv_taken;      /* the receive at recv_head belongs to the message in progress */
     bool established : 1; /* the driver was told that the connection is established */
     bool windows : 1;     /* work requests may bind memory windows */
+    bool cnp_psns : 1;    /* the peer's CNPs name a PSN (core/wire/cnp.h) */
     /* a completion was lost; the queue pair fails when its timer expires, which is due at once */
     bool overrun : 1;
     struct datagrams *datagrams; /* UD only, otherwise NULL */
@@ -358,6 +359,7 @@ struct oche_nic {
     uint8_t control_class;
     uint8_t ready_classes; /* mask of the classes whose ready list is not empty */
     bool cc_touched;       /* a hook may have changed cc_nic */
+    uint8_t shows;         /* bits of OCHE_BTH_SHOWN in the packets of our connections */
     uint64_t received_line_bytes;
 
     /* Cache lines 2 to 4: heaps, and a list for each class; few of the lists are in use. */
@@ -452,6 +454,23 @@ static inline void qp_trace(struct oche_qp *qp, oche_time now, enum oche_trace_k
     oche_trace_emit(qp->nic->trace, now, kind, qp->qpn, a, b);
 }
 
+/*
+ * qp_state.c. Called while qp->learns, for a packet that shows some of OCHE_BTH_SHOWN and that
+ * passed the check of its PSN: what the peer can do, we use from then on.
+ */
+void qp_learn(struct oche_qp *qp, const struct oche_packet *packet);
+
+/*
+ * To be called for an arriving packet before anything is done with it. `psn_ok`: its PSN is the one
+ * expected, or lies within what is outstanding. A stranger, who does not know the PSNs, must not
+ * tell us what our peer can do.
+ */
+static inline void qp_heard(struct oche_qp *qp, const struct oche_packet *packet, bool psn_ok)
+{
+    if (OCHE_UNLIKELY(qp->learns) && psn_ok && (packet->bth_reserved & OCHE_BTH_SHOWN))
+        qp_learn(qp, packet);
+}
+
 static inline void qp_note(struct oche_psn_note *note, uint32_t psn, oche_time now)
 {
     if (note->psn != psn || note->last == 0)
@@ -479,7 +498,7 @@ static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *pa
     packet->kind = OCHE_PACKET_ROCE;
     packet->opcode = opcode;
     packet->bth = (uint8_t)(oche_pad_bytes(payload_bytes) << OCHE_BTH_PAD_SHIFT);
-    packet->bth_reserved = qp->extends ? OCHE_BTH_EXTENSIONS : 0;
+    packet->bth_reserved = qp->shows ? nic->shows : 0;
     packet->ext = 0;
     packet->hops = 0;
 }
@@ -611,6 +630,11 @@ uint32_t requester_find(const struct oche_qp *qp, uint32_t psn);
 
 /* ---- completer.c ---- */
 
+/*
+ * True if an ACK or a NAK answers what is outstanding, or repeats the last answer: its PSN says
+ * that it is the peer's, and not an old one.
+ */
+bool completer_psn_ok(const struct oche_qp *qp, const struct oche_packet *packet);
 /* True if a SACK names only packets that are outstanding. */
 bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packet);
 void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
@@ -703,8 +727,6 @@ void timers_run(struct oche_qp *qp, oche_time now);
 /* Tells the driver that `event` has happened to the queue pair. */
 void qp_tell(struct oche_qp *qp, enum oche_qp_event event);
 void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now);
-/* Called when the peer first shows that it knows the extended opcodes. */
-void qp_extend(struct oche_qp *qp);
 /*
  * To be called after a completion of the queue pair was lost: moves the queue pair to ERR and tells
  * the driver.

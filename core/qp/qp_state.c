@@ -82,16 +82,52 @@ static void set_full_packet(struct oche_qp *qp)
     qp->pace_full = port_limited ? 0 : oche_time_of_bytes(qp->full_line_bytes, qp->pace_rate_bps);
 }
 
-void qp_extend(struct oche_qp *qp)
+/* ---- what the peer can do ---- */
+
+/* The peer understands the extended opcodes. */
+static void extend(struct oche_qp *qp)
 {
     qp->flow.extended = true;
-    qp->may_extend = false;
     if (qp->placed == NULL)
         return;
     qp->flags |= QP_EXTENDED;
     set_full_packet(qp);
     qp->nic->recovery->extend(&qp->tx, &qp->rx);
 }
+
+/*
+ * True if no message is under way: none has arrived in part, and none of ours is acknowledged in
+ * part.
+ */
+static bool is_between_messages(const struct oche_qp *qp)
+{
+    return qp->operation == OCHE_OPERATION_NONE && qp->tx.una == qp->tx.message_start;
+}
+
+/* Uses what both we and a peer that shows the bits `theirs` can do. */
+static void agree(struct oche_qp *qp, uint8_t theirs)
+{
+    const uint8_t both = theirs & qp->nic->shows;
+
+    qp->learns = false; /* who shows something shows all that it can do */
+    if (qp->shows && (both & OCHE_BTH_EXTENSIONS))
+        extend(qp);
+    if (qp->transport != OCHE_TRANSPORT_RC)
+        return;
+    qp->cnp_psns = theirs & (OCHE_BTH_EXTENSIONS | OCHE_BTH_CNP_PSN);
+    /* A peer that restarts messages shows it from its first packet on. */
+    if ((both & OCHE_BTH_RESTARTS) && is_between_messages(qp)) {
+        qp->flags |= QP_WHOLE_MESSAGES;
+        qp->nic->recovery->peer_restarts(&qp->rx);
+    }
+}
+
+void qp_learn(struct oche_qp *qp, const struct oche_packet *packet)
+{
+    agree(qp, packet->bth_reserved);
+}
+
+/* ---- states ---- */
 
 bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connection *connection,
                               oche_time now)
@@ -113,9 +149,9 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
     qp->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
     connect_sender(qp, connection);
     set_full_packet(qp);
-    qp->may_extend = qp->extends;
-    if (connection->extensions && qp->extends)
-        qp_extend(qp);
+    qp->learns = qp->shows && qp->nic->shows != 0;
+    if (connection->extensions)
+        agree(qp, qp->nic->shows);
     if (qp->transport != OCHE_TRANSPORT_UD)
         congestion_peer_take(qp);
     congestion_start(qp, now);

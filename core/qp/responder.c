@@ -724,6 +724,7 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
     struct oche_packet kept;
     enum verdict verdict;
 
+    qp_heard(qp, packet, packet->psn == qp->rx.epsn);
     nic->stats.data_packets_received++;
     nic->stats.data_bytes_received += packet->payload_bytes;
     if (OCHE_UNLIKELY(packet->ecn == OCHE_ECN_CE))

@@ -15,6 +15,7 @@
  * control class.
  */
 #include "core/qp/qp_internal.h"
+#include "core/wire/cnp.h"
 
 #define ANY_ACK (CONTROL_ACK | CONTROL_ACK_AGAIN)
 
@@ -224,6 +225,8 @@ static void send_cnp(struct oche_qp *qp, struct oche_packet *packet, oche_time n
 {
     qp->control &= (uint8_t)~CONTROL_CNP;
     packet_begin(qp, packet, OCHE_CNP, 0, 0);
+    if (qp->transport == OCHE_TRANSPORT_RC)
+        oche_cnp_put_psn(packet, qp->rx.epsn);
     packet->bth = OCHE_BTH_BECN;
     packet->ecn = OCHE_ECN_NOT_ECT;
     qp->nic->stats.cnps_sent++;

@@ -21,10 +21,12 @@
  * the data again (the queue pair does this, because of whole_messages).
  *
  * Each restart of a message that was acknowledged in part spends a retry (error-recovery.md#l13),
- * which is given back when the message completes. Other schemes at the other end: a sender of
- * another scheme does not go back behind what was acknowledged, so after a loss it resumes at a
- * later PSN than this receiver expects, until its retries run out. A receiver of another scheme
- * works with this sender; it sees duplicates.
+ * which is given back when the message completes.
+ *
+ * Both ends must have this scheme: a sender of another one does not go back behind what was
+ * acknowledged, so it would never send what this receiver had forgotten. So this receiver forgets
+ * nothing before the peer has shown that it restarts messages, which it does with its first packet
+ * (OCHE_BTH_RESTARTS). With any other peer both halves work as Go-Back-N.
  */
 #include "core/recovery/go_back_0.h"
 
@@ -35,43 +37,55 @@ static const struct oche_param go_back_0_params[] = {
                         "at most one NAK in this time; 0: one for every packet after a gap"),
 };
 
+struct go_back_0_rx {
+    struct nak_interval nak;
+    bool peer_restarts; /* the peer has this scheme too */
+};
+
+static void go_back_0_peer_restarts(struct oche_recovery_rx *rx)
+{
+    ((struct go_back_0_rx *)rx->state)->peer_restarts = true;
+}
+
 static enum oche_verdict go_back_0_arrived(struct oche_recovery_rx *rx,
                                            const struct oche_packet *packet, oche_time now,
                                            struct oche_recovery_reply *reply)
 {
     const struct oche_go_back_0_params *params = rx->params;
+    struct go_back_0_rx *state = rx->state;
     int32_t ahead = oche_psn_diff(packet->psn, rx->epsn);
 
     if (OCHE_LIKELY(ahead == 0))
         return OCHE_VERDICT_DELIVER;
     if (ahead < 0)
         return OCHE_VERDICT_DUPLICATE;
-    reply->restart = true;
-    reply->nak_psn = rx->message_start;
-    reply->send_nak = nak_interval_allows(rx->state, params->nak_interval, params->nak_exception,
-                                          rx->message_start, now);
+    reply->restart = state->peer_restarts;
+    reply->nak_psn = state->peer_restarts ? rx->message_start : rx->epsn;
+    reply->send_nak = nak_interval_allows(&state->nak, params->nak_interval, params->nak_exception,
+                                          reply->nak_psn, now);
     return OCHE_VERDICT_DROP;
 }
 
 static void go_back_0_accepted(struct oche_recovery_rx *rx, const struct oche_packet *packet,
                                oche_time now)
 {
-    struct nak_interval *nak = rx->state;
+    struct go_back_0_rx *state = rx->state;
 
     (void)packet;
     (void)now;
-    nak->psn = NAK_OF_NOTHING;
+    state->nak.psn = NAK_OF_NOTHING;
 }
 
 const struct oche_recovery_scheme oche_recovery_go_back_0 = {
     .name = "go_back_0",
     .paper = "Go-Back-0 (Error recovery of RDMA packets, sec II)",
     .table = OCHE_PARAM_TABLE(go_back_0_params, struct oche_go_back_0_params),
-    .rx_state_bytes = sizeof(struct nak_interval),
+    .rx_state_bytes = sizeof(struct go_back_0_rx),
     .whole_messages = true,
     .acked = go_back_acked,
     .nak = go_back_nak,
     .timeout = go_back_timeout,
     .arrived = go_back_0_arrived,
     .accepted = go_back_0_accepted,
+    .peer_restarts = go_back_0_peer_restarts,
 };

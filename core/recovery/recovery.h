@@ -57,11 +57,12 @@ struct oche_recovery_scheme {
     size_t tx_state_bytes, rx_state_bytes;
     /*
      * True if a receiver of this scheme may restart a message, so that the sender may have to send
-     * an acknowledged part of a message again until the whole message is acknowledged. Then: a NAK,
-     * a timeout or a gap in the responses of a READ takes tx.una back to tx.message_start before
-     * the hook is called, which spends a retry; an ACK within a message shows that the peer is
-     * alive, but restores no retries and never moves una past tx.next; bytes count as delivered
-     * when their message is complete.
+     * an acknowledged part of a message again until the whole message is acknowledged. Both ends
+     * must do that, so it counts only once the peer has shown that it does (OCHE_BTH_RESTARTS);
+     * with any other peer the scheme is Go-Back-N. If it counts: a NAK, a timeout or a gap in the
+     * responses of a READ takes tx.una back to tx.message_start before the hook is called, which
+     * spends a retry; an ACK within a message shows that the peer is alive, but restores no retries
+     * and never moves una past tx.next; bytes count as delivered when their message is complete.
      */
     bool whole_messages;
 
@@ -100,6 +101,12 @@ struct oche_recovery_scheme {
                                  oche_time now, struct oche_recovery_reply *reply);
     /* Optional: `packet` was accepted after the verdict DELIVER, and rx->epsn has moved on. */
     void (*accepted)(struct oche_recovery_rx *rx, const struct oche_packet *packet, oche_time now);
+    /*
+     * Required with whole_messages: the peer's scheme has whole_messages too. Called at most once
+     * per connection, before a packet is accepted. Until then the scheme must not set
+     * reply->restart, as the peer would not send again what it has been told has arrived.
+     */
+    void (*peer_restarts)(struct oche_recovery_rx *rx);
     /*
      * Extensions: for schemes whose receiver keeps packets that arrive behind a gap and tells the
      * sender which packets these are. A scheme has all of the following hooks or none. With them it

@@ -59,11 +59,17 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
 #define OCHE_BTH_ACKREQ    UINT8_C(0x02)
 
 /*
- * Bits of oche_packet.bth_reserved, which plain RoCEv2 sends as 0 and ignores. OCHE_BTH_EXTENSIONS
- * says that the sender understands the extended opcodes (opcode.h). A peer that has seen this bit
- * may use the opcodes, and sets the bit in its own packets from then on.
+ * Bits of oche_packet.bth_reserved, which plain RoCEv2 sends as 0 and ignores. The first three tell
+ * what the sender can do; a device that has one of them sets it in all its packets.
+ *
+ * OCHE_BTH_EXTENSIONS: it understands the extended opcodes (opcode.h).
  */
 #define OCHE_BTH_EXTENSIONS UINT8_C(0x20)
+/* Without OCHE_BTH_EXTENSIONS, which implies it: its CNPs name a PSN (cnp.h). */
+#define OCHE_BTH_CNP_PSN UINT8_C(0x10)
+/* Its loss recovery sends a whole message again, and so expects it of its peer (Go-Back-0). */
+#define OCHE_BTH_RESTARTS UINT8_C(0x08)
+#define OCHE_BTH_SHOWN    (OCHE_BTH_EXTENSIONS | OCHE_BTH_CNP_PSN | OCHE_BTH_RESTARTS)
 /* The number of times that switches may still deflect the packet (Dart sec IV-A). */
 #define OCHE_BTH_TOKENS UINT8_C(0x07)
 /*

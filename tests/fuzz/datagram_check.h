@@ -96,6 +96,7 @@ static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, uns
         .ack_every_packets = 4,
         .ack_timeout = OCHE_NEVER,
         .min_rnr_timer = 1,
+        .extensions = which != DATAGRAM_RC_SHARED, /* that one has to find out */
     };
     struct oche_qp *qp = oche_device_create_qp(world->device, &config);
 

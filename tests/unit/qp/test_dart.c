@@ -236,6 +236,7 @@ static void nonsense(void **state)
 
         post(pair, 0, OCHE_WORK_WRITE, 60 * 1024);
         pair_run(pair, pair->now + OCHE_US / 2);
+        struct oche_packet ack = pair_packet(pair, 1, OCHE_RC_ACK, 0, 0);
         packet.aeth = oche_aeth(OCHE_SYNDROME_ACK, 0);
         packet.bth_reserved = 0;
         oche_share_put(&packet, &share);
@@ -246,6 +247,9 @@ static void nonsense(void **state)
         oche_nic_receive(pair->side[0].nic, &packet, pair->now);
         assert_int_equal(stats->rejected_packets, 2);
         packet.src = 101;
+        ack.bth_reserved = OCHE_BTH_EXTENSIONS;
+        ack.aeth = oche_aeth(OCHE_SYNDROME_ACK, 0);
+        oche_nic_receive(pair->side[0].nic, &ack, pair->now);
         packet.ext = 0; /* no header */
         oche_nic_receive(pair->side[0].nic, &packet, pair->now);
         share.senders = 0;

@@ -161,13 +161,17 @@ static void test_found_out(void **state)
     expect_opcodes(&link, 3, extended_write, 3, OCHE_BTH_EXTENSIONS);
     pair_close(pair);
 
-    /* The very first packets get lost: the NAK for them says enough. */
+    /*
+     * The very first packet gets lost: those behind it may be anybody's, and say nothing. The NAK
+     * is plain, and says enough.
+     */
     pair = open_link(&options, &link);
     drop(&link, 0);
     write_packets(pair, 1, 0, 8);
     pair_run_quiet(pair);
-    assert_int_equal(link.from[1].packet[0].opcode, OCHE_RC_SACK);
-    assert_int_equal(stats(pair, 1)->placed_packets, 0); /* they did not say where they go */
+    assert_int_equal(link.from[1].packet[0].opcode, OCHE_RC_ACK);
+    assert_int_equal(stats(pair, 1)->placed_packets, 0);
+    assert_int_equal(stats(pair, 1)->naks_sent, 1);
     assert_int_equal(link.from[0].packet[8].opcode, OCHE_RC_WRITE_FIRST);
     assert_int_equal(link.from[0].packet[9].opcode, OCHE_RC_WRITE_MIDDLE_AT);
     assert_string_equal(tell(&link, 0, 0), "0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7");
@@ -254,6 +258,77 @@ static void test_unasked(void **state)
     pair_run_quiet(pair);
     expect_opcodes(&link, 0, plain_write, 3, OCHE_BTH_EXTENSIONS);
     pair_close(pair);
+}
+
+/*
+ * One packet with the bit, from the peer's address, to a queue pair whose peer is plain: unless its
+ * PSN is right, everything stays plain, or the peer would refuse what it does not know.
+ */
+static const struct {
+    const char *what;
+    uint8_t opcode, syndrome;
+    uint32_t psn; /* data from the peer begins at 1000; 0 and 1 are acknowledged, 2 was sent */
+    bool teaches;
+} shown[] = {
+    {"CNP", OCHE_CNP, 0, 0, false},
+    {"share", OCHE_SHARE, 0, 0, false},
+    {"data behind a gap", OCHE_RC_WRITE_MIDDLE, 0, 1001, false},
+    {"data far off", OCHE_RC_WRITE_ONLY, 0, 5000000, false},
+    {"duplicate data", OCHE_RC_WRITE_ONLY, 0, 999, false},
+    {"extended data behind a gap", OCHE_RC_WRITE_LAST_AT, 0, 1001, false},
+    {"old ACK", OCHE_RC_ACK, OCHE_SYNDROME_ACK, 0, false},
+    {"old SACK", OCHE_RC_SACK, OCHE_SYNDROME_NAK_SEQUENCE, 1, false},
+    {"old ACK with a share", OCHE_RC_ACK_SHARE, OCHE_SYNDROME_ACK, 0, false},
+    {"ACK of what was not sent", OCHE_RC_ACK, OCHE_SYNDROME_ACK, 3, false},
+    {"NAK far off", OCHE_RC_ACK, OCHE_SYNDROME_NAK_SEQUENCE, 9000000, false},
+    {"response that was not asked for", OCHE_RC_READ_RESPONSE_ONLY, OCHE_SYNDROME_ACK, 1, false},
+    {"data", OCHE_RC_WRITE_ONLY, 0, 1000, true},
+    {"ACK", OCHE_RC_ACK, OCHE_SYNDROME_ACK, 2, true},
+    {"NAK", OCHE_RC_ACK, OCHE_SYNDROME_NAK_SEQUENCE, 2, true},
+    {"SACK", OCHE_RC_SACK, OCHE_SYNDROME_NAK_SEQUENCE, 2, true},
+};
+
+static enum pair_fate lose_third(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    return from == 0 && packet->psn == 2 ? PAIR_DROP : PAIR_PASS;
+}
+
+static void test_who_teaches(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(shown); i++) {
+        struct pair_options options = {.recovery = &oche_recovery_selective_repeat,
+                                       .own_recovery_params = &params,
+                                       .peer_recovery = &oche_recovery_go_back_n,
+                                       .peer_recovery_params = &go_back_n,
+                                       .ack_timeout = OCHE_NEVER};
+        struct link link;
+        struct pair *pair = open_link(&options, &link);
+        const struct oche_sack sack = {.first = shown[i].psn};
+        struct oche_packet packet = pair_packet(pair, 1, shown[i].opcode, shown[i].psn, 0);
+        bool extended = false;
+
+        write_packets(pair, 1, 0, 2);
+        pair_run_quiet(pair);
+        pair->fate = lose_third;
+        write_packets(pair, 2, 0, 1);
+        pair_run_quiet(pair);
+        pair->fate = fate;
+        packet.bth_reserved = OCHE_BTH_EXTENSIONS;
+        packet.aeth = oche_aeth(shown[i].syndrome, 0);
+        oche_sack_put(&packet, &sack);
+        packet.ext |= OCHE_EXT_RETH;
+        pair_inject(pair, 1, &packet);
+        write_packets(pair, 3, 0, 3);
+        for (unsigned step = 0; step < 40 && pair_step(pair, OCHE_SEC); step++)
+            ;
+        for (uint32_t k = 0; k < link.from[0].count; k++)
+            extended |= link.from[0].packet[k].opcode >= OCHE_SCHEME_OPCODES;
+        if (extended != shown[i].teaches)
+            fail_msg("%s: %s", shown[i].what, extended ? "extended" : "plain");
+        pair_close(pair);
+    }
 }
 
 /* An unreliable queue pair of such a NIC has nothing of it. */
@@ -655,6 +730,7 @@ int main(void)
         cmocka_unit_test(test_found_out),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_unasked),
+        cmocka_unit_test(test_who_teaches),
         cmocka_unit_test(test_unreliable),
         cmocka_unit_test(test_one_loss),
         cmocka_unit_test(test_gaps),

@@ -308,7 +308,7 @@ static void test_short_messages(void **state)
     pair_close(pair);
 }
 
-/* ---- a peer of another scheme ---- */
+/* ---- a peer of another scheme: both go back n ---- */
 
 static void test_receiver_goes_back_n(void **state)
 {
@@ -320,7 +320,7 @@ static void test_receiver_goes_back_n(void **state)
     options.peer_recovery_params = &plain_params;
     script_open(&script, &options, "3 4.2");
     script_post(&script, OCHE_WORK_WRITE, 1, 6);
-    script_expect(&script, "0 1 2 3! 4 5 0 1 2 3 4! 5 0 1 2 3 4 5", "n3 a2 n4 a3 a5");
+    script_expect(&script, "0 1 2 3! 4 5 3 4! 5 4 5", "n3 n4 a5");
     assert_delivered(&script, 1, 6);
 }
 
@@ -333,19 +333,58 @@ static void test_sender_goes_back_n(void **state)
     struct script script;
 
     (void)state;
-    /* Nothing was acknowledged when the receiver began again: the sender can follow. */
     script_open(&script, &options, "3");
     script_post(&script, OCHE_WORK_WRITE, 1, 6);
-    script_expect(&script, "0 1 2 3! 4 5 0 1 2 3 4 5", "n0 a5");
+    script_expect(&script, "0 1 2 3! 4 5 3 4 5", "n3 a5");
     assert_delivered(&script, 1, 6);
 
     options.ack_every = 1;
     script_open(&script, &options, "3");
     script_post(&script, OCHE_WORK_WRITE, 1, 6);
+    script_expect(&script, "0 1 2 3! 4 5 3 4 5", "a0 a1 a2 n3 a3 a4 a5");
+    assert_int_equal(script_timeouts(&script), 0);
+    assert_delivered(&script, 1, 6);
+}
+
+/* Each NAK of a peer that goes back n is progress: none of them spends a retry. */
+static void test_no_retries_spent(void **state)
+{
+    struct pair_options options = with_go_back_0();
+    struct script script;
+
+    (void)state;
+    options.ack_every = 1;
+    options.retry_count = 1;
+    options.peer_recovery = &oche_recovery_go_back_n;
+    options.peer_recovery_params = &plain_params;
+    script_open(&script, &options, "2 4 6 8 10 12 14");
+    script_post(&script, OCHE_WORK_WRITE, 1, 20);
     pair_run_quiet(script.pair);
-    pair_expect(script.pair, 0, 1, OCHE_STATUS_RETRY_EXCEEDED);
-    assert_int_equal(script.pair->side[1].delivered_bytes, 0);
-    script_close(&script);
+    assert_int_equal(script_timeouts(&script), 0);
+    assert_delivered(&script, 1, 20);
+}
+
+/* A stranger's bit makes nobody forget what was acknowledged; the peer's own first packet does. */
+static void test_strangers_bit(void **state)
+{
+    struct pair_options options = {.recovery = &oche_recovery_go_back_n,
+                                   .own_recovery_params = &plain_params,
+                                   .peer_recovery = &oche_recovery_go_back_0,
+                                   .peer_recovery_params = &params,
+                                   .ack_every = 1};
+    struct script script;
+
+    (void)state;
+    script_open(&script, &options, "3");
+    struct oche_packet cnp = pair_packet(script.pair, 0, OCHE_CNP, 0, 0);
+    struct oche_packet write = pair_packet(script.pair, 0, OCHE_RC_WRITE_MIDDLE, 9, PAIR_MTU);
+    cnp.bth_reserved = write.bth_reserved = OCHE_BTH_RESTARTS;
+    pair_inject(script.pair, 0, &cnp);
+    pair_inject(script.pair, 0, &write);
+    script_post(&script, OCHE_WORK_WRITE, 1, 6);
+    pair_run_quiet(script.pair);
+    assert_string_equal(script.sent[0], "0 1 2 3! 4 5 3 4 5");
+    assert_delivered(&script, 1, 6);
 }
 
 /* ---- the receiver by itself ---- */
@@ -364,6 +403,7 @@ static void test_interval(void **state)
 
     (void)state;
     assert_true(oche_recovery_go_back_0.rx_state_bytes <= sizeof(memory));
+    oche_recovery_go_back_0.peer_restarts(&rx);
     for (size_t i = 0; i < OCHE_COUNT_OF(gaps); i++) {
         struct oche_recovery_reply reply = {0};
         assert_int_equal(oche_recovery_go_back_0.arrived(&rx, &packet, gaps[i].now, &reply),
@@ -405,6 +445,8 @@ int main(void)
         cmocka_unit_test(test_short_messages),
         cmocka_unit_test(test_receiver_goes_back_n),
         cmocka_unit_test(test_sender_goes_back_n),
+        cmocka_unit_test(test_no_retries_spent),
+        cmocka_unit_test(test_strangers_bit),
         cmocka_unit_test(test_interval),
     };
 
