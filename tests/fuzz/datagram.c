@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: any datagrams into a device. Build with clang and -Dfuzz=true:
- *     build-fuzz/tests/fuzz/fuzz_datagram -max_len=512 -max_total_time=60
+ * libFuzzer target: any datagrams into a device. tools/fuzz 60 datagram runs it; replay.c does so
+ * without libFuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: any bytes into every decoder. Build with clang and -Dfuzz=true; seed it with
- * the frames of tests/golden if you like:
- *     build-fuzz/tests/fuzz/fuzz_decode -max_len=2048 -max_total_time=60
+ * libFuzzer target: any bytes into every decoder. tools/fuzz 60 decode runs it; replay.c does so
+ * without libFuzzer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: any bytes as a sequence of events into a pair of queue pairs. Build with clang
- * and -Dfuzz=true:
- *     build-fuzz/tests/fuzz/fuzz_qp_events -max_len=600 -max_total_time=60
+ * libFuzzer target: any bytes as a sequence of events into a pair of queue pairs. tools/fuzz 60
+ * qp_events runs it; replay.c does so without libFuzzer.
  */
 #include <stdio.h>
 
