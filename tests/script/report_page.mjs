@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const { OCHE, SOURCE, BUILD } = process.env;
+const { runsCongestion } = await import(join(SOURCE, 'report/page/src/charts/congestion.js'));
 const { distribution } = await import(join(SOURCE, 'report/page/src/charts/distribution.js'));
 const { figureCharts } = await import(join(SOURCE, 'report/page/src/charts/figure.js'));
 const { connections } = await import(join(SOURCE, 'report/page/src/charts/series.js'));
@@ -526,6 +527,22 @@ function drawsWithinAxes() {
   assert.deepEqual(bars(-1, -2).series[1].data[0], [-2, 0, 5]);
 }
 
+// A name that is broken into three lines does not reach the names above and below it.
+function leavesRoomForNames() {
+  const names = ['short', 'x'.repeat(10).concat(' ').repeat(6)];
+  const place = { queueing: 1, marks: 0, pause_time: 0 };
+  const charts = [figureCharts({ info: {}, plots: [{ title: '', curves: names.map((label) => ({
+    label, kind: 'measured', x_unit: '', y_unit: 'bps', points: [[0, 1, null, null]] })) }] },
+  'f')[0], runsCongestion(names.map((label) => ({ label,
+    congestion: [{ place: 'host_nic', ...place }] })))[0]];
+  for (const chart of charts) {
+    const height = chart.height(400, {});
+    assert.ok(height >= 60 + 2 * (4 + 3 * 12),
+      `${height} pixels for two names of up to three lines`);
+    assert.ok(chart.height(2000, {}) < height);
+  }
+}
+
 // Windows, round trips with their base, limits; a triangle where a shadow took over, and its words.
 function drawsConnections() {
   const series = (name, mean, unit, width = 1, samples = mean.length) =>
@@ -558,6 +575,7 @@ function drawsConnections() {
 let browser;
 try {
   drawsWithinAxes();
+  leavesRoomForNames();
   drawsConnections();
   drawsSteps();
   execFileSync('python3', [join(SOURCE, 'tests', 'support', 'report_fixture.py'), work,

@@ -2,8 +2,10 @@
 // A figure of single numbers with names: a bar for the measured one, a mark for the published.
 import { style } from '../theme.js';
 import * as format from '../format.js';
-import { axis, base, legend, shareUnit, textWidth } from './base.js';
+import { axis, base, legend, rowHeight, shareUnit, textWidth } from './base.js';
 import { readingsOf } from './readings.js';
+
+const roomOf = (width) => Math.min(240, width * 0.4);
 
 // Whether each curve of the figure is one point, and all at the same place.
 export function isBars(curves) {
@@ -32,13 +34,13 @@ export function barChart(plot, id) {
     caption: `Bars: measured, with the 95 % interval.${has('published')
       ? ' Open markers: published.' : ''}`,
     controls: controls([]),
-    height: () => 60 + names.length * 34,
+    height: (width) => 60 + names.length * rowHeight(names, roomOf(width)),
     legend: () => (has('published') ? [{ name: 'measured', line: 0, solid: true },
       { name: 'published', line: 1, open: true, marker: 'diamond' }] : []),
     option(context, state) {
       const { theme } = context;
       const measured = style(theme, 0).color, published = style(theme, 1).color;
-      const room = Math.min(240, context.width * 0.4);
+      const room = roomOf(context.width);
       const y = (name) => pointOf(state, name, 'measured')?.[1] ?? null;
       return base(context, {
         grid: { left: 10 + Math.min(room, Math.max(...names.map((name) => textWidth(name, 12)))),

@@ -139,6 +139,10 @@ function rampScale(context, { low, high }) {
 // About how wide a text is: enough to leave room for it, with no canvas to measure on.
 export const textWidth = (text, size) => String(text).length * size * 0.58;
 
+// How high the rows of bars are whose names are broken into lines of `room` pixels.
+export const rowHeight = (names, room) => Math.max(34, 10 + 12
+  * Math.max(0, ...names.map((name) => Math.ceil(textWidth(name, 12) / room))));
+
 // The rest of an option. The vertical axis' name stands above the chart, at its left edge.
 export function base(context, { grid, yAxis, ramp: scale, ...extra }) {
   const { theme } = context;

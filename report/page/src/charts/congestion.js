@@ -2,7 +2,7 @@
 // Where congestion sits: a bar for each run or scheme, its parts the places on a packet's way.
 import { style } from '../theme.js';
 import * as format from '../format.js';
-import { axis, base, legend, textWidth } from './base.js';
+import { axis, base, legend, rowHeight, textWidth } from './base.js';
 import { estimate } from './sweep.js';
 
 // From the sender to the receiver, each with the number of its colour.
@@ -22,6 +22,8 @@ const KINDS = {
     caption: 'Time that ports were held by PAUSE, summed over ports and classes.' },
 };
 
+const roomOf = (width) => Math.min(220, width * 0.35);
+
 /*
  * One chart: `barsOf(state)` gives [{name, of: {place: {queueing, marks, …}}}]; `control` and
  * `settle` are what chooses them.
@@ -40,13 +42,16 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
     id: kind, title, caption, along: 'y',
     controls: [...chosen.controls, { key: 'as', label: 'Show', value: 'amount',
       options: [['amount', unit === 's' ? 'time' : 'number'], ['share', 'share']] }],
-    height: (width, state) => 64 + barsOf(state).length * 34,
+    height(width, state) {
+      const names = barsOf(state).map(({ name }) => name);
+      return 64 + names.length * rowHeight(names, roomOf(width));
+    },
     legend: (state) => shown(state).map(([, name, line]) => ({ name, line, solid: true })),
     option(context, state) {
       const { theme } = context, bars = barsOf(state);
       const share = state.as === 'share';
       const names = bars.map(({ name }) => name);
-      const room = Math.min(220, context.width * 0.35);
+      const room = roomOf(context.width);
       const parts = (place) => bars.map((bar) => {
         const value = valueOf(bar, place) ?? 0;
         return share ? shareOf(bar, value) : value;
