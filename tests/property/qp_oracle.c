@@ -196,7 +196,7 @@ static void judge_failure(struct qp_work *w, int side)
     const struct oche_nic_stats *stats = oche_nic_stats(w->pair->side[side].nic);
     const struct qp_way *way = &w->way[side];
     const bool alone = w->way[1 - side].failed == NONE; /* the other is still well */
-    const bool restarts = o->recovery->whole_messages;
+    const bool restarts = w->plan.restarts;
     const uint32_t retries = o->retry_count == UINT32_MAX - 1 ? 0 : o->retry_count;
     const uint32_t rnr_retries = o->rnr_retry == UINT32_MAX - 1 ? 0 : o->rnr_retry;
 
@@ -335,9 +335,10 @@ void qp_work_arrived(struct pair *pair, int to, const struct oche_packet *packet
 void qp_work_sent(struct pair *pair, int from, const struct oche_packet *packet)
 {
     struct qp_work *w = pair->context;
-    const struct qp_way *way = &w->way[from];
+    struct qp_way *way = &w->way[from];
     const int32_t ahead = oche_psn_diff(packet->psn, way->acked);
 
+    way->extended += packet->opcode >= OCHE_SCHEME_OPCODES;
     if (oche_opcode(packet->opcode)->flags & OCHE_OP_REQUEST)
         QP_WORK_CHECK(w, ahead < (int32_t)way->window,
                       "side %d: sends PSN %x, %d behind what is acknowledged; the window is %u",
@@ -413,6 +414,10 @@ static void check_state(struct qp_work *w, int side)
     QP_WORK_CHECK(w, mine->errors == failed && (!failed || mine->error == way->status),
                   "side %d: %lu errors were told", side, (unsigned long)mine->errors);
     QP_WORK_CHECK(w, oche_qp_idle(mine->qp[0]), "side %d is not idle at the end", side);
+    QP_WORK_CHECK(w, oche_nic_rejected(mine->nic, OCHE_REJECT_OPCODE) == 0,
+                  "side %d was sent opcodes that it does not know", side);
+    QP_WORK_CHECK(w, oche_nic_rejected(mine->nic, OCHE_REJECT_CNP) == 0,
+                  "side %d took CNPs of its peer for a stranger's", side);
     QP_WORK_CHECK(w,
                   !failed || (way->flushed == way->posted &&
                               w->receives[side].done == w->receives[side].posted),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random work: what is posted when, over which link. See qp_work.h. */
+#include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 #include "tests/property/qp_work.h"
 
@@ -54,11 +55,60 @@ static void fickle_acked(struct oche_cc_flow *flow, oche_time now, const struct 
     fickle_window(flow);
 }
 
-static const struct oche_cc_scheme fickle = {.name = "fickle window",
-                                             .transports = OCHE_CC_RC,
-                                             .start = fickle_start,
-                                             .sent = fickle_sent,
-                                             .acked = fickle_acked};
+static void calm_start(struct oche_cc_flow *flow, oche_time now)
+{
+    fickle_start(flow, now);
+    flow->window_bytes = UINT64_MAX;
+}
+
+/* ---- what its packets show ---- */
+
+/* An ACK with a header of its own, which the peer must understand or never see. */
+static void stamp_share(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet)
+{
+    const struct oche_share share = {.senders = 1};
+
+    (void)flow;
+    (void)now;
+    if (packet->opcode == OCHE_RC_ACK_SHARE)
+        oche_share_put(packet, &share);
+}
+
+/* CNPs for nothing: they change no rate, but none may be taken for a stranger's. */
+static void notify_some(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
+                        struct oche_cc_reply *reply)
+{
+    (void)now;
+    (void)packet;
+    reply->send_cnp = oche_random_below(flow->random, 8) == 0;
+}
+
+static void take_cnp(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp)
+{
+    (void)flow;
+    (void)now;
+    (void)cnp;
+}
+
+/* How a side appears to the other, whatever its recovery. */
+enum appearance { PLAIN, NOTIFYING, EXTENDED, APPEARANCES };
+
+#define CALM(...)                                                                                  \
+    {                                                                                              \
+        .name = "calm", .transports = OCHE_CC_RC, .start = calm_start, __VA_ARGS__                 \
+    }
+#define FICKLE(...)                                                                                \
+    {                                                                                              \
+        .name = "fickle window", .transports = OCHE_CC_RC, .start = fickle_start,                  \
+        .sent = fickle_sent, .acked = fickle_acked, __VA_ARGS__                                    \
+    }
+#define NOTIFIES .cnp = take_cnp, .arrived = notify_some
+#define EXTENDS  NOTIFIES, .ack_opcode = OCHE_RC_ACK_SHARE, .stamp_ack = stamp_share
+
+static const struct oche_cc_scheme schemes[2][APPEARANCES] = {
+    {[PLAIN] = CALM(.cnp = NULL), [NOTIFYING] = CALM(NOTIFIES), [EXTENDED] = CALM(EXTENDS)},
+    {[PLAIN] = FICKLE(.cnp = NULL), [NOTIFYING] = FICKLE(NOTIFIES), [EXTENDED] = FICKLE(EXTENDS)},
+};
 
 /* ---- the plan ---- */
 
@@ -66,13 +116,13 @@ static const struct oche_cc_scheme fickle = {.name = "fickle window",
  * Lengths that can be brought over such a link: where a message is begun again after each loss, it
  * has to come through once without one; going back to the loss needs patience, too.
  */
-static uint32_t longest_for(const struct pair_options *o, uint32_t length, bool mild)
+static uint32_t longest_for(const struct pair_options *o, uint32_t length, bool mild, bool restarts)
 {
     const uint32_t per_mille = o->drop + o->late + o->damage;
 
     if (per_mille == 0)
         return length;
-    uint32_t packets = (o->recovery->whole_messages ? mild ? 40 : 2000 : 10000) / per_mille;
+    uint32_t packets = (restarts ? mild ? 40 : 2000 : 10000) / per_mille;
     uint32_t most = packets > 1 ? packets * o->mtu : o->mtu;
     return length < most ? length : most;
 }
@@ -191,6 +241,32 @@ static void plan_deflection(struct qp_work *w, struct pair_options *o, uint32_t 
     o->deflection.hold = qp_work_below(w, 2) ? OCHE_NEVER : qp_work_below(w, 100) * OCHE_US;
 }
 
+/* All that the packets of a side show. */
+static unsigned shown_by(const struct oche_recovery_choice *scheme, enum appearance appearance)
+{
+    const bool extends = scheme->recovery->extend != NULL || appearance == EXTENDED;
+
+    return (extends                   ? OCHE_BTH_EXTENSIONS
+            : appearance == NOTIFYING ? OCHE_BTH_CNP_PSN
+                                      : 0u) |
+           (scheme->recovery->whole_messages ? OCHE_BTH_RESTARTS : 0u);
+}
+
+/* Each side may be plain, or an extended one whatever its recovery; that is drawn by itself. */
+static void plan_appearances(struct qp_work *w, const struct oche_recovery_choice of_side[2])
+{
+    struct pair_options *o = &w->plan.pair;
+    struct oche_random random = oche_random_stream(o->seed, "qp work appearances", 0);
+    const bool is_fickle = o->cc != NULL;
+    const enum appearance own = (enum appearance)oche_random_below(&random, APPEARANCES);
+    const enum appearance peers = (enum appearance)oche_random_below(&random, APPEARANCES);
+
+    o->cc = &schemes[is_fickle][own];
+    o->peer_cc = &schemes[is_fickle][peers];
+    if (shown_by(&of_side[0], own) != shown_by(&of_side[1], peers))
+        o->extensions = false; /* nobody says what is not so */
+}
+
 static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_side[2],
                       uint64_t seed)
 {
@@ -226,11 +302,9 @@ static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_si
         o->peer_recovery = of_side[1].recovery;
         o->peer_recovery_params = &of_side[1].params;
     }
-    if (of_side[0].recovery->extend == NULL || of_side[1].recovery->extend == NULL)
-        o->extensions = false; /* nobody says what is not so */
     o->initiator_depth = o->responder_resources;
     if (qp_work_below(w, 3) == 0) {
-        o->cc = &fickle;
+        o->cc = &schemes[1][PLAIN];
         o->ack_every = 1 + qp_work_below(w, 1000);
     }
     plan->clean = trouble == 0;
@@ -241,7 +315,8 @@ static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_si
         finds_losses(&of_side[1], &of_side[0]))
         plan_timerless(w, plan);
     plan->works = 20 + qp_work_below(w, WORKS - 19);
-    plan->max_length = longest_for(o, lengths[qp_work_below(w, 4)], plan->mild);
+    plan->restarts = of_side[0].recovery->whole_messages && of_side[1].recovery->whole_messages;
+    plan->max_length = longest_for(o, lengths[qp_work_below(w, 4)], plan->mild, plan->restarts);
     plan->cell = qp_work_below(w, plan->max_length < CELL_MOST ? plan->max_length : CELL_MOST) + 1;
     plan->slots = 1 + qp_work_below(w, MAX_SLOTS);
     if (plan->slots * plan->max_length > RECEIVES_MOST)
@@ -253,6 +328,7 @@ static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_si
         plan_receives(plan);
     plan->exact =
         plan->timerless && keeps(&of_side[0]) && keeps(&of_side[1]) && qp_work_below(w, 2) == 0;
+    plan_appearances(w, of_side);
     o->extensions |= plan->exact; /* from the first packet on */
     plan_deflection(w, o, plan->max_length);
 }
@@ -571,14 +647,16 @@ static void describe(const struct qp_work *w)
             "receives %u (gap %lu us), window %u, ACK every %u, timeout %lu us, retries %d, RNR "
             "retries %d, credits %d, extensions %d, bytes %d, tokens %u up to %u bytes; 1/1000: "
             "lost %u, doubled %u, late "
-            "%u, damaged %u; "
+            "%u, damaged %u; ACK opcodes %x and %x, CNPs %d and %d; "
             "%lu Gbit/s, delay %lu ns, first PSN %x\n",
             p->works, p->max_length, p->cell, o->mtu, o->send_depth, o->responder_resources,
             p->slots, (unsigned long)(p->receive_gap / OCHE_US), o->window_packets, o->ack_every,
             (unsigned long)(o->ack_timeout / OCHE_US), (int)o->retry_count, (int)o->rnr_retry,
             o->credits, o->extensions, o->bytes, o->deflection.tokens, o->deflection.short_bytes,
-            o->drop, o->twice, o->late, o->damage, (unsigned long)(o->line_rate_bps / OCHE_GBPS),
-            (unsigned long)(o->delay / OCHE_NS), o->first_psn);
+            o->drop, o->twice, o->late, o->damage, o->cc->ack_opcode, o->peer_cc->ack_opcode,
+            o->cc->cnp != NULL, o->peer_cc->cnp != NULL,
+            (unsigned long)(o->line_rate_bps / OCHE_GBPS), (unsigned long)(o->delay / OCHE_NS),
+            o->first_psn);
 }
 
 static void count(const struct qp_work *w, struct qp_work_tally *tally)
@@ -595,6 +673,8 @@ static void count(const struct qp_work *w, struct qp_work_tally *tally)
         tally->rnr_naks += stats->rnr_naks_received;
         tally->placed += stats->placed_packets;
         tally->retransmitted += stats->retransmitted_packets;
+        tally->cnps += stats->cnps_received;
+        tally->extended += w->way[side].extended;
         if (way->failed == NONE)
             continue;
         tally->flushed += way->posted - way->failed - 1;

@@ -15,7 +15,9 @@
  *     are not equally fast;
  *   - where only packets are lost that others follow, and none twice, no ACK timer is needed; and
  *     where what follows is kept, only they are sent again;
- *   - nothing is stuck, and the counters agree with what was on the link.
+ *   - nothing is stuck, and the counters agree with what was on the link;
+ *   - no packet of the peer is refused as one that it must not have sent: an opcode that was not
+ *     agreed on, a CNP that does not name its PSN.
  */
 #ifndef OCHE_TESTS_PROPERTY_QP_WORK_H
 #define OCHE_TESTS_PROPERTY_QP_WORK_H
@@ -51,6 +53,7 @@ struct qp_work_plan {
     bool finite;           /* retries are counted */
     bool timerless;        /* no ACK timer, and losses that are found without one */
     bool exact;            /* and what is not lost can be kept */
+    bool restarts;         /* both sides begin messages again */
 };
 
 /* One work request, as it was posted. */
@@ -75,8 +78,9 @@ struct qp_way {
     uint32_t version_from[WORKS + 1], versions; /* version 0: what was there first */
     uint32_t acked;                             /* PSNs below have been acknowledged */
     uint32_t window;                            /* PSNs outstanding at most */
-    uint32_t sent[2]; /* one past the highest PSN sent: of requests, of responses to them */
-    uint32_t lost;    /* requests, by lose_once */
+    uint32_t sent[2];  /* one past the highest PSN sent: of requests, of responses to them */
+    uint32_t lost;     /* requests, by lose_once */
+    uint32_t extended; /* packets that its side sent and that plain RoCEv2 does not know */
 };
 
 struct qp_receives {
@@ -105,7 +109,7 @@ struct qp_work {
 /* What happened in many runs: a test that saw none of it proves nothing. */
 struct qp_work_tally {
     uint64_t runs, works, retry_exceeded, rnr_exceeded, flushed, damaged, faults, timeouts, naks,
-        rnr_naks, retransmitted, placed;
+        rnr_naks, retransmitted, placed, cnps, extended;
 };
 
 /* One run; false, and what is wrong in `wrong`, if something is. */

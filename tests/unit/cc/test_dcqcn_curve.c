@@ -356,6 +356,34 @@ static void a_cnp_restarts_recovery(void **state)
     assert_true(bench.rates[8].a == FAST);
 }
 
+/* The rate after 400 ms of so many CNPs a second, as a fraction of the line. */
+static double rate_under(double cnps_a_second)
+{
+    static struct bench bench;
+    const oche_time gap = (oche_time)((double)OCHE_SEC / cnps_a_second);
+
+    bench_init(&bench, "dcqcn", LINE_BPS);
+    bench_start(&bench, true);
+    for (oche_time at = gap; at < 400 * OCHE_MS; at += gap) {
+        bench_cnp(&bench, at);
+        bench.rate_count = bench.state_count = 0;
+    }
+    return (double)bench.flow.rate_bps / LINE_BPS;
+}
+
+/*
+ * How many CNPs hold the rate at its floor, 0.1 % of the line (dcqcn.md#cnp-flood): a CNP in each
+ * fast recovery, 5 timers of 55 us, lets no additive increase happen.
+ */
+static void how_many_cnps_hold_the_floor(void **state)
+{
+    (void)state;
+    assert_true(rate_under(3640) < 0.0011);
+    assert_true(rate_under(20000) < 0.0011);
+    assert_true(rate_under(3630) > 0.1);
+    assert_true(rate_under(2500) > 0.9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +397,7 @@ int main(void)
         cmocka_unit_test(an_interval_ends_after_a_cnp_at_the_same_time),
         cmocka_unit_test(the_byte_counter_counts_line_bytes),
         cmocka_unit_test(a_cnp_restarts_recovery),
+        cmocka_unit_test(how_many_cnps_hold_the_floor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
