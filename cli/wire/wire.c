@@ -19,6 +19,7 @@
 #include "cli/wire/link_layer.h"
 #include "cli/wire/psn_seen.h"
 #include "core/wire/aeth.h"
+#include "core/wire/cnp.h"
 #include "core/wire/codec.h"
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
@@ -106,20 +107,29 @@ static void print_flags(const struct oche_packet *packet)
         {OCHE_BTH_FECN, "FECN"},    {OCHE_BTH_BECN, "BECN"},
     };
 
+    const uint8_t reserved = packet->bth_reserved;
+    const bool extensions = (reserved & OCHE_BTH_EXTENSIONS) != 0;
+    /* with `extensions` the same bit announces a trailer, if there can be one */
+    const bool cnp_psn = !extensions && (reserved & OCHE_BTH_CNP_PSN) != 0;
     const bool trailer = (packet->ext & OCHE_EXT_TRAILER) != 0;
-    const uint8_t known = OCHE_BTH_EXTENSIONS | OCHE_BTH_TOKENS | (trailer ? OCHE_BTH_TRAILER : 0);
+    const uint8_t known = OCHE_BTH_EXTENSIONS | OCHE_BTH_RESTARTS | OCHE_BTH_TOKENS |
+                          (cnp_psn || trailer ? OCHE_BTH_CNP_PSN : 0);
 
     for (size_t i = 0; i < OCHE_COUNT_OF(names); i++)
         if ((packet->bth & names[i].bit) != 0)
             printf(" %s", names[i].name);
     if (packet->ecn == OCHE_ECN_CE)
         printf(" CE");
-    if ((packet->bth_reserved & OCHE_BTH_EXTENSIONS) != 0)
+    if (extensions)
         printf(" extensions");
-    if ((packet->bth_reserved & OCHE_BTH_TOKENS) != 0)
-        printf(" tokens %u", packet->bth_reserved & OCHE_BTH_TOKENS);
-    if ((packet->bth_reserved & ~known) != 0)
-        printf(" reserved 0x%02x", packet->bth_reserved & ~known);
+    if (cnp_psn)
+        printf(" CNP-PSN");
+    if ((reserved & OCHE_BTH_RESTARTS) != 0)
+        printf(" restarts");
+    if ((reserved & OCHE_BTH_TOKENS) != 0)
+        printf(" tokens %u", reserved & OCHE_BTH_TOKENS);
+    if ((reserved & ~known) != 0)
+        printf(" reserved 0x%02x", reserved & ~known);
 }
 
 static void print_aeth(const struct oche_packet *packet)
@@ -201,10 +211,20 @@ static void print_group(const struct oche_packet *packet)
         printf(" %u", oche_group_member(&group, i));
 }
 
+static void print_cnp(const struct oche_packet *packet)
+{
+    uint32_t psn;
+
+    if (oche_cnp_get_psn(packet, &psn))
+        printf(", expects psn %" PRIu32, psn);
+}
+
 static void print_headers(const struct oche_packet *packet)
 {
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
 
+    if (packet->opcode == OCHE_CNP)
+        print_cnp(packet);
     if ((row->flags & (OCHE_OP_HAS(RETH) | OCHE_OP_HAS(ATOMIC))) != 0)
         printf(", va 0x%" PRIx64 " rkey 0x%" PRIx32, packet->reth.va, packet->reth.rkey);
     if ((row->flags & OCHE_OP_HAS(RETH)) != 0)

@@ -23,10 +23,10 @@
  * Each restart of a message that was acknowledged in part spends a retry (error-recovery.md#l13),
  * which is given back when the message completes.
  *
- * Both ends must have this scheme: a sender of another one does not go back behind what was
- * acknowledged, so it would never send what this receiver had forgotten. So this receiver forgets
- * nothing before the peer has shown that it restarts messages, which it does with its first packet
- * (OCHE_BTH_RESTARTS). With any other peer both halves work as Go-Back-N.
+ * Both ends must have this scheme (error-recovery.md#l14): a sender of another one does not go back
+ * behind what was acknowledged, so it would never send what this receiver had forgotten. So this
+ * receiver forgets nothing before the peer has shown that it restarts messages, which it does with
+ * its first packet (OCHE_BTH_RESTARTS). With any other peer both halves work as Go-Back-N.
  */
 #include "core/recovery/go_back_0.h"
 
