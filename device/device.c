@@ -194,6 +194,8 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
         return oche_fail(error, "%s: out of memory", config->address);
     if (!has_entropy(device, error)) /* again: the parts may have used up the first block */
         return false;
+    device->peers.busy = transmit_waits_for;
+    device->peers.busy_context = device;
     oche_peers_add(&device->peers, &device->address,
                    config->port); /* index 0: this device itself */
     if (config->capture == NULL)

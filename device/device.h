@@ -172,10 +172,14 @@ struct oche_nic *oche_device_nic(struct oche_device *device);
 /* ---- objects ---- */
 
 /*
- * Returns the address index of an IP address (text), for oche_qp_connection.remote_address.
- * UINT32_MAX: not an address, not of this device's IP version, or no room.
+ * Returns the address index of an IP address (text), for oche_qp_connection.remote_address and
+ * oche_destination.address. It is that address's until it is given back as often as it was asked
+ * for, with oche_device_release_peer. Returns UINT32_MAX on failure, with errno: EINVAL (not an
+ * address, or not of this device's IP version), ENOMEM (max_peers are in use).
  */
 uint32_t oche_device_peer(struct oche_device *device, const char *address);
+/* No queue pair may still be connected to the peer, and no datagram for it may be posted. */
+void oche_device_release_peer(struct oche_device *device, uint32_t index);
 
 /*
  * Registers memory, which stays the caller's; its remote addresses are its pointers. Memory for

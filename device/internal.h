@@ -182,6 +182,8 @@ unsigned device_transmit(struct oche_device *device, oche_time now);
  * before.
  */
 oche_time transmit_due(struct oche_device *device);
+/* True if packets for the peer with this index wait for room in a socket's buffer. */
+bool transmit_waits_for(const void *device, uint32_t index);
 /* Returns the source ports at which packets wait for room in the socket's buffer, one bit each. */
 uint64_t transmit_full(const struct oche_device *device);
 

@@ -126,12 +126,23 @@ uint32_t oche_device_peer(struct oche_device *device, const char *address)
     uint32_t index;
 
     if (!oche_address_parse(address, &parsed) || !oche_address_is_unicast(&parsed) ||
-        oche_address_is_ipv4(&parsed) == device->socket.ipv6)
+        oche_address_is_ipv4(&parsed) == device->socket.ipv6) {
+        errno = EINVAL;
         return OCHE_NO_PEER;
+    }
     oche_device_lock(device);
     index = oche_peers_add(&device->peers, &parsed, device->port);
     oche_device_unlock(device);
+    if (index == OCHE_NO_PEER)
+        errno = ENOMEM;
     return index;
+}
+
+void oche_device_release_peer(struct oche_device *device, uint32_t index)
+{
+    oche_device_lock(device);
+    oche_peers_release(&device->peers, index);
+    oche_device_unlock(device);
 }
 
 uint32_t oche_device_register(struct oche_device *device, void *memory, size_t bytes,
@@ -292,6 +303,11 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
     oche_device_unlock(device);
 }
 
+static bool is_peer(const struct oche_device *device, uint32_t index)
+{
+    return index < device->peers.count && device->peers.peers[index].references > 0;
+}
+
 void oche_device_forget_ports(struct oche_qp *qp)
 {
     device_owned(qp)->ports = (struct oche_peer_ports){0};
@@ -309,7 +325,7 @@ bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
     oche_device_lock(device);
     now = oche_device_now(device);
     oche_device_forget_ports(qp);
-    done = full.remote_address < device->peers.count && oche_qp_init(qp, now) &&
+    done = is_peer(device, full.remote_address) && oche_qp_init(qp, now) &&
            oche_qp_ready_to_receive(qp, &full, now) && oche_qp_ready_to_send(qp, now);
     oche_device_unlock(device);
     return done;

@@ -66,6 +66,16 @@ uint64_t transmit_full(const struct oche_device *device)
     return device->transmitter.full;
 }
 
+bool transmit_waits_for(const void *device, uint32_t index)
+{
+    const struct transmitter *t = &((const struct oche_device *)device)->transmitter;
+
+    for (unsigned i = 0; t->lane_count > 0 && i < t->packet_count; i++)
+        if (t->packets[i].dst == index)
+            return true;
+    return false;
+}
+
 static bool is_ack(const struct oche_packet *packet)
 {
     return packet->traffic_class == CONTROL_CLASS && packet->opcode != OCHE_CNP &&
@@ -400,7 +410,7 @@ static bool pull(struct oche_device *device, oche_time now)
         return false;
     t->packet_count = pull_packets(device, now);
     for (unsigned i = 0; i < t->packet_count; i++) {
-        /* oche_device_connect has checked this */
+        /* an index that was in use once has an address, if only of a former peer */
         OCHE_MUST(t->packets[i].dst < device->peers.count);
         write_packet(&t->packets[i], &t->outgoing[i]);
         t->outgoing[i].port =

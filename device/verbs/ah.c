@@ -53,11 +53,16 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
     if (ov_foreign(port))
         return ov_null(EPERM);
-    if (!ov_ah_attr_ok(attr) || (peer = ov_peer_of(port, attr)) == UINT32_MAX)
+    if (!ov_ah_attr_ok(attr))
         return ov_null(EINVAL);
+    peer = ov_peer_of(port, attr);
+    if (peer == UINT32_MAX)
+        return ov_null(errno);
     ah = calloc(1, sizeof(*ah));
-    if (ah == NULL)
+    if (ah == NULL) {
+        oche_device_release_peer(port->device, peer);
         return ov_null(ENOMEM);
+    }
     ah->to = (struct oche_destination){.address = peer,
                                        .tag = attr->grh.traffic_class,
                                        .traffic_class =
@@ -77,6 +82,8 @@ int ibv_destroy_ah(struct ibv_ah *ah)
     struct ov_ah *own = (struct ov_ah *)(void *)ah;
     struct ov_context *context = own->context;
 
+    if (!ov_foreign(ov_port_of(ah->context)))
+        oche_device_release_peer(ov_port_of(ah->context)->device, own->to.address);
     atomic_fetch_sub(&ov_pd_of(ah->pd)->users, 1);
     free(own);
     ov_context_release(context);

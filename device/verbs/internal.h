@@ -267,6 +267,7 @@ struct ov_qp {
     pthread_mutex_t state_lock;
     struct ibv_qp_attr attr; /* as set by the application */
     struct oche_qp_connection connection;
+    bool has_peer;            /* connection.remote_address is a reference that we hold */
     uint32_t async_delivered; /* under the context's event_lock */
 };
 
@@ -358,6 +359,8 @@ int ov_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr *
 
 /* Initialise and release the parts of ibv_cq_ex (cq_ex.c) and ibv_qp_ex (qp_ex.c). */
 void ov_cq_ex_init(struct ov_cq *cq);
+/* Gives back the peer that the queue pair was connected to, if it was. */
+void ov_qp_release_peer(struct ov_qp *qp);
 bool ov_qp_ex_init(struct ov_qp *qp, bool datagrams);
 void ov_qp_ex_destroy(struct ov_qp *qp);
 

@@ -172,6 +172,22 @@ static bool move(struct ov_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
     }
 }
 
+void ov_qp_release_peer(struct ov_qp *qp)
+{
+    if (qp->has_peer)
+        oche_device_release_peer(qp->port->device, qp->connection.remote_address);
+    qp->has_peer = false;
+}
+
+/* The queue pair is now connected to the peer and keeps the reference; or gives it back. */
+static void keep_peer(struct ov_qp *qp, uint32_t peer, bool connected)
+{
+    if (connected)
+        qp->has_peer = true;
+    else
+        oche_device_release_peer(qp->port->device, peer);
+}
+
 static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
     const enum ibv_qp_state from = ov_qp_state_of(qp->core);
@@ -194,7 +210,7 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
         attr->max_dest_rd_atomic != qp->attr.max_dest_rd_atomic)
         return EOPNOTSUPP; /* a connection keeps its responder resources, which may be in use */
     if ((mask & IBV_QP_AV) && (peer = ov_peer_of(qp->port, &attr->ah_attr)) == UINT32_MAX)
-        return EINVAL;
+        return errno;
     oche_device_lock(qp->port->device); /* ov_qp_event reads attributes too */
     keep(&qp->attr, attr, mask);
     if (to == IBV_QPS_RTR)
@@ -207,8 +223,12 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
     if (moved && to == IBV_QPS_RESET)
         memset(&qp->attr, 0, sizeof(qp->attr));
     oche_device_unlock(qp->port->device);
+    if (mask & IBV_QP_AV)
+        keep_peer(qp, peer, moved && to == IBV_QPS_RTR);
     if (!moved)
         return EINVAL;
+    if (to == IBV_QPS_RESET)
+        ov_qp_release_peer(qp);
     if (to == IBV_QPS_RESET) { /* remove the completions of the work that the queue pair had */
         ov_cq_forget_qp(ov_cq_of(qp->qp.send_cq), qp->qp.qp_num);
         ov_cq_forget_qp(ov_cq_of(qp->qp.recv_cq), qp->qp.qp_num);

@@ -200,6 +200,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
     if (ov_foreign(own->port))
         return EPERM;
     oche_device_destroy_qp(own->port->device, own->core);
+    ov_qp_release_peer(own);
     ov_async_forget_qp(own);
     ov_cq_forget_qp(ov_cq_of(qp->send_cq), qp->qp_num);
     ov_cq_forget_qp(ov_cq_of(qp->recv_cq), qp->qp_num);

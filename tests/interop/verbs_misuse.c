@@ -56,6 +56,81 @@ static void bring_up(struct ibv_qp *qp, bool send)
             0);
 }
 
+/* A handle for 10.9.x.y. */
+static struct ibv_ah *handle_of(unsigned number)
+{
+    struct ibv_ah_attr address = {.is_global = 1, .port_num = 1};
+    const uint8_t ip[] = {0xff, 0xff, 10, 9, (uint8_t)(number >> 8), (uint8_t)number};
+
+    memcpy(address.grh.dgid.raw + 10, ip, sizeof(ip));
+    return ibv_create_ah(pd, &address);
+}
+
+/*
+ * 4,095 other addresses at a time, as many as one likes one after the other: a server that answers
+ * each datagram and forgets where it came from is not filled up by sources that are made up.
+ */
+static void test_peers(void **state)
+{
+    enum { PEERS = 4095 };
+    static struct ibv_ah *handles[PEERS];
+    struct ibv_ah *again;
+
+    (void)state;
+    for (unsigned i = 0; i < 3 * PEERS; i++) {
+        struct ibv_ah *handle = handle_of(i);
+
+        assert_non_null(handle);
+        assert_int_equal(ibv_destroy_ah(handle), 0);
+    }
+    for (unsigned i = 0; i < PEERS; i++)
+        assert_non_null(handles[i] = handle_of(20000 + i));
+    errno = 0;
+    assert_null(handle_of(60000));
+    assert_int_equal(errno, ENOMEM);
+    assert_non_null(again = handle_of(20000)); /* a known one */
+    assert_int_equal(ibv_destroy_ah(handles[0]), 0);
+    assert_null(handle_of(60000)); /* its address is still in use */
+    assert_int_equal(ibv_destroy_ah(again), 0);
+    assert_non_null(handles[0] = handle_of(60000));
+    for (unsigned i = 0; i < PEERS; i++)
+        assert_int_equal(ibv_destroy_ah(handles[i]), 0);
+}
+
+/* The same for connections: one that is reset, destroyed or refused gives its peer back. */
+static void test_peers_of_connections(void **state)
+{
+    struct ibv_qp_init_attr init = good(IBV_QPT_UC);
+    struct ibv_qp *qp = ibv_create_qp(pd, &init);
+
+    (void)state;
+    assert_non_null(qp);
+    for (unsigned i = 0; i < 3 * 4096; i++) {
+        const uint8_t ip[] = {0xff, 0xff, 10, 9, (uint8_t)(i >> 8), (uint8_t)i};
+        struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+                                   .port_num = 1,
+                                   .path_mtu = IBV_MTU_1024,
+                                   .ah_attr = {.is_global = 1, .port_num = 1}};
+        const int path = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+
+        memcpy(attr.ah_attr.grh.dgid.raw + 10, ip, sizeof(ip));
+        assert_int_equal(
+            ibv_modify_qp(qp, &attr,
+                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+            0);
+        attr.qp_state = IBV_QPS_RTR;
+        assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE | path), 0);
+        if (i % 3 == 0) {
+            assert_int_equal(ibv_destroy_qp(qp), 0);
+            assert_non_null(qp = ibv_create_qp(pd, &init));
+            continue;
+        }
+        attr.qp_state = IBV_QPS_RESET;
+        assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+    }
+    assert_int_equal(ibv_destroy_qp(qp), 0);
+}
+
 /* Every single bit of a mask, where it may not be, and states that are none. */
 static void test_masks(void **state)
 {
@@ -423,10 +498,15 @@ static void test_builders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_masks),        cmocka_unit_test(test_wrong_work),
-        cmocka_unit_test(test_full_queues),  cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_two_contexts), cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_wrong_work),
+        cmocka_unit_test(test_full_queues),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_two_contexts),
+        cmocka_unit_test(test_settings),
         cmocka_unit_test(test_builders),
+        cmocka_unit_test(test_peers),
+        cmocka_unit_test(test_peers_of_connections),
     };
 
     setenv("OCHE_DEVICE", "127.34.0.5", 0);

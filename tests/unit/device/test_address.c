@@ -2,6 +2,7 @@
 /* Addresses as text, for the socket and as headers; the table of peers. */
 #include <string.h>
 
+#include "core/random.h"
 #include "device/address.h"
 #include "device/peers.h"
 #include "tests/support/crc.h"
@@ -136,12 +137,95 @@ static void peers(void **state)
     oche_peers_destroy(&table);
 }
 
+static bool odd(const void *context, uint32_t index)
+{
+    (void)context;
+    return index % 2 == 1;
+}
+
+/* An index is given again when its last reference is released, the longest free first. */
+static void peers_come_and_go(void **state)
+{
+    struct oche_address address = parsed("10.0.0.0");
+    struct oche_peers table;
+
+    (void)state;
+    assert_true(oche_peers_create(&table, 4));
+    for (uint8_t i = 0; i < 4; i++) {
+        address.ip[15] = i;
+        assert_int_equal(oche_peers_add(&table, &address, 4791), i);
+        assert_int_equal(oche_peers_add(&table, &address, 4791), i);
+        table.peers[i].no_gso = true;
+    }
+    for (uint8_t i = 4; i > 0; i--)
+        oche_peers_release(&table, i - 1u);
+    address.ip[15] = 9;
+    assert_int_equal(oche_peers_add(&table, &address, 4791), OCHE_NO_PEER); /* all in use */
+    oche_peers_release(&table, 3);
+    oche_peers_release(&table, 2);
+    oche_peers_release(&table, 1);
+    address.ip[15] = 2;
+    assert_int_equal(oche_peers_find(&table, &address), OCHE_NO_PEER);
+    table.busy = odd;
+    address.ip[15] = 9;
+    assert_int_equal(oche_peers_add(&table, &address, 4791), 2); /* 3 is busy */
+    assert_false(table.peers[2].no_gso);
+    address.ip[15] = 10;
+    assert_int_equal(oche_peers_add(&table, &address, 4791), OCHE_NO_PEER);
+    table.busy = NULL;
+    assert_int_equal(oche_peers_add(&table, &address, 4791), 3);
+    oche_peers_release(&table, 2);
+    address.ip[15] = 11;
+    assert_int_equal(oche_peers_add(&table, &address, 4791), 1);
+    address.ip[15] = 12;
+    assert_int_equal(oche_peers_add(&table, &address, 4791), 2);
+    oche_peers_destroy(&table);
+}
+
+/* Against a plain list: what is in the table is found, what is not is not. */
+static void peers_at_random(void **state)
+{
+    enum { ADDRESSES = 96, ROOM = 64 };
+    struct oche_random random = oche_random_stream(1, "peers", 0);
+    struct oche_address address = parsed("10.0.0.0");
+    uint32_t references[ADDRESSES] = {0}, index[ADDRESSES], used = 0;
+    struct oche_peers table;
+
+    (void)state;
+    assert_true(oche_peers_create(&table, ROOM));
+    for (unsigned i = 0; i < 200000; i++) {
+        const uint32_t which = (uint32_t)oche_random_below(&random, ADDRESSES);
+
+        address.ip[15] = (uint8_t)which;
+        if (oche_random_below(&random, 2) == 0) {
+            const uint32_t got = oche_peers_add(&table, &address, 4791);
+
+            assert_int_equal(got == OCHE_NO_PEER, references[which] == 0 && used == ROOM);
+            if (got == OCHE_NO_PEER)
+                continue;
+            used += references[which]++ == 0;
+            index[which] = got;
+        } else if (references[which] > 0) {
+            oche_peers_release(&table, index[which]);
+            used -= --references[which] == 0;
+        }
+        address.ip[15] = (uint8_t)oche_random_below(&random, ADDRESSES);
+        assert_int_equal(oche_peers_find(&table, &address),
+                         references[address.ip[15]] > 0 ? index[address.ip[15]] : OCHE_NO_PEER);
+    }
+    oche_peers_destroy(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text),        cmocka_unit_test(for_the_socket),
-        cmocka_unit_test(header_ipv4), cmocka_unit_test(header_ipv6),
+        cmocka_unit_test(text),
+        cmocka_unit_test(for_the_socket),
+        cmocka_unit_test(header_ipv4),
+        cmocka_unit_test(header_ipv6),
         cmocka_unit_test(peers),
+        cmocka_unit_test(peers_come_and_go),
+        cmocka_unit_test(peers_at_random),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
