@@ -24,7 +24,8 @@
  *            cannot wait for each other in a cycle. Of two switches the one of the higher tier is
  *            above, or with equal tiers the one with the higher number. This assumes that the
  *            ordinary routes go up and then down, as in a Clos; turns beyond the last lane are
- *            counted.
+ *            counted. And it assumes that an entry is followed by its own message alone: with a
+ *            `hold`, or after a loss, a packet may follow one into a lower lane (dart.md#d21).
  *   escape   the paper to the letter: packets without tokens move to a second lane and stay there;
  *            packets of that lane are never deflected. START decides for the whole message
  *            (dart.md#d22). This does not prevent deadlock: packets that wait for each other in the
