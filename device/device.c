@@ -188,7 +188,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
                            config->source_ports, &device->entropy);
     device->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (device->wake_fd < 0)
-        return oche_fail(error, "%s: no file descriptor left", config->address);
+        return oche_fail(error, "%s: no event descriptor: %s", config->address, strerror(errno));
     if (!oche_peers_create(&device->peers, config->max_peers) || !create_numbers(device) ||
         !transmit_create(device) || !create_nic(device))
         return oche_fail(error, "%s: out of memory", config->address);

@@ -307,7 +307,8 @@ enum oche_send_result oche_socket_send_from(struct oche_socket *by, int fd,
         }
         if (errno == EINTR)
             continue;
-        if (errno == EAGAIN || errno == EWOULDBLOCK)
+        /* ENOBUFS: the kernel or the interface has no room now; what waits must not be lost. */
+        if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)
             return OCHE_SEND_FULL;
         if (out[*sent].segment_bytes != 0 && (errno == EIO || errno == EINVAL))
             return OCHE_SEND_NO_GSO;

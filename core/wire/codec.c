@@ -69,8 +69,8 @@ static size_t put_cnp(const struct oche_packet *packet, uint8_t *out)
 }
 
 /*
- * Reads a CNP's reserved bytes, which have no meaning in plain RoCEv2 (see cnp.h). Marks them as present only if one of them is
- * not 0.
+ * Reads a CNP's reserved bytes, which have no meaning in plain RoCEv2 (see cnp.h). Marks them as
+ * present only if one of them is not 0.
  */
 static size_t take_cnp(struct oche_packet *packet, const uint8_t *in)
 {

@@ -232,6 +232,12 @@ static bool start_thread(struct ov_port *port)
     return started;
 }
 
+/* True for errors with which a program can do something. */
+static bool told_as_it_is(int error)
+{
+    return error == EADDRINUSE || error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
 static struct ov_port *open_new(const struct ov_device *device)
 {
     struct ov_port *port = calloc(1, sizeof(*port));
@@ -253,7 +259,7 @@ static struct ov_port *open_new(const struct ov_device *device)
     if (!ov_environment(&config) || !ov_poll_mode(&port->poll) ||
         !open_somewhere(port, &config, device)) {
         free(port);
-        return ov_null(errno == EADDRINUSE || errno == ENOMEM ? errno : EINVAL);
+        return ov_null(told_as_it_is(errno) ? errno : EINVAL);
     }
     tell_capture(port, config.capture);
     pthread_mutex_init(&port->lock, NULL);
