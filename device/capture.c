@@ -79,11 +79,13 @@ static bool is_written(const char *name)
 
 /*
  * Opens and locks the file, and empties it. Returns -1 with errno, which is EWOULDBLOCK if another
- * process is writing it.
+ * process is writing it, and ELOOP if it is a symbolic link: somebody else may have put that there,
+ * to have another file of ours emptied. Links in /dev are the system's (/dev/stdout).
  */
 static int open_file(const char *name)
 {
-    const int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    const int follow = strncmp(name, "/dev/", 5) == 0 ? 0 : O_NOFOLLOW;
+    const int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | follow, 0666);
     struct stat status;
     int error;
 
@@ -119,7 +121,9 @@ static int choose_file(const char *path, const char *who, struct written *file,
             break;
     }
     if (fd < 0) {
-        oche_fail(error, "%s: %s", file->path, strerror(errno));
+        oche_fail(error, "%s: %s", file->path,
+                  errno == ELOOP ? "a symbolic link, which captures do not follow"
+                                 : strerror(errno));
     } else {
         file->next = written;
         written = file;

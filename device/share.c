@@ -96,18 +96,38 @@ static void lose(struct oche_neighbour *neighbour)
 }
 
 /*
+ * Has the kernel tell the receiver our effective user, to whom the names belong, where it would
+ * tell the real one.
+ */
+static void add_credentials(struct msghdr *header, union credentials *control)
+{
+    const struct ucred own = {.pid = getpid(), .uid = geteuid(), .gid = getegid()};
+
+    if (own.uid == getuid())
+        return;
+    memset(control, 0, sizeof(*control));
+    control->align = (struct cmsghdr){
+        .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_CREDENTIALS, .cmsg_len = CMSG_LEN(sizeof(own))};
+    memcpy(CMSG_DATA(&control->align), &own, sizeof(own));
+    header->msg_control = control;
+    header->msg_controllen = sizeof(*control);
+}
+
+/*
  * Sends a message. Returns false if it was not sent; if the process is gone, the neighbour is
  * removed.
  */
 static bool say(struct oche_neighbour *neighbour, struct message *message, const void *packets,
                 uint32_t count)
 {
+    union credentials control;
     struct iovec pieces[2] = {{.iov_base = message, .iov_len = sizeof(*message)},
                               {.iov_base = (void *)(uintptr_t)packets, .iov_len = count}};
-    const struct msghdr header = {.msg_iov = pieces, .msg_iovlen = count > 0 ? 2 : 1};
+    struct msghdr header = {.msg_iov = pieces, .msg_iovlen = count > 0 ? 2 : 1};
 
     if (neighbour->fd < 0)
         return false;
+    add_credentials(&header, &control);
     if (sendmsg(neighbour->fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return true;
     if (errno == ECONNREFUSED || errno == ENOTCONN || errno == ECONNRESET)
@@ -270,7 +290,7 @@ static ssize_t hear(struct oche_sharing *share)
         c->cmsg_len < CMSG_LEN(sizeof(sender)) || (header.msg_flags & MSG_TRUNC) != 0)
         return -1;
     memcpy(&sender, CMSG_DATA(c), sizeof(sender));
-    return sender.uid == getuid() && count >= (ssize_t)sizeof(struct message) ? count : -1;
+    return sender.uid == geteuid() && count >= (ssize_t)sizeof(struct message) ? count : -1;
 }
 
 static void note_place(struct oche_sharing *share, struct oche_neighbour *neighbour, uint8_t place)

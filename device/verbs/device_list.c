@@ -196,7 +196,8 @@ struct list {
 
 static struct list *list_all(int *num_devices)
 {
-    const char *value = getenv("OCHE_DEVICE"), *only = value != NULL && value[0] ? value : NULL;
+    const char *value = secure_getenv("OCHE_DEVICE"),
+               *only = value != NULL && value[0] ? value : NULL;
     struct ov_device *ours[MOST_DEVICES];
     struct ibv_device **theirs = NULL;
     const int own = list_ours(only, ours);

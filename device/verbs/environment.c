@@ -70,7 +70,7 @@ static const char *with_process_id(const char *from, char *to, size_t bytes)
 
 static const char *value_of(const char *name)
 {
-    const char *value = getenv(name);
+    const char *value = secure_getenv(name);
 
     return value != NULL && value[0] != '\0' ? value : NULL;
 }

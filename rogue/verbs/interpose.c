@@ -17,7 +17,7 @@ static bool interposes;
 
 __attribute__((constructor)) static void look(void)
 {
-    const char *preloaded = getenv("LD_PRELOAD");
+    const char *preloaded = secure_getenv("LD_PRELOAD");
 
     interposes = preloaded != NULL && strstr(preloaded, NAME) != NULL;
 }

@@ -67,8 +67,8 @@ static struct rogue_params *params_of(union oche_scheme_params *params)
 
 bool rv_settings(void)
 {
-    const char *given = getenv("OCHE_ROGUE"), *text = given != NULL ? given : "";
-    const char *rate = getenv("OCHE_LINE_RATE"), *wrong = rogue_verbs_check(text);
+    const char *given = secure_getenv("OCHE_ROGUE"), *text = given != NULL ? given : "";
+    const char *rate = secure_getenv("OCHE_LINE_RATE"), *wrong = rogue_verbs_check(text);
     struct oche_error error;
 
     if (wrong == NULL &&
@@ -106,7 +106,7 @@ const struct rogue_params *rv_uc_params(void)
 
 bool rv_is_given(const char *name)
 {
-    const char *text = getenv("OCHE_ROGUE");
+    const char *text = secure_getenv("OCHE_ROGUE");
     size_t length = strlen(name);
 
     while (text != NULL && *text != '\0') {
@@ -236,7 +236,7 @@ static void tell_left(void)
 /* When the program ends. Connections that it has not destroyed are counted as they are. */
 __attribute__((destructor)) static void tell_stats(void)
 {
-    const char *wanted = getenv("OCHE_STATS");
+    const char *wanted = secure_getenv("OCHE_STATS");
     struct timespec end;
 
     if (wanted == NULL || wanted[0] == '\0')

@@ -5,10 +5,12 @@
 #include "sim/capture/pcap_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "core/wire/bytes.h"
@@ -123,6 +125,31 @@ static void release(struct oche_pcap_writer *writer)
     free(writer);
 }
 
+/*
+ * Makes the file, and hands it to libpcap. A symbolic link is not followed: somebody else may have
+ * put it there, to have another file of ours emptied. Returns false, with a line in `error`, on
+ * failure.
+ */
+static bool open_file(struct oche_pcap_writer *writer, struct oche_error *error)
+{
+    const int fd = open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+
+    if (file == NULL) {
+        oche_fail(error, "%s: %s", writer->path,
+                  errno == ELOOP ? "a symbolic link, which captures do not follow"
+                                 : strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    writer->dumper = pcap_dump_fopen(writer->pcap, file);
+    if (writer->dumper != NULL)
+        return true;
+    fclose(file);
+    return oche_fail(error, "%s: %s", writer->path, pcap_geterr(writer->pcap));
+}
+
 struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack,
                                           struct oche_error *error)
 {
@@ -136,14 +163,14 @@ struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack,
     writer->path = strdup(path);
     writer->pcap =
         pcap_open_dead_with_tstamp_precision(DLT_EN10MB, SNAP_BYTES, PCAP_TSTAMP_PRECISION_NANO);
-    if (writer->path != NULL && writer->pcap != NULL)
-        writer->dumper = pcap_dump_open(writer->pcap, path);
-    if (writer->dumper == NULL) {
-        oche_fail(error, "%s", writer->pcap != NULL ? pcap_geterr(writer->pcap) : "out of memory");
-        release(writer);
-        return NULL;
+    if (writer->path != NULL && writer->pcap != NULL) {
+        if (open_file(writer, error))
+            return writer;
+    } else {
+        oche_fail(error, "%s: out of memory", path);
     }
-    return writer;
+    release(writer);
+    return NULL;
 }
 
 void oche_pcap_set_slack(struct oche_pcap_writer *writer, oche_time slack)

@@ -226,10 +226,16 @@ static void troubles(void **state)
     struct oche_packet packet = {.opcode = OCHE_RC_ACK};
     struct oche_pcap_writer *writer;
     struct oche_error error = {""};
+    char link[300];
 
     (void)state;
     assert_null(oche_pcap_create("/nonexistent/x.pcap", 0, &error));
     assert_non_null(strstr(error.text, "/nonexistent/x.pcap"));
+    snprintf(link, sizeof(link), "%s.link", path);
+    assert_int_equal(symlink("/nonexistent-target", link), 0);
+    assert_null(oche_pcap_create(link, 0, &error));
+    assert_non_null(strstr(error.text, ".link: a symbolic link, which captures do not follow"));
+    assert_int_equal(unlink(link), 0);
     if (access("/dev/full", W_OK) != 0)
         return;
     writer = oche_pcap_create("/dev/full", 0, &error);

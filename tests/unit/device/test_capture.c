@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,6 +181,31 @@ static void no_files(void **state)
     }
 }
 
+/* A link that somebody else may have put there: what it leads to stays as it is. */
+static void links(void **state)
+{
+    char target[128], name[128], text[300];
+    struct oche_error error;
+    struct stat status;
+    FILE *file;
+
+    (void)state;
+    snprintf(target, sizeof(target), "%s/target", folder);
+    snprintf(name, sizeof(name), "%s/link", folder);
+    file = fopen(target, "w");
+    assert_non_null(file);
+    assert_true(fputs("precious", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(symlink(target, name), 0);
+    assert_null(oche_capture_open(name, &v4, 0, &error));
+    snprintf(text, sizeof(text), "%s: a symbolic link, which captures do not follow", name);
+    assert_string_equal(error.text, text);
+    assert_int_equal(stat(target, &status), 0);
+    assert_int_equal(status.st_size, 8);
+    assert_int_equal(unlink(name), 0);
+    assert_int_equal(unlink(target), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +213,7 @@ int main(void)
         cmocka_unit_test(one_after_another),
         cmocka_unit_test(other_processes),
         cmocka_unit_test(no_files),
+        cmocka_unit_test(links),
     };
     int failed;
 

@@ -4,6 +4,7 @@
  * kernel's program says, in whatever order they come and go; and nobody else is listened to.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
@@ -432,6 +433,60 @@ static void limits(void **state)
     assert_true(oche_device_close(more));
 }
 
+/* A device in a process whose users, real and effective, are these; until it is killed. */
+static pid_t start_other(const char *address, uid_t real, uid_t effective)
+{
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        struct end end;
+
+        if (setresuid(real, effective, effective) != 0)
+            _exit(1);
+        alarm(60);
+        end_open(&end, &shared, address, 1);
+        for (;;)
+            oche_device_progress(end.device);
+    }
+    return pid;
+}
+
+/* Who is one's user is the effective one, also where the real one is another. */
+static void effective_users(void **state)
+{
+    static const struct {
+        uid_t real, effective, other_real;
+    } cases[] = {{65534, 65534, 65534}, {65534, 65534, 1}, {1, 65534, 65534}, {2, 65534, 1}};
+
+    char address[32];
+
+    (void)state;
+    if (getuid() != 0)
+        skip();
+    loopback_address(address, 1);
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
+        const pid_t other = start_other(address, cases[i].other_real, cases[i].effective);
+        bool trusted = false;
+        struct end end;
+
+        usleep(50000);
+        assert_int_equal(setresuid(cases[i].real, cases[i].effective, 0), 0);
+        end_open(&end, &shared, address, 1);
+        for (unsigned tries = 0; tries < 500 && !trusted; tries++) {
+            oche_device_progress(end.device);
+            for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+                trusted |= end.device->share.neighbours[slot].trusted;
+            usleep(1000);
+        }
+        assert_int_equal(stats_of(&end).pass_refused, 0);
+        end_close(&end);
+        assert_int_equal(setresuid(0, 0, 0), 0);
+        assert_int_equal(kill(other, SIGKILL), 0);
+        assert_int_equal(waitpid(other, NULL, 0), other);
+        assert_true(trusted);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,6 +499,7 @@ int main(void)
         cmocka_unit_test(strange_messages),
         cmocka_unit_test(random_messages),
         cmocka_unit_test(limits),
+        cmocka_unit_test(effective_users),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
