@@ -454,20 +454,22 @@ static bool check(const struct oche_scenario *scenario, struct oche_error *error
     return check_scheme(scenario, error) && check_mechanisms(scenario, error);
 }
 
-struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
+/* Makes the scenario of a document, which it takes over. `document` is NULL if there is none. */
+static struct oche_scenario *scenario_of(struct oche_document *document, const char *const *sets,
                                          size_t set_count, struct oche_error *error)
 {
+    if (document == NULL)
+        return NULL;
     struct oche_scenario *scenario = calloc(1, sizeof(*scenario));
+    bool ok = true;
 
     OCHE_MUST(scenario != NULL);
+    scenario->document = document;
     oche_schema_make(&scenario->schema);
-    scenario->document = oche_document_open(path, error);
-    bool ok = scenario->document != NULL;
-
     for (size_t i = 0; ok && i < set_count; i++)
-        ok = oche_document_set(scenario->document, sets[i], error);
-    ok = ok && oche_bind(scenario->document, scenario->schema.sections,
-                         scenario->schema.section_count, &scenario->bindings, error);
+        ok = oche_document_set(document, sets[i], error);
+    ok = ok && oche_bind(document, scenario->schema.sections, scenario->schema.section_count,
+                         &scenario->bindings, error);
     if (ok) {
         fill_config(scenario);
         ok = fill_mechanisms(scenario, error) && check_forgotten(scenario, error) &&
@@ -478,6 +480,18 @@ struct oche_scenario *oche_scenario_open(const char *path, const char *const *se
         return NULL;
     }
     return scenario;
+}
+
+struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
+                                         size_t set_count, struct oche_error *error)
+{
+    return scenario_of(oche_document_open(path, error), sets, set_count, error);
+}
+
+struct oche_scenario *oche_scenario_parse(const char *name, const char *text, size_t bytes,
+                                          struct oche_error *error)
+{
+    return scenario_of(oche_document_parse(name, text, bytes, error), NULL, 0, error);
 }
 
 void oche_scenario_close(struct oche_scenario *scenario)

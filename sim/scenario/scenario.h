@@ -55,6 +55,9 @@ struct oche_scenario {
  */
 struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
                                          size_t set_count, struct oche_error *error);
+/* As oche_scenario_open, but reads `text` from memory. Messages use `name` as the file's name. */
+struct oche_scenario *oche_scenario_parse(const char *name, const char *text, size_t bytes,
+                                          struct oche_error *error);
 void oche_scenario_close(struct oche_scenario *scenario);
 
 /*

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What worlds had: which variants, which parameters that are not at their default, which twins; and
+ * which pairs of these. The list of features is made from the schema.
+ */
+#ifndef OCHE_TESTS_SWARM_COVERAGE_H
+#define OCHE_TESTS_SWARM_COVERAGE_H
+
+#include <stdio.h>
+
+#include "tests/swarm/draft.h"
+
+#define MOST_FEATURES 192 /* that are counted in pairs */
+#define MOST_DETAILS  512 /* that are counted alone: parameters of variants */
+
+struct coverage {
+    char names[MOST_FEATURES][48], details[MOST_DETAILS][64];
+    uint16_t count, detail_count;
+    uint16_t group[MOST_FEATURES]; /* of two with the same group a world has one; 0: no group */
+    uint32_t alone[MOST_DETAILS];
+    uint32_t pairs[MOST_FEATURES][MOST_FEATURES]; /* [i][i]: worlds with i */
+};
+
+void coverage_make(struct coverage *coverage, const struct oche_schema *schema);
+/* Counts a world that has run, with its twins (a mask). */
+void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twins);
+/* Adds up counts of the same list. */
+void coverage_print(const struct coverage *coverage, FILE *out, bool all_pairs);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A draft: a scenario as data, which can be drawn at random, changed and written as YAML. It is
+ * made over the schema of scenarios (sim/scenario/scenario.h), so every section, variant and
+ * parameter that a scenario can have is in it; only what keeps worlds small, and texts that have a
+ * grammar of their own, are known here by name (limits.c, texts.c).
+ */
+#ifndef OCHE_TESTS_SWARM_DRAFT_H
+#define OCHE_TESTS_SWARM_DRAFT_H
+
+#include "core/random.h"
+#include "sim/scenario/scenario.h"
+
+#define DRAFT_MOST_PARTS  32
+#define DRAFT_MOST_VALUES 64
+#define DRAFT_TEXT_BYTES  160
+#define DRAFT_YAML_BYTES  32768
+#define DRAFT_NO_VARIANT  UINT32_MAX
+
+/* A parameter that the scenario gives. */
+struct draft_value {
+    const struct oche_param *param;
+    union oche_value value;
+    char text[DRAFT_TEXT_BYTES]; /* of a TEXT, to which value.text does not point */
+};
+
+/* A section, or one entry of a section that is a list. */
+struct draft_part {
+    const struct oche_section *section;
+    uint32_t variant; /* index in section->variants, or DRAFT_NO_VARIANT */
+    struct draft_value values[DRAFT_MOST_VALUES];
+    uint32_t value_count;
+};
+
+struct draft {
+    struct draft_part parts[DRAFT_MOST_PARTS]; /* in the order of the schema */
+    uint32_t part_count;
+};
+
+/* What a draw knows: names of the network that has been drawn, for texts and host numbers. */
+struct draw {
+    const struct oche_schema *schema;
+    struct oche_random random;
+    struct oche_topology topology; /* of the draft; host_count is 0 before it is known */
+};
+
+/* The table of a part's parameters; its name, as messages and reports have it. */
+const struct oche_param_table *draft_table(const struct draft_part *part);
+const char *draft_variant_name(const struct draft_part *part); /* NULL: it has no variants */
+
+/* Draws a scenario that the reader may yet refuse. The same seed, the same draft. */
+void draft_draw(struct draft *draft, struct draw *draw);
+
+/* Draws one value of `param`; false: nothing can be drawn, and it stays at its default. */
+bool draft_draw_value(struct draft_value *value, const struct draft_part *part,
+                      const struct oche_param *param, struct draw *draw);
+
+/*
+ * Changes what `refusal` (the reader's message) is about, so that the reader may like it better:
+ * another value, or none. Returns false if the message is about nothing that can be changed.
+ */
+bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw);
+
+/* Finds a given value, by section (of a list its first entry) and key; NULL: it is not given. */
+struct draft_value *draft_find(struct draft *draft, const char *section, const char *key);
+/* Gives `key` of a section that exists the value `whole`. */
+void draft_set(struct draft *draft, const char *section, const char *key, uint64_t whole);
+void draft_remove_value(struct draft_part *part, uint32_t number);
+void draft_remove_part(struct draft *draft, uint32_t number);
+
+/* Writes the scenario into `yaml`, which has DRAFT_YAML_BYTES; returns its length. */
+size_t draft_write(const struct draft *draft, char *yaml);
+
+/* limits.c: a narrower range for `param`, so that worlds stay small; in the units of the table. */
+struct draft_limits {
+    double least, most;
+    bool always; /* give it in every draft: the default would be too large */
+};
+struct draft_limits draft_limits(const struct draft_part *part, const struct oche_param *param);
+
+/* texts.c: draws a text for a parameter that has a grammar; false: not known. */
+bool draft_draw_text(char *text, const struct draft_part *part, const struct oche_param *param,
+                     struct draw *draw);
+
+/* Uniform in 0 … n-1; true in one of n; uniform in [least, most] by octave. */
+static inline uint64_t draw_below(struct draw *draw, uint64_t n)
+{
+    return oche_random_below(&draw->random, n);
+}
+
+static inline bool draw_one_in(struct draw *draw, uint64_t n)
+{
+    return oche_random_below(&draw->random, n) == 0;
+}
+
+double draw_scale(struct draw *draw, double least, double most);
+
+#endif

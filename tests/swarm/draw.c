@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Draws scenarios. Each world leaves most features out and has those that it has in strange
+ * company: how many values a section gives is itself drawn, so some worlds are almost all defaults
+ * and some almost none.
+ */
+#include "tests/swarm/draft.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_HOSTS    24
+#define MOST_WORKLOAD 3
+#define MOST_FAILURES 3
+
+double draw_scale(struct draw *draw, double least, double most)
+{
+    if (most <= least)
+        return least;
+    double low = least > 0 ? least : most * 1e-6;
+
+    return low * pow(most / low, oche_random_unit(&draw->random));
+}
+
+/* Two significant digits, as people write numbers; small ones are left as they are. */
+static uint64_t rounded(double value)
+{
+    double step = 1;
+
+    while (value / step >= 100)
+        step *= 10;
+    return (uint64_t)(floor(value / step) * step);
+}
+
+static uint64_t clip(const struct oche_param *param, uint64_t value)
+{
+    if (value < param->minimum.u)
+        return param->minimum.u;
+    return value > param->maximum.u ? param->maximum.u : value;
+}
+
+static uint64_t draw_whole(const struct draft_part *part, const struct oche_param *param,
+                           struct draw *draw)
+{
+    struct draft_limits limits = draft_limits(part, param);
+
+    if (param->minimum.u == 0 && limits.least == 0 && draw_one_in(draw, 8))
+        return 0;
+    if (param->maximum.u == OCHE_NEVER && !limits.always && draw_one_in(draw, 6))
+        return OCHE_NEVER;
+    if (!limits.always && draw_one_in(draw, 24))
+        return clip(param, (uint64_t)(draw_one_in(draw, 2) ? limits.least : limits.most));
+    if (param->unit == OCHE_UNIT_COUNT && limits.most - limits.least < 64)
+        return clip(param, (uint64_t)limits.least +
+                               draw_below(draw, (uint64_t)(limits.most - limits.least) + 1));
+    uint64_t value = (uint64_t)draw_scale(draw, limits.least, limits.most);
+
+    return clip(param, draw_one_in(draw, 4) ? value : rounded((double)value));
+}
+
+static double draw_real(const struct draft_part *part, const struct oche_param *param,
+                        struct draw *draw)
+{
+    struct draft_limits limits = draft_limits(part, param);
+    double value;
+
+    if (draw_one_in(draw, 12))
+        return draw_one_in(draw, 2) ? limits.least : limits.most;
+    if (limits.most <= 1 && draw_one_in(draw, 2))
+        value = limits.least + (limits.most - limits.least) * oche_random_unit(&draw->random);
+    else
+        value = draw_scale(draw, limits.least, limits.most);
+    double step = pow(10, floor(log10(value > 0 ? value : 1)) - 1);
+
+    value = draw_one_in(draw, 4) ? value : floor(value / step) * step;
+    if (value < param->minimum.real)
+        return param->minimum.real;
+    return value > param->maximum.real ? param->maximum.real : value;
+}
+
+bool draft_draw_value(struct draft_value *value, const struct draft_part *part,
+                      const struct oche_param *param, struct draw *draw)
+{
+    uint64_t count = 0;
+
+    *value = (struct draft_value){.param = param};
+    switch (param->unit) {
+    case OCHE_UNIT_TEXT:
+        return draft_draw_text(value->text, part, param, draw);
+    case OCHE_UNIT_BOOL:
+        value->value.u = draw_below(draw, 2);
+        return true;
+    case OCHE_UNIT_CHOICE:
+        while (param->choices[count] != NULL)
+            count++;
+        value->value.u = draw_below(draw, count);
+        return true;
+    case OCHE_UNIT_REAL:
+        value->value.real = draw_real(part, param, draw);
+        return true;
+    default:
+        value->value.u = draw_whole(part, param, draw);
+        return true;
+    }
+}
+
+/* Draws the values of a part whose variant is known. */
+static void draw_values(struct draft_part *part, struct draw *draw)
+{
+    static const unsigned percents[] = {0, 6, 15, 40, 70};
+    unsigned percent = percents[draw_below(draw, OCHE_COUNT_OF(percents))];
+    const struct oche_param_table *table = draft_table(part);
+
+    part->value_count = 0;
+    for (size_t i = 0; i < table->count && part->value_count < DRAFT_MOST_VALUES; i++) {
+        const struct oche_param *param = &table->params[i];
+        struct draft_limits limits = draft_limits(part, param);
+
+        if (limits.most < limits.least || (!limits.always && draw_below(draw, 100) >= percent))
+            continue;
+        part->value_count += draft_draw_value(&part->values[part->value_count], part, param, draw);
+    }
+}
+
+static bool needs_file(const struct draft_part *part)
+{
+    const struct oche_param *file = oche_param_find(draft_table(part), "file");
+
+    return file != NULL && file->unit == OCHE_UNIT_TEXT;
+}
+
+static void draw_part(struct draft_part *part, const struct oche_section *section,
+                      struct draw *draw)
+{
+    *part = (struct draft_part){.section = section, .variant = DRAFT_NO_VARIANT};
+    if (section->selector != NULL)
+        do
+            part->variant = (uint32_t)draw_below(draw, section->variant_count);
+        while (needs_file(part));
+    draw_values(part, draw);
+}
+
+static struct draft_part *add(struct draft *draft, const struct oche_section *section,
+                              struct draw *draw)
+{
+    if (draft->part_count == DRAFT_MOST_PARTS)
+        return NULL;
+    draw_part(&draft->parts[draft->part_count], section, draw);
+    return &draft->parts[draft->part_count++];
+}
+
+/* ---- the network, which other sections need to know ---- */
+
+static bool build(const struct draft *draft, struct draw *draw, struct oche_error *error)
+{
+    static char yaml[DRAFT_YAML_BYTES];
+    size_t bytes = draft_write(draft, yaml);
+    bool fine = false;
+
+    bytes += (size_t)snprintf(yaml + bytes, sizeof(yaml) - bytes, "workload:\n  type: incast\n");
+    struct oche_scenario *scenario = oche_scenario_parse("topology", yaml, bytes, error);
+
+    if (scenario == NULL)
+        return false;
+    const struct oche_topology_type *type = scenario->config.topology;
+    const void *params = scenario->config.topology_params;
+
+    fine = (type->check == NULL || type->check(params, error)) &&
+           type->build(params, &draw->topology, error);
+    oche_scenario_close(scenario);
+    if (fine && draw->topology.host_count > MOST_HOSTS) {
+        oche_topology_free(&draw->topology);
+        fine = false;
+    }
+    return fine;
+}
+
+static void draw_network(struct draft *draft, const struct oche_section *section, struct draw *draw)
+{
+    struct draft *alone = calloc(1, sizeof(*alone));
+    struct oche_error error;
+
+    OCHE_MUST(alone != NULL);
+    do {
+        alone->part_count = 0;
+        add(alone, section, draw);
+    } while (!build(alone, draw, &error));
+    draft->parts[draft->part_count++] = alone->parts[0];
+    free(alone);
+}
+
+/* ---- the whole ---- */
+
+/* True if switches have the mechanism: they are told so, or the scheme brings it. */
+static bool has_mechanism(struct draft *draft, const struct oche_section *section)
+{
+    const struct draft_value *named = draft_find(draft, "switch", "mechanisms");
+    const char *scheme = NULL, *needed = NULL;
+
+    if (named != NULL && strstr(named->text, section->name) != NULL)
+        return true;
+    for (uint32_t i = 0; i < draft->part_count; i++)
+        if (strcmp(draft->parts[i].section->name, "congestion_control") == 0)
+            scheme = draft_variant_name(&draft->parts[i]);
+    if (scheme != NULL && oche_endpoint_find(scheme) != NULL)
+        needed = oche_endpoint_find(scheme)->switch_mechanism;
+    else if (scheme != NULL)
+        needed = oche_cc_find(scheme)->switch_mechanism;
+    return needed != NULL && strcmp(needed, section->name) == 0;
+}
+
+static uint64_t entries(struct draft *draft, const struct oche_section *section, struct draw *draw)
+{
+    if (section->name[0] == '\0')
+        return 1;
+    if (section->list && section->optional)
+        return draw_one_in(draw, 3) ? 1 + draw_below(draw, MOST_FAILURES) : 0;
+    if (section->list)
+        return 1 + draw_below(draw, MOST_WORKLOAD);
+    if (oche_switch_mechanism_find(section->name) != NULL)
+        return has_mechanism(draft, section) && draw_below(draw, 4) != 0;
+    if (section->selector != NULL)
+        return 1;
+    return draw_below(draw, 3) != 0;
+}
+
+void draft_draw(struct draft *draft, struct draw *draw)
+{
+    draft->part_count = 0;
+    draw->topology = (struct oche_topology){.host_count = 0};
+    for (size_t i = 0; i < draw->schema->section_count; i++) {
+        const struct oche_section *section = &draw->schema->sections[i];
+
+        if (strcmp(section->name, "topology") == 0) {
+            draw_network(draft, section, draw);
+            continue;
+        }
+        for (uint64_t n = entries(draft, section, draw); n > 0; n--)
+            add(draft, section, draw);
+    }
+}
+
+/* ---- after a refusal ---- */
+
+static bool redraw(struct draft *draft, uint32_t number, struct draw *draw)
+{
+    const struct oche_section *section = draft->parts[number].section;
+
+    if (strcmp(section->name, "topology") == 0)
+        return false; /* others know its names */
+    if (section->optional || oche_switch_mechanism_find(section->name) != NULL)
+        draft_remove_part(draft, number);
+    else
+        draw_part(&draft->parts[number], section, draw);
+    return true;
+}
+
+static bool mend_value(struct draft_part *part, const char *key, struct draw *draw)
+{
+    const struct oche_param *param = oche_param_find(draft_table(part), key);
+    uint32_t number = 0;
+
+    if (param == NULL)
+        return false;
+    while (number < part->value_count && part->values[number].param != param)
+        number++;
+    if (number == DRAFT_MOST_VALUES)
+        return false;
+    if (number < part->value_count && !draft_limits(part, param).always && draw_one_in(draw, 2)) {
+        draft_remove_value(part, number);
+        return true;
+    }
+    struct draft_value value;
+
+    if (draft_draw_value(&value, part, param, draw)) {
+        part->values[number] = value;
+        part->value_count += number == part->value_count;
+    } else if (number < part->value_count) {
+        draft_remove_value(part, number);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* "FILE:LINE: switch.kmin: what is wrong", "FILE: workload[1].load: …" and so on. */
+bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
+{
+    const char *at = strstr(refusal, ": ");
+    char path[128];
+    unsigned entry = 0;
+
+    if (at == NULL || sscanf(at + 2, "%127[^: ]", path) != 1)
+        return false;
+    char *key = strchr(path, '.'), *index = strchr(path, '[');
+
+    if (index != NULL) {
+        entry = (unsigned)strtoul(index + 1, NULL, 10);
+        *index = '\0';
+    }
+    if (key != NULL)
+        *key++ = '\0';
+    for (uint32_t i = 0; i < draft->part_count; i++) {
+        struct draft_part *part = &draft->parts[i];
+
+        if (part->section->name[0] == '\0' && key == NULL && mend_value(part, path, draw))
+            return true;
+        if (strcmp(part->section->name, path) != 0 || entry-- > 0)
+            continue;
+        return key != NULL ? mend_value(part, key, draw) : redraw(draft, i, draw);
+    }
+    /* It is about a default of a section that is not given. */
+    for (size_t i = 0; key != NULL && i < draw->schema->section_count; i++)
+        if (strcmp(draw->schema->sections[i].name, path) == 0) {
+            struct draft_part *part = add(draft, &draw->schema->sections[i], draw);
+
+            return part != NULL && mend_value(part, key, draw);
+        }
+    return false;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs a scenario and its twins. */
+#include "tests/swarm/judge.h"
+
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/capture/capture.h"
+#include "sim/network/network.h"
+
+#define FILE_NAME      "swarm.yaml"
+#define MOST_EVENTS    250000  /* of the run itself */
+#define MOST_EVENTS_ON 2500000 /* of the twin that goes on */
+#define LEAST_LEAK     512     /* bytes: blocks are a little longer here and there */
+#define MOST_FLOWS     2000
+#define LEAST_ON       (2 * OCHE_SEC) /* simulated time that the twin goes on for, at least */
+
+const char *const swarm_twin_names[TWINS] = {"alone",   "two_threads", "three_threads", "bytes",
+                                             "payload", "unmeasured",  "captured",      "longer"};
+
+bool swarm_finding(struct swarm_verdict *verdict, const char *rule, const char *format, ...)
+{
+    va_list arguments;
+
+    if (verdict->kind == SWARM_FINDING)
+        return false;
+    verdict->kind = SWARM_FINDING;
+    snprintf(verdict->rule, sizeof(verdict->rule), "%s", rule);
+    va_start(arguments, format);
+    vsnprintf(verdict->text, sizeof(verdict->text), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* A refusal is one line that begins with the file and says what would be right. */
+static bool refuse(struct swarm_verdict *verdict, const char *message)
+{
+    if (strchr(message, '\n') != NULL || strncmp(message, FILE_NAME ":", 11) != 0 ||
+        strlen(message) < 24 || strstr(message, ": ") == NULL)
+        return swarm_finding(verdict, "refusal", "not one line with file and reason: \"%s\"",
+                             message);
+    verdict->kind = SWARM_REFUSED;
+    snprintf(verdict->text, sizeof(verdict->text), "%s", message);
+    return false;
+}
+
+uint64_t swarm_flows(const char *yaml, size_t bytes, struct swarm_verdict *verdict)
+{
+    struct oche_error error = {""}, place = {""};
+    uint64_t count = SWARM_NO_FLOWS;
+    struct oche_scenario *scenario = oche_scenario_parse(FILE_NAME, yaml, bytes, &error);
+
+    *verdict = (struct swarm_verdict){.kind = SWARM_FINE};
+    if (scenario == NULL) {
+        refuse(verdict, error.text);
+        return count;
+    }
+    struct oche_world *world = oche_world_create(&scenario->config, &error);
+
+    if (world != NULL) {
+        count = oche_world_flows(world)->count;
+    } else {
+        oche_scenario_place(scenario, error.text, &place);
+        refuse(verdict, place.text);
+    }
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+    return count;
+}
+
+/* ---- one run ---- */
+
+struct limit {
+    const struct oche_network *network;
+    uint64_t most;
+    sigjmp_buf out;
+    oche_time stopped;
+};
+
+static void look(void *context, const struct oche_progress *progress)
+{
+    struct limit *limit = context;
+
+    if (oche_network_events(limit->network) <= limit->most)
+        return;
+    limit->stopped = progress->now;
+    siglongjmp(limit->out, 1);
+}
+
+/* Runs with one thread, up to a number of events. False: it was stopped. */
+static bool run_limited(struct oche_world *world, uint64_t most, oche_time *stopped)
+{
+    static struct limit limit;
+
+    limit = (struct limit){.network = oche_world_network(world), .most = most};
+    if (sigsetjmp(limit.out, 0) != 0) {
+        *stopped = limit.stopped;
+        return false;
+    }
+    oche_world_run(world, look, &limit);
+    return true;
+}
+
+static struct oche_capture *capture_all(struct oche_world_config *config, uint32_t **nodes,
+                                        char *path, struct oche_error *error)
+{
+    struct oche_topology topology;
+
+    sprintf(path, "/dev/shm/swarm.%d.pcap", (int)getpid());
+    struct oche_capture *capture = oche_capture_create(path, error);
+
+    if (capture == NULL || !config->topology->build(config->topology_params, &topology, error))
+        return NULL;
+    *nodes = calloc(topology.host_count, sizeof(**nodes));
+    for (uint32_t i = 0; i < topology.host_count; i++)
+        (*nodes)[i] = i;
+    config->tap_node_count = topology.host_count;
+    config->tap_nodes = *nodes;
+    config->tap = oche_capture_tap;
+    config->tap_context = capture;
+    oche_topology_free(&topology);
+    return capture;
+}
+
+static void prepare(struct oche_world_config *config, enum swarm_twin twin)
+{
+    switch (twin) {
+    case TWIN_TWO:
+    case TWIN_THREE:
+        config->threads = twin == TWIN_TWO ? 2 : 3;
+        break;
+    case TWIN_BYTES:
+        config->run.bytes = true;
+        break;
+    case TWIN_PAYLOAD:
+        config->run.payload = true;
+        break;
+    case TWIN_UNMEASURED:
+        oche_param_defaults(&oche_measure_params, &config->measure);
+        config->run.warmup = 0;
+        break;
+    case TWIN_LONGER:
+        config->run.stop_when_done = true;
+        config->measure.interval = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Runs the world of `run`, with a capture if `capture` is not NULL. */
+static bool run_world(struct swarm_run *run, enum swarm_twin twin, struct oche_capture *capture,
+                      struct swarm_verdict *verdict)
+{
+    bool longer = twin == TWIN_LONGER, ran = true;
+
+    if (capture != NULL)
+        oche_capture_attach(capture, oche_world_network(run->world));
+    if (longer) /* only now: workloads have planned no more than before */
+        run->scenario->config.run.duration =
+            oche_time_add(10 * run->scenario->config.run.duration, LEAST_ON);
+    if (twin == TWIN_NONE || longer)
+        ran = run_limited(run->world, longer ? MOST_EVENTS_ON : MOST_EVENTS, &verdict->stopped);
+    else
+        oche_world_run(run->world, NULL, NULL);
+    oche_world_totals(run->world, &run->totals);
+    if (!ran)
+        verdict->kind = SWARM_LONG;
+    return ran;
+}
+
+/* ---- the run itself and its twins ---- */
+
+/* What the run itself left for its twins. */
+struct first {
+    struct swarm_digest *digest;
+    uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
+};
+
+static bool all_ended(const struct swarm_run *run)
+{
+    return run->totals.flows_completed + run->totals.flows_failed == run->totals.flows;
+}
+
+static bool judge_first(struct swarm_run *run, struct first *first, struct swarm_verdict *verdict)
+{
+    verdict->hops = run->totals.hops;
+    verdict->done = all_ended(run);
+    first->digest = swarm_digest_take(run);
+    first->arrived = verdict->done ? NULL : swarm_note_arrived(run);
+    const char *strange = swarm_digest_strange(first->digest);
+
+    if (strange != NULL)
+        return swarm_finding(verdict, "metrics", "%s is no number", strange);
+    return swarm_rules(run, verdict);
+}
+
+static bool judge_twin(struct swarm_run *run, enum swarm_twin twin, const struct first *first,
+                       struct swarm_verdict *verdict)
+{
+    if (twin == TWIN_LONGER)
+        return swarm_comes_on(run, first->arrived, verdict);
+    struct swarm_digest *digest = swarm_digest_take(run);
+    bool same = swarm_digest_same(first->digest, digest, run, verdict);
+
+    swarm_digest_free(digest);
+    if (run->totals.corrupt_bytes > 0)
+        return swarm_finding(verdict, "payload", "%llu bytes are not those that were sent",
+                             (unsigned long long)run->totals.corrupt_bytes);
+    return same;
+}
+
+static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct first *first,
+                    struct swarm_verdict *verdict)
+{
+    struct oche_error error = {""}, place = {""};
+    struct swarm_run run = {.disorder = ""};
+    struct swarm_order *order = NULL;
+    struct oche_capture *capture = NULL;
+    uint32_t *nodes = NULL;
+    char path[64] = "";
+    struct oche_scenario *scenario = oche_scenario_parse(FILE_NAME, yaml, bytes, &error);
+    bool fine = true;
+
+    verdict->twin = twin;
+    if (scenario == NULL)
+        return refuse(verdict, error.text);
+    prepare(&scenario->config, twin);
+    if (twin == TWIN_CAPTURED)
+        capture = capture_all(&scenario->config, &nodes, path, &error);
+    run.scenario = scenario;
+    run.world = oche_world_create(&scenario->config, &error);
+    if (run.world == NULL) {
+        oche_scenario_place(scenario, error.text, &place);
+        if (twin == TWIN_NONE)
+            fine = refuse(verdict, place.text);
+    } else if (twin == TWIN_NONE && oche_world_flows(run.world)->count > MOST_FLOWS) {
+        verdict->kind = SWARM_LONG;
+        verdict->stopped = scenario->config.run.duration / 4 + 1;
+        fine = false;
+    } else {
+        if (twin == TWIN_NONE)
+            order = swarm_order_watch(&run);
+        fine = run_world(&run, twin, capture, verdict);
+        if (fine)
+            fine = twin == TWIN_NONE ? judge_first(&run, first, verdict)
+                                     : judge_twin(&run, twin, first, verdict);
+        else if (twin != TWIN_NONE)
+            fine = true, verdict->kind = SWARM_FINE;
+    }
+    swarm_order_free(order);
+    oche_world_free(run.world);
+    if (capture != NULL) {
+        if (!oche_capture_close(capture, &error))
+            fine = swarm_finding(verdict, "capture", "%s", error.text);
+        unlink(path);
+    }
+    free(nodes);
+    oche_scenario_close(scenario);
+    return fine;
+}
+
+static bool run_all(const char *yaml, size_t bytes, uint32_t twins, struct swarm_verdict *verdict)
+{
+    struct first first = {0};
+
+    *verdict = (struct swarm_verdict){.kind = SWARM_FINE};
+    bool fine = run_one(yaml, bytes, TWIN_NONE, &first, verdict);
+
+    for (enum swarm_twin twin = TWIN_TWO; fine && twin < TWINS; twin++)
+        if ((twins >> twin & 1) && (twin != TWIN_LONGER || first.arrived != NULL))
+            fine = run_one(yaml, bytes, twin, &first, verdict);
+    swarm_digest_free(first.digest);
+    free(first.arrived);
+    return fine;
+}
+
+static size_t allocated(void)
+{
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, struct swarm_verdict *verdict)
+{
+    size_t before = allocated(), after;
+
+    if (!run_all(yaml, bytes, twins, verdict))
+        return false;
+    after = allocated();
+    if (after <= before)
+        return true;
+    /* What is allocated once and for all is not allocated again. */
+    if (!run_all(yaml, bytes, twins, verdict))
+        return swarm_finding(verdict, "again", "it runs, and then it does not: %s", verdict->text);
+    verdict->twin = TWIN_NONE;
+    if (allocated() > after + LEAST_LEAK)
+        return swarm_finding(verdict, "leak", "%zu bytes are not freed, and then %zu",
+                             after - before, allocated() - after);
+    return true;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs a scenario and judges it by rules that hold for every world (rules.c), and by twins: runs
+ * that must come to the same, because they differ only in how they are computed.
+ */
+#ifndef OCHE_TESTS_SWARM_JUDGE_H
+#define OCHE_TESTS_SWARM_JUDGE_H
+
+#include "sim/scenario/scenario.h"
+#include "sim/world/world.h"
+
+enum swarm_twin {
+    TWIN_NONE,       /* the run itself: one thread, structs */
+    TWIN_TWO,        /* two threads */
+    TWIN_THREE,      /* three threads */
+    TWIN_BYTES,      /* every packet crosses links as bytes */
+    TWIN_PAYLOAD,    /* with payload, which is checked */
+    TWIN_UNMEASURED, /* without what is measured: the trace is the same */
+    TWIN_CAPTURED,   /* with a capture of all hosts' links */
+    TWIN_LONGER,     /* goes on for longer: who has not finished must come on */
+    TWINS
+};
+extern const char *const swarm_twin_names[TWINS];
+
+enum swarm_kind {
+    SWARM_FINE,
+    SWARM_REFUSED, /* the reader says why, and `text` is what it says */
+    SWARM_LONG,    /* stopped at time `stopped`, after as many events as a world may have */
+    SWARM_FINDING  /* `rule` is broken, and `text` says how */
+};
+
+struct swarm_verdict {
+    enum swarm_kind kind;
+    enum swarm_twin twin;
+    char rule[32];
+    char text[1024];
+    oche_time stopped;
+    uint64_t hops;
+    bool done; /* every flow ended */
+};
+
+/* Judges by the run itself and by the twins in `twins`, a mask. False unless it is fine. */
+bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, struct swarm_verdict *verdict);
+
+/* Returns how many flows a scenario plans; SWARM_NO_FLOWS: the reader refuses it. */
+#define SWARM_NO_FLOWS UINT64_MAX
+uint64_t swarm_flows(const char *yaml, size_t bytes, struct swarm_verdict *verdict);
+
+/* Writes a finding, and returns false. */
+bool swarm_finding(struct swarm_verdict *verdict, const char *rule, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What a rule may look at: a world that has run, and what was seen on the way. */
+struct swarm_run {
+    struct oche_scenario *scenario;
+    struct oche_world *world;
+    struct oche_world_totals totals;
+    char disorder[256]; /* the first packet that came out of order; "": none did */
+};
+
+/* rules.c: judges a run by itself. */
+bool swarm_rules(const struct swarm_run *run, struct swarm_verdict *verdict);
+/* True if nothing will ever happen again. */
+bool swarm_is_silent(const struct oche_world *world);
+/*
+ * Notes (malloc'd) how far the flows have come. Of another run that went on for longer: who has not
+ * finished must have come on.
+ */
+uint64_t *swarm_note_arrived(const struct swarm_run *run);
+bool swarm_comes_on(const struct swarm_run *longer, const uint64_t *before,
+                    struct swarm_verdict *verdict);
+
+/* order.c: watches the order in which data packets of a queue pair arrive. One thread only. */
+struct swarm_order;
+struct swarm_order *swarm_order_watch(struct swarm_run *run);
+void swarm_order_free(struct swarm_order *order);
+
+/* digest.c: everything that a run counts, for comparison with a twin. */
+struct swarm_digest;
+struct swarm_digest *swarm_digest_take(struct swarm_run *run);
+void swarm_digest_free(struct swarm_digest *digest);
+bool swarm_digest_same(const struct swarm_digest *one, const struct swarm_digest *other,
+                       const struct swarm_run *run, struct swarm_verdict *verdict);
+/* A value that is no number, by the name of its metric; NULL: all are. */
+const char *swarm_digest_strange(const struct swarm_digest *digest);
+
+#endif

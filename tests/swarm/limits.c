@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How large values may be, so that worlds stay small: thousands of them are to run in a minute. A
+ * parameter that is not named here is drawn around its default; most of that have no bearing on
+ * what a world costs.
+ */
+#include "tests/swarm/draft.h"
+
+#include <string.h>
+
+#define US ((double)OCHE_US)
+#define MS ((double)OCHE_MS)
+
+static const struct {
+    const char *section, *key; /* key NULL: all of that unit */
+    enum oche_unit unit;       /* with key NULL */
+    double least, most;
+    bool always;
+} rows[] = {
+    {"", "seed", .least = 0, .most = 1e6},
+    {"", "duration", .least = 20 * US, .most = 200 * MS, .always = true},
+    {"", "warmup", .least = 0, .most = MS},
+    {"", "model", .least = 1, .most = 0}, /* worlds are of packets */
+    {"", "bytes", .least = 1, .most = 0}, /* tried for each world: judge.c */
+    {"", "payload", .least = 1, .most = 0},
+    {"topology", "hosts", .least = 2, .most = 8, .always = true},
+    {"topology", "k", .least = 2, .most = 4, .always = true},
+    {"topology", "oversubscription", .least = 0, .most = 4, .always = true},
+    {"topology", NULL, OCHE_UNIT_COUNT, .least = 0, .most = 4, .always = true},
+    {"topology", NULL, OCHE_UNIT_BPS, .least = 3e8, .most = 4e11},
+    {"topology", NULL, OCHE_UNIT_TIME, .least = 5e3, .most = 20 * US},
+    {"routes", "reroute", .least = 0, .most = 2 * MS},
+    {"switch", "buffer", .least = 5e3, .most = 12e6},
+    {"switch", "kmin", .least = 0, .most = 1e5},
+    {"switch", "kmax", .least = 0, .most = 4e5},
+    {"switch", "headroom_scale", .least = 0, .most = 4},
+    {"host", "ack_timeout", .least = 5 * US, .most = 10 * MS},
+    {"host", "retry_count", .least = 0, .most = 30},
+    {"host", "ack_every", .least = 1, .most = 40},
+    {"host", "window", .least = 0, .most = 200},
+    {"host", "priority_upto", .least = 0, .most = 2e4},
+    {"host", "feedback_jitter", .least = 0, .most = 100 * US},
+    {"workload", "bytes", .least = 1, .most = 3e5, .always = true},
+    {"workload", "tenant", .least = 0, .most = 5},
+    {"workload", "load", .least = 0.001, .most = 2},
+    {"workload", "share", .least = 0.01, .most = 1},
+    {"workload", "period", .least = US, .most = MS},
+    {"workload", "initial_rate", .least = 1e6, .most = 1e11},
+    {"workload", NULL, OCHE_UNIT_COUNT, .least = 0, .most = 12},
+    {"workload", NULL, OCHE_UNIT_TIME, .least = 0, .most = MS},
+    {"loss", "probability", .least = 0, .most = 0.3},
+    {"failures", "random", .least = 0, .most = 4},
+    {"failures", "at", .least = 0, .most = 2 * MS},
+    {"failures", "until", .least = 0, .most = 20 * MS},
+    {"measure", "interval", .least = 0, .most = MS},
+};
+
+/* What a value is without limits of its own: some octaves about its default. */
+static struct draft_limits about_preset(const struct oche_param *param)
+{
+    double preset = (double)param->preset.u;
+
+    switch (param->unit) {
+    case OCHE_UNIT_REAL:
+        if (param->maximum.real <= 1)
+            return (struct draft_limits){param->minimum.real, param->maximum.real, false};
+        return (struct draft_limits){param->preset.real / 16, param->preset.real * 16 + 1, false};
+    case OCHE_UNIT_COUNT:
+    case OCHE_UNIT_BYTES:
+    case OCHE_UNIT_BPS:
+    case OCHE_UNIT_TIME:
+        if (param->preset.u != 0 && param->preset.u != UINT64_MAX)
+            return (struct draft_limits){preset / 32, preset * 8, false};
+        return (struct draft_limits){0,
+                                     param->unit == OCHE_UNIT_COUNT   ? 16
+                                     : param->unit == OCHE_UNIT_BYTES ? 2e5
+                                     : param->unit == OCHE_UNIT_BPS   ? 1e11
+                                                                      : 200 * US,
+                                     false};
+    default:
+        return (struct draft_limits){0, 0, false};
+    }
+}
+
+static bool names(size_t row, const struct draft_part *part, const struct oche_param *param)
+{
+    if (strcmp(rows[row].section, part->section->name) != 0)
+        return false;
+    return rows[row].key != NULL ? strcmp(rows[row].key, param->name) == 0
+                                 : rows[row].unit == param->unit;
+}
+
+struct draft_limits draft_limits(const struct draft_part *part, const struct oche_param *param)
+{
+    struct draft_limits limits = about_preset(param);
+    bool real = param->unit == OCHE_UNIT_REAL;
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)
+        if (names(i, part, param)) {
+            limits = (struct draft_limits){rows[i].least, rows[i].most, rows[i].always};
+            break;
+        }
+    if (param->unit >= OCHE_UNIT_BOOL || limits.most < limits.least)
+        return limits;
+    double minimum = real ? param->minimum.real : (double)param->minimum.u;
+    double maximum = real ? param->maximum.real : (double)param->maximum.u;
+
+    limits.least = limits.least < minimum ? minimum : limits.least;
+    limits.most = limits.most > maximum ? maximum : limits.most;
+    if (limits.most < limits.least)
+        limits.most = limits.least;
+    return limits;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One generator of worlds: draws scenarios over everything that a scenario can have, runs them and
+ * judges them. A process of its own runs them, so that a crash is a finding and not the end. A
+ * world that breaks a rule is made as small as it goes, and printed as a scenario.
+ *
+ * usage: swarm [--seed N] [--worlds N] [--seconds N] [--out DIR] [--pairs] [--quiet]
+ *        swarm FILE.yaml…     judges these, by all rules and twins
+ *
+ * Status: 0 no finding, 1 findings, 2 bad arguments.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/support/seeds.h"
+#include "tests/swarm/coverage.h"
+#include "tests/swarm/judge.h"
+#include "tests/swarm/shrink.h"
+
+#define MOST_MENDS     40  /* of one draft, before it is given up */
+#define MOST_KINDS     64  /* of findings */
+#define MOST_OF_KIND   3   /* that are made smaller */
+#define MOST_TRIES     600 /* to make one smaller */
+#define CPU_SECONDS    20  /* of one world: more is a hang */
+#define WALL_SECONDS   300 /* likewise, if it waits */
+#define MOST_RSS_KB    1500000
+#define MOST_FLOWS     400
+#define LEAST_DURATION (5 * OCHE_US)
+#define FOUND          10 /* status of a worker that stops at a finding */
+#define EVERY_TWIN     (((1U << TWINS) - 1) & ~1U)
+
+/* What workers and their parent share. */
+struct shared {
+    uint64_t seed; /* that is being run */
+    struct draft draft;
+    uint32_t twins;
+    struct swarm_verdict verdict;
+    uint64_t worlds, done, cut, refused, given_up, hops, mends;
+    char panic[256];
+    struct coverage coverage;
+};
+
+struct kind {
+    char rule[32];
+    enum swarm_twin twin;
+    unsigned count;
+};
+
+struct options {
+    uint64_t seed, worlds, seconds;
+    const char *out;
+    bool pairs, quiet;
+};
+
+static struct shared *shared;
+static struct oche_schema schema;
+static struct kind kinds[MOST_KINDS];
+static unsigned kind_count, findings;
+
+_Noreturn void oche_panic(const char *file, int line, const char *what)
+{
+    if (shared != NULL)
+        snprintf(shared->panic, sizeof(shared->panic), "%s:%d: %s", file, line, what);
+    abort();
+}
+
+/* ---- a worker ---- */
+
+static void limit_time(void)
+{
+    struct itimerval cpu = {.it_value.tv_sec = CPU_SECONDS};
+
+    setitimer(ITIMER_PROF, &cpu, NULL);
+    alarm(WALL_SECONDS);
+}
+
+static uint32_t draw_twins(struct draw *draw)
+{
+    uint32_t twins = 1U << TWIN_LONGER;
+
+    for (int i = 0; i < 2; i++)
+        twins |= 1U << (TWIN_TWO + draw_below(draw, TWINS - TWIN_TWO));
+    return twins;
+}
+
+/*
+ * Makes the run as short as it must be for few flows, since workloads that go on and on have one
+ * for every few bytes, or as long as it was drawn. False: the reader refuses it.
+ */
+static bool settle_duration(char *yaml)
+{
+    uint64_t wanted = draft_find(&shared->draft, "", "duration")->value.u;
+    uint64_t duration = wanted < LEAST_DURATION ? wanted : LEAST_DURATION;
+
+    for (;;) {
+        draft_set(&shared->draft, "", "duration", duration);
+        uint64_t flows = swarm_flows(yaml, draft_write(&shared->draft, yaml), &shared->verdict);
+
+        if (flows == SWARM_NO_FLOWS)
+            return false;
+        if (duration == wanted)
+            return true;
+        if (flows > MOST_FLOWS)
+            return true;
+        duration = duration > wanted / 4 ? wanted : 4 * duration;
+    }
+}
+
+/* Judges the draft, and another one if the reader refuses it, or if it goes on for too long. */
+static void run_seed(uint64_t seed, struct draw *draw)
+{
+    static char yaml[DRAFT_YAML_BYTES];
+    struct swarm_verdict *verdict = &shared->verdict;
+    bool settled = false;
+
+    draw->random = oche_random_stream(seed, "swarm", 0);
+    draft_draw(&shared->draft, draw);
+    shared->twins = draw_twins(draw);
+    for (int mend = 0; mend < MOST_MENDS; mend++) {
+        limit_time();
+        if ((settled || (settled = settle_duration(yaml))) &&
+            swarm_judge(yaml, draft_write(&shared->draft, yaml), shared->twins, verdict)) {
+            shared->worlds++;
+            shared->done += verdict->done;
+            shared->hops += verdict->hops;
+            coverage_count(&shared->coverage, &shared->draft, shared->twins);
+            break;
+        }
+        if (verdict->kind == SWARM_FINDING)
+            break;
+        shared->mends++;
+        if (verdict->kind == SWARM_LONG) {
+            shared->cut++;
+            draft_set(&shared->draft, "", "duration", verdict->stopped / 4 * 3 + 1);
+            continue;
+        }
+        shared->refused++;
+        if (!draft_mend(&shared->draft, verdict->text, draw)) {
+            if (getenv("SWARM_DEBUG") != NULL)
+                fprintf(stderr, "cannot mend: %s\n", verdict->text);
+            break;
+        }
+    }
+    shared->given_up += verdict->kind == SWARM_REFUSED || verdict->kind == SWARM_LONG;
+    oche_topology_free(&draw->topology);
+}
+
+static void check_memory(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    if (usage.ru_maxrss > MOST_RSS_KB && SEEDS_PERCENT == seeds_percent())
+        swarm_finding(&shared->verdict, "memory", "%ld kB were needed", usage.ru_maxrss);
+}
+
+/* Runs seeds until one is a finding, or the time is over. */
+_Noreturn static void work(uint64_t end, time_t until)
+{
+    struct draw draw = {.schema = &schema};
+
+    for (; shared->seed < end && (until == 0 || time(NULL) < until); shared->seed++) {
+        run_seed(shared->seed, &draw);
+        check_memory();
+        if (shared->verdict.kind == SWARM_FINDING)
+            _exit(FOUND);
+    }
+    _exit(0);
+}
+
+/* ---- findings ---- */
+
+/* Waits, and makes a finding of a process that ended by a signal. Returns its status. */
+static int await(pid_t child)
+{
+    int status;
+
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            exit(2);
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    int number = WTERMSIG(status);
+
+    shared->verdict.kind = SWARM_FINE;
+    if (number == SIGPROF || number == SIGALRM)
+        swarm_finding(&shared->verdict, "hang", "no end after %d s", CPU_SECONDS);
+    else if (number == SIGABRT && shared->panic[0] != '\0')
+        swarm_finding(&shared->verdict, "assertion", "%s", shared->panic);
+    else
+        swarm_finding(&shared->verdict, "crash", "signal %d, %s", number, strsignal(number));
+    return FOUND;
+}
+
+static bool judge_apart(const char *yaml, size_t bytes, uint32_t twins)
+{
+    shared->panic[0] = '\0';
+    pid_t child = fork();
+
+    if (child == 0) {
+        limit_time();
+        if (getenv("SWARM_DEBUG") == NULL)
+            fclose(stderr);
+        _exit(swarm_judge(yaml, bytes, twins, &shared->verdict) ? 0 : FOUND);
+    }
+    if (child < 0) {
+        perror("fork");
+        exit(2);
+    }
+    return await(child) != FOUND || shared->verdict.kind != SWARM_FINDING;
+}
+
+struct same {
+    char rule[32], panic[256];
+    enum swarm_twin twin;
+    uint32_t twins;
+};
+
+/* A crash may leave another word about which twin ran: its own rule is enough. */
+static bool breaks(void *context, const struct draft *draft)
+{
+    static char yaml[DRAFT_YAML_BYTES];
+    const struct same *same = context;
+    size_t bytes = draft_write(draft, yaml);
+
+    if (judge_apart(yaml, bytes, same->twins))
+        return false;
+    return strcmp(shared->verdict.rule, same->rule) == 0 &&
+           strcmp(shared->panic, same->panic) == 0 && shared->verdict.twin == same->twin;
+}
+
+static struct kind *kind_of(const struct swarm_verdict *verdict)
+{
+    for (unsigned i = 0; i < kind_count; i++)
+        if (strcmp(kinds[i].rule, verdict->rule) == 0 && kinds[i].twin == verdict->twin)
+            return &kinds[i];
+    if (kind_count == MOST_KINDS)
+        return &kinds[MOST_KINDS - 1];
+    kinds[kind_count].twin = verdict->twin;
+    memcpy(kinds[kind_count].rule, verdict->rule, sizeof(verdict->rule));
+    return &kinds[kind_count++];
+}
+
+static void write_finding(const struct options *options, uint64_t seed, const char *what,
+                          const char *yaml)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/%s-%llu.yaml", options->out, shared->verdict.rule,
+             (unsigned long long)seed);
+    FILE *file = fopen(path, "w");
+
+    if (file == NULL) {
+        perror(path);
+        return;
+    }
+    fprintf(file, "# SPDX-License-Identifier: Apache-2.0\n# %s\n%s", what, yaml);
+    fclose(file);
+    printf("repeat: tests/swarm/swarm %s\n", path);
+}
+
+/* Makes it smaller and prints it. */
+static void report(const struct options *options, uint64_t seed)
+{
+    static char yaml[DRAFT_YAML_BYTES], what[1400];
+    static struct draft smallest;
+    struct swarm_verdict verdict = shared->verdict;
+    struct same same = {.twin = verdict.twin, .twins = (1U << verdict.twin) & EVERY_TWIN};
+
+    findings++;
+    if (kind_of(&verdict)->count++ >= MOST_OF_KIND)
+        return;
+    memcpy(same.rule, verdict.rule, sizeof(same.rule));
+    memcpy(same.panic, shared->panic, sizeof(same.panic));
+    smallest = shared->draft;
+    if (!breaks(&same, &smallest))
+        same.twins = EVERY_TWIN;
+    unsigned tried = shrink(&smallest, breaks, &same, MOST_TRIES);
+
+    breaks(&same, &smallest);
+    if (shared->verdict.kind != SWARM_FINDING)
+        shared->verdict = verdict;
+    snprintf(what, sizeof(what), "%s, %s: %s", shared->verdict.rule,
+             swarm_twin_names[shared->verdict.twin], shared->verdict.text);
+    draft_write(&smallest, yaml);
+    printf("---- seed %llu (%u others tried): %s\n%s", (unsigned long long)seed, tried, what, yaml);
+    printf("repeat: tests/swarm/swarm --seed %llu --worlds 1\n", (unsigned long long)seed);
+    if (options->out != NULL)
+        write_finding(options, seed, what, yaml);
+    fflush(stdout);
+}
+
+static void print_summary(const struct options *options)
+{
+    printf("%llu worlds from seed %llu on, %llu of them to the last flow's end, %llu packet-hops; "
+           "drafts refused %llu times, made shorter %llu times, %llu given up; %u findings\n",
+           (unsigned long long)shared->worlds, (unsigned long long)options->seed,
+           (unsigned long long)shared->done, (unsigned long long)shared->hops,
+           (unsigned long long)shared->refused, (unsigned long long)shared->cut,
+           (unsigned long long)shared->given_up, findings);
+    for (unsigned i = 0; i < kind_count; i++)
+        printf("  %6u  %s, %s\n", kinds[i].count, kinds[i].rule, swarm_twin_names[kinds[i].twin]);
+}
+
+static int swarm(const struct options *options)
+{
+    time_t until = options->seconds == 0 ? 0 : time(NULL) + (time_t)options->seconds;
+    uint64_t end = options->seed + options->worlds;
+
+    coverage_make(&shared->coverage, &schema);
+    shared->seed = options->seed;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    while (shared->seed < end && (until == 0 || time(NULL) < until)) {
+        shared->panic[0] = '\0';
+        fflush(stdout);
+        pid_t child = fork();
+
+        if (child == 0)
+            work(end, until);
+        if (child < 0) {
+            perror("fork");
+            return 2;
+        }
+        if (await(child) != FOUND)
+            continue;
+        report(options, shared->seed);
+        shared->seed++;
+    }
+    if (!options->quiet)
+        coverage_print(&shared->coverage, stdout, options->pairs);
+    print_summary(options);
+    return findings > 0;
+}
+
+/* ---- scenarios that are files ---- */
+
+static int judge_file(const char *path)
+{
+    static char yaml[DRAFT_YAML_BYTES];
+    FILE *file = fopen(path, "r");
+
+    if (file == NULL) {
+        perror(path);
+        return 2;
+    }
+    size_t bytes = fread(yaml, 1, sizeof(yaml), file);
+
+    fclose(file);
+    if (!judge_apart(yaml, bytes, EVERY_TWIN)) {
+        printf("%s: %s, %s: %s\n", path, shared->verdict.rule,
+               swarm_twin_names[shared->verdict.twin], shared->verdict.text);
+        return 1;
+    }
+    if (shared->verdict.kind != SWARM_FINE) {
+        printf("%s: does not run to its end: %s\n", path, shared->verdict.text);
+        return 2;
+    }
+    return 0;
+}
+
+static bool read_number(const char *text, uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+}
+
+static bool read_options(struct options *options, int argc, char **argv)
+{
+    static const struct option known[] = {{"seed", required_argument, NULL, 's'},
+                                          {"worlds", required_argument, NULL, 'w'},
+                                          {"seconds", required_argument, NULL, 't'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"pairs", no_argument, NULL, 'p'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {0}};
+    bool fine = true;
+
+    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;)
+        switch (c) {
+        case 's':
+            fine &= read_number(optarg, &options->seed);
+            break;
+        case 'w':
+            fine &= read_number(optarg, &options->worlds);
+            break;
+        case 't':
+            fine &= read_number(optarg, &options->seconds);
+            break;
+        case 'o':
+            options->out = optarg;
+            break;
+        case 'p':
+            options->pairs = true;
+            break;
+        case 'q':
+            options->quiet = true;
+            break;
+        default:
+            fine = false;
+        }
+    if (!fine)
+        fprintf(stderr, "usage: swarm [--seed N] [--worlds N] [--seconds N] [--out DIR] [--pairs] "
+                        "[--quiet] | swarm FILE.yaml…\n");
+    return fine;
+}
+
+/* What a thread keeps of freed memory would look like memory that is not freed. */
+static void keep_nothing(char **argv)
+{
+    static const char tunable[] = "glibc.malloc.tcache_count=0";
+    const char *now = getenv("GLIBC_TUNABLES");
+
+    if (now != NULL && strcmp(now, tunable) == 0)
+        return;
+    setenv("GLIBC_TUNABLES", tunable, 1);
+    execv("/proc/self/exe", argv);
+    perror("exec");
+    exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.seed = 1, .worlds = seeds_of(1000)};
+    int status = 0;
+
+    keep_nothing(argv);
+
+    if (!read_options(&options, argc, argv))
+        return 2;
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        perror("mmap");
+        return 2;
+    }
+    oche_schema_make(&schema);
+    if (optind == argc)
+        return swarm(&options);
+    for (int i = optind; i < argc; i++) {
+        int one = judge_file(argv[i]);
+
+        status = one > status ? one : status;
+    }
+    return status;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules that hold for every world that has run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/ib_credits.h"
+#include "fabric/iofd.h"
+#include "fabric/shared_buffer.h"
+#include "sim/network/host.h"
+#include "sim/world/internal.h"
+#include "tests/swarm/judge.h"
+
+/* Time after the last flow's end until nothing can be on its way any more. */
+#define DRY (50 * OCHE_MS)
+
+#define U(value) ((unsigned long long)(value))
+
+static bool is_rogue(const struct oche_world_config *config)
+{
+    return config->endpoint != NULL && strcmp(config->endpoint->name, "rogue") == 0;
+}
+
+/* ---- flows ---- */
+
+static bool flow_is_right(const struct swarm_run *run, uint32_t i, struct swarm_verdict *verdict)
+{
+    const struct oche_flows *flows = oche_world_flows(run->world);
+    const struct oche_flow_plan *plan = &flows->plan[i];
+    const struct oche_flow_sent *sent = &flows->sent[i];
+    const struct oche_flow_received *received = &flows->received[i];
+    bool delivered = received->delivered != OCHE_NEVER, ended = sent->completed != OCHE_NEVER;
+
+    if (sent->started == OCHE_NEVER)
+        return (!delivered && !ended) ||
+               swarm_finding(verdict, "flow", "flow %u ends and never started", i);
+    uint64_t arrived = oche_world_flow_bytes(run->world, i);
+
+    if (arrived > plan->bytes || (delivered && arrived != plan->bytes))
+        return swarm_finding(verdict, "flow", "flow %u: %llu of %llu bytes arrived, delivered %d",
+                             i, U(arrived), U(plan->bytes), delivered);
+    if (ended && sent->failed == 0 && !delivered && !received->passed_over &&
+        !is_rogue(oche_world_config(run->world)))
+        return swarm_finding(verdict, "flow", "flow %u is completed and not delivered", i);
+    if ((delivered && received->delivered < sent->started) ||
+        (ended && sent->completed < sent->started))
+        return swarm_finding(verdict, "flow", "flow %u ends before it starts", i);
+    if (delivered && !oche_world_has_static_routes(oche_world_config(run->world)) &&
+        received->delivered - sent->started < oche_world_ideal_time(run->world, i))
+        return swarm_finding(verdict, "ideal", "flow %u takes %llu ps, and alone %llu", i,
+                             U(received->delivered - sent->started),
+                             U(oche_world_ideal_time(run->world, i)));
+    return true;
+}
+
+static bool flows_are_right(const struct swarm_run *run, struct swarm_verdict *verdict)
+{
+    for (uint32_t i = 0; i < oche_world_flows(run->world)->count; i++)
+        if (!flow_is_right(run, i, verdict))
+            return false;
+    return true;
+}
+
+/* ---- books ---- */
+
+static bool books_are_kept(const struct swarm_run *run, struct swarm_verdict *verdict)
+{
+    const struct oche_world_config *config = oche_world_config(run->world);
+    const struct oche_world_totals *totals = &run->totals;
+    const struct oche_nic_stats *nic = &totals->nic;
+    uint64_t sent = nic->data_packets_sent + nic->acks_sent + nic->naks_sent + nic->cnps_sent +
+                    nic->cc_packets_sent;
+    uint64_t received = nic->data_packets_received + nic->acks_received + nic->naks_received +
+                        nic->cnps_received + nic->cc_packets_received;
+    uint64_t gone = totals->lost_packets + totals->late_packets + totals->rejected_packets;
+    bool frames = oche_world_mechanism(config, &oche_ib_credits) != NULL || config->switches.pfc;
+
+    for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
+        gone += totals->drops[cause];
+    if (totals->drops[OCHE_DROP_TTL] > 0)
+        return swarm_finding(verdict, "loop", "%llu packets crossed too many links",
+                             U(totals->drops[OCHE_DROP_TTL]));
+    if (config->run.warmup > 0 || config->endpoint != NULL)
+        return true; /* what warm-up sent arrives later; others count otherwise */
+    if (sent < received + gone || sent - received - gone > totals->live_packets ||
+        (!frames && sent - received - gone != totals->live_packets))
+        return swarm_finding(
+            verdict, "books",
+            "sent %llu, received %llu, late %llu, rejected %llu, lost on links "
+            "%llu, dropped %llu, live %llu",
+            U(sent), U(received), U(totals->late_packets), U(totals->rejected_packets),
+            U(totals->lost_packets),
+            U(gone - totals->lost_packets - totals->late_packets - totals->rejected_packets),
+            U(totals->live_packets));
+    if (totals->rejected_packets > 0 && totals->flows_failed == 0)
+        return swarm_finding(verdict, "rejected", "%llu packets", U(totals->rejected_packets));
+    return true;
+}
+
+/* Bytes that receivers count are those of flows, each once. */
+static bool bytes_are_right(const struct swarm_run *run, struct swarm_verdict *verdict)
+{
+    const struct oche_world_config *config = oche_world_config(run->world);
+    const struct oche_flows *flows = oche_world_flows(run->world);
+    uint64_t bytes = 0;
+
+    if (config->run.warmup > 0 || is_rogue(config))
+        return true;
+    for (uint32_t i = 0; i < flows->count; i++)
+        if (flows->sent[i].started != OCHE_NEVER)
+            bytes += oche_world_flow_bytes(run->world, i);
+    if (bytes != run->totals.nic.delivered_bytes)
+        return swarm_finding(verdict, "once", "%llu bytes are delivered, and flows have %llu",
+                             U(run->totals.nic.delivered_bytes), U(bytes));
+    return true;
+}
+
+/* ---- no loss ---- */
+
+static bool is_lossless(const struct swarm_run *run)
+{
+    const struct oche_world_config *config = oche_world_config(run->world);
+    struct oche_headroom_lack lack;
+
+    if (config->failure_count > 0)
+        return false;
+    if (oche_world_mechanism(config, &oche_ib_credits) != NULL)
+        return true;
+    /* Of the classes of other endpoints some may be lossy. */
+    return config->switches.pfc && config->endpoint == NULL &&
+           !oche_world_headroom_lack(run->world, &lack);
+}
+
+static bool nothing_is_dropped(const struct swarm_run *run, struct swarm_verdict *verdict)
+{
+    const struct oche_world_config *config = oche_world_config(run->world);
+    const struct oche_ib_credits_params *credits = oche_world_mechanism(config, &oche_ib_credits);
+
+    if (is_lossless(run) && run->totals.drops[OCHE_DROP_BUFFER] > 0)
+        return swarm_finding(verdict, "lossless", "%llu packets are dropped",
+                             U(run->totals.drops[OCHE_DROP_BUFFER]));
+    for (uint32_t m = 0; credits != NULL && m < config->mechanism_count; m++)
+        for (uint32_t s = 0; s < oche_world_topology(run->world)->switch_count; s++) {
+            uint64_t counted[OCHE_MOST_MECHANISM_COUNTERS];
+
+            if (config->mechanisms[m] != &oche_ib_credits)
+                continue;
+            oche_switch_mechanism_counters(oche_world_switch(run->world, s), m, counted);
+            if (counted[OCHE_IB_CREDITS_PEAK] > credits->buffer_bytes)
+                return swarm_finding(verdict, "credits", "a buffer of %llu bytes holds %llu",
+                                     U(credits->buffer_bytes), U(counted[OCHE_IB_CREDITS_PEAK]));
+        }
+    return true;
+}
+
+/* ---- the end ---- */
+
+static bool switch_is_empty(const struct swarm_run *run, uint32_t number,
+                            struct swarm_verdict *verdict)
+{
+    const struct oche_world *world = run->world;
+    const struct oche_switch *sw = world->switches[number];
+    uint32_t ports = world->topology.nodes[world->topology.host_count + number].port_count;
+    uint64_t held = 0;
+    unsigned pausing = 0;
+
+    for (uint32_t p = 0; p < ports; p++) {
+        held += oche_switch_queue_bytes(sw, p);
+        for (unsigned cls = 0; cls < world->class_count; cls++) {
+            held += oche_switch_ingress_bytes(sw, p, cls);
+            pausing += oche_switch_is_pausing(sw, p, cls) + oche_switch_is_paused(sw, p, cls);
+        }
+    }
+    if (oche_switch_occupied_bytes(sw) != 0 || held != 0 || pausing != 0)
+        return swarm_finding(verdict, "ended",
+                             "switch %u: occupied %llu, in queues and accounts %llu, paused %u",
+                             number, U(oche_switch_occupied_bytes(sw)), U(held), pausing);
+    return true;
+}
+
+static bool end_is_clean(const struct swarm_run *run, struct swarm_verdict *verdict)
+{
+    const struct oche_flows *flows = oche_world_flows(run->world);
+    const struct oche_world *world = run->world;
+    oche_time last = 0;
+
+    for (uint32_t i = 0; i < flows->count; i++) {
+        if (flows->sent[i].completed == OCHE_NEVER)
+            return true;
+        if (flows->sent[i].completed > last)
+            last = flows->sent[i].completed;
+    }
+    if (world->network.now < last + DRY || world->failures != NULL)
+        return true;
+    for (uint32_t s = 0; s < world->topology.switch_count; s++)
+        if (!switch_is_empty(run, s, verdict))
+            return false;
+    if (run->totals.any_port_paused)
+        return swarm_finding(verdict, "ended", "a port is paused");
+    if (run->totals.live_packets > 0 &&
+        oche_world_mechanism(world->config, &oche_ib_credits) == NULL)
+        return swarm_finding(verdict, "ended", "%llu packets are on their way",
+                             U(run->totals.live_packets));
+    return true;
+}
+
+/* PFC deadlocks only where packets may turn back. */
+static bool deadlock_is_allowed(const struct swarm_run *run, struct swarm_verdict *verdict)
+{
+    const struct oche_world_config *config = oche_world_config(run->world);
+    const struct oche_iofd_params *iofd = oche_world_mechanism(config, &oche_iofd);
+
+    if (oche_world_deadlock(run->world) == NULL || (iofd != NULL && iofd->lanes != 0) ||
+        oche_world_has_static_routes(config) || strcmp(config->topology->name, "from_file") == 0)
+        return true;
+    return swarm_finding(verdict, "deadlock", "though packets go up and then down");
+}
+
+bool swarm_is_silent(const struct oche_world *world)
+{
+    for (uint32_t s = 0; s < world->network.shard_count; s++) {
+        const struct oche_event_queue *events = &world->network.shards[s].events;
+
+        if (events->open_next < events->open_count || events->ring_events > 0 ||
+            events->heap_count > 0)
+            return false;
+    }
+    return true;
+}
+
+/* True if a flow that is not done need not be: something was lost, and no timer says so. */
+static bool may_hang(const struct oche_world_config *config)
+{
+    return config->hosts.ack_timeout == OCHE_NEVER || is_rogue(config);
+}
+
+static bool nobody_is_stuck(const struct swarm_run *run, struct swarm_verdict *verdict)
+{
+    const struct oche_world *world = run->world;
+
+    if (!swarm_is_silent(world) || oche_world_deadlock(world) != NULL || may_hang(world->config))
+        return true;
+    for (uint32_t i = 0; i < world->flows.count; i++)
+        if (world->flows.sent[i].started != OCHE_NEVER &&
+            world->flows.sent[i].completed == OCHE_NEVER)
+            return swarm_finding(verdict, "stuck",
+                                 "flow %u is not done, and nothing will ever happen", i);
+    return true;
+}
+
+/*
+ * How far a flow has come: what its receiver has in order, and what has arrived at its host at all,
+ * since go-back-0 delivers a message as a whole.
+ */
+static uint64_t arrived_of(const struct oche_world *world, uint32_t flow)
+{
+    const struct oche_flow_plan *plan = &world->flows.plan[flow];
+
+    return oche_world_flow_bytes(world, flow) +
+           oche_host_stats(world->hosts[plan->dst])->data_bytes_received +
+           oche_host_stats(world->hosts[plan->src])->data_bytes_received;
+}
+
+uint64_t *swarm_note_arrived(const struct swarm_run *run)
+{
+    const struct oche_world *world = run->world;
+    uint64_t *arrived = calloc(world->flows.count + 1, sizeof(*arrived));
+
+    OCHE_MUST(arrived != NULL);
+    for (uint32_t i = 0; i < world->flows.count; i++)
+        arrived[i] = world->flows.sent[i].started == OCHE_NEVER ? UINT64_MAX : arrived_of(world, i);
+    return arrived;
+}
+
+/* True if so much is lost that nothing need arrive, as where no packet fits into a buffer. */
+static bool is_hopeless(const struct swarm_run *run)
+{
+    uint64_t gone = run->totals.lost_packets;
+
+    for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
+        gone += run->totals.drops[cause];
+    return gone > run->totals.nic.data_packets_sent / 4;
+}
+
+bool swarm_comes_on(const struct swarm_run *longer, const uint64_t *before,
+                    struct swarm_verdict *verdict)
+{
+    const struct oche_world *world = longer->world;
+
+    if (oche_world_deadlock(world) != NULL || may_hang(world->config) || is_hopeless(longer) ||
+        world->config->failure_count > 0 || world->config->loss.probability > 0.2)
+        return true;
+    if (!nobody_is_stuck(longer, verdict))
+        return false;
+    for (uint32_t i = 0; i < world->flows.count; i++)
+        if (before[i] != UINT64_MAX && world->flows.sent[i].completed == OCHE_NEVER &&
+            world->flows.received[i].delivered == OCHE_NEVER && arrived_of(world, i) == before[i])
+            return swarm_finding(verdict, "starved", "flow %u of %llu bytes does not come on", i,
+                                 U(world->flows.plan[i].bytes));
+    return true;
+}
+
+bool swarm_rules(const struct swarm_run *run, struct swarm_verdict *verdict)
+{
+    if (run->disorder[0] != '\0')
+        return swarm_finding(verdict, "order", "%s", run->disorder);
+    return flows_are_right(run, verdict) && books_are_kept(run, verdict) &&
+           bytes_are_right(run, verdict) && nothing_is_dropped(run, verdict) &&
+           deadlock_is_allowed(run, verdict) && nobody_is_stuck(run, verdict) &&
+           end_is_clean(run, verdict);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes a world that breaks a rule smaller, as long as it breaks the same rule. */
+#ifndef OCHE_TESTS_SWARM_SHRINK_H
+#define OCHE_TESTS_SWARM_SHRINK_H
+
+#include "tests/swarm/draft.h"
+
+/* True if the draft breaks the rule. */
+typedef bool shrink_breaks(void *context, const struct draft *draft);
+
+/* Changes `draft` in place; tries at most `tries` others. Returns how many were tried. */
+unsigned shrink(struct draft *draft, shrink_breaks *breaks, void *context, unsigned tries);
+
+#endif

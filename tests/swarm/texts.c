@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts that have a grammar: names of ports, patterns of losses, lists. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/swarm/draft.h"
+
+#define NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES + 2)
+
+/* Appends; what does not fit is left out. */
+__attribute__((format(printf, 2, 3))) static void put(char *text, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (vsnprintf(text + used, DRAFT_TEXT_BYTES - used, format, arguments) >=
+        (int)(DRAFT_TEXT_BYTES - used))
+        text[used] = '\0';
+    va_end(arguments);
+}
+
+static void put_port(char *text, struct draw *draw, bool of_switch)
+{
+    const struct oche_topology *topology = &draw->topology;
+    char name[NAME_BYTES];
+    uint32_t node;
+
+    if (of_switch)
+        node = topology->host_count + (uint32_t)draw_below(draw, topology->switch_count);
+    else
+        node = (uint32_t)draw_below(draw, topology->host_count + topology->switch_count);
+    oche_topology_port_name(topology, node,
+                            (uint32_t)draw_below(draw, topology->nodes[node].port_count), name,
+                            sizeof(name));
+    put(text, "%s", name);
+}
+
+static void put_queues(char *text, struct draw *draw)
+{
+    for (uint64_t n = 1 + draw_below(draw, 3); n > 0; n--) {
+        put_port(text, draw, true);
+        put(text, "%s", n > 1 ? ", " : "");
+    }
+}
+
+static void put_link(char *text, struct draw *draw)
+{
+    for (uint64_t n = 1 + draw_below(draw, 2); n > 0; n--) {
+        put_port(text, draw, false);
+        put(text, "%s", n > 1 ? ", " : "");
+    }
+}
+
+static void put_switch(char *text, struct draw *draw)
+{
+    const struct oche_topology *topology = &draw->topology;
+
+    put(text, "%s",
+        topology->nodes[topology->host_count + draw_below(draw, topology->switch_count)].name);
+}
+
+static void put_pattern(char *text, struct draw *draw)
+{
+    put(text, "%s", draw_one_in(draw, 2) ? "data:" : "");
+    for (uint64_t n = 1 + draw_below(draw, 3); n > 0; n--) {
+        unsigned first = (unsigned)draw_scale(draw, 1, 300);
+        unsigned last = first + (unsigned)draw_below(draw, 8);
+
+        switch (draw_below(draw, 5)) {
+        case 0:
+            put(text, "%u", first);
+            break;
+        case 1:
+            put(text, "%u-%u", first, last);
+            break;
+        case 2:
+            put(text, "every %u", first + 1);
+            break;
+        case 3:
+            put(text, "psn %u", first - 1);
+            break;
+        default:
+            put(text, "psn %u-%u", first - 1, last);
+        }
+        put(text, "%s", n > 1 ? ", " : "");
+    }
+}
+
+/* Hosts or tenants with a weight: rising, as none may be named twice. */
+static void put_weights(char *text, struct draw *draw, uint64_t below)
+{
+    for (uint64_t i = 0, any = 0; i < below; i++)
+        if (draw_one_in(draw, 2))
+            put(text, "%s%u:%u", any++ > 0 ? ", " : "", (unsigned)i,
+                1 + (unsigned)draw_below(draw, 9));
+}
+
+static void put_pairs(char *text, struct draw *draw)
+{
+    uint32_t hosts = draw->topology.host_count;
+
+    for (uint64_t n = 1 + draw_below(draw, 6); n > 0; n--) {
+        uint32_t src = (uint32_t)draw_below(draw, hosts);
+        uint32_t dst = (src + 1 + (uint32_t)draw_below(draw, hosts - 1)) % hosts;
+
+        put(text, "%u>%u%s", src, dst, n > 1 ? ", " : "");
+    }
+}
+
+static void put_sizes(char *text, struct draw *draw)
+{
+    for (uint64_t n = 1 + draw_below(draw, 4); n > 0; n--)
+        put(text, "%uB%s", (unsigned)draw_scale(draw, 1, 60000), n > 1 ? ", " : "");
+}
+
+static void put_mechanisms(char *text, struct draw *draw)
+{
+    uint64_t count = 0;
+
+    while (oche_switch_mechanisms[count] != NULL)
+        count++;
+    for (uint64_t i = 0, any = 0; i < count; i++)
+        if (draw_one_in(draw, 4))
+            put(text, "%s%s", any++ > 0 ? ", " : "", oche_switch_mechanisms[i]->name);
+}
+
+/* What a name can be without being YAML's own. */
+static void put_words(char *text, struct draw *draw)
+{
+    static const char letters[] = "aZ0 _-:{}[]#&*!|>'\"%@`,?\\/.~=";
+
+    for (uint64_t n = draw_below(draw, 20); n > 0; n--)
+        put(text, "%c", letters[draw_below(draw, sizeof(letters) - 1)]);
+}
+
+static bool is(const struct draft_part *part, const struct oche_param *param, const char *section,
+               const char *key)
+{
+    return strcmp(part->section->name, section) == 0 && strcmp(param->name, key) == 0;
+}
+
+bool draft_draw_text(char *text, const struct draft_part *part, const struct oche_param *param,
+                     struct draw *draw)
+{
+    text[0] = '\0';
+    if (is(part, param, "", "name") || is(part, param, "", "description"))
+        put_words(text, draw);
+    else if (is(part, param, "switch", "mechanisms"))
+        put_mechanisms(text, draw);
+    else if (is(part, param, "measure", "queues"))
+        put_queues(text, draw);
+    else if (is(part, param, "loss", "pattern"))
+        put_pattern(text, draw);
+    else if (is(part, param, "loss", "port"))
+        put_port(text, draw, false);
+    else if (is(part, param, "failures", "link"))
+        put_link(text, draw);
+    else if (is(part, param, "failures", "switch"))
+        put_switch(text, draw);
+    else if (is(part, param, "congestion_control", "weights"))
+        put_weights(text, draw, draw->topology.host_count);
+    else if (is(part, param, "congestion_control", "tenant_shares"))
+        put_weights(text, draw, 4);
+    else if (is(part, param, "workload", "pairs"))
+        put_pairs(text, draw);
+    else if (is(part, param, "workload", "sizes"))
+        put_sizes(text, draw);
+    return text[0] != '\0';
+}
