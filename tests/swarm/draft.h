@@ -74,9 +74,15 @@ size_t draft_write(const struct draft *draft, char *yaml);
 /* limits.c: a narrower range for `param`, so that worlds stay small; in the units of the table. */
 struct draft_limits {
     double least, most;
-    bool always; /* give it in every draft: the default would be too large */
+    unsigned percent; /* of drafts give it; 100: the default would be too large; 0: by chance */
 };
 struct draft_limits draft_limits(const struct draft_part *part, const struct oche_param *param);
+
+/* True if the parameter must be given. */
+static inline bool draft_is_needed(const struct draft_part *part, const struct oche_param *param)
+{
+    return draft_limits(part, param).percent == 100;
+}
 
 /* texts.c: draws a text for a parameter that has a grammar; false: not known. */
 bool draft_draw_text(char *text, const struct draft_part *part, const struct oche_param *param,

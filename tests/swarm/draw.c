@@ -48,9 +48,9 @@ static uint64_t draw_whole(const struct draft_part *part, const struct oche_para
 
     if (param->minimum.u == 0 && limits.least == 0 && draw_one_in(draw, 8))
         return 0;
-    if (param->maximum.u == OCHE_NEVER && !limits.always && draw_one_in(draw, 6))
+    if (param->maximum.u == OCHE_NEVER && limits.percent < 100 && draw_one_in(draw, 6))
         return OCHE_NEVER;
-    if (!limits.always && draw_one_in(draw, 24))
+    if (limits.percent < 100 && draw_one_in(draw, 24))
         return clip(param, (uint64_t)(draw_one_in(draw, 2) ? limits.least : limits.most));
     if (param->unit == OCHE_UNIT_COUNT && limits.most - limits.least < 64)
         return clip(param, (uint64_t)limits.least +
@@ -118,10 +118,32 @@ static void draw_values(struct draft_part *part, struct draw *draw)
         const struct oche_param *param = &table->params[i];
         struct draft_limits limits = draft_limits(part, param);
 
-        if (limits.most < limits.least || (!limits.always && draw_below(draw, 100) >= percent))
+        if (limits.percent == 0)
+            limits.percent = percent;
+        if (limits.most < limits.least || draw_below(draw, 100) >= limits.percent)
             continue;
         part->value_count += draft_draw_value(&part->values[part->value_count], part, param, draw);
     }
+}
+
+/* An entry of `failures` names one of these. */
+static void keep_one_place(struct draft_part *part, struct draw *draw)
+{
+    static const char *const places[] = {"link", "switch", "random"};
+    uint32_t named[OCHE_COUNT_OF(places)];
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < part->value_count; i++)
+        for (size_t k = 0; k < OCHE_COUNT_OF(places); k++)
+            if (strcmp(part->values[i].param->name, places[k]) == 0)
+                named[count++] = i;
+    if (count < 2)
+        return;
+    uint64_t kept = draw_below(draw, count);
+
+    while (count-- > 0)
+        if (count != kept)
+            draft_remove_value(part, named[count]);
 }
 
 static bool needs_file(const struct draft_part *part)
@@ -140,6 +162,8 @@ static void draw_part(struct draft_part *part, const struct oche_section *sectio
             part->variant = (uint32_t)draw_below(draw, section->variant_count);
         while (needs_file(part));
     draw_values(part, draw);
+    if (strcmp(section->name, "failures") == 0)
+        keep_one_place(part, draw);
 }
 
 static struct draft_part *add(struct draft *draft, const struct oche_section *section,
@@ -218,7 +242,7 @@ static uint64_t entries(struct draft *draft, const struct oche_section *section,
     if (section->list && section->optional)
         return draw_one_in(draw, 3) ? 1 + draw_below(draw, MOST_FAILURES) : 0;
     if (section->list)
-        return 1 + draw_below(draw, MOST_WORKLOAD);
+        return draw_one_in(draw, 2) ? 1 : 1 + draw_below(draw, MOST_WORKLOAD);
     if (oche_switch_mechanism_find(section->name) != NULL)
         return has_mechanism(draft, section) && draw_below(draw, 4) != 0;
     if (section->selector != NULL)
@@ -268,7 +292,7 @@ static bool mend_value(struct draft_part *part, const char *key, struct draw *dr
         number++;
     if (number == DRAFT_MOST_VALUES)
         return false;
-    if (number < part->value_count && !draft_limits(part, param).always && draw_one_in(draw, 2)) {
+    if (number < part->value_count && !draft_is_needed(part, param) && draw_one_in(draw, 2)) {
         draft_remove_value(part, number);
         return true;
     }

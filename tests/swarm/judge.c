@@ -8,17 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "sim/capture/capture.h"
 #include "sim/network/network.h"
 
-#define FILE_NAME      "swarm.yaml"
-#define MOST_EVENTS    250000  /* of the run itself */
-#define MOST_EVENTS_ON 2500000 /* of the twin that goes on */
-#define LEAST_LEAK     512     /* bytes: blocks are a little longer here and there */
-#define MOST_FLOWS     2000
-#define LEAST_ON       (2 * OCHE_SEC) /* simulated time that the twin goes on for, at least */
+#define FILE_NAME         "swarm.yaml"
+#define MOST_EVENTS       250000  /* of the run itself */
+#define MOST_EVENTS_ON    2500000 /* of the twin that goes on */
+#define MOST_EVENTS_APART 30000   /* of a run that is repeated with threads */
+#define MOST_ROWS_APART   200
+#define LEAST_LEAK        512 /* bytes: blocks are a little longer here and there */
+#define MOST_RSS_KB       1000000
+#define MOST_FLOWS        2000
+#define LEAST_ON          (2 * OCHE_SEC) /* simulated time that the twin goes on for, at least */
 
 const char *const swarm_twin_names[TWINS] = {"alone",   "two_threads", "three_threads", "bytes",
                                              "payload", "unmeasured",  "captured",      "longer"};
@@ -179,6 +183,7 @@ static bool run_world(struct swarm_run *run, enum swarm_twin twin, struct oche_c
 /* What the run itself left for its twins. */
 struct first {
     struct swarm_digest *digest;
+    uint64_t rows;     /* of its time series, for each of which threads are started anew */
     uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
 };
 
@@ -190,7 +195,10 @@ static bool all_ended(const struct swarm_run *run)
 static bool judge_first(struct swarm_run *run, struct first *first, struct swarm_verdict *verdict)
 {
     verdict->hops = run->totals.hops;
+    verdict->events = run->totals.events;
     verdict->done = all_ended(run);
+    if (oche_world_series_count(run->world) > 0)
+        first->rows = oche_world_series(run->world, 0).count;
     first->digest = swarm_digest_take(run);
     first->arrived = verdict->done ? NULL : swarm_note_arrived(run);
     const char *strange = swarm_digest_strange(first->digest);
@@ -205,6 +213,10 @@ static bool judge_twin(struct swarm_run *run, enum swarm_twin twin, const struct
 {
     if (twin == TWIN_LONGER)
         return swarm_comes_on(run, first->arrived, verdict);
+    /* Windows end where measures are taken, and runs that stop early stop at windows' ends. */
+    if (twin == TWIN_UNMEASURED &&
+        oche_world_network(run->world)->now < run->scenario->config.run.duration)
+        return true;
     struct swarm_digest *digest = swarm_digest_take(run);
     bool same = swarm_digest_same(first->digest, digest, run, verdict);
 
@@ -265,6 +277,17 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
     return fine;
 }
 
+/* Threads wait for each other after a few events, which takes its time. */
+static bool is_worth(enum swarm_twin twin, const struct first *first,
+                     const struct swarm_verdict *verdict)
+{
+    if (twin == TWIN_LONGER)
+        return first->arrived != NULL;
+    if (twin != TWIN_TWO && twin != TWIN_THREE)
+        return true;
+    return verdict->events < MOST_EVENTS_APART && first->rows < MOST_ROWS_APART;
+}
+
 static bool run_all(const char *yaml, size_t bytes, uint32_t twins, struct swarm_verdict *verdict)
 {
     struct first first = {0};
@@ -273,7 +296,7 @@ static bool run_all(const char *yaml, size_t bytes, uint32_t twins, struct swarm
     bool fine = run_one(yaml, bytes, TWIN_NONE, &first, verdict);
 
     for (enum swarm_twin twin = TWIN_TWO; fine && twin < TWINS; twin++)
-        if ((twins >> twin & 1) && (twin != TWIN_LONGER || first.arrived != NULL))
+        if ((twins >> twin & 1) && is_worth(twin, &first, verdict))
             fine = run_one(yaml, bytes, twin, &first, verdict);
     swarm_digest_free(first.digest);
     free(first.arrived);
@@ -287,11 +310,20 @@ static size_t allocated(void)
     return info.uordblks + info.hblkhd;
 }
 
+static bool is_modest(struct swarm_verdict *verdict)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss < MOST_RSS_KB ||
+           swarm_finding(verdict, "memory", "%ld MB were needed", usage.ru_maxrss / 1000);
+}
+
 bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, struct swarm_verdict *verdict)
 {
     size_t before = allocated(), after;
 
-    if (!run_all(yaml, bytes, twins, verdict))
+    if (!run_all(yaml, bytes, twins, verdict) || !is_modest(verdict))
         return false;
     after = allocated();
     if (after <= before)

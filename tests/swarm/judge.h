@@ -35,7 +35,7 @@ struct swarm_verdict {
     char rule[32];
     char text[1024];
     oche_time stopped;
-    uint64_t hops;
+    uint64_t hops, events;
     bool done; /* every flow ended */
 };
 

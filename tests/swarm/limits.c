@@ -15,21 +15,23 @@ static const struct {
     const char *section, *key; /* key NULL: all of that unit */
     enum oche_unit unit;       /* with key NULL */
     double least, most;
-    bool always;
+    unsigned percent; /* of drafts that give it, whatever else they give; 0: by chance */
 } rows[] = {
     {"", "seed", .least = 0, .most = 1e6},
-    {"", "duration", .least = 20 * US, .most = 200 * MS, .always = true},
+    {"", "duration", .least = 20 * US, .most = 200 * MS, .percent = 100},
     {"", "warmup", .least = 0, .most = MS},
     {"", "model", .least = 1, .most = 0}, /* worlds are of packets */
     {"", "bytes", .least = 1, .most = 0}, /* tried for each world: judge.c */
     {"", "payload", .least = 1, .most = 0},
-    {"topology", "hosts", .least = 2, .most = 8, .always = true},
-    {"topology", "k", .least = 2, .most = 4, .always = true},
-    {"topology", "oversubscription", .least = 0, .most = 4, .always = true},
-    {"topology", NULL, OCHE_UNIT_COUNT, .least = 0, .most = 4, .always = true},
+    {"topology", "hosts", .least = 2, .most = 8, .percent = 100},
+    {"topology", "k", .least = 2, .most = 4, .percent = 100},
+    {"topology", "oversubscription", .least = 0, .most = 0, .percent = 100},
+    {"topology", "uplinks_per_tor", .least = 1, .most = 3, .percent = 100},
+    {"topology", NULL, OCHE_UNIT_COUNT, .least = 0, .most = 4, .percent = 100},
     {"topology", NULL, OCHE_UNIT_BPS, .least = 3e8, .most = 4e11},
     {"topology", NULL, OCHE_UNIT_TIME, .least = 5e3, .most = 20 * US},
     {"routes", "reroute", .least = 0, .most = 2 * MS},
+    {"switch", "mechanisms", .percent = 40},
     {"switch", "buffer", .least = 5e3, .most = 12e6},
     {"switch", "kmin", .least = 0, .most = 1e5},
     {"switch", "kmax", .least = 0, .most = 4e5},
@@ -40,7 +42,11 @@ static const struct {
     {"host", "window", .least = 0, .most = 200},
     {"host", "priority_upto", .least = 0, .most = 2e4},
     {"host", "feedback_jitter", .least = 0, .most = 100 * US},
-    {"workload", "bytes", .least = 1, .most = 3e5, .always = true},
+    {"workload", "bytes", .least = 1, .most = 1e5, .percent = 100},
+    {"workload", "messages", .least = 0, .most = 6, .percent = 80},
+    {"workload", "stop", .least = US, .most = 300 * US, .percent = 70},
+    {"workload", "pairs", .least = 0, .most = 6, .percent = 100},
+    {"workload", "degree", .least = 1, .most = 8, .percent = 100},
     {"workload", "tenant", .least = 0, .most = 5},
     {"workload", "load", .least = 0.001, .most = 2},
     {"workload", "share", .least = 0.01, .most = 1},
@@ -49,9 +55,11 @@ static const struct {
     {"workload", NULL, OCHE_UNIT_COUNT, .least = 0, .most = 12},
     {"workload", NULL, OCHE_UNIT_TIME, .least = 0, .most = MS},
     {"loss", "probability", .least = 0, .most = 0.3},
-    {"failures", "random", .least = 0, .most = 4},
-    {"failures", "at", .least = 0, .most = 2 * MS},
-    {"failures", "until", .least = 0, .most = 20 * MS},
+    {"failures", "random", .least = 1, .most = 4, .percent = 50},
+    {"failures", "link", .percent = 50},
+    {"failures", "switch", .percent = 50},
+    {"failures", "at", .least = 0, .most = 2 * MS, .percent = 80},
+    {"failures", "until", .least = 1, .most = 20 * MS, .percent = 60},
     {"measure", "interval", .least = 0, .most = MS},
 };
 
@@ -63,22 +71,22 @@ static struct draft_limits about_preset(const struct oche_param *param)
     switch (param->unit) {
     case OCHE_UNIT_REAL:
         if (param->maximum.real <= 1)
-            return (struct draft_limits){param->minimum.real, param->maximum.real, false};
-        return (struct draft_limits){param->preset.real / 16, param->preset.real * 16 + 1, false};
+            return (struct draft_limits){param->minimum.real, param->maximum.real, 0};
+        return (struct draft_limits){param->preset.real / 16, param->preset.real * 16 + 1, 0};
     case OCHE_UNIT_COUNT:
     case OCHE_UNIT_BYTES:
     case OCHE_UNIT_BPS:
     case OCHE_UNIT_TIME:
         if (param->preset.u != 0 && param->preset.u != UINT64_MAX)
-            return (struct draft_limits){preset / 32, preset * 8, false};
+            return (struct draft_limits){preset / 32, preset * 8, 0};
         return (struct draft_limits){0,
                                      param->unit == OCHE_UNIT_COUNT   ? 16
                                      : param->unit == OCHE_UNIT_BYTES ? 2e5
                                      : param->unit == OCHE_UNIT_BPS   ? 1e11
                                                                       : 200 * US,
-                                     false};
+                                     0};
     default:
-        return (struct draft_limits){0, 0, false};
+        return (struct draft_limits){0, 0, 0};
     }
 }
 
@@ -97,7 +105,7 @@ struct draft_limits draft_limits(const struct draft_part *part, const struct och
 
     for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)
         if (names(i, part, param)) {
-            limits = (struct draft_limits){rows[i].least, rows[i].most, rows[i].always};
+            limits = (struct draft_limits){rows[i].least, rows[i].most, rows[i].percent};
             break;
         }
     if (param->unit >= OCHE_UNIT_BOOL || limits.most < limits.least)

@@ -52,7 +52,7 @@ static bool drop_values(struct shrinking *shrinking)
         for (uint32_t k = shrinking->best->parts[i].value_count; k-- > 0;) {
             const struct draft_part *part = &shrinking->best->parts[i];
 
-            if (draft_limits(part, part->values[k].param).always)
+            if (draft_is_needed(part, part->values[k].param))
                 continue;
             begin(shrinking);
             draft_remove_value(&shrinking->trial->parts[i], k);

@@ -122,7 +122,7 @@ static void put_mechanisms(char *text, struct draw *draw)
     while (oche_switch_mechanisms[count] != NULL)
         count++;
     for (uint64_t i = 0, any = 0; i < count; i++)
-        if (draw_one_in(draw, 4))
+        if (draw_one_in(draw, oche_switch_mechanisms[i]->only_for != NULL ? 12 : 2))
             put(text, "%s%s", any++ > 0 ? ", " : "", oche_switch_mechanisms[i]->name);
 }
 
