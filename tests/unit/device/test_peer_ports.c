@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/cc/cc.h"
+#include "core/wire/cnp.h"
 #include "device/internal.h"
 #include "tests/support/crc.h"
 #include "tests/unit/device/pair.h"
@@ -183,11 +184,15 @@ static void requests_of_a_peer_that_answers(void **state)
 
 /* ---- CNPs ---- */
 
+/* They name the right PSN, as if it were known: only the port is wrong. */
 static void forge_cnps(struct pair *pair, uint16_t port, unsigned count)
 {
-    const struct oche_packet cnp = {
+    struct oche_packet cnp = {
         .opcode = OCHE_CNP, .pkey = 0xffff, .dest_qpn = oche_qp_number(pair->a.qp)};
+    struct oche_qp_losses losses;
 
+    oche_qp_losses(pair->a.qp, &losses);
+    oche_cnp_put_psn(&cnp, losses.una);
     for (unsigned i = 0; i < count; i++)
         forge(&pair->a, &pair->b, port, &cnp);
 }
