@@ -189,6 +189,20 @@ static void check_recv(struct qp_work *w, int side, const struct oche_completion
     r->done++;
 }
 
+/*
+ * Whether no retries can be used up on this link. A receiver that keeps packets refuses, for want
+ * of a receive, also what it would have kept, and leaves that to the sender's timer.
+ */
+static bool too_good_to_fail(const struct qp_work *w, int side, uint32_t retries)
+{
+    const struct pair_options *o = &w->pair->options;
+    const struct oche_recovery_scheme *peers =
+        side == 0 && o->peer_recovery != NULL ? o->peer_recovery : o->recovery;
+    const bool refused = peers->extend != NULL && w->pair->side[1 - side].out_rnr_naks > 0;
+
+    return w->plan.mild || (w->plan.clean && (retries >= 7 || !refused));
+}
+
 /* Whether this can be the end of a queue pair: what was spent on it, and whether it had to be. */
 static void judge_failure(struct qp_work *w, int side)
 {
@@ -213,7 +227,7 @@ static void judge_failure(struct qp_work *w, int side)
     QP_WORK_CHECK(w, o->retry_count != UINT32_MAX && spent > retries,
                   "side %d: retries exceeded by %lu timeouts, %u are allowed", side,
                   (unsigned long)spent, retries);
-    QP_WORK_CHECK(w, !alone || !(w->plan.clean || w->plan.mild),
+    QP_WORK_CHECK(w, !alone || !too_good_to_fail(w, side, retries),
                   "side %d, work %u: retries exceeded on a link that is too good for that", side,
                   way->failed);
 }

@@ -170,21 +170,22 @@ static bool run_pairs(uint64_t runs)
 {
     struct qp_work_tally tally = {0};
     uint64_t first = 1000000;
-    bool good = true;
 
     for (size_t i = 0; i < OCHE_COUNT_OF(mended); i++)
-        good = run(mended[i].setting, mended[i].seed, mended[i].seed, &tally) && good;
+        if (!run(mended[i].setting, mended[i].seed, mended[i].seed, &tally))
+            return false;
     for (size_t a = 0; a < SETTINGS; a++)
         for (size_t b = 0; b < SETTINGS; b++) {
             char both[300];
             if (a == b || strchr(settings[a].text, '/') || strchr(settings[b].text, '/'))
                 continue;
             snprintf(both, sizeof(both), "%s/%s", settings[a].text, settings[b].text);
-            good = run(both, first, first + runs - 1, &tally) && good;
+            if (!run(both, first, first + runs - 1, &tally))
+                return false;
             first += 1000;
         }
     tell("pairs", &tally);
-    return good;
+    return true;
 }
 
 static bool both_forms(uint64_t runs)
