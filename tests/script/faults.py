@@ -14,7 +14,11 @@ import sys
 import time
 
 A, B, MIDDLE = (f"127.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}.{i}" for i in (1, 2, 3))
-RECOVERY = ["go_back_n", "selective_repeat,rto_low=5ms,rto_high=20ms"]
+SELECTIVE = "selective_repeat,rto_low=5ms,rto_high=20ms"
+RECOVERY = ["go_back_n", SELECTIVE]
+# Ends that need not have the same; each receives what the other sends.
+UNLIKE = [("go_back_0", "go_back_n"), (SELECTIVE, "go_back_0"), ("go_back_0", SELECTIVE),
+          ("improved_go_back_n,nak_interval=1ms", SELECTIVE), ("go_back_n", "improved_go_back_n")]
 # Packets in a million: lost, duplicated, reordered, damaged; MiB by each operation.
 NETWORKS = [(0, 0, 0, 0, 16), (2000, 0, 0, 0, 8), (0, 0, 20000, 0, 8), (0, 20000, 0, 0, 8),
             (0, 0, 0, 10000, 8), (10000, 10000, 10000, 10000, 4), (50000, 20000, 50000, 20000, 1)]
@@ -38,7 +42,7 @@ def until_free(address):
     fail("a process that was killed still has", address)
 
 
-def through(loopback, proxy, recovery, network, ids="zero"):
+def through(loopback, proxy, recovery, network, ids="zero", peers=None):
     faults = ["--lose", "--duplicate", "--reorder", "--corrupt"]
     options = [f"{name}={value}" for name, value in zip(faults, network)]
     bad = subprocess.Popen([proxy, *options, "--ids", ids, MIDDLE, A, B], stdin=subprocess.PIPE,
@@ -47,12 +51,12 @@ def through(loopback, proxy, recovery, network, ids="zero"):
         fail("the proxy does not start")
     command = [loopback, "--bytes", str(network[4] << 20), "--message", "65536", "--mtu", "1024",
                "--in-flight", "2", "--retries", "1000", "--ack-timeout", "20ms",
-               "--recovery", recovery, "--via", MIDDLE, A, B]
+               "--recovery", recovery, "--peer-recovery", peers or recovery, "--via", MIDDLE, A, B]
     if ids != "zero":
         command.insert(1, "--lenient")
     run = subprocess.run(command, capture_output=True, text=True, timeout=150)
     said = bad.communicate("")[0]
-    print(f"{recovery} {network} {ids}:\n{run.stdout}{run.stderr}{said}", flush=True)
+    print(f"{recovery} {peers or 'at both ends'} {network} {ids}:\n{run.stdout}{run.stderr}{said}", flush=True)
     if run.returncode != 0:
         fail(*command)
     done = {key: int(re.search(key + r" (\d+)", said).group(1)) for key in KEYS}
@@ -130,6 +134,8 @@ def main(loopback, proxy):
             through(loopback, proxy, recovery, (1000, 1000, 1000, 10000, 16), ids)
         killed(loopback, "--recovery", recovery, A, B)
         killed(loopback, "--recovery", recovery, "--share", A, A)
+    for recovery, peers in UNLIKE:
+        through(loopback, proxy, recovery, (5000, 2000, 5000, 0, 2), peers=peers)
 
 
 if __name__ == "__main__":
