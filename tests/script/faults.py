@@ -56,7 +56,8 @@ def through(loopback, proxy, recovery, network, ids="zero", peers=None):
         command.insert(1, "--lenient")
     run = subprocess.run(command, capture_output=True, text=True, timeout=150)
     said = bad.communicate("")[0]
-    print(f"{recovery} {peers or 'at both ends'} {network} {ids}:\n{run.stdout}{run.stderr}{said}", flush=True)
+    ends = f"{recovery} and {peers or recovery}"
+    print(f"{ends} {network} {ids}:\n{run.stdout}{run.stderr}{said}", flush=True)
     if run.returncode != 0:
         fail(*command)
     done = {key: int(re.search(key + r" (\d+)", said).group(1)) for key in KEYS}
