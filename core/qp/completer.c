@@ -547,12 +547,15 @@ static void response(struct oche_qp *qp, const struct oche_packet *packet,
         struct oche_nic_stats *stats = &qp->nic->stats;
         stats->data_packets_received++;
         stats->data_bytes_received += packet->payload_bytes;
-        if (OCHE_UNLIKELY(packet->ecn == OCHE_ECN_CE))
+        bool marked = packet->ecn == OCHE_ECN_CE;
+        if (OCHE_UNLIKELY(marked))
             stats->ce_received++;
         qp_trace(qp, now, OCHE_TRACE_DATA_ARRIVED, packet->psn,
                  packet->payload_bytes | (uint64_t)packet->opcode << 32 |
                      (uint64_t)packet->ecn << 40);
-        congestion_arrived(qp, packet, now);
+        if (OCHE_LIKELY(!marked) ||
+            congestion_mark_counts(qp, oche_psn_diff(packet->psn, qp->tx.una)))
+            congestion_arrived(qp, packet, now);
     } else {
         qp->nic->stats.acks_received++;
         qp_trace(qp, now, OCHE_TRACE_ACK_ARRIVED, packet->psn, packet->aeth);

@@ -44,6 +44,7 @@
  * ordered.
  */
 #define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
+#define MARK_REACH        32768      /* PSNs; see congestion_mark_counts */
 #define FOR_EVER          UINT32_MAX /* a retry count without a limit */
 #define PACE_CREDIT_BYTES UINT64_C(16384)
 #define RTT_SAMPLES       1024 /* a power of two */
@@ -557,6 +558,16 @@ void pacer_limit(struct oche_qp *qp, uint64_t bps, oche_time now);
 oche_time pacer_due(const struct oche_qp *qp, oche_time now);
 
 /* ---- congestion.c ---- */
+
+/*
+ * True if the mark of a packet counts, whose PSN may be `ahead` of the expected one or behind it. A
+ * stranger, who does not know the PSNs, must not have us send the peer CNPs. The peer's own packets
+ * come closer, even behind a loss that it has not heard of. UC takes any PSN.
+ */
+static inline bool congestion_mark_counts(const struct oche_qp *qp, int32_t ahead)
+{
+    return qp->transport != OCHE_TRANSPORT_RC || (ahead <= MARK_REACH && ahead >= -MARK_REACH);
+}
 
 void congestion_start(struct oche_qp *qp, oche_time now);
 /* Tells the scheme, if it was started, that nothing more will be sent. */

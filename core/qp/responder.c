@@ -727,11 +727,13 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
     qp_heard(qp, packet, packet->psn == qp->rx.epsn);
     nic->stats.data_packets_received++;
     nic->stats.data_bytes_received += packet->payload_bytes;
-    if (OCHE_UNLIKELY(packet->ecn == OCHE_ECN_CE))
+    bool marked = packet->ecn == OCHE_ECN_CE;
+    if (OCHE_UNLIKELY(marked))
         nic->stats.ce_received++;
     qp_trace(qp, now, OCHE_TRACE_DATA_ARRIVED, packet->psn,
              packet->payload_bytes | (uint64_t)packet->opcode << 32 | (uint64_t)packet->ecn << 40);
-    congestion_arrived(qp, packet, now);
+    if (OCHE_LIKELY(!marked) || congestion_mark_counts(qp, oche_psn_diff(packet->psn, qp->rx.epsn)))
+        congestion_arrived(qp, packet, now);
     do {
         verdict = run_checks(&a);
         if (OCHE_LIKELY(verdict == GO))

@@ -191,6 +191,36 @@ static void unreliable(void **state)
     pair_close(pair);
 }
 
+/* Marked data that the peer cannot have sent leads to no CNP, which would name the right PSN. */
+static void forged_marks(void **state)
+{
+    static const struct {
+        int32_t ahead; /* of the expected PSN */
+        bool counts;
+    } cases[] = {{1, true},      {-1, true},      {32768, true},    {-32768, true},
+                 {32769, false}, {-32769, false}, {1 << 22, false}, {-(1 << 22), false}};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
+        for (unsigned read = 0; read < 2; read++) {
+            struct link link;
+            struct pair *pair =
+                open_pair((struct pair_options){.first_psn = 0x400000}, false, &link);
+            const uint8_t opcode = read ? OCHE_RC_READ_RESPONSE_MIDDLE : OCHE_RC_WRITE_MIDDLE;
+            const uint32_t from = read ? 0x400000 + 1000 : 0x400000;
+            const uint32_t psn = oche_psn_add(from, (uint32_t)cases[i].ahead & OCHE_PSN_MASK);
+            struct oche_packet packet = pair_packet(pair, 0, opcode, psn, PAIR_MTU);
+
+            packet.ecn = OCHE_ECN_CE;
+            oche_nic_receive(pair->side[1].nic, &packet, pair->now);
+            pair_run(pair, pair->now + OCHE_US);
+            assert_int_equal(oche_nic_stats(pair->side[1].nic)->ce_received, 1);
+            assert_int_equal(oche_nic_stats(pair->side[1].nic)->cnps_sent, cases[i].counts);
+            pair_close(pair);
+        }
+    }
+}
+
 /*
  * Bytes that 20 ms of WRITEs deliver, while a stranger sends CNPs: none; such without a PSN; or
  * with each PSN in turn, as often as it can.
@@ -239,8 +269,8 @@ static void flood(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(genuine),    cmocka_unit_test(edges), cmocka_unit_test(restarted),
-        cmocka_unit_test(unreliable), cmocka_unit_test(flood),
+        cmocka_unit_test(genuine),    cmocka_unit_test(edges),        cmocka_unit_test(restarted),
+        cmocka_unit_test(unreliable), cmocka_unit_test(forged_marks), cmocka_unit_test(flood),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
