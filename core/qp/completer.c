@@ -414,6 +414,10 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         if (OCHE_UNLIKELY(qp->tx.una != target) && is_read_or_atomic(qp->head_opcode))
             response_gap(qp, now);
     }
+    if (OCHE_UNLIKELY(stale) && oche_psn_diff(target, before) < -PSN_REACH) {
+        nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
+        return;
+    }
     if (OCHE_LIKELY(ack))
         qp->nic->stats.acks_received++;
     else

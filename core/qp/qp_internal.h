@@ -43,8 +43,12 @@
  * Most PSNs outstanding, and in one message: less than half the circle, so that PSNs can be
  * ordered.
  */
-#define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
-#define MARK_REACH        32768      /* PSNs; see congestion_mark_counts */
+#define MAX_PSN_WINDOW ((UINT32_C(1) << 23) - 1)
+/*
+ * How far the PSNs of the peer's packets can be from those that we expect, behind losses, resent or
+ * late. What is farther away is a stranger's, who does not know them.
+ */
+#define PSN_REACH         32768
 #define FOR_EVER          UINT32_MAX /* a retry count without a limit */
 #define PACE_CREDIT_BYTES UINT64_C(16384)
 #define RTT_SAMPLES       1024 /* a power of two */
@@ -566,7 +570,7 @@ oche_time pacer_due(const struct oche_qp *qp, oche_time now);
  */
 static inline bool congestion_mark_counts(const struct oche_qp *qp, int32_t ahead)
 {
-    return qp->transport != OCHE_TRANSPORT_RC || (ahead <= MARK_REACH && ahead >= -MARK_REACH);
+    return qp->transport != OCHE_TRANSPORT_RC || (ahead <= PSN_REACH && ahead >= -PSN_REACH);
 }
 
 void congestion_start(struct oche_qp *qp, oche_time now);

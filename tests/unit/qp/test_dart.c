@@ -221,6 +221,37 @@ static void unreliable(void **state)
     pair_close(pair);
 }
 
+/* A share in an ACK counts in an old ACK, too, which may be late, but not in one of any PSN. */
+static void old_acks(void **state)
+{
+    static const struct {
+        uint32_t behind; /* what is acknowledged */
+        bool counts;
+    } cases[] = {{1, true}, {32768, true}, {32769, false}, {1u << 22, false}};
+    const struct oche_share share = {.senders = 1000, .sequence = 9};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
+        struct seen seen;
+        struct pair *pair =
+            open_pair((struct pair_options){.first_psn = 0x500000}, "dart", "dart", &seen);
+
+        post(pair, 0, OCHE_WORK_WRITE, 4 * 1024);
+        pair_run_quiet(pair);
+        struct oche_packet ack =
+            pair_packet(pair, 1, OCHE_RC_ACK_SHARE, 0x500000 + 3 - cases[i].behind, 0);
+        ack.aeth = oche_aeth(OCHE_SYNDROME_ACK, 0);
+        ack.bth_reserved = OCHE_BTH_EXTENSIONS;
+        oche_share_put(&ack, &share);
+        post(pair, 0, OCHE_WORK_WRITE, 4 * 1024);
+        pair_run(pair, pair->now + OCHE_US / 2);
+        oche_nic_receive(pair->side[0].nic, &ack, pair->now);
+        assert_true((oche_qp_rate_bps(pair->side[0].qp[0]) == LINE / 1000) == cases[i].counts);
+        assert_int_equal(oche_nic_rejected(pair->side[0].nic, OCHE_REJECT_PSN), !cases[i].counts);
+        pair_close(pair);
+    }
+}
+
 /* Shares from who has not shown the bit, of nobody, and of zero senders: nothing comes of them. */
 static void nonsense(void **state)
 {
@@ -402,6 +433,7 @@ int main(void)
         cmocka_unit_test(different_extensions),
         cmocka_unit_test(read),
         cmocka_unit_test(unreliable),
+        cmocka_unit_test(old_acks),
         cmocka_unit_test(nonsense),
         cmocka_unit_test(lists),
         cmocka_unit_test(a_kept_list),
