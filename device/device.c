@@ -23,6 +23,7 @@
 #define FIRST_QPN              UINT32_C(0x11) /* 0 and 1 are reserved by the standard */
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
+#define MOST_REPEATS           64 /* of a READ: far more than the 7 that verbs allow */
 #define SETTLE                 (10 * OCHE_MS)
 /* do not sleep for less than this, since sleeping may take longer */
 #define SHORT_WAIT (50 * OCHE_US)
@@ -106,6 +107,7 @@ static bool create_nic(struct oche_device *device)
         .max_qps = config->max_qps,
         .max_regions = config->max_regions,
         .ecn_threshold_bytes = OCHE_NEVER,
+        .most_repeats = MOST_REPEATS,
         .seed = oche_entropy_u64(&device->entropy),
         .cc = config->cc,
         .cc_params = device->cc_params,

@@ -204,6 +204,7 @@ static const char *const reject_names[OCHE_REJECT_CAUSES] = {
     [OCHE_REJECT_PLACEMENT] = "behind a gap and not right",
     [OCHE_REJECT_QKEY] = "queue key",
     [OCHE_REJECT_CNP] = "CNP that does not name the PSN that comes next",
+    [OCHE_REJECT_REPEATS] = "READ repeated too often",
 };
 
 const char *oche_reject_name(enum oche_reject cause)

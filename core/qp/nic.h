@@ -167,6 +167,12 @@ struct oche_nic_config {
     uint64_t ecn_threshold_bytes;
     struct oche_deflection deflection;
     struct oche_nic_habits habits;
+    /*
+     * How often a READ may be repeated from one packet on, before it is repeated from a later one;
+     * more requests are dropped. 0: as often as anybody asks. A request is a packet, and its
+     * response may be 2 GB; a peer that follows verbs repeats a request 7 times.
+     */
+    uint32_t most_repeats;
     uint64_t seed;
     const struct oche_cc_scheme *cc;             /* required */
     const void *cc_params;                       /* must outlive the NIC */
@@ -226,6 +232,7 @@ enum oche_reject {
     OCHE_REJECT_PLACEMENT, /* invalid packet behind a gap: not kept */
     OCHE_REJECT_QKEY,      /* UD: the Q_Key is not the queue pair's */
     OCHE_REJECT_CNP,       /* a CNP that the peer cannot have sent (core/wire/cnp.h) */
+    OCHE_REJECT_REPEATS,   /* a READ that was repeated too often: most_repeats */
     OCHE_REJECT_CAUSES
 };
 const char *oche_reject_name(enum oche_reject cause);

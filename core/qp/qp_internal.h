@@ -112,6 +112,8 @@ struct response {
     uint32_t first_psn, last_psn;
     uint32_t next_psn, end_psn; /* READ: the PSN to send next; one past the last PSN to send */
     uint32_t high_psn;          /* READ: one past the highest PSN ever sent */
+    uint32_t repeat_psn;        /* READ: the highest PSN that it was repeated from … */
+    uint32_t repeats;           /* … and how often it was repeated since from there or before */
     uint32_t msn;               /* MSN after this request */
     uint8_t operation;          /* enum oche_operation; NONE: the place was never used */
     bool active;                /* part of the response has still to be sent */

@@ -503,6 +503,7 @@ static void execute_read_or_atomic(struct arrival *a)
         .next_psn = packet->psn,
         .end_psn = oche_psn_add(packet->psn, packets),
         .high_psn = packet->psn,
+        .repeat_psn = packet->psn,
         .msn = qp->msn,
         .operation = a->row->operation,
     };
@@ -533,11 +534,21 @@ static struct response *find_response(struct oche_qp *qp, uint32_t psn, uint32_t
     return NULL;
 }
 
+/* True if the peer has asked for the same too often: the READ makes no progress. */
+static bool is_repeated_too_often(struct arrival *a, struct response *response)
+{
+    if (oche_psn_diff(a->packet->psn, response->repeat_psn) > 0) {
+        response->repeat_psn = a->packet->psn;
+        response->repeats = 0;
+    }
+    return a->nic->config.most_repeats > 0 && ++response->repeats > a->nic->config.most_repeats;
+}
+
 /*
  * Executes a repeated READ request, which may ask for all of the original READ or for the rest of
- * it. The request must lie within the original one.
+ * it. The request must lie within the original one. Returns OCHE_REJECT_CAUSES, or why not.
  */
-static bool repeat_read(struct arrival *a, struct response *response)
+static enum oche_reject repeat_read(struct arrival *a, struct response *response)
 {
     const struct oche_packet *packet = a->packet;
     uint64_t offset = (uint64_t)((packet->psn - response->first_psn) & OCHE_PSN_MASK) * a->qp->mtu;
@@ -545,12 +556,26 @@ static bool repeat_read(struct arrival *a, struct response *response)
 
     if (!(packet->ext & OCHE_EXT_RETH) || packet->reth.rkey != response->rkey ||
         packet->reth.va != response->va + offset || length > response->length - offset)
-        return false;
+        return OCHE_REJECT_DUPLICATE_GONE;
+    if (is_repeated_too_often(a, response))
+        return OCHE_REJECT_REPEATS;
     uint32_t packets = length <= a->qp->mtu ? 1 : (length - 1) / a->qp->mtu + 1;
     response->next_psn = packet->psn;
     response->end_psn = oche_psn_add(packet->psn, packets);
     response->begun = false;
-    return true;
+    return OCHE_REJECT_CAUSES;
+}
+
+/* Executes a repeated READ, or repeats an atomic's result. Returns as repeat_read does. */
+static enum oche_reject repeat(struct arrival *a, struct response *response)
+{
+    if (response == NULL || response->operation != a->row->operation)
+        return OCHE_REJECT_DUPLICATE_GONE;
+    if (response->operation == OCHE_OPERATION_READ)
+        return repeat_read(a, response);
+    return a->packet->psn == response->first_psn && a->packet->reth.va == response->va
+               ? OCHE_REJECT_CAUSES
+               : OCHE_REJECT_DUPLICATE_GONE;
 }
 
 static void answer_duplicate(struct arrival *a)
@@ -565,11 +590,9 @@ static void answer_duplicate(struct arrival *a)
         return;
     }
     struct response *response = find_response(qp, a->packet->psn, &index);
-    if (response == NULL || response->operation != a->row->operation ||
-        (response->operation == OCHE_OPERATION_READ
-             ? !repeat_read(a, response)
-             : a->packet->psn != response->first_psn || a->packet->reth.va != response->va)) {
-        nic_reject(a->nic, qp, OCHE_REJECT_DUPLICATE_GONE, a->packet, a->now);
+    enum oche_reject wrong = repeat(a, response);
+    if (wrong != OCHE_REJECT_CAUSES) {
+        nic_reject(a->nic, qp, wrong, a->packet, a->now);
         return;
     }
     response->repeated = true;

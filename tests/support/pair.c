@@ -246,6 +246,7 @@ static void open_side(struct pair *pair, int which)
         .ecn_threshold_bytes = o->ecn_threshold,
         .deflection = o->deflection,
         .habits = which == 0 ? o->habits : (struct oche_nic_habits){0},
+        .most_repeats = o->most_repeats,
         .seed = o->seed,
         .cc = which == 1 && o->peer_cc != NULL ? o->peer_cc : o->cc,
         .cc_params = which == 1 && o->peer_cc != NULL ? o->peer_cc_params : o->cc_params,

@@ -99,6 +99,7 @@ struct pair_options {
     struct oche_deflection deflection;
     struct oche_nic_habits habits; /* of side 0 */
     oche_time nak_interval;        /* 5 µs */
+    uint32_t most_repeats;         /* of a READ; 0: any number */
     bool unknown_qp;               /* side 1 has no queue pair: the hook makes one */
     bool no_payload;
     uint32_t in_flight; /* most packets on the link: PAIR_IN_FLIGHT */

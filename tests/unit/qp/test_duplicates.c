@@ -452,15 +452,54 @@ static void test_late_ack_skips(void **state)
     pair_close(pair);
 }
 
+/*
+ * Somebody repeats requests for READ data without end: the data is sent as often as was agreed from
+ * one packet on. A peer that gets on may go on asking.
+ */
+static void test_read_repeated_for_ever(void **state)
+{
+    struct pair *pair = pair_open(&(struct pair_options){.most_repeats = 10});
+    struct oche_packet packet = read_packet(pair, 0, 5000, 3000);
+    const struct oche_nic_stats *stats = oche_nic_stats(pair->side[1].nic);
+
+    (void)state;
+    pair_inject(pair, 0, &packet);
+    for (int i = 0; i < 1000; i++)
+        pair_inject(pair, 0, &packet);
+    assert_int_equal(stats->data_packets_sent, 3 * 11);
+    assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_REPEATS), 990);
+    packet = read_packet(pair, 1, 6024, 1976);
+    for (int i = 0; i < 1000; i++)
+        oche_nic_receive(pair->side[1].nic, &packet, pair->now); /* none has left yet */
+    pair_run_quiet(pair);
+    assert_int_equal(stats->data_packets_sent, 3 * 11 + 2);
+    packet = read_packet(pair, 0, 5000, 3000); /* back again */
+    pair_inject(pair, 0, &packet);
+    assert_int_equal(stats->data_packets_sent, 3 * 11 + 2);
+    packet = read_packet(pair, 2, 7048, 952);
+    pair_inject(pair, 0, &packet);
+    packet = read_packet(pair, 3, 0, 0); /* the next new one, as ever */
+    pair_inject(pair, 0, &packet);
+    assert_int_equal(stats->data_packets_sent, 3 * 11 + 2 + 2);
+    pair_close(pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_send_and_write),       cmocka_unit_test(test_duplicate_at_once),
-        cmocka_unit_test(test_atomic_replayed),      cmocka_unit_test(test_read_repeated),
-        cmocka_unit_test(test_read_repeated_midway), cmocka_unit_test(test_read_data_lost),
-        cmocka_unit_test(test_read_resumes),         cmocka_unit_test(test_atomic_result_lost),
-        cmocka_unit_test(test_nak_overtaken),        cmocka_unit_test(test_ack_lost),
-        cmocka_unit_test(test_nak_retries),          cmocka_unit_test(test_late_ack_skips),
+        cmocka_unit_test(test_send_and_write),
+        cmocka_unit_test(test_duplicate_at_once),
+        cmocka_unit_test(test_atomic_replayed),
+        cmocka_unit_test(test_read_repeated),
+        cmocka_unit_test(test_read_repeated_for_ever),
+        cmocka_unit_test(test_read_repeated_midway),
+        cmocka_unit_test(test_read_data_lost),
+        cmocka_unit_test(test_read_resumes),
+        cmocka_unit_test(test_atomic_result_lost),
+        cmocka_unit_test(test_nak_overtaken),
+        cmocka_unit_test(test_ack_lost),
+        cmocka_unit_test(test_nak_retries),
+        cmocka_unit_test(test_late_ack_skips),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
