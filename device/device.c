@@ -46,7 +46,6 @@ static void fill_defaults(struct oche_device_config *config)
     config->max_qps = or_default(config->max_qps, DEFAULT_OBJECTS);
     config->max_regions = or_default(config->max_regions, DEFAULT_OBJECTS);
     config->max_peers = or_default(config->max_peers, DEFAULT_OBJECTS);
-    config->receive_buffer_bytes = or_default(config->receive_buffer_bytes, DEFAULT_RECEIVE_BUFFER);
     config->source_ports = or_default(config->source_ports, DEFAULT_SOURCE_PORTS);
     if (config->line_rate_bps == 0)
         config->line_rate_bps = 100 * OCHE_GBPS;
@@ -164,10 +163,11 @@ static bool has_entropy(const struct oche_device *device, struct oche_error *err
 static bool create_parts(struct oche_device *device, struct oche_error *error)
 {
     const struct oche_device_config *config = &device->config;
-    const struct oche_socket_options options = {.shared = config->share,
-                                                .no_gso = config->no_gso,
-                                                .no_gro = config->no_gro,
-                                                .buffer_bytes = config->receive_buffer_bytes};
+    const struct oche_socket_options options = {
+        .shared = config->share,
+        .no_gso = config->no_gso,
+        .no_gro = config->no_gro,
+        .buffer_bytes = or_default(config->receive_buffer_bytes, DEFAULT_RECEIVE_BUFFER)};
     struct oche_error why;
 
     seed_drops(device);
@@ -509,10 +509,21 @@ uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t m
     return window > 0 ? window : 1;
 }
 
+bool oche_device_losses(const struct oche_device *device, uint32_t *datagrams,
+                        uint32_t *buffer_bytes)
+{
+    const struct oche_socket_losses losses = oche_socket_losses(&device->socket);
+
+    *datagrams = losses.datagrams;
+    *buffer_bytes = losses.buffer_bytes;
+    return atomic_load(&device->has_unreliable);
+}
+
 void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats)
 {
     oche_device_lock(device);
     *stats = device->stats;
+    stats->kernel_drops = oche_socket_losses(&device->socket).datagrams;
     stats->source_ports = device->source_ports.count;
     stats->gso = device->socket.gso;
     stats->gro = device->socket.gro;

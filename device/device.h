@@ -42,9 +42,10 @@ struct oche_device_config {
     uint64_t line_rate_bps; /* rate of a queue pair that has no limit; 0: 100 Gbit/s */
     uint32_t mtu_bytes;     /* largest payload of a packet on any queue pair; 0: 4096 */
     uint32_t max_qps, max_regions, max_peers; /* 0: 1024 of each */
-    uint32_t receive_buffer_bytes;            /* requested size of the socket's buffer; 0: 8 MiB */
-    const struct oche_cc_scheme *cc;          /* NULL: none */
-    const void *cc_params;                    /* NULL: its defaults; copied */
+    uint32_t receive_buffer_bytes;   /* requested size of the socket's buffer; 0: 8 MiB, more for UC
+                                        and UD */
+    const struct oche_cc_scheme *cc; /* NULL: none */
+    const void *cc_params;           /* NULL: its defaults; copied */
     const struct oche_recovery_scheme *recovery; /* NULL: go_back_n */
     const void *recovery_params;                 /* NULL: its defaults; copied */
     uint32_t drop_sent_ppm, drop_received_ppm;   /* for tests: packets per million to drop */
@@ -94,6 +95,8 @@ struct oche_device_stats {
     uint64_t pass_refused; /* messages refused because malformed or from another user's process */
     uint64_t send_errors;  /* packets that the kernel refused to send */
     uint64_t send_full;    /* how often a socket's buffer was full */
+    /* datagrams that the kernel dropped, nearly always as the receive buffer was full */
+    uint64_t kernel_drops;
     /* how often ACKs were held for data; how often no data came in time */
     uint64_t held, held_in_vain;
     uint64_t gso_refused; /* peers that get one packet per datagram, because the path requires it */
@@ -258,5 +261,12 @@ void oche_device_posted_quietly(struct oche_device *device);
 uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t mtu_bytes);
 
 void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats);
+/*
+ * The datagrams that the kernel has dropped, and the size of the receive buffer that was too small
+ * for them. Returns true if they may have been for queue pairs that do not repeat what is lost. One
+ * system call, no lock.
+ */
+bool oche_device_losses(const struct oche_device *device, uint32_t *datagrams,
+                        uint32_t *buffer_bytes);
 
 #endif

@@ -132,6 +132,7 @@ struct oche_device {
     struct oche_hold hold;
     _Atomic oche_time progressed; /* device time of the last progress */
     _Atomic bool posted;          /* work has been posted since packets were last sent */
+    _Atomic bool has_unreliable;  /* a queue pair that is not RC was made */
     struct oche_datagram_in received[OCHE_SOCKET_IN];
     struct oche_random drop_sent, drop_received;
     struct oche_capture *capture;

@@ -263,6 +263,14 @@ static struct oche_qp *make_qp(struct oche_device *device, const struct oche_qp_
     return qp;
 }
 
+/* What an unreliable queue pair has no room for is lost: nobody repeats it. */
+static void take_room(struct oche_device *device)
+{
+    if (atomic_exchange(&device->has_unreliable, true) || device->config.receive_buffer_bytes != 0)
+        return;
+    oche_socket_take_room(&device->socket);
+}
+
 struct oche_qp *oche_device_create_qp(struct oche_device *device,
                                       const struct oche_qp_config *config)
 {
@@ -276,6 +284,8 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
         return NULL;
     if (full.pkey == 0)
         full.pkey = DEFAULT_PKEY;
+    if (full.transport != OCHE_TRANSPORT_RC)
+        take_room(device);
     oche_device_lock(device);
     if (choose)
         full.qpn =

@@ -4,7 +4,9 @@
 #include "params/error.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/filter.h>
+#include <linux/sock_diag.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
 #include <stdio.h>
@@ -12,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define IN_BYTES 65536 /* no datagram is longer */
+#define IN_BYTES     65536 /* no datagram is longer */
+#define LARGE_BUFFER (64 << 20)
 
 /* Ancillary data, aligned for struct cmsghdr. */
 union control {
@@ -54,16 +57,41 @@ static const char *set_required(int fd, bool ipv6)
                : "IP_RECVTOS, IP_MTU_DISCOVER";
 }
 
-static uint32_t set_receive_buffer(int fd, uint32_t bytes)
+static uint32_t receive_bytes_of(int fd)
 {
-    const int wanted = (int)bytes;
     int got = 0;
     socklen_t size = sizeof(got);
 
-    if (!set(fd, SOL_SOCKET, SO_RCVBUFFORCE, wanted)) /* needs a privilege */
-        set(fd, SOL_SOCKET, SO_RCVBUF, wanted);       /* up to net.core.rmem_max */
     getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &got, &size);
     return (uint32_t)got;
+}
+
+static uint32_t set_receive_buffer(int fd, uint32_t bytes)
+{
+    const int wanted = (int)bytes;
+
+    if (!set(fd, SOL_SOCKET, SO_RCVBUFFORCE, wanted)) /* needs a privilege */
+        set(fd, SOL_SOCKET, SO_RCVBUF, wanted);       /* up to net.core.rmem_max */
+    return receive_bytes_of(fd);
+}
+
+void oche_socket_take_room(const struct oche_socket *of)
+{
+    /* The kernel gives as much as net.core.rmem_max, or with a privilege what is asked for. */
+    set(of->fd, SOL_SOCKET, SO_RCVBUF, INT_MAX / 2);
+    if (receive_bytes_of(of->fd) < 2 * LARGE_BUFFER)
+        set(of->fd, SOL_SOCKET, SO_RCVBUFFORCE, LARGE_BUFFER);
+}
+
+struct oche_socket_losses oche_socket_losses(const struct oche_socket *of)
+{
+    uint32_t info[SK_MEMINFO_VARS] = {0};
+    socklen_t size = sizeof(info);
+
+    if (getsockopt(of->fd, SOL_SOCKET, SO_MEMINFO, info, &size) != 0)
+        return (struct oche_socket_losses){0};
+    return (struct oche_socket_losses){.datagrams = info[SK_MEMINFO_DROPS],
+                                       .buffer_bytes = info[SK_MEMINFO_RCVBUF]};
 }
 
 static void lay_out(struct oche_socket_scratch *scratch)

@@ -72,6 +72,19 @@ bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *ad
 void oche_socket_close(struct oche_socket *to_close);
 
 /*
+ * Makes the receive buffer as large as the system allows, or 64 MiB where we may have any size.
+ * receive_bytes stays as it was.
+ */
+void oche_socket_take_room(const struct oche_socket *of);
+
+/* Datagrams that the kernel has dropped, nearly always as the receive buffer was full. */
+struct oche_socket_losses {
+    uint32_t datagrams;    /* since the socket was opened */
+    uint32_t buffer_bytes; /* as the kernel counts it */
+};
+struct oche_socket_losses oche_socket_losses(const struct oche_socket *of);
+
+/*
  * Opens a socket for sending only, which accepts no packets and must still be bound. Returns -1,
  * with errno, on failure.
  */

@@ -130,10 +130,10 @@ void ov_tell_stats(struct ov_port *port)
            "; socket full %" PRIu64 " times, not sent %" PRIu64 ", strangers %" PRIu64
            ", malformed %" PRIu64 ", wrong ICRC %" PRIu64 ", passed on to other processes %" PRIu64
            ", from them %" PRIu64 ", lost on that way %" PRIu64 ", source ports %" PRIu32
-           ", from a peer's other ports %" PRIu64,
+           ", from a peer's other ports %" PRIu64 ", dropped by the kernel %" PRIu64,
            address, s.sent_packets, s.sent_datagrams, s.received_packets, s.received_datagrams,
            s.send_full, s.send_errors, s.strangers, malformed(&s), s.wrong[OCHE_WIRE_ICRC],
-           s.passed_on, s.taken_over, s.pass_lost, s.source_ports, s.strange_ports);
+           s.passed_on, s.taken_over, s.pass_lost, s.source_ports, s.strange_ports, s.kernel_drops);
     ov_say("%s: recovery %s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64
            " received %" PRIu64 ", RNR NAKs sent %" PRIu64 " received %" PRIu64
            ", duplicates %" PRIu64 ", out of order %" PRIu64 ", of these kept %" PRIu64

@@ -18,6 +18,7 @@
  * or by 64 processes, a process gets the first free address of 127.0.0.1 … 127.0.255.254 instead,
  * which only processes on this host can reach, and prints a line about it: see open_somewhere().
  */
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,10 +30,11 @@
 
 #define NAP_NS 1000000
 /* the thread stops being eager after this many rounds without packets or with a poller */
-#define EAGER         4
-#define POLLING       (3 * OCHE_US) /* somebody counts as polling for this long after a poll */
-#define HEADERS_BYTES 84            /* IPv6, UDP, BTH, RETH, immediate, ICRC */
-#define SUBSTITUTES   65534
+#define EAGER           4
+#define LOOK_FOR_LOSSES (100 * OCHE_MS)
+#define POLLING         (3 * OCHE_US) /* somebody counts as polling for this long after a poll */
+#define HEADERS_BYTES   84            /* IPv6, UDP, BTH, RETH, immediate, ICRC */
+#define SUBSTITUTES     65534
 
 static pthread_mutex_t ports_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ov_port *ports;
@@ -70,9 +72,47 @@ static bool somebody_polls(const struct ov_port *port, oche_time own)
     return last != own && oche_device_now(port->device) < last + POLLING;
 }
 
+/* When the port's thread looks whether the kernel has dropped datagrams. */
+struct losses {
+    oche_time next;
+    bool told, wanted; /* wanted: something has arrived since it last looked */
+};
+
+/*
+ * Says once that the receive buffer was too small, if that is a loss: a program whose queue pairs
+ * do not repeat what was lost may wait for it for ever.
+ */
+static void look_for_losses(struct ov_port *port, struct losses *losses)
+{
+    uint32_t datagrams, bytes;
+    char address[OCHE_ADDRESS_TEXT];
+
+    if (losses->told || oche_device_now(port->device) < losses->next)
+        return;
+    losses->next = oche_device_now(port->device) + LOOK_FOR_LOSSES;
+    losses->wanted = false;
+    if (!oche_device_losses(port->device, &datagrams, &bytes) || datagrams == 0)
+        return;
+    oche_address_print(&port->address, address);
+    ov_say("%s: the kernel has dropped %" PRIu32 " datagrams so far, as the receive buffer of "
+           "%" PRIu32 " KiB was full: what UC and UD queue pairs lose is gone; a larger "
+           "net.core.rmem_max helps",
+           address, datagrams, bytes / 1024);
+    losses->told = true;
+}
+
+/* How long the port's thread may wait for something to happen. */
+static oche_time patience_of(unsigned patience, const struct losses *losses)
+{
+    if (patience > 0)
+        return NAP_NS * OCHE_NS;
+    return losses->wanted && !losses->told ? LOOK_FOR_LOSSES : OCHE_NEVER;
+}
+
 static void *run(void *argument)
 {
     struct ov_port *port = argument;
+    struct losses losses = {0};
     unsigned patience = 0; /* above 0 while the thread is eager */
     oche_time own = 0;
 
@@ -82,8 +122,10 @@ static void *run(void *argument)
         bool polled;
         unsigned packets;
 
+        look_for_losses(port, &losses);
         if ((patience == 0 || atomic_load(&port->sleepers) > 0) && others_are_at_it(port)) {
             patience = 0;
+            losses.wanted = true;
             atomic_store(&port->eager, false);
             nap(port, call);
             continue;
@@ -91,6 +133,7 @@ static void *run(void *argument)
         polled = somebody_polls(port, own);
         packets = oche_device_progress_aside(port->device);
         own = oche_device_progressed(port->device);
+        losses.wanted |= packets > 0;
         patience = packets > 0 && !polled ? EAGER : patience - (patience > 0);
         atomic_store(&port->eager, patience > 0);
         atomic_thread_fence(memory_order_seq_cst);
@@ -98,7 +141,7 @@ static void *run(void *argument)
             /* the packets may complete work that a sleeper waits for */
             oche_device_wake(port->device);
         if (packets == 0 && !atomic_load(&port->stop))
-            oche_device_wait(port->device, since, patience > 0 ? NAP_NS * OCHE_NS : OCHE_NEVER);
+            oche_device_wait(port->device, since, patience_of(patience, &losses));
     }
     return NULL;
 }

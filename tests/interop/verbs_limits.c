@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that has no file descriptor left: whatever needs one fails with EMFILE, and what could
- * be opened works and is closed whole.
+ * be opened works and is closed whole. And a receive buffer that is full: of a program with queue
+ * pairs that repeat nothing it is as large as the system allows, and what does not fit is told.
  */
 #include "tests/interop/verbs_bench.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define MOST_MORE 40 /* descriptors that a device and a channel need at most */
@@ -63,9 +69,103 @@ static void no_descriptor_left(void **state)
     ibv_free_device_list(list);
 }
 
+/* The socket that receives: bound to the port of RoCEv2. */
+static int receiving_socket(void)
+{
+    for (int fd = 3; fd < 1024; fd++) {
+        struct sockaddr_in bound = {0};
+        socklen_t size = sizeof(bound);
+
+        if (getsockname(fd, (struct sockaddr *)(void *)&bound, &size) == 0 &&
+            bound.sin_family == AF_INET && ntohs(bound.sin_port) == 4791)
+            return fd;
+    }
+    fail_msg("no socket is bound to port 4791");
+    return -1;
+}
+
+static int receive_buffer(int fd)
+{
+    int bytes = 0;
+    socklen_t size = sizeof(bytes);
+
+    assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size), 0);
+    return bytes;
+}
+
+/* What the kernel gives whoever asks for a lot. */
+static int largest_buffer(void)
+{
+    const int fd = socket(AF_INET, SOCK_DGRAM, 0), most = INT_MAX / 2;
+    int bytes;
+
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &most, sizeof(most)), 0);
+    bytes = receive_buffer(fd);
+    close(fd);
+    return bytes;
+}
+
+/* Waits for a line with `text` in what the library says. */
+static void wait_for_line(const char *path, const char *text)
+{
+    char said[8192];
+
+    for (unsigned tries = 0; tries < 500; tries++) {
+        FILE *file = fopen(path, "r");
+
+        assert_non_null(file);
+        said[fread(said, 1, sizeof(said) - 1, file)] = '\0';
+        fclose(file);
+        if (strstr(said, text) != NULL)
+            return;
+        usleep(10000);
+    }
+    fail_msg("\"%s\" is not said: %s", text, said);
+}
+
+/* Nobody receives while a hundred times what the buffer holds is sent. */
+static void overflow(struct bench *bench, int fd)
+{
+    const int small = 2048;
+    struct ibv_sge sge = sge_of(&bench->end[0], 0, 50000);
+
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)), 0);
+    for (uint64_t i = 0; i < 40; i++) {
+        struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, i, &sge, &bench->end[1], 0);
+
+        post(&bench->end[0], &wr);
+        expect(bench->end[0].cq, i, IBV_WC_SUCCESS);
+    }
+}
+
+static void receive_buffers(void **state)
+{
+    char path[] = "/tmp/oche-limits-XXXXXX";
+    const int file = mkstemp(path), before = dup(STDERR_FILENO);
+    struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
+    const int of_rc = receive_buffer(receiving_socket());
+
+    (void)state;
+    close_bench(bench, false);
+    assert_true(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
+    bench = open_bench(IBV_QPT_UC, IBV_MTU_1024, NULL);
+    const int of_uc = receive_buffer(receiving_socket());
+    overflow(bench, receiving_socket());
+    wait_for_line(path, "the receive buffer of ");
+    close_bench(bench, false);
+    assert_true(dup2(before, STDERR_FILENO) >= 0);
+    close(before);
+    close(file);
+    assert_int_equal(unlink(path), 0);
+    assert_true(of_uc >= of_rc && of_uc >= largest_buffer());
+    if (geteuid() == 0)
+        assert_true(of_uc >= 64 << 20);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_descriptor_left)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_descriptor_left),
+                                       cmocka_unit_test(receive_buffers)};
 
     setenv("OCHE_DEVICE", "127.34.0.11", 0);
     return cmocka_run_group_tests(tests, NULL, NULL);
