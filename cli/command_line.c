@@ -13,7 +13,7 @@ char *oche_command_line(int argc, char **argv)
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     fputs(argv[0], out); /* without quotes: argv[0] is two words, "oche sweep" */
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);

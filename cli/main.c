@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/refuse.h"
 #include "cli/commands.h"
@@ -32,11 +33,15 @@ static char **arguments;
 
 /*
  * Reports a broken invariant of core, fabric or sim, which is a bug. Prints the command line, with
- * which the bug can be repeated.
+ * which the bug can be repeated. That the system has no memory left is none.
  */
 void oche_panic(const char *file, int line, const char *what)
 {
     fflush(stdout);
+    if (strncmp(what, OCHE_OUT_OF_MEMORY, strlen(OCHE_OUT_OF_MEMORY)) == 0) {
+        fprintf(stderr, "oche: %s\n", what);
+        _exit(2);
+    }
     fprintf(stderr, "oche: %s:%d: broken invariant: %s\n", file, line, what);
     fprintf(stderr, "oche: this is a bug; to repeat it:");
     for (char **argument = arguments; argument != NULL && *argument != NULL; argument++)
@@ -64,8 +69,7 @@ static int run(const struct command *command, int argc, char **argv)
     char **own = malloc(((size_t)argc + 1) * sizeof(*own));
     int status;
 
-    if (own == NULL)
-        return 2;
+    OCHE_GOT(own != NULL);
     memcpy(own, argv, ((size_t)argc + 1) * sizeof(*own));
     snprintf(name, sizeof(name), "oche %s", command->name);
     own[0] = name;

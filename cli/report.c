@@ -81,12 +81,12 @@ static char *usual_page(const char *place)
     char *path = NULL;
 
     if (stat(place, &status) != 0 || !S_ISREG(status.st_mode)) {
-        OCHE_MUST(asprintf(&path, "%s/report.html", place) >= 0);
+        OCHE_GOT(asprintf(&path, "%s/report.html", place) >= 0);
         return path;
     }
     if (length > strlen(ending) && strcmp(place + length - strlen(ending), ending) == 0)
         length -= strlen(ending);
-    OCHE_MUST(asprintf(&path, "%.*s.html", (int)length, place) >= 0);
+    OCHE_GOT(asprintf(&path, "%.*s.html", (int)length, place) >= 0);
     return path;
 }
 
@@ -102,7 +102,7 @@ static bool work(const struct options *options, const char *command, struct oche
                          "--svg %s: is not a folder; give a folder, or the name of a new one",
                          options->svg);
     if (options->out != NULL)
-        OCHE_MUST((out = strdup(options->out)) != NULL);
+        OCHE_GOT((out = strdup(options->out)) != NULL);
     else
         out = usual_page(options->place);
     ok = (page_path = oche_report_file(OCHE_REPORT_PAGE, error)) != NULL &&

@@ -49,11 +49,11 @@ char *oche_report_file(const char *name, struct oche_error *error)
     char *folder = program_folder(), *path = NULL, *found = NULL;
 
     for (size_t i = 0; folder != NULL && found == NULL && i < 2; i++) {
-        OCHE_MUST(asprintf(&path, "%s/%s/%s", folder, beside[i], name) >= 0);
+        OCHE_GOT(asprintf(&path, "%s/%s/%s", folder, beside[i], name) >= 0);
         found = readable(path);
     }
     if (found == NULL) {
-        OCHE_MUST(asprintf(&path, "%s/%s", OCHE_DATADIR, name) >= 0);
+        OCHE_GOT(asprintf(&path, "%s/%s", OCHE_DATADIR, name) >= 0);
         found = readable(path);
     }
     free(folder);
@@ -74,14 +74,14 @@ char *oche_report_read(const char *path, struct oche_error *error)
     size_t count = 0, capacity = 1 << 20;
     char *text = malloc(capacity);
 
-    OCHE_MUST(text != NULL);
+    OCHE_GOT(text != NULL);
     while (in != NULL) {
         count += fread(text + count, 1, capacity - count - 1, in);
         if (count < capacity - 1)
             break;
         capacity *= 2;
         text = realloc(text, capacity);
-        OCHE_MUST(text != NULL);
+        OCHE_GOT(text != NULL);
     }
     text[count] = '\0';
     if (in == NULL || ferror(in)) {

@@ -25,14 +25,14 @@ static const char *add_values(struct oche_variants *variants, const char *text)
         size_t length = oche_value_length(text);
         char *value = strndup(text, length);
 
-        OCHE_MUST(value != NULL);
+        OCHE_GOT(value != NULL);
         if (length == 0 || is_known(variants, value)) {
             free(value);
             return length == 0 ? "has an empty value" : "has the same value twice";
         }
         variants->values =
             realloc(variants->values, (variants->count + 1) * sizeof(*variants->values));
-        OCHE_MUST(variants->values != NULL);
+        OCHE_GOT(variants->values != NULL);
         variants->values[variants->count++] = value;
         if (text[length] == '\0')
             return variants->count < 2 ? "has only one value" : NULL;
@@ -48,7 +48,7 @@ bool oche_variants_read(struct oche_variants *variants, const char *argument,
     *variants = (struct oche_variants){.count = 0};
     if (equals != NULL && equals != argument) {
         variants->key = strndup(argument, (size_t)(equals - argument));
-        OCHE_MUST(variants->key != NULL);
+        OCHE_GOT(variants->key != NULL);
         wrong = add_values(variants, equals + 1);
     }
     if (wrong == NULL)
@@ -74,7 +74,7 @@ char *oche_file_name_of(const char *text)
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=";
     char *name = strdup(text[0] != '\0' ? text : "_");
 
-    OCHE_MUST(name != NULL);
+    OCHE_GOT(name != NULL);
     for (char *c = name; *c != '\0'; c++)
         if (strchr(plain, *c) == NULL || (c == name && (*c == '.' || *c == '-')))
             *c = '_';

@@ -26,7 +26,7 @@ bool oche_whole_file_begin(struct oche_whole_file *file, const char *path, struc
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
         return oche_fail(error, "%s: not a plain file; give the name of a new one", path);
     file->path = strdup(path);
-    OCHE_MUST(file->path != NULL && asprintf(&file->part, "%s.part", path) >= 0);
+    OCHE_GOT(file->path != NULL && asprintf(&file->part, "%s.part", path) >= 0);
     file->out = fopen(file->part, "w");
     if (file->out != NULL)
         return true;

@@ -70,6 +70,17 @@ _Noreturn void oche_panic(const char *file, int line, const char *what);
             oche_panic(__FILE__, __LINE__, #condition);                                            \
     } while (0)
 
+/*
+ * Checks that the system has given memory, or what else it may refuse. If not, that is no bug:
+ * oche_panic knows it by the first words.
+ */
+#define OCHE_OUT_OF_MEMORY "out of memory"
+#define OCHE_GOT(condition)                                                                        \
+    do {                                                                                           \
+        if (OCHE_UNLIKELY(!(condition)))                                                           \
+            oche_panic(__FILE__, __LINE__, OCHE_OUT_OF_MEMORY);                                    \
+    } while (0)
+
 /* Number of elements of an array. Not for a pointer to an array's first element. */
 #define OCHE_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -86,7 +86,7 @@ static void take_defaults(struct oche_dcqcn_model *model, const struct oche_para
 {
     void *values = malloc(table->struct_bytes);
 
-    OCHE_MUST(values != NULL);
+    OCHE_GOT(values != NULL);
     oche_param_defaults(table, values);
     oche_dcqcn_model_take(model, table, values);
     free(values);
@@ -289,14 +289,14 @@ struct oche_fluid *oche_dcqcn_fluid_create(const struct oche_dcqcn_model *model,
 {
     struct dcqcn *d = calloc(1, sizeof(*d));
 
-    OCHE_MUST(d != NULL && oche_dcqcn_model_check(model) == NULL);
+    OCHE_GOT(d != NULL && oche_dcqcn_model_check(model) == NULL);
     struct oche_fluid *fluid = &d->fluid;
 
     d->model = *model;
     d->known_at = NAN;
     d->events = calloc(count, sizeof(*d->events));
     d->past = calloc(count + 1, sizeof(*d->past));
-    OCHE_MUST(d->events != NULL && d->past != NULL);
+    OCHE_GOT(d->events != NULL && d->past != NULL);
     fluid->kind = &kind;
     fluid->capacity_bps = model->capacity;
     oche_fluid_init(fluid, flows, count);

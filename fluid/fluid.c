@@ -14,7 +14,7 @@ static double *make_filled(size_t count, double value)
 {
     double *list = malloc(count * sizeof(*list));
 
-    OCHE_MUST(list != NULL);
+    OCHE_GOT(list != NULL);
     for (size_t i = 0; i < count; i++)
         list[i] = value;
     return list;
@@ -28,7 +28,7 @@ void oche_fluid_init(struct oche_fluid *fluid, const struct oche_fluid_flow *flo
     fluid->flow_count = count;
     fluid->flows = malloc(count * sizeof(*flows));
     fluid->active = calloc(count, sizeof(*fluid->active));
-    OCHE_MUST(fluid->flows != NULL && fluid->active != NULL);
+    OCHE_GOT(fluid->flows != NULL && fluid->active != NULL);
     memcpy(fluid->flows, flows, count * sizeof(*flows));
     fluid->scale = make_filled(size, fluid->capacity_bps);
     fluid->lower = make_filled(size, -INFINITY);

@@ -23,7 +23,7 @@ void oche_fluid_summary_begin(struct oche_fluid_summary *summary, const struct o
         .rate_mean = calloc(flows, sizeof(double)),
         .rates = calloc(flows, sizeof(double)),
     };
-    OCHE_MUST(summary->rate_mean != NULL && summary->rates != NULL);
+    OCHE_GOT(summary->rate_mean != NULL && summary->rates != NULL);
 }
 
 void oche_fluid_summary_free(struct oche_fluid_summary *summary)

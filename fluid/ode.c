@@ -45,7 +45,7 @@ static void *make(size_t count, size_t bytes)
 {
     void *memory = calloc(count == 0 ? 1 : count, bytes);
 
-    OCHE_MUST(memory != NULL);
+    OCHE_GOT(memory != NULL);
     return memory;
 }
 
@@ -173,7 +173,7 @@ static bool add_break(struct oche_ode *ode, double time)
     if (ode->break_count == ode->break_capacity) {
         ode->break_capacity = ode->break_capacity == 0 ? 16 : 2 * ode->break_capacity;
         ode->breaks = realloc(ode->breaks, ode->break_capacity * sizeof(*ode->breaks));
-        OCHE_MUST(ode->breaks != NULL);
+        OCHE_GOT(ode->breaks != NULL);
     }
     while (at > 0 && ode->breaks[at - 1] > time) {
         ode->breaks[at] = ode->breaks[at - 1];

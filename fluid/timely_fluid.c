@@ -255,7 +255,7 @@ struct oche_fluid *oche_timely_fluid_create(const struct oche_timely_model *mode
 {
     struct timely *t = calloc(1, sizeof(*t));
 
-    OCHE_MUST(t != NULL);
+    OCHE_GOT(t != NULL);
     struct oche_fluid *fluid = &t->fluid;
 
     t->model = *model;

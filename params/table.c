@@ -23,7 +23,7 @@ struct oche_table *oche_table_create(size_t columns)
 {
     struct oche_table *table = calloc(1, sizeof(*table));
 
-    OCHE_MUST(table != NULL && columns > 0);
+    OCHE_GOT(table != NULL && columns > 0);
     table->columns = columns;
     return table;
 }
@@ -47,10 +47,10 @@ void oche_table_cell(struct oche_table *table, const char *format, ...)
     if (table->count == table->capacity) {
         table->capacity = table->capacity == 0 ? 64 : 2 * table->capacity;
         table->cells = realloc(table->cells, table->capacity * sizeof(*table->cells));
-        OCHE_MUST(table->cells != NULL);
+        OCHE_GOT(table->cells != NULL);
     }
     va_start(arguments, format);
-    OCHE_MUST(vasprintf(&text, format, arguments) >= 0);
+    OCHE_GOT(vasprintf(&text, format, arguments) >= 0);
     va_end(arguments);
     table->cells[table->count++] = text;
 }
@@ -61,7 +61,7 @@ void oche_table_rule(struct oche_table *table)
 
     if (row >= table->rule_rows) {
         table->rules = realloc(table->rules, (row + 1) * sizeof(*table->rules));
-        OCHE_MUST(table->rules != NULL);
+        OCHE_GOT(table->rules != NULL);
         for (size_t i = table->rule_rows; i <= row; i++)
             table->rules[i] = false;
         table->rule_rows = row + 1;
@@ -113,7 +113,7 @@ void oche_table_print(const struct oche_table *table, FILE *out)
     size_t *widths = calloc(table->columns, sizeof(*widths));
     size_t line = 0;
 
-    OCHE_MUST(widths != NULL);
+    OCHE_GOT(widths != NULL);
     for (size_t i = 0; i < table->count; i++) {
         size_t width = width_of(table->cells[i]);
 

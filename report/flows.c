@@ -44,7 +44,7 @@ static void read_flows(struct oche_report_source *source, struct flows *flows)
         if (flows->count == flows->capacity) {
             flows->capacity = flows->capacity == 0 ? 1024 : flows->capacity * 2;
             flows->list = realloc(flows->list, flows->capacity * sizeof(*flows->list));
-            OCHE_MUST(flows->list != NULL);
+            OCHE_GOT(flows->list != NULL);
         }
         struct flow *flow = &flows->list[flows->count++];
 

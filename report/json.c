@@ -9,7 +9,7 @@
 
 static struct json_object *made(struct json_object *object)
 {
-    OCHE_MUST(object != NULL);
+    OCHE_GOT(object != NULL);
     return object;
 }
 
@@ -76,12 +76,12 @@ char *oche_json_for_html(struct json_object *json, size_t *bytes)
     size_t length, extra = 0;
     const char *text = json_object_to_json_string_length(json, JSON_C_TO_STRING_PLAIN, &length);
 
-    OCHE_MUST(text != NULL);
+    OCHE_GOT(text != NULL);
     for (size_t i = 0; i < length; i++)
         extra += text[i] == '<' ? sizeof(escape) - 2 : 0;
     char *out = malloc(length + extra + 1), *to = out;
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     /* In JSON a '<' can only be in a string. */
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '<') {

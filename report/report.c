@@ -33,7 +33,7 @@ static char *joined(const char *folder, const char *name)
 {
     char *path = NULL;
 
-    OCHE_MUST(asprintf(&path, "%s/%s", folder, name) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/%s", folder, name) >= 0);
     return path;
 }
 
@@ -47,7 +47,7 @@ static bool is_folder(const char *path)
 static void add_file(struct files *files, char *path)
 {
     files->paths = realloc(files->paths, (files->count + 1) * sizeof(*files->paths));
-    OCHE_MUST(files->paths != NULL);
+    OCHE_GOT(files->paths != NULL);
     files->paths[files->count++] = path;
 }
 
@@ -203,7 +203,7 @@ static bool find_in(const char *place, struct files *files, size_t *skip, struct
     if (is_file(place)) {
         char *path = strdup(place);
 
-        OCHE_MUST(path != NULL);
+        OCHE_GOT(path != NULL);
         add_file(files, path);
         *skip = slash != NULL ? (size_t)(slash + 1 - place) : 0;
         return true;
@@ -256,7 +256,7 @@ bool oche_report_write(const char *path, const char *page, const char *data,
         return oche_fail(error, "%s: is not a file; give the name of a file", path);
     if (mark == NULL)
         return oche_fail(error, "%s: cannot be made: the page has no place for data", path);
-    OCHE_MUST(asprintf(&part, "%s.part", path) >= 0);
+    OCHE_GOT(asprintf(&part, "%s.part", path) >= 0);
     FILE *out = fopen(part, "w");
     bool ok = out != NULL && fwrite(page, 1, (size_t)(mark - page), out) == (size_t)(mark - page) &&
               fputs(data, out) >= 0 && fputs(mark + strlen(OCHE_REPORT_MARK), out) >= 0;

@@ -14,7 +14,7 @@ void oche_sample_add(struct oche_sample *sample, double value)
     if (sample->count == sample->capacity) {
         sample->capacity = sample->capacity == 0 ? 256 : sample->capacity * 2;
         sample->values = realloc(sample->values, sample->capacity * sizeof(double));
-        OCHE_MUST(sample->values != NULL);
+        OCHE_GOT(sample->values != NULL);
     }
     sample->values[sample->count++] = value;
 }

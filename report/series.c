@@ -23,7 +23,7 @@ static void add_value(struct values *values, double value)
     if (values->count == values->capacity) {
         values->capacity = values->capacity == 0 ? 1024 : values->capacity * 2;
         values->list = realloc(values->list, values->capacity * sizeof(*values->list));
-        OCHE_MUST(values->list != NULL);
+        OCHE_GOT(values->list != NULL);
     }
     values->list[values->count++] = value;
 }
@@ -72,7 +72,7 @@ static void add_samples(struct oche_report_source *source, uint64_t id, bool spr
     size_t width = oche_span_width(values.count, OCHE_REPORT_SPANS);
     struct oche_span *spans = calloc(values.count / width + 1, sizeof(*spans));
 
-    OCHE_MUST(spans != NULL);
+    OCHE_GOT(spans != NULL);
     size_t count = oche_spans(values.list, values.count, width, spans);
     double step = values.count < 2 ? 0 : (double)(last - first) / (double)(values.count - 1);
 
@@ -145,7 +145,7 @@ static struct json_object *held_port(struct oche_report_source *source, uint64_t
     sqlite3_stmt *row =
         oche_report_query(source, "SELECT time_ps, value FROM series WHERE series = ?");
 
-    OCHE_MUST(sum != NULL);
+    OCHE_GOT(sum != NULL);
     if (row != NULL)
         sqlite3_bind_int64(row, 1, (sqlite3_int64)series);
     while (oche_report_row(source, row)) {
@@ -276,7 +276,7 @@ struct json_object *oche_report_queues(struct oche_report_source *source)
             if (count == capacity) {
                 capacity = capacity == 0 ? 1024 : capacity * 2;
                 buckets = realloc(buckets, capacity * sizeof(*buckets));
-                OCHE_MUST(buckets != NULL);
+                OCHE_GOT(buckets != NULL);
             }
             buckets[count++] = (struct bucket){.low = (double)oche_report_u64(inner, 0),
                                                .weight = (double)oche_report_u64(inner, 1)};

@@ -143,7 +143,7 @@ char *oche_report_info(struct oche_report_source *source, const char *key)
     while (oche_report_row(source, statement)) {
         free(value); /* in a file of another program a key may occur twice */
         value = strdup(oche_report_text(statement, 0));
-        OCHE_MUST(value != NULL);
+        OCHE_GOT(value != NULL);
     }
     return value;
 }

@@ -101,7 +101,7 @@ static void read_points(struct sweep *sweep)
         oche_report_query(sweep->source, "SELECT id, status FROM points ORDER BY id");
 
     sweep->points = calloc(room + 1, sizeof(*sweep->points));
-    OCHE_MUST(sweep->points != NULL);
+    OCHE_GOT(sweep->points != NULL);
     while (oche_report_row(sweep->source, row))
         if (sweep->point_count < room) /* a sweep that is still running may have added points */
             sweep->points[sweep->point_count++] =
@@ -151,7 +151,7 @@ static void number_combinations(struct sweep *sweep)
 {
     size_t *number = calloc(sweep->places, sizeof(*number));
 
-    OCHE_MUST(number != NULL);
+    OCHE_GOT(number != NULL);
     for (size_t i = 0; i < sweep->point_count; i++) {
         struct point *point = &sweep->points[i];
 
@@ -160,7 +160,7 @@ static void number_combinations(struct sweep *sweep)
         number[point->place] = 1;
     }
     sweep->places_used = calloc(sweep->places, sizeof(size_t));
-    OCHE_MUST(sweep->places_used != NULL);
+    OCHE_GOT(sweep->places_used != NULL);
     for (size_t i = 0; i < sweep->places; i++) {
         if (number[i] == 0)
             continue;
@@ -201,7 +201,7 @@ static void add_statuses(struct sweep *sweep, struct json_object *json)
         sweep->source, "SELECT id, repeat, seed, status, error FROM points WHERE status != 'done' "
                        "ORDER BY id");
 
-    OCHE_MUST(count != NULL);
+    OCHE_GOT(count != NULL);
     for (size_t i = 0; i < sweep->point_count; i++)
         count[sweep->points[i].place] += sweep->points[i].done;
     for (size_t i = 0; i < sweep->combinations; i++)
@@ -309,7 +309,7 @@ static struct json_object *metrics_json(struct sweep *sweep)
                        "metrics m ON m.name = n.name ORDER BY m.name, m.point");
 
     sweep->statistics = calloc(1, bytes);
-    OCHE_MUST(sweep->statistics != NULL);
+    OCHE_GOT(sweep->statistics != NULL);
     for (bool more = true; more;) {
         more = oche_report_row(sweep->source, row);
         if (name != NULL && (!more || strcmp(name, oche_report_text(row, 0)) != 0)) {
@@ -326,7 +326,7 @@ static struct json_object *metrics_json(struct sweep *sweep)
             name = strdup(oche_report_text(row, 0));
             unit = strdup(oche_report_text(row, 1));
             help = strdup(oche_report_text(row, 2));
-            OCHE_MUST(name != NULL && unit != NULL && help != NULL);
+            OCHE_GOT(name != NULL && unit != NULL && help != NULL);
         }
         const struct point *point = find_point(sweep, oche_report_u64(row, 3));
 
@@ -385,7 +385,7 @@ static struct json_object *distribution_json(struct sweep *sweep, const char *na
 
     free(sweep->statistics);
     sweep->statistics = calloc(1, bytes);
-    OCHE_MUST(sweep->statistics != NULL);
+    OCHE_GOT(sweep->statistics != NULL);
     if (row != NULL)
         sqlite3_bind_text(row, 1, name, -1, SQLITE_TRANSIENT);
     while (oche_report_row(sweep->source, row)) {

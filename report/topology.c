@@ -55,7 +55,7 @@ static char *copy(const char *text)
 {
     char *own = strdup(text);
 
-    OCHE_MUST(own != NULL);
+    OCHE_GOT(own != NULL);
     return own;
 }
 
@@ -75,7 +75,7 @@ static void read_nodes(struct oche_report_source *source, struct network *networ
         oche_report_query(source, "SELECT id, name, kind, pod FROM nodes ORDER BY id");
 
     network->nodes = calloc(room + 1, sizeof(*network->nodes));
-    OCHE_MUST(network->nodes != NULL);
+    OCHE_GOT(network->nodes != NULL);
     while (oche_report_row(source, row)) {
         if (oche_report_u64(row, 0) != network->node_count || network->node_count == room) {
             oche_report_source_fail(source, "damaged: its nodes are not numbered one by one");
@@ -107,7 +107,7 @@ static void read_links(struct oche_report_source *source, struct network *networ
     sqlite3_stmt *row = oche_report_query(source, links_with_load);
 
     network->links = calloc(room + 1, sizeof(*network->links));
-    OCHE_MUST(network->links != NULL);
+    OCHE_GOT(network->links != NULL);
     while (oche_report_row(source, row)) {
         uint64_t a = oche_report_u64(row, 0), b = oche_report_u64(row, 1);
         double rate_bps = oche_report_real(row, 2);

@@ -54,7 +54,7 @@ bool oche_csv_write(sqlite3 *database, const char *query, const char *path,
     char *part = NULL;
     bool ok;
 
-    OCHE_MUST(asprintf(&part, "%s.part", path) >= 0);
+    OCHE_GOT(asprintf(&part, "%s.part", path) >= 0);
     FILE *out = fopen(part, "w");
 
     if (out == NULL) {

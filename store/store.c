@@ -92,7 +92,7 @@ bool oche_results_folder(const char *path, struct oche_error *error)
     struct stat status;
     bool ok = true;
 
-    OCHE_MUST(folder != NULL);
+    OCHE_GOT(folder != NULL);
     for (char *c = folder + 1; ok && path[0] != '\0'; c++) {
         char kept = *c;
 
@@ -156,13 +156,15 @@ static bool replaceable(const char *path)
 
     if (stat(path, &status) != 0)
         return true;
-    bool ours = S_ISREG(status.st_mode) &&
-                sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+    if (!S_ISREG(status.st_mode))
+        return false;
+    bool ours = sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
                 (ask(database, "SELECT count(*) FROM sqlite_schema") == 0 ||
                  (ask(database, "PRAGMA application_id") == 0 &&
                   ask(database, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name "
                                 "IN ('info', 'flows')") == 2));
 
+    OCHE_GOT(ours || sqlite3_errcode(database) != SQLITE_NOMEM);
     sqlite3_close(database);
     return ours;
 }
@@ -176,9 +178,9 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
         return NULL;
     }
     results = calloc(1, sizeof(*results));
-    OCHE_MUST(results != NULL);
+    OCHE_GOT(results != NULL);
     results->path = strdup(path);
-    OCHE_MUST(results->path != NULL && asprintf(&results->part, "%s" OCHE_RESULTS_PART, path) >= 0);
+    OCHE_GOT(results->path != NULL && asprintf(&results->part, "%s" OCHE_RESULTS_PART, path) >= 0);
     unlink(results->part);
     if (sqlite3_open(results->part, &results->database) != SQLITE_OK)
         fail(results);
@@ -206,7 +208,10 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
 
 static void bind_text(sqlite3_stmt *statement, int column, const char *text)
 {
-    sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_TRANSIENT);
+    int status =
+        sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_TRANSIENT);
+
+    OCHE_GOT(status != SQLITE_NOMEM);
 }
 
 /*
@@ -543,7 +548,7 @@ bool oche_results_csv(struct oche_results *results, const char *folder, struct o
     for (size_t i = 0; i < OCHE_COUNT_OF(files); i++) {
         char *path = NULL;
 
-        OCHE_MUST(asprintf(&path, "%s/%s", folder, files[i].name) >= 0);
+        OCHE_GOT(asprintf(&path, "%s/%s", folder, files[i].name) >= 0);
         bool ok = oche_csv_write(results->database, files[i].query, path, error);
 
         free(path);

@@ -56,7 +56,7 @@ bool oche_sweep_csv_write(sqlite3 *database, size_t axis_count, const char *fold
     for (size_t i = 0; i < OCHE_COUNT_OF(files); i++) {
         char *path = NULL;
 
-        OCHE_MUST(files[i].query != NULL && asprintf(&path, "%s/%s", folder, files[i].name) >= 0);
+        OCHE_GOT(files[i].query != NULL && asprintf(&path, "%s/%s", folder, files[i].name) >= 0);
         ok = ok && oche_csv_write(database, files[i].query, path, error);
         free(path);
         sqlite3_free(files[i].query);

@@ -121,7 +121,7 @@ static bool lock_folder(struct oche_sweep_store *store)
 {
     char *folder = strdup(store->path);
 
-    OCHE_MUST(folder != NULL);
+    OCHE_GOT(folder != NULL);
     char *slash = strrchr(folder, '/');
 
     if (slash != NULL)
@@ -173,7 +173,7 @@ static char *ask_info(struct oche_sweep_store *store, const char *key)
     sqlite3_finalize(statement);
     if (value == NULL)
         value = strdup("");
-    OCHE_MUST(value != NULL);
+    OCHE_GOT(value != NULL);
     return value;
 }
 
@@ -364,7 +364,7 @@ static bool remove_file(const char *path)
     for (size_t i = 0; ok && i < OCHE_COUNT_OF(beside); i++) {
         char *name = NULL;
 
-        OCHE_MUST(asprintf(&name, "%s%s", path, beside[i]) >= 0);
+        OCHE_GOT(asprintf(&name, "%s%s", path, beside[i]) >= 0);
         ok = unlink(name) == 0 || errno == ENOENT;
         free(name);
     }
@@ -412,11 +412,11 @@ struct oche_sweep_store *oche_sweep_store_open(const char *path,
 {
     struct oche_sweep_store *store = calloc(1, sizeof(*store));
 
-    OCHE_MUST(store != NULL);
+    OCHE_GOT(store != NULL);
     store->lock = -1;
     store->axis_count = description->axis_count;
     store->path = strdup(path);
-    OCHE_MUST(store->path != NULL);
+    OCHE_GOT(store->path != NULL);
     if (!open_store(store, description, restart)) {
         *error = store->error;
         oche_sweep_store_close(store);

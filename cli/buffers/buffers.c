@@ -82,7 +82,7 @@ static void read_ports(struct options *options, const char *text, struct argp_st
 static void add_set(struct options *options, const char *set)
 {
     options->sets = realloc(options->sets, (options->set_count + 1) * sizeof(*options->sets));
-    OCHE_MUST(options->sets != NULL);
+    OCHE_GOT(options->sets != NULL);
     options->sets[options->set_count++] = set;
 }
 

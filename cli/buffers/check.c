@@ -126,7 +126,7 @@ static void init(struct switches *all, const struct oche_world *world, bool all_
     all->fan_out = calloc(ports, sizeof(*all->fan_out));
     all->fan_in = calloc(ports, sizeof(*all->fan_in));
     all->kinds = calloc(topology->switch_count, sizeof(*all->kinds));
-    OCHE_MUST(all->fan_out != NULL && all->fan_in != NULL && all->kinds != NULL);
+    OCHE_GOT(all->fan_out != NULL && all->fan_in != NULL && all->kinds != NULL);
     oche_topology_fan(oche_world_used_routes(world), all->fan_out, all->fan_in);
     for (uint32_t sw = 0; sw < topology->switch_count; sw++)
         describe(all, sw, &all->kinds[sw]);

@@ -28,7 +28,7 @@ static void make(struct model *model, const struct oche_buffers_input *input)
     model->params.pfc_response = input->response;
     model->params.pfc_priorities = input->priorities;
     model->ports = calloc(input->ports, sizeof(*model->ports));
-    OCHE_MUST(model->ports != NULL);
+    OCHE_GOT(model->ports != NULL);
     for (unsigned kind = 0, port = 0; kind < input->kinds; kind++)
         for (unsigned i = 0; i < input->links[kind].ports; i++)
             model->ports[port++] = (struct oche_switch_port_config){

@@ -42,7 +42,7 @@ static bool is_in_schema(const char *key)
     size_t length = strcspn(key, ".[");
     bool found = false;
 
-    OCHE_MUST(schema != NULL);
+    OCHE_GOT(schema != NULL);
     oche_schema_make(schema);
     for (size_t i = 0; i < schema->section_count && !found; i++) {
         const struct oche_section *section = &schema->sections[i];
@@ -60,7 +60,7 @@ static bool is_for_scenario(const struct session *session, const char *assignmen
 {
     char *key = strndup(assignment, strcspn(assignment, "="));
 
-    OCHE_MUST(key != NULL);
+    OCHE_GOT(key != NULL);
     bool yes = session->options.scenario != NULL && !oche_fluid_model_has(&session->model, key) &&
                is_in_schema(key);
 
@@ -75,7 +75,7 @@ static bool open_scenario(struct session *session)
     const char **sets = calloc(options->set_count + 1, sizeof(*sets));
     size_t count = 0;
 
-    OCHE_MUST(sets != NULL);
+    OCHE_GOT(sets != NULL);
     for (size_t i = 0; i < options->set_count; i++)
         if (is_for_scenario(session, options->sets[i]))
             sets[count++] = options->sets[i];

@@ -57,7 +57,7 @@ static void read_list(struct oche_fluid_cli_options *options, const char *option
     char *copy = strdup(text), *rest = copy;
     size_t number = 0;
 
-    OCHE_MUST(copy != NULL);
+    OCHE_GOT(copy != NULL);
     for (char *word; (word = strsep(&rest, ",")) != NULL; number++) {
         if (number == OCHE_FLUID_MOST_LISTED)
             argp_failure(state, 2, 0, "--%s %s: more than %d; write fewer", option, text,
@@ -84,7 +84,7 @@ static void add_delay(struct oche_fluid_cli_options *options, const char *word, 
 static void add_set(struct oche_fluid_cli_options *options, const char *set)
 {
     options->sets = realloc(options->sets, (options->set_count + 1) * sizeof(*options->sets));
-    OCHE_MUST(options->sets != NULL);
+    OCHE_GOT(options->sets != NULL);
     options->sets[options->set_count++] = set;
 }
 

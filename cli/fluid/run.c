@@ -202,7 +202,7 @@ static bool begin_results(struct watch *watch, struct oche_error *error)
 
     if (!oche_results_folder(run->out, error))
         return false;
-    OCHE_MUST(asprintf(&path, "%s/run.sqlite", run->out) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/run.sqlite", run->out) >= 0);
     watch->results = oche_results_create(path, error);
     free(path);
     if (watch->results == NULL)
@@ -458,7 +458,7 @@ bool oche_fluid_run_show(const struct oche_fluid_run *run, struct oche_error *er
     struct watch watch = {.run = run};
 
     watch.values = calloc(run->flows->count, sizeof(*watch.values));
-    OCHE_MUST(watch.values != NULL);
+    OCHE_GOT(watch.values != NULL);
     oche_fluid_summary_begin(&watch.summary, fluid, run->duration_s / 2);
     oche_text_chart_init(&watch.queue, 1, run->duration_s);
     oche_text_chart_init(&watch.rates, draws_each(run) ? run->flows->count : 2, run->duration_s);

@@ -275,7 +275,7 @@ bool oche_fluid_print_stability(const struct oche_fluid_grid *grid, struct oche_
                           "queue_sd_bytes,utilisation",
                           error);
 
-    OCHE_MUST(cells != NULL);
+    OCHE_GOT(cells != NULL);
     if (fine && !fill_cells(grid, cells, error)) {
         oche_whole_file_abandon(&csv);
         fine = false;

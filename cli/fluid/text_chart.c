@@ -18,7 +18,7 @@ void oche_text_chart_init(struct oche_text_chart *chart, size_t series, double u
     *chart = (struct oche_text_chart){.series = series, .until = until};
     chart->low = malloc(cells * sizeof(*chart->low));
     chart->high = malloc(cells * sizeof(*chart->high));
-    OCHE_MUST(chart->low != NULL && chart->high != NULL);
+    OCHE_GOT(chart->low != NULL && chart->high != NULL);
     for (size_t i = 0; i < cells; i++) {
         chart->low[i] = INFINITY;
         chart->high[i] = -INFINITY;

@@ -63,7 +63,7 @@ static bool open_figure(struct session *session, const struct oche_paper *paper,
     struct work *works =
         realloc(session->works, (session->work_count + 1) * sizeof(*session->works));
 
-    OCHE_MUST(works != NULL);
+    OCHE_GOT(works != NULL);
     session->works = works;
     struct work *work = &session->works[session->work_count];
 
@@ -94,7 +94,7 @@ static bool open_figures(struct session *session, const struct oche_paper *paper
         return true;
     FILE *out = open_memstream(&list, &bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     for (i = 0; i < paper->figure_count; i++)
         fprintf(out, "%s%s", i > 0 ? ", " : "", paper->figures[i]);
     OCHE_MUST(fclose(out) == 0);
@@ -109,7 +109,7 @@ static bool open_paper(struct session *session, const char *name, const char *fi
     struct oche_paper **papers =
         realloc(session->papers, (session->paper_count + 1) * sizeof(*session->papers));
 
-    OCHE_MUST(papers != NULL);
+    OCHE_GOT(papers != NULL);
     session->papers = papers;
     if (paper == NULL)
         return false;
@@ -126,7 +126,7 @@ static bool open_named(struct session *session, const char *which)
         length--;
     char *paper = strndup(which, length);
 
-    OCHE_MUST(paper != NULL);
+    OCHE_GOT(paper != NULL);
     char *slash = strchr(paper, '/');
 
     if (slash != NULL)
@@ -270,7 +270,7 @@ static size_t *points_to_run(struct session *session, struct work *work, size_t 
     size_t *points = calloc(work->plan.count + 1, sizeof(*points));
     bool ok = true;
 
-    OCHE_MUST(done != NULL && points != NULL);
+    OCHE_GOT(done != NULL && points != NULL);
     oche_sweep_store_done(work->store, done, total);
     *count = 0;
     for (size_t i = 0; ok && i < work->plan.count; i++) {
@@ -321,13 +321,13 @@ static void name_folder(struct session *session, struct work *work)
     const char *paper = work->study->paper->name, *out = session->options.out;
 
     if (out == NULL)
-        OCHE_MUST(asprintf(&work->folder, "out/reproduce/%s%s", paper,
-                           session->options.quick ? "-quick" : "") >= 0);
+        OCHE_GOT(asprintf(&work->folder, "out/reproduce/%s%s", paper,
+                          session->options.quick ? "-quick" : "") >= 0);
     else if (session->paper_count == 1)
         work->folder = strdup(out);
     else
-        OCHE_MUST(asprintf(&work->folder, "%s/%s", out, paper) >= 0);
-    OCHE_MUST(work->folder != NULL);
+        OCHE_GOT(asprintf(&work->folder, "%s/%s", out, paper) >= 0);
+    OCHE_GOT(work->folder != NULL);
 }
 
 static bool open_store(struct session *session, struct work *work)
@@ -340,7 +340,7 @@ static bool open_store(struct session *session, struct work *work)
 
     if (!oche_results_folder(work->folder, &session->error))
         return false;
-    OCHE_MUST(asprintf(&path, "%s/%s.sqlite", work->folder, work->study->name) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/%s.sqlite", work->folder, work->study->name) >= 0);
     options.path = path;
     work->store = oche_record_open(&work->plan.grid, &options, &session->error);
     free(path);

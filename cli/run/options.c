@@ -3,6 +3,7 @@
 #include "cli/run/options.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,10 @@ static void add_set(struct oche_run_options *options, const char *key, const cha
     struct oche_run_set *set;
 
     options->sets = realloc(options->sets, (options->set_count + 1) * sizeof(*options->sets));
-    OCHE_MUST(options->sets != NULL);
+    OCHE_GOT(options->sets != NULL);
     set = &options->sets[options->set_count++];
-    OCHE_MUST(asprintf(&set->assignment, "%s%s", key, value) >= 0);
-    OCHE_MUST(asprintf(&set->typed, "%s %s", option, value) >= 0);
+    OCHE_GOT(asprintf(&set->assignment, "%s%s", key, value) >= 0);
+    OCHE_GOT(asprintf(&set->typed, "%s %s", option, value) >= 0);
 }
 
 /* Parses a plain number from 1 to MOST_THREADS. */
@@ -143,14 +144,18 @@ static const struct argp argp = {
            "links, PAUSEs, queues. All of it goes into one SQLite file."
            "\vA scenario's mistakes are told in one line, with file, line, key and what would be "
            "right. Exit status: 0 the run is over and its results are written; 2 bad arguments, a "
-           "bad scenario, or results that cannot be written; 3 a run ended in a deadlock of PFC: "
-           "its results are written, and the ports that wait for each other are told.",
+           "bad scenario, no memory, or results that cannot be written; 3 a run ended in a "
+           "deadlock of PFC: its results are written, and the ports that wait for each other are "
+           "told.",
 };
 
 bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv)
 {
     *options = (struct oche_run_options){.threads = 1};
-    if (argp_parse(&argp, argc, argv, 0, NULL, options) == 0)
+    int error = argp_parse(&argp, argc, argv, 0, NULL, options);
+
+    OCHE_GOT(error != ENOMEM);
+    if (error == 0)
         return true;
     oche_run_options_free(options);
     return false;

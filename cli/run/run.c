@@ -63,7 +63,7 @@ static struct oche_scenario *open_scenario(struct session *session, const char *
     const char **sets = calloc(options->set_count + 1, sizeof(*sets));
     size_t count = 0;
 
-    OCHE_MUST(sets != NULL);
+    OCHE_GOT(sets != NULL);
     for (; count < options->set_count; count++)
         sets[count] = options->sets[count].assignment;
     if (last != NULL)
@@ -85,7 +85,7 @@ static void name_options(struct session *session, const char *last)
     if (last != NULL) {
         char *typed = NULL;
 
-        OCHE_MUST(asprintf(&typed, "--compare %s", last) >= 0);
+        OCHE_GOT(asprintf(&typed, "--compare %s", last) >= 0);
         name_option(session, last, typed);
         free(typed);
     }
@@ -97,8 +97,8 @@ static char *assignment_of(const struct session *session, size_t number)
     char *assignment = NULL;
 
     if (session->variants.count > 0)
-        OCHE_MUST(asprintf(&assignment, "%s=%s", session->variants.key,
-                           session->variants.values[number]) >= 0);
+        OCHE_GOT(asprintf(&assignment, "%s=%s", session->variants.key,
+                          session->variants.values[number]) >= 0);
     return assignment;
 }
 
@@ -190,8 +190,8 @@ static void name_folders(struct session *session)
     if (session->options.out != NULL)
         base = strdup(session->options.out);
     else
-        OCHE_MUST(asprintf(&base, "out/%s", name) >= 0);
-    OCHE_MUST(base != NULL);
+        OCHE_GOT(asprintf(&base, "out/%s", name) >= 0);
+    OCHE_GOT(base != NULL);
     for (size_t i = 0; i < session->count; i++) {
         struct run *run = &session->runs[i];
         char *value = oche_file_name_of(run->label);
@@ -199,11 +199,11 @@ static void name_folders(struct session *session)
         if (session->variants.count == 0)
             run->folder = strdup(base);
         else
-            OCHE_MUST(asprintf(&run->folder, "%s/%s", base, value) >= 0);
-        OCHE_MUST(run->folder != NULL);
+            OCHE_GOT(asprintf(&run->folder, "%s/%s", base, value) >= 0);
+        OCHE_GOT(run->folder != NULL);
         for (unsigned again = 2; folder_is_taken(session, i, run->folder); again++) {
             free(run->folder);
-            OCHE_MUST(asprintf(&run->folder, "%s/%s-%u", base, value, again) >= 0);
+            OCHE_GOT(asprintf(&run->folder, "%s/%s-%u", base, value, again) >= 0);
         }
         free(value);
     }
@@ -218,7 +218,7 @@ static struct oche_results *begin_results(struct session *session, const struct 
 
     if (!oche_results_folder(run->folder, &session->error))
         return NULL;
-    OCHE_MUST(asprintf(&path, "%s/run.sqlite", run->folder) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/run.sqlite", run->folder) >= 0);
     results = oche_results_create(path, &session->error);
     free(path);
     return results;
@@ -263,7 +263,7 @@ static bool write_results(struct session *session, size_t number, struct oche_wo
     const struct run *run = &session->runs[number];
     char *part = NULL;
 
-    OCHE_MUST(asprintf(&part, "%s/run.sqlite" OCHE_RESULTS_PART, run->folder) >= 0);
+    OCHE_GOT(asprintf(&part, "%s/run.sqlite" OCHE_RESULTS_PART, run->folder) >= 0);
     oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, part);
     bool ok = write_run(session, number, world);
     oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, NULL);
@@ -390,7 +390,7 @@ static bool work(struct session *session)
     session->count = session->variants.count > 0 ? session->variants.count : 1;
     session->runs = calloc(session->count, sizeof(*session->runs));
     session->outcomes = calloc(session->count, sizeof(*session->outcomes));
-    OCHE_MUST(session->runs != NULL && session->outcomes != NULL);
+    OCHE_GOT(session->runs != NULL && session->outcomes != NULL);
     if (!open_scenarios(session))
         return false;
     name_folders(session);

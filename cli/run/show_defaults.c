@@ -8,7 +8,7 @@ void oche_show_schema(FILE *out)
 {
     struct oche_schema *schema = calloc(1, sizeof(*schema));
 
-    OCHE_MUST(schema != NULL);
+    OCHE_GOT(schema != NULL);
     oche_schema_make(schema);
     oche_sections_print(schema->sections, schema->section_count, out);
     free(schema);

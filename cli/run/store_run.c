@@ -297,7 +297,7 @@ static void store_pauses(struct oche_results *results, const struct oche_world *
     const struct oche_pause_node *nodes = oche_pause_tree_nodes(tree, &all);
     uint32_t *order = calloc(all + 1, sizeof(*order)), *senders = calloc(all + 1, sizeof(*senders));
 
-    OCHE_MUST(order != NULL && senders != NULL);
+    OCHE_GOT(order != NULL && senders != NULL);
     uint32_t count = oche_pause_tree_order(tree, order);
 
     if (count > 0)
@@ -504,7 +504,7 @@ static void store_counters(struct oche_results *results, const struct oche_world
     struct oche_switch_port_stats *stats =
         malloc(((size_t)oche_world_network(world)->port_count + 1) * sizeof(*stats));
 
-    OCHE_MUST(stats != NULL);
+    OCHE_GOT(stats != NULL);
     oche_world_port_stats(world, stats);
     for (uint32_t node = 0; node < oche_topology_nodes(topology); node++) {
         if (node < topology->host_count) {
@@ -555,7 +555,7 @@ static void store_holds(struct oche_results *results, const struct oche_world *w
     size_t count;
     const struct oche_world_hold *holds = oche_world_holds(world, &count);
 
-    OCHE_MUST(series != NULL);
+    OCHE_GOT(series != NULL);
     for (size_t i = 0; i < count; i++) {
         const struct oche_world_hold *hold = &holds[i];
         uint32_t *number = &series[topology->nodes[hold->node].first_port + hold->port];

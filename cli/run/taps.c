@@ -51,7 +51,7 @@ static bool find_hosts(struct oche_taps *taps, const struct oche_topology *topol
     uint32_t count = 0;
 
     taps->nodes = calloc(topology->host_count, sizeof(*taps->nodes));
-    OCHE_MUST(taps->nodes != NULL);
+    OCHE_GOT(taps->nodes != NULL);
     if (names == NULL && topology->host_count > FEW_HOSTS)
         return oche_fail(
             error, "--pcap: which of %u hosts? name them after the file, such as %s:%s,%s",
@@ -124,13 +124,13 @@ bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_wo
                     struct oche_error *error)
 {
     *taps = (struct oche_taps){.path = strdup(argument)};
-    OCHE_MUST(taps->path != NULL);
+    OCHE_GOT(taps->path != NULL);
     char *slash = strrchr(taps->path, '/');
     char *colon = strchr(slash != NULL ? slash : taps->path, ':');
 
     if (colon != NULL)
         *colon = '\0';
-    OCHE_MUST(asprintf(&taps->part, "%s.part", taps->path) >= 0);
+    OCHE_GOT(asprintf(&taps->part, "%s.part", taps->path) >= 0);
     if (taps->path[0] == '\0' || (colon != NULL && colon[1] == '\0')) {
         oche_fail(error, "--pcap %s: write FILE, or FILE:HOST,HOST", argument);
         oche_taps_abandon(taps);

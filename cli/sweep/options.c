@@ -95,9 +95,9 @@ static void set_mode(struct oche_sweep_options *options, enum oche_sweep_mode mo
 static void add_set(struct oche_grid *grid, const char *set)
 {
     grid->sets = realloc(grid->sets, (grid->set_count + 1) * sizeof(*grid->sets));
-    OCHE_MUST(grid->sets != NULL);
+    OCHE_GOT(grid->sets != NULL);
     grid->sets[grid->set_count] = strdup(set);
-    OCHE_MUST(grid->sets[grid->set_count++] != NULL);
+    OCHE_GOT(grid->sets[grid->set_count++] != NULL);
 }
 
 static void add_metric(struct oche_sweep_options *options, const char *name,
@@ -192,7 +192,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (options->grid.scenario != NULL)
             oche_refuse(state, "%s: one scenario at a time", argument);
         options->grid.scenario = strdup(argument);
-        OCHE_MUST(options->grid.scenario != NULL);
+        OCHE_GOT(options->grid.scenario != NULL);
         return 0;
     case ARGP_KEY_END:
         check_together(options, state);

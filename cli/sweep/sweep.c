@@ -123,7 +123,7 @@ static bool open_store(struct sweep *sweep)
 
     if (!oche_results_folder(sweep->folder, &sweep->error))
         return false;
-    OCHE_MUST(asprintf(&path, "%s/sweep.sqlite", sweep->folder) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/sweep.sqlite", sweep->folder) >= 0);
     options.path = path;
     sweep->store = oche_record_open(sweep->grid, &options, &sweep->error);
     free(path);
@@ -140,7 +140,7 @@ static size_t find_points(struct sweep *sweep)
     bool *done = calloc(total, sizeof(*done));
 
     sweep->points = calloc(total, sizeof(*sweep->points));
-    OCHE_MUST(done != NULL && sweep->points != NULL);
+    OCHE_GOT(done != NULL && sweep->points != NULL);
     size_t found = oche_sweep_store_done(sweep->store, done, total);
 
     for (size_t i = 0; i < total; i++)
@@ -215,7 +215,7 @@ static enum status run_task(struct sweep *sweep)
         return REFUSED;
     }
     sweep->points = calloc(total, sizeof(*sweep->points));
-    OCHE_MUST(sweep->points != NULL);
+    OCHE_GOT(sweep->points != NULL);
     for (size_t point = options->first; point < total; point += stride) {
         struct oche_point_result result;
         bool done = false;
@@ -287,7 +287,7 @@ static bool folder_can_be_used(struct sweep *sweep)
     const size_t total = oche_grid_points(sweep->grid);
     char *path = NULL;
 
-    OCHE_MUST(asprintf(&path, "%s/sweep.sqlite", sweep->folder) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/sweep.sqlite", sweep->folder) >= 0);
     bool ok = access(path, F_OK) != 0 || open_store(sweep);
 
     free(path);
@@ -314,8 +314,8 @@ static void name_folder(struct sweep *sweep)
     if (sweep->options.out != NULL)
         sweep->folder = strdup(sweep->options.out);
     else
-        OCHE_MUST(asprintf(&sweep->folder, "out/%s-sweep", name) >= 0);
-    OCHE_MUST(sweep->folder != NULL);
+        OCHE_GOT(asprintf(&sweep->folder, "out/%s-sweep", name) >= 0);
+    OCHE_GOT(sweep->folder != NULL);
     free(name);
 }
 

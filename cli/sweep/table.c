@@ -47,7 +47,7 @@ static void add_column(struct view *view, struct oche_sweep_store *store, const 
 
     *column = (struct column){.name = name, .unit = oche_metric_unit(name)};
     column->values = malloc(view->points * sizeof(*column->values));
-    OCHE_MUST(column->unit != NULL && column->values != NULL);
+    OCHE_GOT(column->unit != NULL && column->values != NULL);
     oche_sweep_store_values(store, name, column->values, view->points);
     if (asked_for || says_something(column->values, view->points))
         view->column_count++;
@@ -170,7 +170,7 @@ void oche_sweep_table_print(const struct oche_grid *grid, struct oche_sweep_stor
     }
     view.columns = calloc(count, sizeof(*view.columns));
     view.done = calloc(view.points, sizeof(*view.done));
-    OCHE_MUST(view.columns != NULL && view.done != NULL);
+    OCHE_GOT(view.columns != NULL && view.done != NULL);
     view.all_done = oche_sweep_store_done(store, view.done, view.points) == view.points;
     for (size_t i = 0; i < count; i++)
         add_column(&view, store, metrics[i], asked_for);

@@ -29,7 +29,7 @@ bool oche_fluid_flows_add(struct oche_fluid_flow_list *list, double rate_bps, do
         return true;
     }
     list->flows = realloc(list->flows, (list->count + 1) * sizeof(*list->flows));
-    OCHE_MUST(list->flows != NULL);
+    OCHE_GOT(list->flows != NULL);
     list->flows[list->count++] = (struct oche_fluid_flow){rate_bps, start_s, count};
     return true;
 }
@@ -85,13 +85,13 @@ bool oche_fluid_flows_read(struct oche_fluid_flow_list *list, const char *text, 
     char *copy = strdup(text), *rest = copy;
     bool fine = true;
 
-    OCHE_MUST(copy != NULL);
+    OCHE_GOT(copy != NULL);
     *list = (struct oche_fluid_flow_list){.flows = NULL};
     for (char *entry; fine && (entry = strsep(&rest, ",")) != NULL;) {
         struct oche_error why;
         char *typed = strdup(entry);
 
-        OCHE_MUST(typed != NULL);
+        OCHE_GOT(typed != NULL);
         const char *wrong = read_entry(list, entry, capacity_bps, &why);
 
         if (wrong != NULL) {

@@ -45,7 +45,7 @@ void oche_fluid_model_init(struct oche_fluid_model *model, enum oche_fluid_name 
 
     *model = (struct oche_fluid_model){.name = name};
     model->scheme = calloc(1, scheme->struct_bytes);
-    OCHE_MUST(model->scheme != NULL);
+    OCHE_GOT(model->scheme != NULL);
     if (name == OCHE_FLUID_DCQCN) {
         add_rows(model, &oche_dcqcn_link_params, &model->link);
         add_rows(model, &oche_switch_params, &model->switches);
@@ -111,7 +111,7 @@ bool oche_fluid_model_set(struct oche_fluid_model *model, const char *assignment
     if (row == NULL) {
         char *key = strndup(assignment, (size_t)(equals - assignment));
 
-        OCHE_MUST(key != NULL);
+        OCHE_GOT(key != NULL);
         unknown_key(model, assignment, key, error);
         free(key);
         return false;

@@ -175,7 +175,7 @@ static void make_rates(struct oche_rates *rates, const struct oche_scenario *sce
     if (scene->all_flows && scene->flows.total <= OCHE_OUTCOME_RATED && rates->windows > 0)
         rates->flows = scene->flows.total;
     rates->rates = calloc((size_t)rates->flows * rates->windows + 1, sizeof(double));
-    OCHE_MUST(rates->rates != NULL);
+    OCHE_GOT(rates->rates != NULL);
 }
 
 static bool run(struct watch *watch, struct oche_fluid *fluid, struct oche_rates *rates)
@@ -202,7 +202,7 @@ static void take_queue(struct oche_outcome *outcome, struct watch *watch)
     if (!watch->scene->queue_watched)
         return;
     outcome->queues = calloc(1, sizeof(*outcome->queues));
-    OCHE_MUST(outcome->queues != NULL);
+    OCHE_GOT(outcome->queues != NULL);
     outcome->queue_count = 1;
     struct oche_queue_occupancy *occupancy = &outcome->queues[0].occupancy;
 
@@ -228,7 +228,7 @@ static void take_goodputs(struct oche_outcome *outcome, const struct watch *watc
     if (!scene->all_flows)
         return;
     samples->values = calloc((size_t)scene->flows.total + 1, sizeof(*samples->values));
-    OCHE_MUST(samples->values != NULL);
+    OCHE_GOT(samples->values != NULL);
     for (size_t i = 0; i < scene->flows.count; i++) {
         const struct oche_fluid_flow *flow = &scene->flows.flows[i];
         double part = (scene->duration_s - scene->warmup_s) / (scene->duration_s - flow->start_s);
@@ -271,7 +271,7 @@ bool oche_fluid_outcome_take(struct oche_outcome *outcome, const struct oche_sce
                                                        m.scene.flows.count, &OCHE_FLUID_OPTIONS);
     struct watch watch = {.scene = &m.scene, .queue = calloc(SAMPLES, sizeof(double))};
 
-    OCHE_MUST(watch.queue != NULL);
+    OCHE_GOT(watch.queue != NULL);
     *outcome = (struct oche_outcome){.by_fluid = true, .seed = scenario->config.seed};
     make_rates(&outcome->rates, scenario, &m.scene);
     oche_fluid_summary_begin(&watch.all, fluid, m.scene.warmup_s);

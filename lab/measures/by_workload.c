@@ -63,7 +63,7 @@ static void add_pair(struct pairs *pairs, const struct pair *pair)
     if (pairs->count == pairs->capacity) {
         pairs->capacity = pairs->capacity == 0 ? 64 : 2 * pairs->capacity;
         pairs->pair = realloc(pairs->pair, pairs->capacity * sizeof(*pairs->pair));
-        OCHE_MUST(pairs->pair != NULL);
+        OCHE_GOT(pairs->pair != NULL);
     }
     pairs->pair[pairs->count++] = *pair;
 }
@@ -120,7 +120,7 @@ static double *make_values(size_t count)
 {
     double *values = malloc((count + 1) * sizeof(*values));
 
-    OCHE_MUST(values != NULL);
+    OCHE_GOT(values != NULL);
     return values;
 }
 
@@ -130,7 +130,7 @@ static void make_room(struct oche_by_workload *by, const struct oche_world *worl
     const struct oche_flows *flows = oche_world_flows(world);
     size_t *count = calloc((size_t)by->count + 1, sizeof(*count));
 
-    OCHE_MUST(count != NULL);
+    OCHE_GOT(count != NULL);
     for (uint32_t i = 0; i < flows->count; i++)
         if (flows->sent[i].started != OCHE_NEVER)
             count[flows->plan[i].workload]++;
@@ -167,7 +167,7 @@ void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world 
 
     *by = (struct oche_by_workload){.count = oche_world_config(world)->workload_count};
     by->workloads = calloc((size_t)by->count + 1, sizeof(*by->workloads));
-    OCHE_MUST(by->workloads != NULL);
+    OCHE_GOT(by->workloads != NULL);
     make_room(by, world);
     for (uint32_t i = 0; i < flows->count; i++) {
         const struct oche_flow_plan *plan = &flows->plan[i];

@@ -76,7 +76,7 @@ static void take_row(struct oche_failure_row *row, const struct oche_world *worl
     struct oche_completion_row rows[2];
     uint32_t count = 0;
 
-    OCHE_MUST(some != NULL);
+    OCHE_GOT(some != NULL);
     for (uint32_t i = 0; i < flows->count; i++) {
         if (records[i].start == OCHE_NEVER || records[i].start < warmup || is_hit(world, i) != hit)
             continue;
@@ -102,7 +102,7 @@ void oche_failures_take(struct oche_failures_outcome *failures, const struct och
         return;
     FILE *out = open_memstream(&failures->text, &bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     for (uint32_t i = 0; i < failures->count; i++)
         print_failure(world, i, out);
     OCHE_MUST(fclose(out) == 0);

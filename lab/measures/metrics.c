@@ -490,7 +490,7 @@ bool oche_metric_check(const char *name, struct oche_error *error)
     if (find(name) != NULL)
         return true;
     names = calloc(MOST_NAMES, sizeof(*names));
-    OCHE_MUST(names != NULL);
+    OCHE_GOT(names != NULL);
     for (size_t i = 0; i < oche_metric_count; i++)
         for (unsigned which = 0;
              which < how_many(oche_metric_table[i].of, &none) && count < MOST_NAMES; which++) {

@@ -51,7 +51,7 @@ static void take_goodputs(struct oche_outcome *outcome, const struct oche_world 
     uint32_t count = oche_world_flows(world)->count;
 
     goodputs->values = malloc(((size_t)count + 1) * sizeof(*goodputs->values));
-    OCHE_MUST(goodputs->values != NULL);
+    OCHE_GOT(goodputs->values != NULL);
     for (uint32_t i = 0; i < count; i++) {
         double goodput = oche_flow_goodput(world, i);
 
@@ -73,7 +73,7 @@ static void take_times(struct oche_outcome *outcome, const struct oche_flow_reco
 
     times->values = malloc(((size_t)count + 1) * sizeof(*times->values));
     slowdowns->values = malloc(((size_t)count + 1) * sizeof(*slowdowns->values));
-    OCHE_MUST(times->values != NULL && slowdowns->values != NULL);
+    OCHE_GOT(times->values != NULL && slowdowns->values != NULL);
     for (uint32_t i = 0; i < count; i++) {
         const struct oche_flow_record *flow = &records[i];
 
@@ -98,7 +98,7 @@ static void take_hosts(struct oche_outcome *outcome, const struct oche_world *wo
     double *received = calloc(hosts + 1, sizeof(*received));
     size_t count = 0;
 
-    OCHE_MUST(received != NULL);
+    OCHE_GOT(received != NULL);
     for (uint32_t i = 0; i < flows->count; i++)
         if (flows->sent[i].started != OCHE_NEVER)
             received[flows->plan[i].dst] = 1;
@@ -150,7 +150,7 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
     oche_time warmup = oche_world_config(world)->run.warmup;
     struct oche_flow_record *records = malloc((flows->count + 1) * sizeof(*records));
 
-    OCHE_MUST(records != NULL);
+    OCHE_GOT(records != NULL);
     for (uint32_t i = 0; i < flows->count; i++)
         records[i] = (struct oche_flow_record){
             .bytes = flows->plan[i].bytes,
@@ -197,7 +197,7 @@ static void take_ports(struct oche_outcome *outcome, const struct oche_world *wo
     uint64_t *line_bytes = malloc((count + 1) * sizeof(*line_bytes));
     struct oche_switch_port_stats *stats = malloc((count + 1) * sizeof(*stats));
 
-    OCHE_MUST(line_bytes != NULL && stats != NULL);
+    OCHE_GOT(line_bytes != NULL && stats != NULL);
     for (uint32_t i = 0; i < count; i++)
         line_bytes[i] = oche_world_line_bytes(world, i);
     for (uint32_t n = 0; n < topology->host_count; n++)
@@ -230,7 +230,7 @@ static void take_queues(struct oche_outcome *outcome, const struct oche_world *w
 {
     outcome->queue_count = oche_world_watch_count(world);
     outcome->queues = calloc(outcome->queue_count + 1, sizeof(*outcome->queues));
-    OCHE_MUST(outcome->queues != NULL);
+    OCHE_GOT(outcome->queues != NULL);
     for (uint32_t i = 0; i < outcome->queue_count; i++) {
         const char *name;
         const struct oche_queue_watch *watch = oche_world_watch(world, i, &name);
@@ -290,7 +290,7 @@ static void take_rates(struct oche_rates *rates, const struct oche_world *world,
         if (found == 0) {
             rates->windows = series.count;
             rates->rates = calloc((size_t)flows * series.count + 1, sizeof(double));
-            OCHE_MUST(rates->rates != NULL);
+            OCHE_GOT(rates->rates != NULL);
         }
         if (series.count > 0)
             memcpy(rates->rates + (size_t)found * series.count, series.values,

@@ -37,7 +37,7 @@ static oche_time *find_turns(const struct oche_flows *flows)
 {
     oche_time *turn = malloc(((size_t)flows->count + 1) * sizeof(*turn));
 
-    OCHE_MUST(turn != NULL);
+    OCHE_GOT(turn != NULL);
     for (uint32_t i = 0; i < flows->count; i++)
         turn[i] = flows->sent[i].started;
     for (uint32_t c = 0; c < flows->connection_count; c++) {
@@ -98,7 +98,7 @@ static void take_pair(const struct oche_world *world, const oche_time *turn,
     oche_time longest = count_flows(world, turn, row);
     double *goodput = malloc((row->started + 1) * sizeof(*goodput)), sum = 0;
 
-    OCHE_MUST(goodput != NULL);
+    OCHE_GOT(goodput != NULL);
     for (uint32_t i = 0; i < flows->count; i++) {
         oche_time life = is_of(world, turn, row, i) ? life_of(world, turn, i) : 0;
         bool ended = flows->received[i].delivered != OCHE_NEVER || flows->sent[i].failed != 0;

@@ -99,8 +99,8 @@ static void take_lines(struct oche_pathologies *pathologies, const struct oche_w
     forest.place = calloc(all + 1, sizeof(*forest.place));
     forest.shown = calloc(all + 1, sizeof(*forest.shown));
     forest.senders = calloc(all + 1, sizeof(*forest.senders));
-    OCHE_MUST(forest.order != NULL && forest.place != NULL && forest.shown != NULL &&
-              forest.senders != NULL);
+    OCHE_GOT(forest.order != NULL && forest.place != NULL && forest.shown != NULL &&
+             forest.senders != NULL);
     forest.count = oche_pause_tree_order(tree, forest.order);
     if (forest.count > 0)
         oche_world_pause_senders(world, forest.senders);
@@ -115,7 +115,7 @@ static void take_lines(struct oche_pathologies *pathologies, const struct oche_w
     pathologies->hot_spots_shown =
         pathologies->hot_spots < HOT_SPOTS ? pathologies->hot_spots : HOT_SPOTS;
     pathologies->lines = calloc(HOT_SPOTS * LINES, sizeof(*pathologies->lines));
-    OCHE_MUST(pathologies->lines != NULL);
+    OCHE_GOT(pathologies->lines != NULL);
     for (uint32_t i = 0; i < forest.count; i++)
         if (forest.shown[i])
             add_line(pathologies, &forest, i, oche_world_topology(world));
@@ -207,12 +207,12 @@ char *oche_pathologies_deadlock_line(const struct oche_pathologies *pathologies)
 
     if (pathologies->deadlock == NULL)
         return NULL;
-    OCHE_MUST(asprintf(&line,
-                       "deadlock since %s, noticed at %s: %s; each port waits for the next; %u "
-                       "ports of switches, with %s, can never send again",
-                       oche_figure_time(pathologies->deadlock_since).text,
-                       oche_figure_time(pathologies->deadlock_noticed).text, pathologies->deadlock,
-                       pathologies->stuck_ports,
-                       oche_figure_bytes(pathologies->stuck_bytes).text) >= 0);
+    OCHE_GOT(asprintf(&line,
+                      "deadlock since %s, noticed at %s: %s; each port waits for the next; %u "
+                      "ports of switches, with %s, can never send again",
+                      oche_figure_time(pathologies->deadlock_since).text,
+                      oche_figure_time(pathologies->deadlock_noticed).text, pathologies->deadlock,
+                      pathologies->stuck_ports,
+                      oche_figure_bytes(pathologies->stuck_bytes).text) >= 0);
     return line;
 }

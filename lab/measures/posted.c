@@ -129,7 +129,7 @@ void oche_posted_remark(const struct oche_world *world, char *text, size_t text_
     if (config->endpoint->table != &oche_rogue_table || config->switches.pfc)
         return;
     struct event *events = malloc((2 * (size_t)flows->count + 1) * sizeof(*events));
-    OCHE_MUST(events != NULL);
+    OCHE_GOT(events != NULL);
     size_t count = note_flows(world, events);
     qsort(events, count, sizeof(*events), compare);
     struct posted most = most_posted(world, events, count);

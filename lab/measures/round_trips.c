@@ -9,7 +9,7 @@
 static void make(struct oche_sorted_values *values, size_t most)
 {
     values->values = malloc((most + 1) * sizeof(*values->values));
-    OCHE_MUST(values->values != NULL);
+    OCHE_GOT(values->values != NULL);
 }
 
 static void add(struct oche_sorted_values *values, double value)

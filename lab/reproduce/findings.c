@@ -26,7 +26,7 @@ static void put_never(struct oche_sweep_store *store, const char *metric, double
     if (whether == NULL)
         return;
     has = malloc(total * sizeof(*has));
-    OCHE_MUST(has != NULL);
+    OCHE_GOT(has != NULL);
     oche_sweep_store_values(store, whether, has, total);
     for (size_t i = 0; i < total; i++)
         if (isnan(values[i]) && !isnan(has[i]))
@@ -42,7 +42,7 @@ static void take_samples(struct oche_findings *findings, const struct oche_plan 
     const char *const *names = oche_samples_metrics(findings->samples, &count);
     double *values = malloc(total * sizeof(*values));
 
-    OCHE_MUST(values != NULL);
+    OCHE_GOT(values != NULL);
     for (size_t m = 0; m < count; m++) {
         oche_sweep_store_values(store, names[m], values, total);
         put_never(store, names[m], values, total);
@@ -66,7 +66,7 @@ void oche_findings_make(struct oche_findings *findings, const struct oche_plan *
     *findings = (struct oche_findings){.study = study, .samples = oche_samples_create(study)};
     findings->judged = calloc(study->claim_count, sizeof(*findings->judged));
     findings->also = calloc(study->claim_count * study->also_count + 1, sizeof(*findings->also));
-    OCHE_MUST(findings->judged != NULL && findings->also != NULL);
+    OCHE_GOT(findings->judged != NULL && findings->also != NULL);
     take_samples(findings, plan, store);
     for (size_t c = 0; c < study->claim_count; c++) {
         findings->judged[c] = oche_judge(study, &study->claims[c], NULL, findings->samples);
@@ -217,7 +217,7 @@ static size_t *ascending(const struct oche_study_axis *axis)
 {
     size_t *order = malloc(axis->count * sizeof(*order));
 
-    OCHE_MUST(order != NULL);
+    OCHE_GOT(order != NULL);
     for (size_t i = 0; i < axis->count; i++) {
         size_t at = i;
 
@@ -261,7 +261,7 @@ static void store_curves(const struct oche_findings *findings, const struct oche
     struct oche_condition_term *terms = calloc(study->axis_count + 1, sizeof(*terms));
     size_t zero = 0;
 
-    OCHE_MUST(terms != NULL);
+    OCHE_GOT(terms != NULL);
     for (size_t q = 0; q < plot->quantity_count; q++)
         for (size_t b = 0; b < curves; b++) {
             const char *label = plot->by != OCHE_ANY ? study->axes[plot->by].values[b].label

@@ -77,7 +77,7 @@ const char *oche_flow_text_without(struct oche_document *document, const struct 
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     write_node(node, without, out);
     OCHE_MUST(fclose(out) == 0);
     const char *kept = oche_document_print(document, "%s", text);

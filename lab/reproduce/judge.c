@@ -63,7 +63,7 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
     for (size_t a = 0; a < study->axis_count; a++)
         total *= term_of(judge, reading, condition, a)->count;
     place->points = malloc((total + 1) * sizeof(*place->points));
-    OCHE_MUST(value != NULL && place->points != NULL);
+    OCHE_GOT(value != NULL && place->points != NULL);
     place->count = total;
     for (size_t i = 0; i < total; i++) {
         size_t rest = i;
@@ -164,7 +164,7 @@ static void by_t(const struct judge *judge, struct oche_judgement *judgement)
     double *values = malloc(point->repeats * sizeof(*values));
     size_t count = 0;
 
-    OCHE_MUST(values != NULL);
+    OCHE_GOT(values != NULL);
     for (uint32_t r = 0; r < point->repeats; r++)
         if (!isnan(all[r]))
             values[count++] = all[r];
@@ -188,7 +188,7 @@ static void by_bootstrap(struct judge *judge, struct oche_judgement *judgement)
     double *shown = malloc(OCHE_BOOTSTRAP_DRAWS * sizeof(*shown));
     size_t count = 0;
 
-    OCHE_MUST(draw != NULL && shown != NULL);
+    OCHE_GOT(draw != NULL && shown != NULL);
     for (size_t i = 0; i < OCHE_BOOTSTRAP_DRAWS; i++) {
         oche_draw(&random, draw, judge->repeats);
         struct oche_reading_of reading = read_claim(judge, draw);
@@ -225,7 +225,7 @@ struct oche_judgement oche_judge(const struct oche_study *study, const struct oc
                           .values = calloc(claim->at_count, sizeof(double)),
                           .runs = UINT32_MAX};
 
-    OCHE_MUST(judge.places != NULL && judge.values != NULL);
+    OCHE_GOT(judge.places != NULL && judge.values != NULL);
     if (!can_be_read(study, claim, reading)) {
         judgement.finding = OCHE_FINDING_NO_DATA;
         free(judge.places);

@@ -99,7 +99,7 @@ static bool has_paper(const char *papers, const char *name)
     char *path = NULL;
     bool there;
 
-    OCHE_MUST(asprintf(&path, "%s/%s/paper.yaml", papers, name) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/%s/paper.yaml", papers, name) >= 0);
     there = access(path, R_OK) == 0;
     free(path);
     return there;
@@ -126,9 +126,9 @@ char **oche_papers_list(const char *papers, size_t *count, struct oche_error *er
         if (entry->d_name[0] == '.' || !has_paper(papers, entry->d_name))
             continue;
         names = realloc(names, (*count + 1) * sizeof(*names));
-        OCHE_MUST(names != NULL);
+        OCHE_GOT(names != NULL);
         names[*count] = strdup(entry->d_name);
-        OCHE_MUST(names[*count] != NULL);
+        OCHE_GOT(names[*count] != NULL);
         (*count)++;
     }
     closedir(folder);
@@ -158,7 +158,7 @@ struct oche_paper *oche_paper_open(const char *papers, const char *name, struct 
         size_t bytes;
         FILE *out = open_memstream(&list, &bytes);
 
-        OCHE_MUST(out != NULL);
+        OCHE_GOT(out != NULL);
         for (size_t i = 0; i < count; i++)
             fprintf(out, "%s%s", i > 0 ? ", " : "", names[i]);
         OCHE_MUST(fclose(out) == 0);
@@ -168,7 +168,7 @@ struct oche_paper *oche_paper_open(const char *papers, const char *name, struct 
         oche_papers_list_free(names, count);
         return NULL;
     }
-    OCHE_MUST(asprintf(&path, "%s/%s/paper.yaml", papers, name) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/%s/paper.yaml", papers, name) >= 0);
     paper = paper_of(oche_document_open(path, error), error);
     free(path);
     return paper;
@@ -205,7 +205,7 @@ static char *usual_folder(void)
         return strdup(OCHE_SOURCE_ROOT "/papers");
     }
     if (program != NULL) {
-        OCHE_MUST(asprintf(&path, "%s/../share/oche/papers", program) >= 0);
+        OCHE_GOT(asprintf(&path, "%s/../share/oche/papers", program) >= 0);
         free(program);
         if (is_folder(path))
             return path;
@@ -219,7 +219,7 @@ char *oche_papers_folder(const char *given, struct oche_error *error)
     const char *named = given != NULL ? given : getenv("OCHE_PAPERS");
     char *path = named != NULL && named[0] != '\0' ? strdup(named) : usual_folder();
 
-    OCHE_MUST(path != NULL);
+    OCHE_GOT(path != NULL);
     while (strlen(path) > 1 && path[strlen(path) - 1] == '/')
         path[strlen(path) - 1] = '\0';
     if (is_folder(path))

@@ -11,7 +11,7 @@ static char *copy(const char *text)
 {
     char *made = strdup(text);
 
-    OCHE_MUST(made != NULL);
+    OCHE_GOT(made != NULL);
     return made;
 }
 
@@ -21,7 +21,7 @@ static struct oche_axis axis_of_values(const struct oche_study_axis *from)
                              .values = calloc(from->count, sizeof(char *)),
                              .count = from->count};
 
-    OCHE_MUST(axis.values != NULL);
+    OCHE_GOT(axis.values != NULL);
     for (size_t v = 0; v < from->count; v++)
         axis.values[v] = copy(from->values[v].text);
     return axis;
@@ -32,7 +32,7 @@ static struct oche_axis axis_of_override(const struct oche_study_override *from,
 {
     struct oche_axis axis = {.key = copy(from->key), .values = calloc(grids, sizeof(char *))};
 
-    OCHE_MUST(axis.values != NULL);
+    OCHE_GOT(axis.values != NULL);
     for (size_t g = 0; g < grids; g++) {
         size_t v = 0;
 
@@ -52,7 +52,7 @@ static void make_grid(struct oche_plan *plan)
     *grid = (struct oche_grid){.scenario = copy(study->scenario), .repeats = study->repeats};
     grid->sets = calloc(study->set_count + 1, sizeof(*grid->sets));
     grid->axes = calloc(study->axis_count + study->override_count + 1, sizeof(*grid->axes));
-    OCHE_MUST(grid->sets != NULL && grid->axes != NULL);
+    OCHE_GOT(grid->sets != NULL && grid->axes != NULL);
     for (; grid->set_count < study->set_count; grid->set_count++)
         grid->sets[grid->set_count] = copy(study->sets[grid->set_count]);
     /* fixed values first, because a section can be fixed while a key in it varies */
@@ -90,7 +90,7 @@ static bool find_points(struct oche_plan *plan, struct oche_pool *opened,
     for (size_t c = 0; c < study->combination_count; c++)
         most += study->combinations[c].repeats;
     plan->points = calloc(most + 1, sizeof(*plan->points));
-    OCHE_MUST(plan->points != NULL);
+    OCHE_GOT(plan->points != NULL);
     for (size_t c = 0; c < study->combination_count; c++) {
         size_t point = oche_plan_point(plan, &study->combinations[c], 0);
 

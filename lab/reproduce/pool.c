@@ -22,7 +22,7 @@ struct oche_pool *oche_pool_create(void)
 {
     struct oche_pool *pool = calloc(1, sizeof(*pool));
 
-    OCHE_MUST(pool != NULL);
+    OCHE_GOT(pool != NULL);
     return pool;
 }
 
@@ -89,7 +89,7 @@ static char *key_of(const struct oche_grid *grid, size_t point)
     char **sets = oche_grid_sets(grid, point, &count), *key = NULL;
     FILE *out = open_memstream(&key, &bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     sort_sets(sets, count);
     fprintf(out, "%s", grid->scenario);
     for (size_t i = 0; i < count; i++)
@@ -135,11 +135,11 @@ void oche_pool_put(struct oche_pool *pool, const struct oche_grid *grid, size_t 
 {
     struct pooled *entry = calloc(1, sizeof(*entry));
 
-    OCHE_MUST(entry != NULL);
+    OCHE_GOT(entry != NULL);
     entry->key = key_of(grid, point);
     FILE *out = open_memstream(&entry->text, &entry->bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     OCHE_MUST(oche_point_write(result, out));
     OCHE_MUST(fclose(out) == 0);
     struct pooled **there = tsearch(entry, &pool->tree, compare_entries);

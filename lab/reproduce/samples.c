@@ -50,7 +50,7 @@ static const struct oche_combination *reference_of(const struct oche_study *stud
     size_t *value = malloc((study->axis_count + 1) * sizeof(*value));
     const struct oche_combination *found;
 
-    OCHE_MUST(value != NULL);
+    OCHE_GOT(value != NULL);
     for (size_t a = 0; a < study->axis_count; a++)
         value[a] = quantity->relative_to.axis[a].count > 0 ? quantity->relative_to.axis[a].values[0]
                                                            : combination->value[a];
@@ -70,7 +70,7 @@ static void add_metrics(struct oche_samples *samples, const char **names, size_t
             continue;
         samples->metrics =
             realloc(samples->metrics, (samples->metric_count + 1) * sizeof(*samples->metrics));
-        OCHE_MUST(samples->metrics != NULL);
+        OCHE_GOT(samples->metrics != NULL);
         samples->metrics[samples->metric_count++] = names[i];
     }
 }
@@ -79,7 +79,7 @@ static double *no_numbers(uint32_t count)
 {
     double *numbers = malloc((count + 1) * sizeof(*numbers));
 
-    OCHE_MUST(numbers != NULL);
+    OCHE_GOT(numbers != NULL);
     for (uint32_t r = 0; r < count; r++)
         numbers[r] = NAN;
     return numbers;
@@ -90,11 +90,11 @@ struct oche_samples *oche_samples_create(const struct oche_study *study)
     struct oche_samples *samples = calloc(1, sizeof(*samples));
     size_t combinations = study->combination_count;
 
-    OCHE_MUST(samples != NULL);
+    OCHE_GOT(samples != NULL);
     samples->study = study;
     samples->stale = true;
     samples->series = calloc(study->quantity_count * combinations + 1, sizeof(*samples->series));
-    OCHE_MUST(samples->series != NULL);
+    OCHE_GOT(samples->series != NULL);
     for (size_t q = 0; q < study->quantity_count; q++) {
         const struct oche_quantity *quantity = &study->quantities[q];
 
@@ -112,7 +112,7 @@ struct oche_samples *oche_samples_create(const struct oche_study *study)
         }
     }
     samples->raw = calloc(samples->metric_count * combinations + 1, sizeof(*samples->raw));
-    OCHE_MUST(samples->raw != NULL);
+    OCHE_GOT(samples->raw != NULL);
     for (size_t i = 0; i < samples->metric_count * combinations; i++)
         samples->raw[i] = no_numbers(study->combinations[i % combinations].repeats);
     return samples;
@@ -340,7 +340,7 @@ static double over_repeats(const struct oche_samples *samples, const struct oche
     double result = NAN;
     uint32_t count = 0;
 
-    OCHE_MUST(taken != NULL);
+    OCHE_GOT(taken != NULL);
     for (uint32_t r = 0; r < combination->repeats; r++) {
         double value = all[drawn(draw, draws, combination->repeats, r)];
 

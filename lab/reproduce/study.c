@@ -167,7 +167,7 @@ struct oche_study *oche_study_open(const struct oche_paper *paper, const char *n
     char *path = NULL;
     struct oche_document *document;
 
-    OCHE_MUST(asprintf(&path, "%s/figures/%s.yaml", paper->folder, name) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/figures/%s.yaml", paper->folder, name) >= 0);
     document = oche_document_open(path, error);
     free(path);
     return study_of(paper, document, quick, error);

@@ -39,7 +39,7 @@ static char *output_of(const char *const *command)
     close(ends[1]);
     FILE *out = open_memstream(&text, &bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     while (child != -1 && (got = read(ends[0], buffer, sizeof(buffer))) > 0)
         fwrite(buffer, 1, (size_t)got, out);
     OCHE_MUST(fclose(out) == 0);
@@ -56,7 +56,7 @@ static struct oche_document *document_at(const char *folder, const char *commit,
     struct oche_error ignored;
     struct oche_document *document = NULL;
 
-    OCHE_MUST(asprintf(&object, "%s:./%s", commit, file) >= 0);
+    OCHE_GOT(asprintf(&object, "%s:./%s", commit, file) >= 0);
     text = output_of((const char *[]){"git", "-C", folder, "show", object, NULL});
     if (text != NULL)
         document = oche_document_parse(file, text, strlen(text), &ignored);
@@ -94,7 +94,7 @@ static char *ask_git(const struct oche_study *study)
     char *file = NULL, *log, *fixed = NULL, *rest, *commit, most[32];
     const char *old_file;
 
-    OCHE_MUST(asprintf(&file, "figures/%s.yaml", study->name) >= 0);
+    OCHE_GOT(asprintf(&file, "figures/%s.yaml", study->name) >= 0);
     old_file = file + strlen("figures/");
     snprintf(most, sizeof(most), "-n%d", MOST_COMMITS);
     log = output_of((const char *[]){"git", "-C", study->paper->folder, "log", most, "--format=%H",
@@ -119,8 +119,8 @@ static char *ask_list(const struct oche_study *study)
     char *path = NULL, name[256], commit[64], *found = NULL, *wanted = NULL;
     uint64_t digest;
 
-    OCHE_MUST(asprintf(&path, "%s/../commits.txt", paper->folder) >= 0);
-    OCHE_MUST(asprintf(&wanted, "%s/%s", paper->name, study->name) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/../commits.txt", paper->folder) >= 0);
+    OCHE_GOT(asprintf(&wanted, "%s/%s", paper->name, study->name) >= 0);
     FILE *list = fopen(path, "r");
 
     while (list != NULL && found == NULL &&

@@ -30,9 +30,9 @@ static const char *add_values(struct oche_axis *axis, const char *text)
         size_t length = oche_value_length(text);
         char *value = strndup(text, length);
 
-        OCHE_MUST(value != NULL);
+        OCHE_GOT(value != NULL);
         axis->values = realloc(axis->values, (axis->count + 1) * sizeof(*axis->values));
-        OCHE_MUST(axis->values != NULL);
+        OCHE_GOT(axis->values != NULL);
         axis->values[axis->count++] = value;
         if (length == 0)
             return "has an empty value; " EXAMPLE;
@@ -68,7 +68,7 @@ bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, struct och
         wrong = "one too many; at most 16";
     else if (equals != NULL && equals != argument) {
         axis.key = strndup(argument, (size_t)(equals - argument));
-        OCHE_MUST(axis.key != NULL);
+        OCHE_GOT(axis.key != NULL);
         wrong = wrong_with_key(grid, axis.key);
         if (wrong == NULL)
             wrong = add_values(&axis, equals + 1);
@@ -79,7 +79,7 @@ bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, struct och
         return false;
     }
     grid->axes = realloc(grid->axes, (grid->axis_count + 1) * sizeof(*grid->axes));
-    OCHE_MUST(grid->axes != NULL);
+    OCHE_GOT(grid->axes != NULL);
     grid->axes[grid->axis_count++] = axis;
     return true;
 }
@@ -155,16 +155,16 @@ char **oche_grid_sets(const struct oche_grid *grid, size_t point, size_t *count)
     struct oche_grid_place place = oche_grid_place(grid, point);
     char **sets = calloc(grid->set_count + grid->axis_count + 1, sizeof(*sets));
 
-    OCHE_MUST(sets != NULL);
+    OCHE_GOT(sets != NULL);
     *count = 0;
     for (size_t i = 0; i < grid->set_count; i++) {
         sets[*count] = strdup(grid->sets[i]);
-        OCHE_MUST(sets[(*count)++] != NULL);
+        OCHE_GOT(sets[(*count)++] != NULL);
     }
     for (size_t i = 0; i < grid->axis_count; i++)
-        OCHE_MUST(asprintf(&sets[(*count)++], "%s=%s", grid->axes[i].key,
-                           grid->axes[i].values[place.value[i]]) >= 0);
-    OCHE_MUST(asprintf(&sets[(*count)++], "seed=%" PRIu64, oche_grid_seed(grid, point)) >= 0);
+        OCHE_GOT(asprintf(&sets[(*count)++], "%s=%s", grid->axes[i].key,
+                          grid->axes[i].values[place.value[i]]) >= 0);
+    OCHE_GOT(asprintf(&sets[(*count)++], "seed=%" PRIu64, oche_grid_seed(grid, point)) >= 0);
     return sets;
 }
 
@@ -205,7 +205,7 @@ static void name_option(const struct oche_grid *grid, struct oche_error *error)
         if (strncmp(rest, key, strlen(key)) == 0 && rest[strlen(key)] == '=') {
             char *renamed = NULL;
 
-            OCHE_MUST(asprintf(&renamed, "--vary %s", rest) >= 0);
+            OCHE_GOT(asprintf(&renamed, "--vary %s", rest) >= 0);
             oche_fail(error, "%s", renamed);
             free(renamed);
             return;
@@ -297,7 +297,7 @@ static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b,
     FILE *out = open_memstream(&text, &bytes);
     const char *between = "--vary ";
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     for (size_t i = 0; i < grid->axis_count; i++) {
         const struct oche_axis *axis = &grid->axes[i];
 
@@ -347,7 +347,7 @@ bool oche_grid_open(struct oche_grid *grid, struct oche_error *error)
     grid->seed_base = scenario->config.seed;
     grid->name = strdup(scenario->name);
     grid->description = scenario->description != NULL ? strdup(scenario->description) : NULL;
-    OCHE_MUST(grid->name != NULL);
+    OCHE_GOT(grid->name != NULL);
     oche_scenario_close(scenario);
     if (grid->seed_base > OCHE_MOST_SEED - (grid->repeats - 1))
         return oche_fail(
@@ -380,7 +380,7 @@ bool oche_grid_check(struct oche_grid *grid, struct oche_error *error)
     struct digest *digests = calloc(count, sizeof(*digests));
     bool ok = true;
 
-    OCHE_MUST(digests != NULL);
+    OCHE_GOT(digests != NULL);
     for (size_t i = 0; ok && i < count; i++) {
         digests[i].combination = i;
         ok = check_combination(grid, i * grid->repeats, &digests[i].hash, error);

@@ -49,7 +49,7 @@ static void add(struct files *files, char *text)
             return;
         }
     files->texts = realloc(files->texts, (files->count + 1) * sizeof(*files->texts));
-    OCHE_MUST(files->texts != NULL);
+    OCHE_GOT(files->texts != NULL);
     files->texts[files->count++] = text;
 }
 
@@ -69,7 +69,7 @@ static void take_parameter(void *context, const char *key, const char *value, co
     if ((!ends_with(key, ".file") && !ends_with(key, "_file")) || value[0] == '\0' ||
         !digest(value, &hash))
         return;
-    OCHE_MUST(asprintf(&text, "%s %016" PRIx64, slash != NULL ? slash + 1 : value, hash) >= 0);
+    OCHE_GOT(asprintf(&text, "%s %016" PRIx64, slash != NULL ? slash + 1 : value, hash) >= 0);
     add(context, text);
 }
 
@@ -101,7 +101,7 @@ char *oche_grid_files(const struct oche_grid *grid)
     size_t bytes;
     FILE *out = open_memstream(&line, &bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     look_at(&files, grid, &(struct oche_grid_place){.repeat = 0});
     for (size_t a = 0; a < grid->axis_count; a++)
         for (size_t v = 1; v < grid->axes[a].count; v++) {

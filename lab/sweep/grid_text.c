@@ -31,7 +31,7 @@ char *oche_grid_text(const struct oche_grid *grid)
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     for (size_t i = 0; i < grid->set_count; i++) {
         fputs("--set ", out);
         oche_shell_word(grid->sets[i], out);
@@ -43,7 +43,7 @@ char *oche_grid_text(const struct oche_grid *grid)
         size_t length;
         FILE *word = open_memstream(&argument, &length);
 
-        OCHE_MUST(word != NULL);
+        OCHE_GOT(word != NULL);
         fprintf(word, "%s=", axis->key);
         for (size_t k = 0; k < axis->count; k++)
             fprintf(word, "%s%s", k > 0 ? "," : "", axis->values[k]);
@@ -65,7 +65,7 @@ char *oche_grid_command(const struct oche_grid *grid, size_t point)
     FILE *out = open_memstream(&text, &bytes);
     char **sets = oche_grid_sets(grid, point, &count);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     fputs("oche run ", out);
     oche_shell_word(grid->scenario, out);
     for (size_t i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ char *oche_grid_label(const struct oche_grid *grid, size_t point)
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     for (size_t i = 0; i < grid->axis_count; i++)
         fprintf(out, "%s=%s, ", grid->axes[i].key, grid->axes[i].values[place.value[i]]);
     fprintf(out, "seed %" PRIu64, oche_grid_seed(grid, point));

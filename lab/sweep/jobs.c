@@ -125,13 +125,13 @@ static void describe_end(struct oche_point_result *result, const struct crew *cr
     *result = (struct oche_point_result){.status = OCHE_POINT_CRASHED,
                                          .seed = oche_grid_seed(crew->grid, point)};
     if (WIFSIGNALED(status))
-        OCHE_MUST(asprintf(&result->error, "signal %d (%s)%s%s%s", WTERMSIG(status),
-                           strsignal(WTERMSIG(status)),
-                           WTERMSIG(status) == SIGKILL ? ", as when memory runs out" : "",
-                           line[0] != '\0' ? ": " : "", line) >= 0);
+        OCHE_GOT(asprintf(&result->error, "signal %d (%s)%s%s%s", WTERMSIG(status),
+                          strsignal(WTERMSIG(status)),
+                          WTERMSIG(status) == SIGKILL ? ", as when memory runs out" : "",
+                          line[0] != '\0' ? ": " : "", line) >= 0);
     else
-        OCHE_MUST(asprintf(&result->error, "ended with status %d before its result was whole%s%s",
-                           WEXITSTATUS(status), line[0] != '\0' ? ": " : "", line) >= 0);
+        OCHE_GOT(asprintf(&result->error, "ended with status %d before its result was whole%s%s",
+                          WEXITSTATUS(status), line[0] != '\0' ? ": " : "", line) >= 0);
 }
 
 /* Returns the file's content as text (malloc'd). */
@@ -139,7 +139,7 @@ static char *read_said(int file)
 {
     char *text = calloc(1, SAID_BYTES + 1);
 
-    OCHE_MUST(text != NULL);
+    OCHE_GOT(text != NULL);
     if (pread(file, text, SAID_BYTES, 0) < 0)
         text[0] = '\0';
     return text;
@@ -239,7 +239,7 @@ static bool give(struct crew *crew, size_t point)
         return true;
     if (crew->running > 0)
         return false;
-    OCHE_MUST(asprintf(&result.error, "no process could be started: %s", why) >= 0);
+    OCHE_GOT(asprintf(&result.error, "no process could be started: %s", why) >= 0);
     report(crew, point, &result);
     oche_point_free(&result);
     return true;
@@ -327,7 +327,7 @@ bool oche_jobs_run_watched(const struct oche_grid *grid, const size_t *points, s
     size_t next = 0;
 
     crew.jobs = calloc(crew.size, sizeof(*crew.jobs));
-    OCHE_MUST(crew.jobs != NULL);
+    OCHE_GOT(crew.jobs != NULL);
     take_signals(&crew);
     while (!crew.stopped && (next < count || crew.running > 0)) {
         while (!crew.stopped && next < count && give(&crew, points[next]))

@@ -27,11 +27,11 @@ static void add_metric(void *context, const char *name, const char *unit, double
 
     result->metrics =
         realloc(result->metrics, (result->metric_count + 1) * sizeof(*result->metrics));
-    OCHE_MUST(result->metrics != NULL);
+    OCHE_GOT(result->metrics != NULL);
     struct oche_metric *metric = &result->metrics[result->metric_count++];
 
     *metric = (struct oche_metric){.name = strdup(name), .unit = unit, .value = value};
-    OCHE_MUST(metric->name != NULL);
+    OCHE_GOT(metric->name != NULL);
 }
 
 static void add_distribution(struct oche_point_result *result, const char *name, const char *unit,
@@ -42,7 +42,7 @@ static void add_distribution(struct oche_point_result *result, const char *name,
     struct oche_distribution *distribution = &result->distributions[result->distribution_count++];
 
     distribution->name = strdup(name);
-    OCHE_MUST(distribution->name != NULL);
+    OCHE_GOT(distribution->name != NULL);
     distribution->unit = oche_metric_unit_named(unit);
     distribution->count = samples->count;
     for (uint32_t step = 0; step < OCHE_DISTRIBUTION_STEPS; step++)
@@ -54,7 +54,7 @@ static void fail(struct oche_point_result *result, const char *error)
 {
     result->status = OCHE_POINT_FAILED;
     result->error = strdup(error);
-    OCHE_MUST(result->error != NULL);
+    OCHE_GOT(result->error != NULL);
 }
 
 static void take(struct oche_point_result *result, const struct oche_outcome *outcome)
@@ -67,7 +67,7 @@ static void take(struct oche_point_result *result, const struct oche_outcome *ou
 
     oche_metrics_each(outcome, add_metric, result);
     result->distributions = calloc(OCHE_OUTCOME_SAMPLES, sizeof(*result->distributions));
-    OCHE_MUST(result->distributions != NULL);
+    OCHE_GOT(result->distributions != NULL);
     for (unsigned i = 0; i < OCHE_OUTCOME_SAMPLES; i++)
         add_distribution(result, distributions[i].name, distributions[i].unit,
                          &outcome->samples[i]);

@@ -55,7 +55,7 @@ bool oche_point_files_open(struct oche_point_files *files, const struct oche_gri
     if (scenario == NULL)
         return false;
     files->identity = identity_of(grid, program, scenario);
-    OCHE_MUST(asprintf(&files->folder, "%s/points", folder) >= 0);
+    OCHE_GOT(asprintf(&files->folder, "%s/points", folder) >= 0);
     oche_scenario_close(scenario);
     return true;
 }
@@ -70,7 +70,7 @@ static char *path_of(const struct oche_point_files *files, size_t point)
 {
     char *path = NULL;
 
-    OCHE_MUST(asprintf(&path, "%s/%zu.point", files->folder, point) >= 0);
+    OCHE_GOT(asprintf(&path, "%s/%zu.point", files->folder, point) >= 0);
     return path;
 }
 
@@ -105,7 +105,7 @@ bool oche_point_files_write(const struct oche_point_files *files, size_t point,
     }
     /* the host's name is part of the temporary name, because two machines may run the same point */
     gethostname(host, sizeof(host) - 1);
-    OCHE_MUST(asprintf(&part, "%s.%s.%d.part", path, host, (int)getpid()) >= 0);
+    OCHE_GOT(asprintf(&part, "%s.%s.%d.part", path, host, (int)getpid()) >= 0);
     bool ok = write_part(files, point, result, part) && rename(part, path) == 0;
 
     if (!ok) {

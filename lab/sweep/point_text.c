@@ -146,7 +146,7 @@ static bool read_distribution(char *rest, struct oche_point_result *result)
     read.name = strdup(rest);
     result->distributions = realloc(result->distributions, (result->distribution_count + 1) *
                                                                sizeof(*result->distributions));
-    OCHE_MUST(read.name != NULL && result->distributions != NULL);
+    OCHE_GOT(read.name != NULL && result->distributions != NULL);
     result->distributions[result->distribution_count++] = read;
     return true;
 }
@@ -155,7 +155,7 @@ static bool read_error(char *rest, struct oche_point_result *result)
 {
     free(result->error);
     result->error = strdup(rest);
-    OCHE_MUST(result->error != NULL);
+    OCHE_GOT(result->error != NULL);
     return true;
 }
 

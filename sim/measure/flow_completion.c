@@ -66,7 +66,7 @@ uint64_t oche_flow_completion(const struct oche_flow_record *flows, size_t count
     double *slowdowns = calloc(count + 1, sizeof(*slowdowns));
 
     if (times == NULL || slowdowns == NULL)
-        oche_panic(__FILE__, __LINE__, "no memory for flow completion times");
+        oche_panic(__FILE__, __LINE__, "out of memory for flow completion times");
     for (uint32_t r = 0; r <= size_count; r++) {
         bool all = r == size_count;
 

@@ -14,7 +14,7 @@ struct oche_goodput oche_goodput(const uint64_t *bytes, size_t count, oche_time 
     double *shares = calloc(count + 1, sizeof(*shares));
 
     if (sorted == NULL || shares == NULL)
-        oche_panic(__FILE__, __LINE__, "no memory for goodput");
+        oche_panic(__FILE__, __LINE__, "out of memory for goodput");
     for (size_t i = 0; i < count; i++) {
         goodput.bytes += bytes[i];
         sorted[i] = oche_rate_of(bytes[i], measured);

@@ -15,7 +15,7 @@ struct oche_series_summary oche_series_summary(const double *values, uint32_t fi
         return summary;
     sorted = malloc(count * sizeof(*sorted));
     if (sorted == NULL)
-        oche_panic(__FILE__, __LINE__, "no memory for a time series");
+        oche_panic(__FILE__, __LINE__, "out of memory for a time series");
     memcpy(sorted, values + first, count * sizeof(*sorted));
     oche_sort_real(sorted, count);
     for (uint32_t i = 0; i < count; i++)

@@ -202,11 +202,11 @@ void oche_network_run(struct oche_network *network, oche_time until,
 
     OCHE_MUST(until < OCHE_TIME_LIMIT);
     if (members == NULL || threads == NULL || pthread_barrier_init(&team.barrier, NULL, count) != 0)
-        oche_panic(__FILE__, __LINE__, "cannot start threads");
+        oche_panic(__FILE__, __LINE__, OCHE_OUT_OF_MEMORY ", or of threads");
     for (uint32_t s = 1; s < count; s++) {
         members[s] = (struct member){.team = &team, .shard = s};
         if (pthread_create(&threads[s], NULL, member_run, &members[s]) != 0)
-            oche_panic(__FILE__, __LINE__, "cannot start threads");
+            oche_panic(__FILE__, __LINE__, OCHE_OUT_OF_MEMORY ", or of threads");
     }
     while (network->now < until) {
         oche_time soonest = soonest_event(network);

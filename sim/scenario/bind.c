@@ -138,7 +138,7 @@ static bool bind_table(struct binder *binder, const struct oche_yaml *map,
         const char **known = calloc(table->count + other_count, sizeof(*known));
         size_t count = 0;
 
-        OCHE_MUST(known != NULL);
+        OCHE_GOT(known != NULL);
         for (size_t j = 0; j < other_count; j++)
             known[count++] = others[j];
         for (size_t j = 0; j < table->count; j++)
@@ -185,7 +185,7 @@ static bool unknown_variant(struct binder *binder, const struct oche_section *se
     char list[512] = "";
     size_t used = 0;
 
-    OCHE_MUST(names != NULL);
+    OCHE_GOT(names != NULL);
     for (size_t i = 0; i < section->variant_count; i++) {
         names[i] = section->variants[i].name;
         if (used < sizeof(list))
@@ -282,7 +282,7 @@ static bool bind_root(struct binder *binder)
             room += binder->sections[i].table->count;
     const char **names = calloc(room, sizeof(*names));
 
-    OCHE_MUST(names != NULL);
+    OCHE_GOT(names != NULL);
     for (size_t i = 0; i < binder->section_count; i++) {
         const struct oche_section *section = &binder->sections[i];
 

@@ -44,7 +44,7 @@ void *oche_document_alloc(struct oche_document *document, size_t bytes)
 {
     struct block *block = calloc(1, sizeof(*block) + bytes);
 
-    OCHE_MUST(block != NULL);
+    OCHE_GOT(block != NULL);
     block->next = document->blocks;
     document->blocks = block;
     return block + 1;
@@ -231,7 +231,12 @@ static bool convert(struct reader *reader, yaml_node_t *from, struct oche_yaml *
 /* Writes libyaml's message to the error, and adds how to correct the file. */
 static void explain_yaml(const struct reader *reader, const yaml_parser_t *parser)
 {
-    const char *problem = parser->problem != NULL ? parser->problem : "cannot be read";
+    const char *problem = parser->problem;
+
+    if (problem == NULL || parser->error == YAML_MEMORY_ERROR) {
+        oche_fail(reader->error, OCHE_OUT_OF_MEMORY);
+        return;
+    }
     const char *advice = "check indentation, colons and brackets here and on the line before";
     size_t line = parser->problem_mark.line + 1;
 
@@ -332,7 +337,7 @@ struct oche_document *oche_document_parse(const char *name, const char *text, si
 {
     struct oche_document *document = calloc(1, sizeof(*document));
 
-    OCHE_MUST(document != NULL);
+    OCHE_GOT(document != NULL);
     document->name = oche_document_print(document, "%s", name);
     document->text = oche_document_print(document, "%.*s", (int)bytes, text);
     document->root = new_node(document, OCHE_YAML_SCALAR, 1, NULL, "");
@@ -363,7 +368,7 @@ static char *read_file(const char *path, size_t *bytes)
     if (file == NULL)
         return NULL;
     text = malloc(MAX_FILE_BYTES + 1);
-    OCHE_MUST(text != NULL);
+    OCHE_GOT(text != NULL);
     errno = 0;
     *bytes = fread(text, 1, MAX_FILE_BYTES + 1, file);
     if (ferror(file) || *bytes > MAX_FILE_BYTES) {

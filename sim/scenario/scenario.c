@@ -301,7 +301,7 @@ static bool fill_mechanisms(struct oche_scenario *scenario, struct oche_error *e
         return add_needed(scenario, error);
     char *copy = strdup(names), *rest = copy;
 
-    OCHE_MUST(copy != NULL);
+    OCHE_GOT(copy != NULL);
     for (char *name; ok && (name = strsep(&rest, ", ")) != NULL;)
         ok = *name == '\0' || add_mechanism(scenario, name, error);
     free(copy);
@@ -463,7 +463,7 @@ static struct oche_scenario *scenario_of(struct oche_document *document, const c
     struct oche_scenario *scenario = calloc(1, sizeof(*scenario));
     bool ok = true;
 
-    OCHE_MUST(scenario != NULL);
+    OCHE_GOT(scenario != NULL);
     scenario->document = document;
     oche_schema_make(&scenario->schema);
     for (size_t i = 0; ok && i < set_count; i++)

@@ -28,7 +28,7 @@ static void *make(size_t count, size_t bytes)
 {
     void *memory = calloc(count == 0 ? 1 : count, bytes);
 
-    OCHE_MUST(memory != NULL);
+    OCHE_GOT(memory != NULL);
     return memory;
 }
 

@@ -240,7 +240,7 @@ char *oche_deadlock_text(const struct oche_world *world, const struct oche_deadl
 {
     char *circle = oche_circle_text(&world->topology, &deadlock->circle), *text = NULL;
 
-    OCHE_MUST(asprintf(&text, "%s, class %u", circle, deadlock->cls) >= 0);
+    OCHE_GOT(asprintf(&text, "%s, class %u", circle, deadlock->cls) >= 0);
     free(circle);
     return text;
 }

@@ -99,7 +99,7 @@ static bool add_each(struct finder *finder, const char *list,
     char *copy = strdup(list), *rest = copy;
     bool fine = true;
 
-    OCHE_MUST(copy != NULL);
+    OCHE_GOT(copy != NULL);
     for (char *name; fine && (name = strsep(&rest, ", ")) != NULL;)
         fine = *name == '\0' || add(finder, name);
     free(copy);

@@ -56,7 +56,7 @@ static bool take_notes(struct oche_world *world)
     if (count == world->note_count)
         return any;
     world->notes = realloc(world->notes, count * sizeof(*world->notes));
-    OCHE_MUST(world->notes != NULL);
+    OCHE_GOT(world->notes != NULL);
     count = world->note_count;
     for (uint32_t i = network->host_count; i < network->node_count; i++) {
         struct oche_pause_notes *of = network->nodes[i].pauses;
@@ -223,7 +223,7 @@ static void add_senders(struct senders *senders, uint32_t flow, unsigned cls, ui
         if (senders->count == senders->capacity) {
             senders->capacity = senders->capacity == 0 ? 1024 : senders->capacity * 2;
             senders->pairs = realloc(senders->pairs, senders->capacity * sizeof(*senders->pairs));
-            OCHE_MUST(senders->pairs != NULL);
+            OCHE_GOT(senders->pairs != NULL);
         }
         senders->pairs[senders->count++] = (uint64_t)node << 32 | host;
     }

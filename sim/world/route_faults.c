@@ -93,7 +93,7 @@ char *oche_route_faults_lost_text(const struct oche_world *world,
         return NULL;
     FILE *out = open_memstream(&text, &bytes);
 
-    OCHE_MUST(out != NULL);
+    OCHE_GOT(out != NULL);
     print_lost(world, faults, out);
     if (faults->lost_flows > 1)
         fprintf(out, "; nor can %u other%s", faults->lost_flows - 1,
@@ -110,7 +110,7 @@ char *oche_route_faults_circle_text(const struct oche_world *world,
     if (faults->circle.count == 0)
         return NULL;
     circle = oche_circle_text(&world->topology, &faults->circle);
-    OCHE_MUST(asprintf(&text, "%s, class %u", circle, faults->circle_cls) >= 0);
+    OCHE_GOT(asprintf(&text, "%s, class %u", circle, faults->circle_cls) >= 0);
     free(circle);
     return text;
 }

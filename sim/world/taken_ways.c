@@ -27,7 +27,7 @@ static void keep(void *context, const struct oche_world_deflection *deflection)
     if (notes->count == notes->capacity) {
         notes->capacity = notes->capacity == 0 ? 256 : notes->capacity * 2;
         notes->list = realloc(notes->list, notes->capacity * sizeof(*notes->list));
-        OCHE_MUST(notes->list != NULL);
+        OCHE_GOT(notes->list != NULL);
     }
     notes->list[notes->count++] = *deflection;
 }
