@@ -4,11 +4,12 @@
  * judges them. A process of its own runs them, so that a crash is a finding and not the end. A
  * world that breaks a rule is made as small as it goes, and printed as a scenario.
  *
- * usage: swarm [--seed N] [--worlds N] [--seconds N] [--out DIR] [--pairs] [--quiet]
- *        swarm FILE.yaml…     judges these, by all rules and twins
+ * usage: swarm [--seed N] [--worlds N] [--seconds N] [--out DIR] [--pairs] [--quiet] [--stop]
+ *        swarm FILE.yaml|FOLDER…     judges these, by all rules and twins
  *
  * Status: 0 no finding, 1 findings, 2 bad arguments.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
@@ -20,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -30,6 +32,8 @@
 #include "tests/swarm/judge.h"
 #include "tests/swarm/shrink.h"
 
+#define WORLDS         600 /* without another word */
+#define TIMES_LONG     20
 #define MOST_MENDS     40  /* of one draft, before it is given up */
 #define MOST_KINDS     64  /* of findings */
 #define MOST_OF_KIND   3   /* that are made smaller */
@@ -61,7 +65,7 @@ struct kind {
 struct options {
     uint64_t seed, worlds, seconds;
     const char *out;
-    bool pairs, quiet;
+    bool pairs, quiet, stop; /* stop: at the first finding, as it was drawn */
 };
 
 static struct shared *shared;
@@ -279,6 +283,11 @@ static void report(const struct options *options, uint64_t seed)
     struct same same = {.twin = verdict.twin, .twins = (1U << verdict.twin) & EVERY_TWIN};
 
     findings++;
+    if (options->stop) {
+        printf("seed %llu: %s, %s: %s\n", (unsigned long long)seed, verdict.rule,
+               swarm_twin_names[verdict.twin], verdict.text);
+        return;
+    }
     if (kind_of(&verdict)->count++ >= MOST_OF_KIND)
         return;
     memcpy(same.rule, verdict.rule, sizeof(same.rule));
@@ -321,7 +330,8 @@ static int swarm(const struct options *options)
     coverage_make(&shared->coverage, &schema);
     shared->seed = options->seed;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    while (shared->seed < end && (until == 0 || time(NULL) < until)) {
+    while (shared->seed < end && (until == 0 || time(NULL) < until) &&
+           !(options->stop && findings > 0)) {
         shared->panic[0] = '\0';
         fflush(stdout);
         pid_t child = fork();
@@ -369,6 +379,36 @@ static int judge_file(const char *path)
     return 0;
 }
 
+/* All scenarios of a folder. */
+static int judge_folder(const char *folder)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, NULL, alphasort), status = 0;
+
+    for (int i = 0; i < count; i++) {
+        const char *extension = strrchr(entries[i]->d_name, '.');
+        char path[1024];
+
+        snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
+        if (extension != NULL && strcmp(extension, ".yaml") == 0) {
+            int one = judge_file(path);
+
+            status = one > status ? one : status;
+        }
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return status;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat facts;
+
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
 static bool read_number(const char *text, uint64_t *number)
 {
     char *end;
@@ -380,13 +420,11 @@ static bool read_number(const char *text, uint64_t *number)
 
 static bool read_options(struct options *options, int argc, char **argv)
 {
-    static const struct option known[] = {{"seed", required_argument, NULL, 's'},
-                                          {"worlds", required_argument, NULL, 'w'},
-                                          {"seconds", required_argument, NULL, 't'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"pairs", no_argument, NULL, 'p'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {0}};
+    static const struct option known[] = {
+        {"seed", required_argument, NULL, 's'},    {"worlds", required_argument, NULL, 'w'},
+        {"seconds", required_argument, NULL, 't'}, {"out", required_argument, NULL, 'o'},
+        {"pairs", no_argument, NULL, 'p'},         {"quiet", no_argument, NULL, 'q'},
+        {"stop", no_argument, NULL, 'x'},          {0}};
     bool fine = true;
 
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;)
@@ -409,12 +447,15 @@ static bool read_options(struct options *options, int argc, char **argv)
         case 'q':
             options->quiet = true;
             break;
+        case 'x':
+            options->stop = true;
+            break;
         default:
             fine = false;
         }
     if (!fine)
         fprintf(stderr, "usage: swarm [--seed N] [--worlds N] [--seconds N] [--out DIR] [--pairs] "
-                        "[--quiet] | swarm FILE.yaml…\n");
+                        "[--quiet] [--stop] | swarm FILE.yaml…\n");
     return fine;
 }
 
@@ -427,16 +468,25 @@ static void keep_nothing(char **argv)
     if (now != NULL && strcmp(now, tunable) == 0)
         return;
     setenv("GLIBC_TUNABLES", tunable, 1);
-    execv("/proc/self/exe", argv);
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    if (length > 0) {
+        path[length] = '\0';
+        execv(path, argv);
+    }
     perror("exec");
     exit(2);
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {.seed = 1, .worlds = seeds_of(1000)};
+    const char *thorough = getenv("OCHE_LONG");
+    struct options options = {.seed = 1, .worlds = seeds_of(WORLDS)};
     int status = 0;
 
+    if (thorough != NULL && strcmp(thorough, "yes") == 0)
+        options.worlds *= TIMES_LONG;
     keep_nothing(argv);
     /* Memory that is freed stays with the process: the next world needs as much. */
     mallopt(M_MMAP_THRESHOLD, 1000000000);
@@ -454,7 +504,7 @@ int main(int argc, char **argv)
     if (optind == argc)
         return swarm(&options);
     for (int i = optind; i < argc; i++) {
-        int one = judge_file(argv[i]);
+        int one = is_folder(argv[i]) ? judge_folder(argv[i]) : judge_file(argv[i]);
 
         status = one > status ? one : status;
     }

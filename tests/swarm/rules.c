@@ -294,10 +294,18 @@ uint64_t *swarm_note_arrived(const struct swarm_run *run)
     return arrived;
 }
 
-/* True if so much is lost that nothing need arrive, as where no packet fits into a buffer. */
+/* True if no large packet fits into a buffer, or so much is lost that nothing need arrive. */
 static bool is_hopeless(const struct swarm_run *run)
 {
+    const struct oche_switch_params *switches = &run->scenario->config.switches;
+    double room = 3.0 * oche_world_packets(&run->scenario->config).frame_bytes;
     uint64_t gone = run->totals.lost_packets;
+
+    if ((switches->port_buffer_bytes != 0 && (double)switches->port_buffer_bytes < room) ||
+        (switches->egress_alpha > 0 &&
+         switches->egress_alpha * (double)switches->buffer_bytes < room) ||
+        (double)switches->buffer_bytes < 2 * room)
+        return true;
 
     for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
         gone += run->totals.drops[cause];
