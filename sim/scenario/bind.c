@@ -404,6 +404,23 @@ static const struct oche_bound *root_bound_of(const struct oche_bindings *bindin
     return NULL;
 }
 
+/*
+ * Returns the node of the list with whose name `message` begins ("workload: …"), whatever its
+ * entries are; NULL: it begins with none.
+ */
+static const struct oche_yaml *list_of(const struct oche_document *document,
+                                       const struct oche_bindings *bindings, const char *message)
+{
+    for (size_t i = 0; i < bindings->count; i++) {
+        const struct oche_section *section = bindings->bound[i].section;
+        size_t length = strlen(section->name);
+
+        if (section->list && strncmp(message, section->name, length) == 0 && message[length] == ':')
+            return oche_yaml_find(oche_document_root(document), section->name);
+    }
+    return NULL;
+}
+
 bool oche_bindings_fail(const struct oche_document *document, const struct oche_bindings *bindings,
                         const char *message, struct oche_error *error)
 {
@@ -424,6 +441,11 @@ bool oche_bindings_fail(const struct oche_document *document, const struct oche_
         }
     }
     if (best == NULL) {
+        const struct oche_yaml *list = list_of(document, bindings, message);
+
+        if (list != NULL)
+            return oche_document_fail(document, list, NULL, error, "%s",
+                                      message + strlen(list->key) + 2);
         best = root_bound_of(bindings, message);
         if (best != NULL)
             return oche_bound_fail(document, best, message, error);

@@ -277,6 +277,7 @@ static void test_messages_with_a_path_are_placed(void **state)
         {"switch.beta: too small", "dir/f.yaml: switch.beta: too small"},
         {"work[1]: hosts: 7 is odd", "dir/f.yaml:6: work[1].hosts: 7 is odd"},
         {"work[0].file: is missing", "dir/f.yaml:5: work[0].file: is missing"},
+        {"work: 20 of them; at most 10", "dir/f.yaml:4: work: 20 of them; at most 10"},
         {"other.cdf:3: not monotone", "other.cdf:3: not monotone"},
         {"out of luck", "out of luck"},
         {"seed: is unlucky", "dir/f.yaml:7: seed: is unlucky"},
