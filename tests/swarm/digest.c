@@ -52,6 +52,15 @@ static void note_all(struct swarm_digest *digest, const char *what, const void *
         note(digest, what, i, values[i]);
 }
 
+/* Parts of a whole. */
+static bool is_share(const char *name)
+{
+    size_t length = strlen(name);
+
+    return strncmp(name, "utilisation.", 12) == 0 || strncmp(name, "jain", 4) == 0 ||
+           (length > 5 && strcmp(name + length - 5, "share") == 0);
+}
+
 static void note_metric(void *context, const char *name, const char *unit, double value)
 {
     struct swarm_digest *digest = context;
@@ -64,8 +73,9 @@ static void note_metric(void *context, const char *name, const char *unit, doubl
 
     snprintf(number->name, sizeof(number->name), "%s", name);
     memcpy(&number->value, &value, sizeof(value));
-    if (!isfinite(value) && digest->strange[0] == '\0')
-        snprintf(digest->strange, sizeof(digest->strange), "%s", name);
+    if ((!isfinite(value) || (is_share(name) && (value < 0 || value > 1 + 1e-9))) &&
+        digest->strange[0] == '\0')
+        snprintf(digest->strange, sizeof(digest->strange), "%.60s is %g", name, value);
 }
 
 static void note_flows(struct swarm_digest *digest, const struct oche_world *world)

@@ -146,21 +146,12 @@ static void keep_one_place(struct draft_part *part, struct draw *draw)
             draft_remove_value(part, named[count]);
 }
 
-static bool needs_file(const struct draft_part *part)
-{
-    const struct oche_param *file = oche_param_find(draft_table(part), "file");
-
-    return file != NULL && file->unit == OCHE_UNIT_TEXT;
-}
-
 static void draw_part(struct draft_part *part, const struct oche_section *section,
                       struct draw *draw)
 {
     *part = (struct draft_part){.section = section, .variant = DRAFT_NO_VARIANT};
     if (section->selector != NULL)
-        do
-            part->variant = (uint32_t)draw_below(draw, section->variant_count);
-        while (needs_file(part));
+        part->variant = (uint32_t)draw_below(draw, section->variant_count);
     draw_values(part, draw);
     if (strcmp(section->name, "failures") == 0)
         keep_one_place(part, draw);
@@ -309,6 +300,26 @@ static bool mend_value(struct draft_part *part, const char *key, struct draw *dr
     return true;
 }
 
+/* A file that the scenario names does not suit it: leaves the file out, if that can be. */
+static bool mend_file(struct draft *draft, const char *refusal, struct draw *draw)
+{
+    for (uint32_t i = 0; i < draft->part_count; i++) {
+        struct draft_part *part = &draft->parts[i];
+
+        for (uint32_t k = 0; k < part->value_count; k++) {
+            size_t length = strlen(part->values[k].text);
+
+            if (length == 0 || strncmp(refusal, part->values[k].text, length) != 0)
+                continue;
+            if (draft_is_needed(part, part->values[k].param))
+                return redraw(draft, i, draw);
+            draft_remove_value(part, k);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "FILE:LINE: switch.kmin: what is wrong", "FILE: workload[1].load: …" and so on. */
 bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
 {
@@ -316,6 +327,8 @@ bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
     char path[128];
     unsigned entry = 0;
 
+    if (mend_file(draft, refusal, draw))
+        return true;
     if (at == NULL || sscanf(at + 2, "%127[^: ]", path) != 1)
         return false;
     char *key = strchr(path, '.'), *index = strchr(path, '[');

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "sim/capture/capture.h"
@@ -41,11 +40,16 @@ bool swarm_finding(struct swarm_verdict *verdict, const char *rule, const char *
     return false;
 }
 
-/* A refusal is one line that begins with the file and says what would be right. */
+/*
+ * A refusal is one line that begins with a file, the scenario or one that it names, and has a
+ * reason.
+ */
 static bool refuse(struct swarm_verdict *verdict, const char *message)
 {
-    if (strchr(message, '\n') != NULL || strncmp(message, FILE_NAME ":", 11) != 0 ||
-        strlen(message) < 24 || strstr(message, ": ") == NULL)
+    bool placed = strncmp(message, FILE_NAME ":", 11) == 0 || strncmp(message, "../files/", 9) == 0;
+
+    if (!placed || strchr(message, '\n') != NULL || strlen(message) < 24 ||
+        strstr(message, ": ") == NULL)
         return swarm_finding(verdict, "refusal", "not one line with file and reason: \"%s\"",
                              message);
     verdict->kind = SWARM_REFUSED;
@@ -182,6 +186,7 @@ static bool run_world(struct swarm_run *run, enum swarm_twin twin, struct oche_c
 
 /* What the run itself left for its twins. */
 struct first {
+    bool early; /* it stopped before its duration was over */
     struct swarm_digest *digest;
     uint64_t rows;     /* of its time series, for each of which threads are started anew */
     uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
@@ -199,12 +204,13 @@ static bool judge_first(struct swarm_run *run, struct first *first, struct swarm
     verdict->done = all_ended(run);
     if (oche_world_series_count(run->world) > 0)
         first->rows = oche_world_series(run->world, 0).count;
+    first->early = oche_world_network(run->world)->now < run->scenario->config.run.duration;
     first->digest = swarm_digest_take(run);
     first->arrived = verdict->done ? NULL : swarm_note_arrived(run);
     const char *strange = swarm_digest_strange(first->digest);
 
     if (strange != NULL)
-        return swarm_finding(verdict, "metrics", "%s is no number", strange);
+        return swarm_finding(verdict, "metrics", "%s", strange);
     return swarm_rules(run, verdict);
 }
 
@@ -214,8 +220,7 @@ static bool judge_twin(struct swarm_run *run, enum swarm_twin twin, const struct
     if (twin == TWIN_LONGER)
         return swarm_comes_on(run, first->arrived, verdict);
     /* Windows end where measures are taken, and runs that stop early stop at windows' ends. */
-    if (twin == TWIN_UNMEASURED &&
-        oche_world_network(run->world)->now < run->scenario->config.run.duration)
+    if (twin == TWIN_UNMEASURED && first->early)
         return true;
     struct swarm_digest *digest = swarm_digest_take(run);
     bool same = swarm_digest_same(first->digest, digest, run, verdict);
@@ -310,19 +315,47 @@ static size_t allocated(void)
     return info.uordblks + info.hblkhd;
 }
 
+/* A number of kilobytes that the kernel says of this process; 0: it does not say. */
+static long status_of(const char *name)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[128];
+    long value = 0;
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+        if (strncmp(line, name, strlen(name)) == 0)
+            value = strtol(line + strlen(name), NULL, 10);
+    if (file != NULL)
+        fclose(file);
+    return value;
+}
+
+/* From here on the peak is that of what follows. */
+static void forget_peak(void)
+{
+    if (status_of("VmRSS:") > MOST_RSS_KB / 4)
+        malloc_trim(0);
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+
+    if (file == NULL)
+        return;
+    fputs("5", file);
+    fclose(file);
+}
+
 static bool is_modest(struct swarm_verdict *verdict)
 {
-    struct rusage usage;
+    long peak = status_of("VmHWM:");
 
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss < MOST_RSS_KB ||
-           swarm_finding(verdict, "memory", "%ld MB were needed", usage.ru_maxrss / 1000);
+    return peak < MOST_RSS_KB ||
+           swarm_finding(verdict, "memory", "%ld MB were needed", peak / 1000);
 }
 
 bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, struct swarm_verdict *verdict)
 {
     size_t before = allocated(), after;
 
+    forget_peak();
     if (!run_all(yaml, bytes, twins, verdict) || !is_modest(verdict))
         return false;
     after = allocated();

@@ -86,6 +86,8 @@ _Noreturn void oche_panic(const char *file, int line, const char *what)
 static void be_worker(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (chdir(SWARM_FOLDER) != 0)
+        perror(SWARM_FOLDER); /* from where scenarios name files */
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 }
 

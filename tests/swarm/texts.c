@@ -135,6 +135,29 @@ static void put_words(char *text, struct draw *draw)
         put(text, "%c", letters[draw_below(draw, sizeof(letters) - 1)]);
 }
 
+/*
+ * A file of tests/swarm/files, by where it is from tests/swarm/regressions: there a scenario that
+ * is kept finds it, too. If it does not suit the network, the reader says so.
+ */
+static void put_file(char *text, const struct draft_part *part, const struct oche_param *param,
+                     struct draw *draw)
+{
+    static const struct {
+        const char *section, *key, *file;
+    } files[] = {
+        {"topology", "file", "ring.topology"}, {"topology", "file", "uneven.topology"},
+        {"routes", "file", "detours.routes"},  {"routes", "file", "loop.routes"},
+        {"workload", "file", "two.csv"},       {"workload", "file", "four.csv"},
+        {"workload", "cdf_file", "steps.cdf"},
+    };
+    uint64_t fit = 0;
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(files); i++)
+        if (strcmp(files[i].section, part->section->name) == 0 &&
+            strcmp(files[i].key, param->name) == 0 && draw_one_in(draw, ++fit))
+            snprintf(text, DRAFT_TEXT_BYTES, "../files/%s", files[i].file);
+}
+
 static bool is(const struct draft_part *part, const struct oche_param *param, const char *section,
                const char *key)
 {
@@ -167,5 +190,7 @@ bool draft_draw_text(char *text, const struct draft_part *part, const struct och
         put_pairs(text, draw);
     else if (is(part, param, "workload", "sizes"))
         put_sizes(text, draw);
+    else
+        put_file(text, part, param, draw);
     return text[0] != '\0';
 }
