@@ -23,10 +23,12 @@ static int compare_real(const void *left, const void *right)
 
 void oche_sort_u64(uint64_t *values, size_t count)
 {
-    qsort(values, count, sizeof(*values), compare_u64);
+    if (count > 1) /* of none there may be no array */
+        qsort(values, count, sizeof(*values), compare_u64);
 }
 
 void oche_sort_real(double *values, size_t count)
 {
-    qsort(values, count, sizeof(*values), compare_real);
+    if (count > 1)
+        qsort(values, count, sizeof(*values), compare_real);
 }
