@@ -58,6 +58,8 @@ void coverage_make(struct coverage *coverage, const struct oche_schema *schema)
     }
     for (unsigned twin = TWIN_TWO; twin < TWINS; twin++)
         add(coverage, 0, "twin", "=", swarm_twin_names[twin]);
+    for (unsigned sight = 0; sight < SIGHTS; sight++)
+        add(coverage, 0, "saw", "=", swarm_sight_names[sight]);
 }
 
 static void has(const struct coverage *coverage, bool *here, const char *section,
@@ -85,7 +87,7 @@ static bool is_preset(const struct draft_value *value)
     return value->param->unit != OCHE_UNIT_TEXT && value->value.u == value->param->preset.u;
 }
 
-void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twins)
+void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twins, uint32_t saw)
 {
     bool here[MOST_FEATURES] = {false};
 
@@ -110,6 +112,9 @@ void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twi
     for (unsigned twin = TWIN_TWO; twin < TWINS; twin++)
         if (twins >> twin & 1)
             has(coverage, here, "twin", "=", swarm_twin_names[twin]);
+    for (unsigned sight = 0; sight < SIGHTS; sight++)
+        if (saw >> sight & 1)
+            has(coverage, here, "saw", "=", swarm_sight_names[sight]);
     for (unsigned i = 0; i < coverage->count; i++)
         for (unsigned k = i; here[i] && k < coverage->count; k++)
             coverage->pairs[i][k] += here[k];

@@ -22,9 +22,9 @@ struct coverage {
 };
 
 void coverage_make(struct coverage *coverage, const struct oche_schema *schema);
-/* Counts a world that has run, with its twins (a mask). */
-void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twins);
-/* Adds up counts of the same list. */
+/* Counts a world that has run, with its twins and what it saw (masks, as in judge.h). */
+void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twins, uint32_t saw);
+/* Prints all counts; of pairs those that met least often, or all. */
 void coverage_print(const struct coverage *coverage, FILE *out, bool all_pairs);
 
 #endif

@@ -190,13 +190,12 @@ static double real_of(const struct number *number)
 }
 
 bool swarm_digest_same(const struct swarm_digest *one, const struct swarm_digest *other,
-                       const struct swarm_run *run, struct swarm_verdict *verdict)
+                       struct swarm_verdict *verdict)
 {
     const char *twin = swarm_twin_names[verdict->twin];
     bool unmeasured = verdict->twin == TWIN_UNMEASURED;
     size_t count = unmeasured ? one->sure : one->count;
 
-    (void)run;
     for (size_t i = 0; i < count && i < other->count; i++) {
         const struct number *a = &one->numbers[i], *b = &other->numbers[i];
 

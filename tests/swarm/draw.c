@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/units.h"
+
 #define MOST_HOSTS    24
 #define MOST_WORKLOAD 3
 #define MOST_FAILURES 3
@@ -52,6 +54,10 @@ static uint64_t draw_whole(const struct draft_part *part, const struct oche_para
         return OCHE_NEVER;
     if (limits.percent < 100 && draw_one_in(draw, 24))
         return clip(param, (uint64_t)(draw_one_in(draw, 2) ? limits.least : limits.most));
+    /* Messages of a few bytes are a world of their own; most are to meet each other. */
+    if (param->unit == OCHE_UNIT_BYTES && strcmp(part->section->name, "workload") == 0 &&
+        !draw_one_in(draw, 5))
+        limits.least = limits.most / 100;
     if (param->unit == OCHE_UNIT_COUNT && limits.most - limits.least < 64)
         return clip(param, (uint64_t)limits.least +
                                draw_below(draw, (uint64_t)(limits.most - limits.least) + 1));
@@ -272,7 +278,49 @@ static bool redraw(struct draft *draft, uint32_t number, struct draw *draw)
     return true;
 }
 
-static bool mend_value(struct draft_part *part, const char *key, struct draw *draw)
+/* The largest number of bytes that a message names: what something needs that has too little. */
+static uint64_t largest_bytes(const char *message)
+{
+    uint64_t largest = 0;
+
+    for (const char *at = message; (at = strpbrk(at, "0123456789")) != NULL;) {
+        char *end;
+        uint64_t number = strtoull(at, &end, 10);
+
+        if (strncmp(end, " bytes", 6) == 0 && number > largest)
+            largest = number;
+        at = end;
+    }
+    return largest;
+}
+
+/*
+ * "…; would be right: at least 20062", "4KB is less than the headroom of 20062 bytes": takes that,
+ * or a little more, for that is where limits are met. False: the message names no limit.
+ */
+static bool take_advice(struct draft_value *value, const char *refusal, struct draw *draw)
+{
+    const char *least = strstr(refusal, "at least "), *most = strstr(refusal, "at most ");
+    const char *from = least != NULL ? least + 9 : most != NULL ? most + 8 : NULL;
+    union oche_value advice = {.u = largest_bytes(refusal)};
+    struct oche_error error;
+    char text[64];
+
+    if (value->param->unit > OCHE_UNIT_TIME || draw_one_in(draw, 4))
+        return false;
+    if (from != NULL && (sscanf(from, "%63[^ ,;()]", text) != 1 ||
+                         !oche_value_parse(value->param, text, &advice, &error)))
+        return false;
+    if (from == NULL && (value->param->unit != OCHE_UNIT_BYTES || advice.u <= value->value.u))
+        return false;
+    value->value = advice;
+    if (most == NULL && advice.u < UINT64_MAX / 2 && !draw_one_in(draw, 3))
+        value->value.u = clip(value->param, advice.u + draw_below(draw, advice.u / 2 + 1));
+    return true;
+}
+
+static bool mend_value(struct draft_part *part, const char *key, const char *refusal,
+                       struct draw *draw)
 {
     const struct oche_param *param = oche_param_find(draft_table(part), key);
     uint32_t number = 0;
@@ -283,6 +331,8 @@ static bool mend_value(struct draft_part *part, const char *key, struct draw *dr
         number++;
     if (number == DRAFT_MOST_VALUES)
         return false;
+    if (number < part->value_count && take_advice(&part->values[number], refusal, draw))
+        return true;
     if (number < part->value_count && !draft_is_needed(part, param) && draw_one_in(draw, 2)) {
         draft_remove_value(part, number);
         return true;
@@ -342,18 +392,18 @@ bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
     for (uint32_t i = 0; i < draft->part_count; i++) {
         struct draft_part *part = &draft->parts[i];
 
-        if (part->section->name[0] == '\0' && key == NULL && mend_value(part, path, draw))
+        if (part->section->name[0] == '\0' && key == NULL && mend_value(part, path, refusal, draw))
             return true;
         if (strcmp(part->section->name, path) != 0 || entry-- > 0)
             continue;
-        return key != NULL ? mend_value(part, key, draw) : redraw(draft, i, draw);
+        return key != NULL ? mend_value(part, key, refusal, draw) : redraw(draft, i, draw);
     }
     /* It is about a default of a section that is not given. */
     for (size_t i = 0; key != NULL && i < draw->schema->section_count; i++)
         if (strcmp(draw->schema->sections[i].name, path) == 0) {
             struct draft_part *part = add(draft, &draw->schema->sections[i], draw);
 
-            return part != NULL && mend_value(part, key, draw);
+            return part != NULL && mend_value(part, key, refusal, draw);
         }
     return false;
 }

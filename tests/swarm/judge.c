@@ -12,11 +12,12 @@
 
 #include "sim/capture/capture.h"
 #include "sim/network/network.h"
+#include "tests/support/seeds.h"
 
 #define FILE_NAME         "swarm.yaml"
 #define MOST_EVENTS       250000  /* of the run itself */
 #define MOST_EVENTS_ON    2500000 /* of the twin that goes on */
-#define MOST_EVENTS_APART 8000   /* of a run that is repeated with threads */
+#define MOST_EVENTS_APART 8000    /* of a run that is repeated with threads */
 #define MOST_ROWS_APART   200
 #define LEAST_LEAK        512 /* bytes: blocks are a little longer here and there */
 #define MOST_RSS_KB       1000000
@@ -202,6 +203,7 @@ static bool judge_first(struct swarm_run *run, struct first *first, struct swarm
     verdict->hops = run->totals.hops;
     verdict->events = run->totals.events;
     verdict->done = all_ended(run);
+    verdict->saw = swarm_saw(run);
     if (oche_world_series_count(run->world) > 0)
         first->rows = oche_world_series(run->world, 0).count;
     first->early = oche_world_network(run->world)->now < run->scenario->config.run.duration;
@@ -223,7 +225,7 @@ static bool judge_twin(struct swarm_run *run, enum swarm_twin twin, const struct
     if (twin == TWIN_UNMEASURED && first->early)
         return true;
     struct swarm_digest *digest = swarm_digest_take(run);
-    bool same = swarm_digest_same(first->digest, digest, run, verdict);
+    bool same = swarm_digest_same(first->digest, digest, verdict);
 
     swarm_digest_free(digest);
     if (run->totals.corrupt_bytes > 0)
@@ -347,6 +349,9 @@ static bool is_modest(struct swarm_verdict *verdict)
 {
     long peak = status_of("VmHWM:");
 
+#ifdef SEEDS_SANITIZED
+    return true; /* sanitizers need far more */
+#endif
     return peak < MOST_RSS_KB ||
            swarm_finding(verdict, "memory", "%ld MB were needed", peak / 1000);
 }

@@ -22,6 +22,25 @@ enum swarm_twin {
 };
 extern const char *const swarm_twin_names[TWINS];
 
+/* What a world saw: bits. */
+enum swarm_sight {
+    SAW_PAUSES,
+    SAW_DROPS,
+    SAW_LOSSES, /* on links, by the section `loss` */
+    SAW_CUTS,   /* on links that went down */
+    SAW_RETRANSMISSIONS,
+    SAW_TIMEOUTS,
+    SAW_MARKS,
+    SAW_CNPS,
+    SAW_DEFLECTIONS,
+    SAW_WAITS_FOR_CREDIT,
+    SAW_FAILED_FLOWS,
+    SAW_DEADLOCK,
+    SAW_EVERY_FLOW_END,
+    SIGHTS
+};
+extern const char *const swarm_sight_names[SIGHTS];
+
 enum swarm_kind {
     SWARM_FINE,
     SWARM_REFUSED, /* the reader says why, and `text` is what it says */
@@ -36,7 +55,8 @@ struct swarm_verdict {
     char text[1024];
     oche_time stopped;
     uint64_t hops, events;
-    bool done; /* every flow ended */
+    uint32_t saw; /* of enum swarm_sight */
+    bool done;    /* every flow ended */
 };
 
 /* Judges by the run itself and by the twins in `twins`, a mask. False unless it is fine. */
@@ -57,6 +77,9 @@ struct swarm_run {
     struct oche_world_totals totals;
     char disorder[256]; /* the first packet that came out of order; "": none did */
 };
+
+/* sights.c: what a run saw. */
+uint32_t swarm_saw(const struct swarm_run *run);
 
 /* rules.c: judges a run by itself. */
 bool swarm_rules(const struct swarm_run *run, struct swarm_verdict *verdict);
@@ -80,7 +103,7 @@ struct swarm_digest;
 struct swarm_digest *swarm_digest_take(struct swarm_run *run);
 void swarm_digest_free(struct swarm_digest *digest);
 bool swarm_digest_same(const struct swarm_digest *one, const struct swarm_digest *other,
-                       const struct swarm_run *run, struct swarm_verdict *verdict);
+                       struct swarm_verdict *verdict);
 /* A metric that is no number, or a share that is none, with its value; NULL: none is. */
 const char *swarm_digest_strange(const struct swarm_digest *digest);
 

