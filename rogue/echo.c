@@ -12,6 +12,7 @@
 #define NUMBER_SHIFT 24
 #define UNIT         (16 * OCHE_NS)
 #define MOST_UNITS   UINT32_C(0xffffff)
+#define DOUBLINGS    3 /* of the time to wait for an answer, at most */
 
 uint32_t echo_of(const struct rogue_connection *r, uint64_t batch)
 {
@@ -19,11 +20,41 @@ uint32_t echo_of(const struct rogue_connection *r, uint64_t batch)
     return (uint32_t)(batch % ECHO_NUMBERS) << NUMBER_SHIFT;
 }
 
+/*
+ * Returns how long to wait for an answer (rogue.md#r20): uc_timeout, or what answers took so far
+ * and four times the deviation if that is longer; twice as long after each timeout, up to eight
+ * times, because an answer that comes too late is not told from those to other batches, and so
+ * teaches nothing.
+ */
+static oche_time timeout(const struct rogue_connection *r)
+{
+    oche_time wait = oche_time_add(r->echo_mean, 4 * r->echo_deviation);
+
+    if (wait < r->config.params->uc_timeout)
+        wait = r->config.params->uc_timeout;
+    return wait << (r->echo_timeouts < DOUBLINGS ? r->echo_timeouts : DOUBLINGS);
+}
+
+/* Takes note of an answer that took `took`, as TCP does of round trips (RFC 6298). */
+static void note_answer(struct rogue_connection *r, oche_time took)
+{
+    oche_time off = took > r->echo_mean ? took - r->echo_mean : r->echo_mean - took;
+
+    if (r->echo_mean == 0) {
+        r->echo_mean = took;
+        r->echo_deviation = took / 2;
+    } else {
+        r->echo_deviation = (3 * r->echo_deviation + off) / 4;
+        r->echo_mean = (7 * r->echo_mean + took) / 8;
+    }
+    r->echo_timeouts = 0;
+}
+
 void echo_wait(struct rogue_connection *r, uint64_t number, oche_time now)
 {
     oche_time left = batch_left(r, batch_at(r, number));
 
-    r->echo_deadline = oche_time_add(left > now ? left : now, r->config.params->uc_timeout);
+    r->echo_deadline = oche_time_add(left > now ? left : now, timeout(r));
 }
 
 /*
@@ -83,7 +114,9 @@ static void answered(struct rogue_connection *r, uint32_t imm, oche_time came, o
         if (rogue_window_lost(&r->streams[ROGUE_OUT].window))
             apply_rate(r, ROGUE_OUT, before, now);
     }
-    oche_time left = oche_time_add(batch_left(r, batch_at(r, number)), turnaround);
+    oche_time left = batch_left(r, batch_at(r, number));
+    note_answer(r, came > left ? came - left : 0);
+    left = oche_time_add(left, turnaround);
     r->streams[ROGUE_OUT].unsampled = false;
     batch_completed(r, came > left ? came - left : 0, now);
     r->echo_deadline = OCHE_NEVER;
@@ -115,6 +148,7 @@ void echo_expire(struct rogue_connection *r, oche_time now)
 
     r->echo_deadline = OCHE_NEVER;
     r->counts.sample_timeouts++;
+    r->echo_timeouts++;
     give_up(r, r->open != NO_BATCH ? r->open : r->batch_next, now);
     stream->unsampled = true;
     if (rogue_window_timeout(&stream->window))

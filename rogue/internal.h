@@ -93,6 +93,9 @@ struct rogue_connection {
     bool broken;
     /* UC: when all batches under way will count as lost; OCHE_NEVER: none is under way */
     oche_time echo_deadline;
+    /* UC: how long answers take, with the peer's turnaround: mean and mean deviation */
+    oche_time echo_mean, echo_deviation;
+    unsigned echo_timeouts; /* since the last answer */
     uint64_t verbs_answered; /* `verbs` of the last batch that is done */
     struct rogue_counts counts;
 };

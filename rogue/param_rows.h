@@ -79,7 +79,8 @@ extern const char *const rogue_transport_names[];
      .help = "UC: factor of the window when a batch is lost"}, \
     {OCHE_PARAM(struct rogue_params, uc_timeout), OCHE_IS_TIME(4 * OCHE_MS, OCHE_US, OCHE_SEC), \
      .where = "RoGUE sec 3.4; rogue.md#r20", \
-     .help = "UC: without an echo for this long, all batches count as lost"}, \
+     .help = "UC: without an echo for this long, or for as long as echoes took so far if that is " \
+             "more, all batches count as lost; twice as long each time, up to eight times"}, \
     {OCHE_PARAM(struct rogue_params, shadow), OCHE_IS_BOOL(true), .where = "RoGUE sec 3.5", \
      .help = "RC: a shadow queue pair takes over when one has failed"}, \
     {OCHE_PARAM(struct rogue_params, keep_window), OCHE_IS_BOOL(false), \
