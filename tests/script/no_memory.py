@@ -5,7 +5,7 @@ with status 2 and one line that says so, or it ends as if nothing had happened, 
 never by a signal, never as a bug.
 
 usage: no_memory.py LIBRARY     tests/support/fail_allocation.c
-Environment: OCHE. OCHE_LONG=yes: five times as many n.
+Environment: OCHE. OCHE_LONG=yes: ten times as many n.
 """
 import os
 import re
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 OCHE = os.environ["OCHE"]
-CASES = 600 if os.environ.get("OCHE_LONG") else 120
+CASES = 500 if os.environ.get("OCHE_LONG") else 50
 RUNS = (["tests/scenarios/credits.yaml", "--set", "duration=400us", "--set", "warmup=0"],
         ["tests/scenarios/pauses.yaml", "--set", "duration=300us", "--set", "warmup=0", "--set",
          "measure.interval=10us", "--threads", "2"])
