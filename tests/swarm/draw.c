@@ -14,6 +14,7 @@
 #include "params/units.h"
 
 #define MOST_HOSTS    24
+#define MOST_SPARE    30000 /* beyond a limit, of whatever unit */
 #define MOST_WORKLOAD 3
 #define MOST_FAILURES 3
 
@@ -315,7 +316,7 @@ static bool take_advice(struct draft_value *value, const char *refusal, struct d
         return false;
     value->value = advice;
     if (most == NULL && advice.u < UINT64_MAX / 2 && !draw_one_in(draw, 3))
-        value->value.u = clip(value->param, advice.u + draw_below(draw, advice.u / 2 + 1));
+        value->value.u = clip(value->param, advice.u + (uint64_t)draw_scale(draw, 1, MOST_SPARE));
     return true;
 }
 

@@ -74,7 +74,7 @@ static const struct {
     {"iofd", "threshold", .least = 0, .most = 8e3, .percent = 90},
     {"iofd", "short_message", .least = 100, .most = 1e5, .percent = 50},
     {"ib_credits", "buffer", .least = 600, .most = 3e4, .percent = 80},
-    {"measure", "interval", .least = 0, .most = MS},
+    {"measure", "interval", .least = US, .most = MS},
 };
 
 /* What a value is without limits of its own: some octaves about its default. */

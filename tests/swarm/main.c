@@ -42,6 +42,7 @@
 #define MOST_KINDS     64  /* of findings */
 #define MOST_OF_KIND   3   /* that are made smaller */
 #define MOST_TRIES     600 /* to make one smaller */
+#define SHRINK_SECONDS 120
 #define CPU_SECONDS    20  /* of one world: more is a hang */
 #define WALL_SECONDS   300 /* likewise, if it waits */
 #define MOST_FLOWS     400
@@ -243,6 +244,7 @@ struct same {
     char rule[32], panic[256];
     enum swarm_twin twin;
     uint32_t twins;
+    time_t until; /* then it is small enough */
 };
 
 /* A crash may leave another word about which twin ran: its own rule is enough. */
@@ -252,7 +254,7 @@ static bool breaks(void *context, const struct draft *draft)
     const struct same *same = context;
     size_t bytes = draft_write(draft, yaml);
 
-    if (judge_apart(yaml, bytes, same->twins))
+    if (time(NULL) > same->until || judge_apart(yaml, bytes, same->twins))
         return false;
     return strcmp(shared->verdict.rule, same->rule) == 0 &&
            strcmp(shared->panic, same->panic) == 0 && shared->verdict.twin == same->twin;
@@ -294,7 +296,9 @@ static void report(const struct options *options, uint64_t seed)
     static char yaml[DRAFT_YAML_BYTES], what[1400];
     static struct draft smallest;
     struct swarm_verdict verdict = shared->verdict;
-    struct same same = {.twin = verdict.twin, .twins = (1U << verdict.twin) & EVERY_TWIN};
+    struct same same = {.twin = verdict.twin,
+                        .twins = (1U << verdict.twin) & EVERY_TWIN,
+                        .until = time(NULL) + SHRINK_SECONDS};
 
     findings++;
     if (options->stop) {
@@ -311,6 +315,7 @@ static void report(const struct options *options, uint64_t seed)
         same.twins = EVERY_TWIN;
     unsigned tried = shrink(&smallest, breaks, &same, MOST_TRIES);
 
+    same.until = time(NULL) + SHRINK_SECONDS;
     breaks(&same, &smallest);
     if (shared->verdict.kind != SWARM_FINDING)
         shared->verdict = verdict;
