@@ -309,10 +309,9 @@ static bool take_advice(struct draft_value *value, const char *refusal, struct d
 
     if (value->param->unit > OCHE_UNIT_TIME || draw_one_in(draw, 4))
         return false;
-    if (from != NULL && (sscanf(from, "%63[^ ,;()]", text) != 1 ||
-                         !oche_value_parse(value->param, text, &advice, &error)))
-        return false;
-    if (from == NULL && (value->param->unit != OCHE_UNIT_BYTES || advice.u <= value->value.u))
+    if ((from == NULL || sscanf(from, "%63[^ ,;()]", text) != 1 ||
+         !oche_value_parse(value->param, text, &advice, &error)) &&
+        (value->param->unit != OCHE_UNIT_BYTES || advice.u <= value->value.u))
         return false;
     value->value = advice;
     if (most == NULL && advice.u < UINT64_MAX / 2 && !draw_one_in(draw, 3))

@@ -13,7 +13,7 @@
 /* Time after the last flow's end until nothing can be on its way any more. */
 #define DRY (50 * OCHE_MS)
 
-#define SLOW 100000 /* bits per second */
+#define SLOW 10000000 /* bits per second: half a megabyte in less than a second */
 
 #define U(value) ((unsigned long long)(value))
 
