@@ -8,10 +8,10 @@ OCHE is the program, whose `exec` runs both sides, each on a loopback address of
 works if both end with status 0 and what they print says so: a bandwidth or a latency above zero,
 the data checked where the program can (pingpong -c); and if a capture of each side is right:
 tshark finds nothing malformed and no warning, `oche wire` each ICRC right. NAME: only those whose
-command has it; without, the first two of each program and transport. --table prints the table of
-docs/clients.md; it and OCHE_LONG=yes run all, also what takes longest, perftest over all sizes by
-each operation. --preload: a sanitizer's library, which
-must come before the programs'. Status 77: the programs are not installed.
+command has it; without, the first two of each program and transport, and a WRITE of 2 bytes and of
+2 MiB. --table prints the table of docs/clients.md; it and OCHE_LONG=yes run all, also what takes
+longest, perftest over all sizes by each operation. --preload: a sanitizer's library, which must
+come before the programs'. Status 77: the programs are not installed.
 """
 import subprocess
 import sys
@@ -68,7 +68,10 @@ PERFTESTS = [
     ("RC", "atomic", "ib_atomic_lat", "-n 50 -A FETCH_AND_ADD"),
     ("RC", "atomic", "ib_atomic_lat", "-n 50 -A CMP_AND_SWAP"),
 ]
-ALL_SIZES = [("ib_write_lat", "-n 5 -a"), ("ib_send_bw", "-n 5 -a"), ("ib_read_bw", "-n 5 -a")]
+ALL_SIZES = [("ib_write_bw", "-n 5 -a"), ("ib_write_lat", "-n 5 -a"), ("ib_send_bw", "-n 5 -a"),
+             ("ib_read_bw", "-n 5 -a")]
+TWO_SIZES = [("RC", "WRITE", "ib_write_bw", "-n 5 -s 2"),
+             ("RC", "WRITE", "ib_write_bw", "-n 5 -s 2097152")]
 
 
 def lists(oche):
@@ -92,6 +95,11 @@ def firsts(entries):
     return [entry for of_one in seen.values() for entry in of_one[:2]]
 
 
+def tell(wrong):
+    for line in wrong:
+        print(line, file=sys.stderr, flush=True)
+
+
 def main(arguments):
     oche = arguments[0]
     table = "--table" in arguments
@@ -101,7 +109,7 @@ def main(arguments):
     if not table and not pairs.LONG:
         entries = [entry for entry in entries if entry[2:] not in ALL_SIZES]
         if not names:
-            entries = firsts(entries)
+            entries = firsts(entries) + TWO_SIZES
     pairs.need(*(entry[2] for entry in entries))
     failed = 0
     if not names:
@@ -114,14 +122,19 @@ def main(arguments):
     captured = pairs.Captured(**({"LD_PRELOAD": preload[0]} if preload else {}))
     for transport, operation, command, options in entries:
         done = captured.run(oche, command, options)
-        failed += done.error is not None
-        said = "works" if done.error is None else "does not work"
+        wrong = captured.wrong(all_of_them=table)
+        failed += (done.error is not None) + len(wrong)
+        said = "works" if done.error is None and not (table and wrong) else "does not work"
         if table:
             print(f"| {command} | {operation} | {transport} | `{command} {options}` | {said} |")
         else:
             print(f"{command} {options}: {said} ({done.seconds:.1f} s)", flush=True)
         if done.error is not None:
             print(done.error, file=sys.stderr, flush=True)
+        tell(wrong)
+    wrong = captured.wrong()
+    failed += len(wrong)
+    tell(wrong)
     captured.close()
     return 1 if failed else 0
 

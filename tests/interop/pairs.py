@@ -194,12 +194,17 @@ def wrong_in(oche, *captures):
         if wrong is not None:
             return f"{os.path.basename(capture)}: {wrong}"
         total += packets
+    return wrong_for_all(captures, total)
+
+
+def wrong_for_all(captures, packets):
+    """As wrong_for_tshark, of captures that have that many packets together."""
     if len(captures) == 1:
-        return wrong_for_tshark(captures[0], total)
+        return wrong_for_tshark(captures[0], packets)
     with tempfile.NamedTemporaryFile(suffix=".pcap") as all_of_them:
         subprocess.run(["mergecap", "-a", "-F", "pcap", "-w", all_of_them.name, *captures],
                        check=True)
-        return wrong_for_tshark(all_of_them.name, total)
+        return wrong_for_tshark(all_of_them.name, packets)
 
 
 def spoiled(capture, name):
@@ -214,19 +219,24 @@ def spoiled(capture, name):
 
 
 class Captured:
-    """Runs pairs with a capture at each side, and judges both."""
+    """Runs pairs with a capture at each side, and judges both: oche wire at once; tshark, which
+    takes long to start, those of several pairs together."""
+
+    TOGETHER = 40000  # packets
 
     def __init__(self, **environment):
         need("tshark", "mergecap")
         self.environment = environment
         self.folder = tempfile.mkdtemp()
-        self.files = [f"{self.folder}/{side}.pcap" for side in ("server", "client")]
         self.tried = False  # whether the judge can find anything wrong
-        self.packets = 0
+        self.left = []  # for tshark: what was run, its captures, their packets
+        self.pairs = 0
 
     def run(self, oche, command, arguments):
+        self.pairs += 1
+        files = [f"{self.folder}/{side}{self.pairs}.pcap" for side in ("server", "client")]
         sides = [Side(address, ["--capture", name], **self.environment)
-                 for address, name in zip((SERVER, CLIENT), self.files)]
+                 for address, name in zip((SERVER, CLIENT), files)]
         for _ in range(5):
             done = run(oche, command, arguments, *sides)
             # Its own race with -e and -t, on any NIC: what completes between arming and polling is
@@ -234,16 +244,33 @@ class Captured:
             if done.error is None or "poll CQ failed 2\n" not in done.served + done.called:
                 break
         if done.error is None:
-            done.error = wrong_in(oche, *self.files)
+            judged = [wrong_for_oche(oche, name) for name in files]
+            done.error = next((wrong for wrong, _ in judged if wrong is not None), None)
+            self.left.append((f"{command} {arguments}", files, sum(count for _, count in judged)))
         if done.error is None and not self.tried:
             self.tried = True
-            for name in self.files:
+            done.error = wrong_in(oche, *files)
+            for name in files:
                 if wrong_in(oche, spoiled(name, f"{self.folder}/spoiled.pcap")) is None:
                     done.error = "nothing wrong is found in a capture with a wrong ICRC"
-        for name in self.files:
-            if os.path.exists(name):
-                os.unlink(name)
         return done
+
+    def wrong(self, all_of_them=True):
+        """What tshark finds wrong in captures that it has not seen, as lines; none before there are
+        many, but for `all_of_them`."""
+        total = sum(count for _, _, count in self.left)
+        if total == 0 or (total < self.TOGETHER and not all_of_them):
+            return []
+        found = []
+        if wrong_for_all([name for _, files, _ in self.left for name in files], total) is not None:
+            apart = [(what, wrong_for_all(files, count)) for what, files, count in self.left]
+            found = [f"{what}: {wrong}" for what, wrong in apart if wrong is not None] or \
+                ["tshark: only together are they wrong"]
+        for _, files, _ in self.left:
+            for name in files:
+                os.unlink(name)
+        self.left = []
+        return found
 
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
