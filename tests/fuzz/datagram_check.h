@@ -21,6 +21,7 @@
 #include "core/wire/extension.h"
 #include "device/internal.h"
 #include "params/error.h"
+#include "tests/support/device_snapshot.h"
 
 #define DATAGRAM_MEMORY 8192 /* the middle half of it is registered for all access */
 #define DATAGRAM_WORKS  16
@@ -50,10 +51,14 @@ struct datagram_world {
     struct oche_address peer, stranger;
     uint64_t posted, completed; /* bit sets of work numbers, 0 … 63 */
     unsigned next_work;
-    unsigned succeeded[DATAGRAM_DONE]; /* by what was done; since it was opened, as the next */
-    unsigned datagrams;                /* received */
-    uint32_t next_psn[DATAGRAM_QPS];   /* that a queue pair expects, if all goes well */
+    uint32_t next_psn[DATAGRAM_QPS]; /* that a queue pair expects, if all goes well */
     uint8_t packet[512];
+    struct snapshot snapshot; /* as it is at the beginning of each program */
+    /* Of all programs: */
+    unsigned succeeded[DATAGRAM_DONE]; /* by what was done */
+    unsigned datagrams;                /* received */
+    struct oche_device_stats stats;    /* only numbers of packets and the like */
+    uint64_t rejected[OCHE_REJECT_CAUSES], counters[OCHE_MOST_COUNTERS];
 };
 
 /* Takes bytes off the input; zeros when it has ended. */
@@ -104,6 +109,37 @@ static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, uns
     return qp;
 }
 
+static inline void *datagram_memory(size_t bytes)
+{
+    void *memory = aligned_alloc(OCHE_CACHE_LINE, oche_lines(bytes));
+
+    OCHE_MUST(memory != NULL);
+    return memset(memory, DATAGRAM_FILL, bytes);
+}
+
+/* Makes what is not memory, and keeps all as it is then. */
+static inline void datagram_make_objects(struct datagram_world *world)
+{
+    const struct oche_srq_config srq = {.depth = DATAGRAM_WORKS, .max_sge = 1};
+    const struct oche_window_config window = {
+        .key = DATAGRAM_WINDOW,
+        .type = world->variant == DATAGRAM_DART ? OCHE_WINDOW_TYPE_1 : OCHE_WINDOW_TYPE_2};
+    void *srq_memory = datagram_memory(oche_srq_bytes(&srq));
+    void *window_memory = datagram_memory(oche_window_bytes());
+
+    world->srq = oche_srq_create(world->device->nic, srq_memory, &srq);
+    world->window = oche_window_create(world->device->nic, window_memory, &window);
+    OCHE_MUST(world->srq != NULL && world->window != NULL);
+    for (unsigned i = 0; i < DATAGRAM_QPS; i++)
+        world->qps[i] = datagram_make_qp(world, i);
+    snapshot_add(&world->snapshot, world->memory, DATAGRAM_MEMORY);
+    snapshot_add(&world->snapshot, world->read_only, DATAGRAM_MEMORY);
+    snapshot_add(&world->snapshot, world->windowed, DATAGRAM_MEMORY);
+    snapshot_add_block(&world->snapshot, srq_memory);
+    snapshot_add_block(&world->snapshot, window_memory);
+    device_snapshot(&world->snapshot, world->device);
+}
+
 /* Opens the device, on an address of its own. False: not possible here. */
 static inline bool datagram_open(struct datagram_world *world, unsigned variant,
                                  const char *address, const char *peer, const char *stranger)
@@ -113,6 +149,9 @@ static inline bool datagram_open(struct datagram_world *world, unsigned variant,
     const struct oche_device_config config = {
         .address = address,
         .seed = 1,
+        .max_qps = DATAGRAM_QPS,
+        .max_regions = 4,
+        .max_peers = 4,
         .share = true,
         .drop_sent_ppm = 1000000,
         .any_peer_ports = variant == DATAGRAM_DART,
@@ -127,10 +166,9 @@ static inline bool datagram_open(struct datagram_world *world, unsigned variant,
     world->device = oche_device_open(&config, &error);
     if (world->device == NULL)
         return false;
-    world->memory = aligned_alloc(64, DATAGRAM_MEMORY);
-    world->read_only = aligned_alloc(64, DATAGRAM_MEMORY);
-    world->windowed = aligned_alloc(64, DATAGRAM_MEMORY);
-    OCHE_MUST(world->memory != NULL && world->read_only != NULL && world->windowed != NULL);
+    world->memory = datagram_memory(DATAGRAM_MEMORY);
+    world->read_only = datagram_memory(DATAGRAM_MEMORY);
+    world->windowed = datagram_memory(DATAGRAM_MEMORY);
     world->key = oche_device_register(world->device, world->memory + DATAGRAM_MEMORY / 4,
                                       DATAGRAM_MEMORY / 2, all);
     world->read_key = oche_device_register(world->device, world->read_only, DATAGRAM_MEMORY,
@@ -139,15 +177,22 @@ static inline bool datagram_open(struct datagram_world *world, unsigned variant,
                                                OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_MW_BIND);
     world->cq = oche_device_create_cq(world->device, 128);
     OCHE_MUST(oche_device_peer(world->device, peer) == 1);
+    datagram_make_objects(world);
     return oche_address_parse(peer, &world->peer) && oche_address_parse(stranger, &world->stranger);
 }
 
 static inline void datagram_close(struct datagram_world *world)
 {
+    for (unsigned i = 0; i < DATAGRAM_QPS; i++)
+        oche_device_destroy_qp(world->device, world->qps[i]);
+    OCHE_MUST(oche_window_destroy(world->window) && oche_srq_destroy(world->srq));
     oche_device_close(world->device);
     free(world->memory);
     free(world->read_only);
     free(world->windowed);
+    free(world->srq);
+    free(world->window);
+    snapshot_free(&world->snapshot);
 }
 
 /* Hands `count` bytes of world->packet to the device, in pieces of `segment`. */
@@ -398,6 +443,19 @@ static inline void datagram_bind(struct datagram_world *world, uint32_t key)
         world->posted |= UINT64_C(1) << world->next_work++;
 }
 
+/* True if nothing was written there. */
+static inline bool datagram_filled(const uint8_t *bytes, size_t count)
+{
+    return bytes[0] == DATAGRAM_FILL && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+/* True if nothing was written outside of the middle half. */
+static inline bool datagram_guarded(const uint8_t *bytes)
+{
+    return datagram_filled(bytes, DATAGRAM_MEMORY / 4) &&
+           datagram_filled(bytes + DATAGRAM_MEMORY * 3 / 4, DATAGRAM_MEMORY / 4);
+}
+
 static inline const char *datagram_wrong(struct datagram_world *world)
 {
     struct oche_completion done;
@@ -415,14 +473,9 @@ static inline const char *datagram_wrong(struct datagram_world *world)
             world->succeeded[done.opcode]++;
         world->datagrams += done.src_qpn != 0;
     }
-    for (size_t i = 0; i < DATAGRAM_MEMORY; i++) {
-        const bool guarded = i < DATAGRAM_MEMORY / 4 || i >= DATAGRAM_MEMORY * 3 / 4;
-
-        if ((guarded &&
-             (world->memory[i] != DATAGRAM_FILL || world->windowed[i] != DATAGRAM_FILL)) ||
-            world->read_only[i] != DATAGRAM_FILL)
-            return "memory changed that no key allows to be written";
-    }
+    if (!datagram_guarded(world->memory) || !datagram_guarded(world->windowed) ||
+        !datagram_filled(world->read_only, DATAGRAM_MEMORY))
+        return "memory changed that no key allows to be written";
     counted = oche_nic_stats(world->device->nic)->rejected_packets;
     counted += world->device->stats.strange_ports;
     for (unsigned i = 0; i < OCHE_WIRE_ERROR_COUNT; i++)
@@ -430,33 +483,39 @@ static inline const char *datagram_wrong(struct datagram_world *world)
     return counted <= world->device->stats.received_packets ? NULL : "packets counted twice";
 }
 
+/* Adds up what this program has counted. */
+static inline void datagram_count(struct datagram_world *world)
+{
+    const size_t numbers = offsetof(struct oche_device_stats, source_ports) / sizeof(uint64_t);
+    const struct oche_counters *counters;
+    uint64_t *sums = (uint64_t *)&world->stats, *nic_sums = (uint64_t *)&world->stats.nic;
+    struct oche_device_stats stats;
+    const void *state;
+
+    oche_device_stats(world->device, &stats);
+    for (size_t i = 0; i < numbers; i++)
+        sums[i] += ((const uint64_t *)&stats)[i];
+    for (size_t i = 0; i < sizeof(stats.nic) / sizeof(uint64_t); i++)
+        nic_sums[i] += ((const uint64_t *)&stats.nic)[i];
+    for (unsigned i = 0; i < OCHE_REJECT_CAUSES; i++)
+        world->rejected[i] += oche_nic_rejected(world->device->nic, (enum oche_reject)i);
+    counters = oche_nic_counters(world->device->nic, &state);
+    if (counters != NULL)
+        oche_counters_add(counters, state, world->counters);
+}
+
 /* NULL, or what is wrong after these datagrams. */
 static inline const char *datagram_check(struct datagram_world *world, const uint8_t *bytes,
                                          size_t count)
 {
-    const struct oche_srq_config srq = {.depth = DATAGRAM_WORKS, .max_sge = 1};
-    const struct oche_window_config window = {
-        .key = DATAGRAM_WINDOW,
-        .type = world->variant == DATAGRAM_DART ? OCHE_WINDOW_TYPE_1 : OCHE_WINDOW_TYPE_2};
     struct datagram_input input = {.at = bytes, .end = bytes + count};
-    void *srq_memory = aligned_alloc(OCHE_CACHE_LINE, (oche_srq_bytes(&srq) + 63) / 64 * 64);
-    void *window_memory = aligned_alloc(OCHE_CACHE_LINE, (oche_window_bytes() + 63) / 64 * 64);
     const char *wrong = NULL;
 
-    OCHE_MUST(srq_memory != NULL && window_memory != NULL);
-
-    memset(world->memory, DATAGRAM_FILL, DATAGRAM_MEMORY);
-    memset(world->read_only, DATAGRAM_FILL, DATAGRAM_MEMORY);
-    memset(world->windowed, DATAGRAM_FILL, DATAGRAM_MEMORY);
+    snapshot_restore(&world->snapshot);
     world->posted = world->completed = 0;
     world->next_work = 0;
-    world->srq = oche_srq_create(world->device->nic, srq_memory, &srq);
-    world->window = oche_window_create(world->device->nic, window_memory, &window);
-    OCHE_MUST(world->srq != NULL && world->window != NULL);
-    for (unsigned i = 0; i < DATAGRAM_QPS; i++) {
-        world->qps[i] = datagram_make_qp(world, i);
+    for (unsigned i = 0; i < DATAGRAM_QPS; i++)
         world->next_psn[i] = DATAGRAM_PSN;
-    }
     while (input.at < input.end && wrong == NULL) {
         const uint32_t what = datagram_number(&input, 1);
 
@@ -470,15 +529,12 @@ static inline const char *datagram_check(struct datagram_world *world, const uin
             datagram_post(world, &input);
         else
             datagram_crafted(world, &input);
+        world->device->clock.opened.tv_nsec -= 1 << (what >> 4); /* so much time passes */
         oche_nic_expire(world->device->nic, oche_device_now(world->device));
         device_transmit(world->device, oche_device_now(world->device));
         wrong = datagram_wrong(world);
     }
-    for (unsigned i = 0; i < DATAGRAM_QPS; i++)
-        oche_device_destroy_qp(world->device, world->qps[i]);
-    OCHE_MUST(oche_window_destroy(world->window) && oche_srq_destroy(world->srq));
-    free(window_memory);
-    free(srq_memory);
+    datagram_count(world);
     return wrong;
 }
 

@@ -55,10 +55,9 @@ static void placed(void **state)
         OCHE_REJECT_PLACEMENT, OCHE_REJECT_QKEY,
     };
     const unsigned completed = run(DATAGRAM_PLACED, PROGRAMS);
-    struct oche_device_stats stats;
+    const struct oche_device_stats stats = world.stats;
 
     (void)state;
-    oche_device_stats(world.device, &stats);
     assert_true(world.datagrams > 20);
     assert_true(world.succeeded[OCHE_DONE_BIND_MW] > 500);
     assert_true(completed > 1500);
@@ -71,7 +70,7 @@ static void placed(void **state)
     assert_true(stats.strange_ports > 100);
     assert_true(stats.wrong[OCHE_WIRE_ICRC] > 1000);
     for (size_t i = 0; i < OCHE_COUNT_OF(reached); i++)
-        if (oche_nic_rejected(oche_device_nic(world.device), reached[i]) == 0)
+        if (world.rejected[reached[i]] == 0)
             fail_msg("never: %s", oche_reject_name(reached[i]));
     datagram_close(&world);
 }
@@ -79,19 +78,16 @@ static void placed(void **state)
 /* Shares and lists that nobody agreed on; a window of type 1. */
 static void dart(void **state)
 {
-    uint64_t values[OCHE_MOST_COUNTERS] = {0};
-    struct oche_device_stats stats;
+    const struct oche_counters *counters;
     const void *in;
 
     (void)state;
     run(DATAGRAM_DART, PROGRAMS / 4);
-    oche_device_stats(world.device, &stats);
-    const struct oche_counters *counters = oche_nic_counters(oche_device_nic(world.device), &in);
-    oche_counters_add(counters, in, values);
-    assert_true(stats.nic.cc_packets_received > 20);
-    assert_true(stats.nic.cnps_received > 5);
-    assert_true(counted(counters, values, "share_acks") > 20);
-    assert_int_equal(counted(counters, values, "groups"),
+    counters = oche_nic_counters(oche_device_nic(world.device), &in);
+    assert_true(world.stats.nic.cc_packets_received > 20);
+    assert_true(world.stats.nic.cnps_received > 5);
+    assert_true(counted(counters, world.counters, "share_acks") > 20);
+    assert_int_equal(counted(counters, world.counters, "groups"),
                      0); /* a device believes no list (docs/wire.md) */
     assert_true(world.succeeded[OCHE_DONE_BIND_MW] > 100);
     datagram_close(&world);
@@ -100,11 +96,9 @@ static void dart(void **state)
 /* All 32 bits of the ICRC are checked here. */
 static void ipv6(void **state)
 {
-    struct oche_device_stats stats;
-
     (void)state;
     run(DATAGRAM_IPV6, PROGRAMS / 4);
-    oche_device_stats(world.device, &stats);
+    const struct oche_device_stats stats = world.stats;
     assert_true(stats.nic.cnps_received > 5);
     assert_true(stats.nic.cnps_sent > 5);
     assert_true(stats.nic.delivered_messages > 50);
