@@ -15,9 +15,9 @@
 #include "tests/support/seeds.h"
 
 #define FILE_NAME         "swarm.yaml"
-#define MOST_EVENTS       250000  /* of the run itself */
-#define MOST_EVENTS_ON    2500000 /* of the twin that goes on */
-#define MOST_EVENTS_APART 8000    /* of a run that is repeated with threads */
+#define MOST_EVENTS       250000 /* of the run itself */
+#define MOST_EVENTS_ON    400000 /* of the twin that goes on */
+#define MOST_EVENTS_APART 8000   /* of a run that is repeated with threads */
 #define MOST_ROWS_APART   200
 #define LEAST_LEAK        512 /* bytes: blocks are a little longer here and there */
 #define MOST_RSS_KB       1000000

@@ -43,8 +43,12 @@
 #define MOST_OF_KIND   3   /* that are made smaller */
 #define MOST_TRIES     600 /* to make one smaller */
 #define SHRINK_SECONDS 120
-#define CPU_SECONDS    20  /* of one world: more is a hang */
-#define WALL_SECONDS   300 /* likewise, if it waits */
+#ifdef SEEDS_SANITIZED
+#define CPU_SECONDS 300
+#else
+#define CPU_SECONDS 60 /* of one world: more is a hang */
+#endif
+#define WALL_SECONDS   900 /* likewise, if it waits */
 #define MOST_FLOWS     400
 #define LEAST_DURATION (4 * OCHE_US)
 #define FOUND          10 /* status of a worker that stops at a finding */
