@@ -178,13 +178,14 @@ static const struct oche_nic_port pair_port_no_payload = {
 
 /* ---- creation ---- */
 
-static void *memory(size_t bytes)
+static void *take(struct pair *pair, size_t bytes)
 {
-    void *m = aligned_alloc(OCHE_CACHE_LINE,
-                            (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1));
-    CHECK(m != NULL);
-    memset(m, 0xa5, bytes); /* nothing may rely on zeroed memory */
-    return m;
+    return blocks_take(pair->options.blocks, bytes);
+}
+
+static void *memory(struct pair *pair, size_t bytes)
+{
+    return memset(take(pair, bytes), 0xa5, bytes); /* nothing may rely on zeroed memory */
 }
 
 static uint64_t or_default(uint64_t value, uint64_t preset)
@@ -256,18 +257,20 @@ static void open_side(struct pair *pair, int which)
         .port_context = &side->hooks,
         .trace = &side->trace,
     };
-    side->nic_memory = memory(oche_nic_bytes(&config));
+    side->nic_memory = memory(pair, oche_nic_bytes(&config));
     side->nic = oche_nic_create(side->nic_memory, &config);
-    side->cq_memory = memory(oche_cq_bytes(PAIR_CQ));
+    side->cq_memory = take(pair, oche_cq_bytes(PAIR_CQ)); /* large, and written before it is read */
     side->cq = oche_cq_create(side->cq_memory, PAIR_CQ);
     if (which == 1 && o->srq_depth > 0) {
         struct oche_srq_config shared = {
             .depth = o->srq_depth, .max_sge = o->max_sge, .pd = PAIR_PD};
-        side->srq_memory = memory(oche_srq_bytes(&shared));
+        side->srq_memory = memory(pair, oche_srq_bytes(&shared));
         side->srq = oche_srq_create(side->nic, side->srq_memory, &shared);
         CHECK(side->srq != NULL);
     }
-    side->memory = calloc(1, PAIR_MEMORY);
+    side->memory = o->memory[which];
+    if (side->memory == NULL)
+        side->memory = calloc(1, PAIR_MEMORY);
     CHECK(side->memory != NULL);
     side->classes = UINT8_MAX;
     struct oche_region region = {
@@ -340,7 +343,7 @@ void pair_connect(struct pair *pair, int which, uint32_t index)
     struct oche_qp_config config = pair_qp_config(pair, which, index);
     struct oche_qp_connection connection = pair_connection(pair, which, index);
 
-    side->qp_memory[index] = memory(oche_qp_bytes(side->nic, &config));
+    side->qp_memory[index] = memory(pair, oche_qp_bytes(side->nic, &config));
     side->qp[index] = oche_qp_create(side->nic, side->qp_memory[index], &config);
     CHECK(side->qp[index] != NULL);
     bool ready = oche_qp_init(side->qp[index], pair->now) &&
@@ -360,14 +363,11 @@ struct pair *pair_open(const struct pair_options *options)
     pair->recovery_params.nak_interval = pair->options.nak_interval;
     pair->recovery_params.nak_exception = true;
     pair->random = oche_random_stream(pair->options.seed, "pair faults", 0);
-    pair->pool = malloc(pair->options.in_flight * sizeof(*pair->pool));
-    pair->free = malloc(pair->options.in_flight * sizeof(*pair->free));
-    pair->heap = malloc(pair->options.in_flight * sizeof(*pair->heap));
-    CHECK(pair->pool != NULL && pair->free != NULL && pair->heap != NULL);
-    if (pair->options.bytes) {
-        pair->wires = malloc((size_t)pair->options.in_flight * PAIR_WIRE_BYTES);
-        CHECK(pair->wires != NULL);
-    }
+    pair->pool = take(pair, pair->options.in_flight * sizeof(*pair->pool));
+    pair->free = take(pair, pair->options.in_flight * sizeof(*pair->free));
+    pair->heap = take(pair, pair->options.in_flight * sizeof(*pair->heap));
+    if (pair->options.bytes)
+        pair->wires = take(pair, (size_t)pair->options.in_flight * PAIR_WIRE_BYTES);
     for (uint32_t i = 0; i < pair->options.in_flight; i++)
         pair->free[i] = pair->options.in_flight - 1 - i;
     pair->free_count = pair->options.in_flight;
@@ -384,22 +384,25 @@ struct pair *pair_open(const struct pair_options *options)
 
 void pair_close(struct pair *pair)
 {
+    struct blocks *blocks = pair->options.blocks;
+
     for (int s = 0; s < 2; s++) {
         struct pair_side *side = &pair->side[s];
         for (uint32_t i = 0; i < PAIR_QPS; i++) {
             if (side->qp[i] != NULL)
                 oche_qp_destroy(side->qp[i]);
-            free(side->qp_memory[i]);
+            blocks_give(blocks, side->qp_memory[i]);
         }
-        free(side->nic_memory);
-        free(side->cq_memory);
-        free(side->srq_memory);
-        free(side->memory);
+        blocks_give(blocks, side->nic_memory);
+        blocks_give(blocks, side->cq_memory);
+        blocks_give(blocks, side->srq_memory);
+        if (pair->options.memory[s] == NULL)
+            free(side->memory);
     }
-    free(pair->pool);
-    free(pair->wires);
-    free(pair->free);
-    free(pair->heap);
+    blocks_give(blocks, pair->pool);
+    blocks_give(blocks, pair->wires);
+    blocks_give(blocks, pair->free);
+    blocks_give(blocks, pair->heap);
     free(pair);
 }
 

@@ -8,6 +8,7 @@
 #define OCHE_TESTS_SUPPORT_PAIR_H
 
 #include "core/qp/nic.h"
+#include "tests/support/blocks.h"
 
 #define PAIR_MEMORY    (1 << 20) /* bytes per side: one region, PAIR_KEY at PAIR_VA */
 #define PAIR_KEY       77
@@ -105,6 +106,9 @@ struct pair_options {
     uint32_t in_flight; /* most packets on the link: PAIR_IN_FLIGHT */
     bool groups;        /* work may name a group; addresses below 200 are shared */
     bool bytes;         /* packets are bytes on the link (pair_bytes.h) */
+    /* Where the pair's own memory comes from and goes to, and the sides', which then stays. */
+    struct blocks *blocks; /* NULL: fresh memory */
+    uint8_t *memory[2];    /* PAIR_MEMORY bytes, as they are; NULL: fresh, and zeros */
     /* Random faults, in 1/1000 of packets each; damage only with bytes. */
     uint32_t drop, twice, late, damage;
 };
