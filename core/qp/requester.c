@@ -93,7 +93,9 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
         return REQUESTER_FENCE;
     if (deflection_holds(qp, entry))
         return REQUESTER_ORDER;
+    /* With nothing outstanding no ACK will bring credits, whatever the last one has said. */
     if ((qp->flags & QP_CREDIT_LIMITED) && takes_receive(entry->opcode) &&
+        qp->send_head != qp->send_started &&
         oche_psn_diff(qp->next_ssn, oche_psn_add(qp->credit_limit, 1)) > 0)
         return REQUESTER_CREDITS;
     return REQUESTER_GO;
