@@ -5,7 +5,7 @@
  * reserved bits, PSN, lengths, keys and ports are as the input says; so is when the honest work of
  * both connections is posted and moves. Then:
  *   - the other connection of the same two devices finishes, byte for byte, without a packet sent
- *     again;
+ *     again, and is not slowed down;
  *   - memory changes only where a key of the attacked connection allows it;
  *   - each hostile packet is counted: once as wrong or rejected, or else as received;
  *   - on the attacked connection all work completes, in order, once; if one fails, all that had not
@@ -15,6 +15,7 @@
 #ifndef OCHE_TESTS_FUZZ_HOSTILE_PEER_CHECK_H
 #define OCHE_TESTS_FUZZ_HOSTILE_PEER_CHECK_H
 
+#include "core/wire/cnp.h"
 #include "core/wire/extension.h"
 #include "tests/fuzz/hostile_world.h"
 
@@ -151,6 +152,8 @@ static inline struct oche_packet hostile_draw(const struct hostile_world *world,
     else
         hostile_aim(world, &packet, input);
     packet.atomic.swap_add = packet.atomic.compare = length;
+    if (packet.opcode == OCHE_CNP && (length & 1))
+        oche_cnp_put_psn(&packet, packet.psn);
     if (packet.opcode >= OCHE_SCHEME_OPCODES)
         hostile_extend(&packet, input);
     return packet;
@@ -211,6 +214,10 @@ static inline void hostile_arrive(struct hostile_world *world, size_t count, uin
                  hostile_refused(device) == refused + 1 ||
                      memcmp(&before, oche_nic_stats(device->nic), sizeof(before)) != 0,
                  "a packet vanished without being counted");
+    hostile_must(world,
+                 !world->variant->marks || oche_qp_rate_bps(world->end[0].half[HOSTILE_ALONE].qp) ==
+                                               device->config.line_rate_bps,
+                 "the honest connection is slowed down");
 }
 
 /*

@@ -44,16 +44,17 @@ struct hostile_variant {
     const char *recovery, *cc;
     enum oche_transport attacked;
     bool ipv6, no_gro;
+    bool marks;   /* congestion control slows down for marks, of which there are none, and CNPs */
     bool repeats; /* recovery sends the last packets twice, or has a timer of its own, and short */
 };
 
 static const struct hostile_variant hostile_variants[] = {
-    {.recovery = "go_back_n", .cc = "none"},
-    {.recovery = "selective_repeat", .cc = "dcqcn", .no_gro = true, .repeats = true},
+    {.recovery = "go_back_n", .cc = "none", .marks = true},
+    {.recovery = "selective_repeat", .cc = "dcqcn", .no_gro = true, .marks = true, .repeats = true},
     {.recovery = "go_back_0", .cc = "timely", .ipv6 = true},
-    {.recovery = "improved_go_back_n", .cc = "ib_cc", .repeats = true},
+    {.recovery = "improved_go_back_n", .cc = "ib_cc", .marks = true, .repeats = true},
     {.recovery = "selective_repeat", .cc = "dart", .ipv6 = true, .repeats = true},
-    {.recovery = "go_back_n", .cc = "dcqcn", .attacked = OCHE_TRANSPORT_UC},
+    {.recovery = "go_back_n", .cc = "dcqcn", .marks = true, .attacked = OCHE_TRANSPORT_UC},
 };
 #define HOSTILE_VARIANTS OCHE_COUNT_OF(hostile_variants)
 
