@@ -212,7 +212,7 @@ static void store_flows(struct oche_results *results, struct oche_world *world)
     const struct oche_flows *flows = oche_world_flows(world);
     oche_time warmup = oche_world_config(world)->run.warmup;
 
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         const struct oche_flow_plan *plan = &flows->plan[i];
         const struct oche_flow_sent *sent = &flows->sent[i];
 
@@ -426,7 +426,9 @@ static void store_ways(struct oche_results *results, const struct oche_world *wo
     const struct oche_flows *flows = oche_world_flows(world);
     struct deflections to = {results, world, oche_world_topology(world)};
 
-    for (uint32_t i = 0; flows->ways != NULL && i < flows->count; i++) {
+    if (flows->ways == NULL)
+        return;
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         const struct oche_flow_way *way = &flows->ways[i];
         const struct oche_flow_plan *plan = &flows->plan[i];
 

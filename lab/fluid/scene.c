@@ -110,7 +110,8 @@ static uint32_t find_receiver(const struct oche_world *world, const char *name, 
                               struct oche_error *error)
 {
     const struct oche_topology *topology = oche_world_topology(world);
-    const struct oche_flows *flows = oche_world_flows(world);
+    struct oche_flow_walk walk = oche_flow_walk(oche_world_flows(world));
+    const struct oche_flow_plan *plan;
     uint32_t wanted = name == NULL ? UINT32_MAX : oche_topology_find(topology, name);
     uint32_t found = UINT32_MAX;
 
@@ -119,8 +120,8 @@ static uint32_t find_receiver(const struct oche_world *world, const char *name, 
                   topology->nodes[0].name, topology->nodes[topology->host_count - 1].name);
         return UINT32_MAX;
     }
-    for (uint32_t i = 0; i < flows->count; i++) {
-        uint32_t receiver = flows->plan[i].dst;
+    while ((plan = oche_flow_walk_next(&walk)) != NULL) {
+        uint32_t receiver = plan->dst;
 
         if (wanted != UINT32_MAX && receiver != wanted)
             continue;
@@ -174,14 +175,13 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
                        uint32_t receiver, uint64_t capacity_bps, uint32_t line_bytes,
                        oche_time *delay, struct oche_error *error)
 {
-    const struct oche_flows *flows = oche_world_flows(world);
+    struct oche_flow_walk walk = oche_flow_walk(oche_world_flows(world));
+    const struct oche_flow_plan *flow;
     uint64_t later = 0;
     bool supplied = false;
 
     *delay = 0;
-    for (uint32_t i = 0; i < flows->count; i++) {
-        const struct oche_flow_plan *flow = &flows->plan[i];
-
+    while ((flow = oche_flow_walk_next(&walk)) != NULL) {
         if (flow->dst != receiver)
             continue;
         if (flow->start == OCHE_NEVER) {
@@ -219,19 +219,20 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
 static void take_base_rtt(struct oche_fluid_model *model, const struct oche_world *world,
                           uint32_t receiver, uint32_t line_bytes, oche_time delay)
 {
-    const struct oche_flows *flows = oche_world_flows(world);
+    struct oche_flow_walk walk = oche_flow_walk(oche_world_flows(world));
+    const struct oche_flow_plan *plan;
     const struct oche_topology *topology = oche_world_topology(world);
     oche_time leaving = OCHE_NEVER;
 
     if (model->name == OCHE_FLUID_DCQCN || strcmp(oche_world_scheme_name(oche_world_config(world)),
                                                   oche_fluid_names[model->name]) != 0)
         return;
-    for (uint32_t i = 0; i < flows->count; i++)
-        if (flows->plan[i].dst == receiver)
+    while ((plan = oche_flow_walk_next(&walk)) != NULL)
+        if (plan->dst == receiver)
             leaving = oche_time_min(
-                leaving, oche_time_of_bytes(
-                             line_bytes,
-                             oche_topology_port_link(topology, flows->plan[i].src, 0)->rate_bps));
+                leaving,
+                oche_time_of_bytes(line_bytes,
+                                   oche_topology_port_link(topology, plan->src, 0)->rate_bps));
     model->timely_params.base_rtt = delay > leaving ? delay - leaving : 0;
 }
 

@@ -131,7 +131,7 @@ static void make_room(struct oche_by_workload *by, const struct oche_world *worl
     size_t *count = calloc((size_t)by->count + 1, sizeof(*count));
 
     OCHE_GOT(count != NULL);
-    for (uint32_t i = 0; i < flows->count; i++)
+    for (OCHE_EACH_MADE_FLOW(i, flows))
         if (flows->sent[i].started != OCHE_NEVER)
             count[flows->plan[i].workload]++;
     for (uint32_t w = 0; w < by->count; w++) {
@@ -169,7 +169,7 @@ void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world 
     by->workloads = calloc((size_t)by->count + 1, sizeof(*by->workloads));
     OCHE_GOT(by->workloads != NULL);
     make_room(by, world);
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         const struct oche_flow_plan *plan = &flows->plan[i];
 
         if (flows->sent[i].started == OCHE_NEVER)

@@ -67,20 +67,22 @@ static bool is_hit(const struct oche_world *world, uint32_t flow)
 }
 
 static void take_row(struct oche_failure_row *row, const struct oche_world *world,
-                     const struct oche_flow_record *records, bool hit)
+                     const struct oche_flow_record *records, uint32_t record_count, bool hit)
 {
     static const uint64_t all_sizes[] = {0};
     const struct oche_flows *flows = oche_world_flows(world);
     oche_time warmup = oche_world_config(world)->run.warmup;
-    struct oche_flow_record *some = malloc((flows->count + 1) * sizeof(*some));
+    struct oche_flow_record *some = malloc(((size_t)record_count + 1) * sizeof(*some));
     struct oche_completion_row rows[2];
     uint32_t count = 0;
 
     OCHE_GOT(some != NULL);
-    for (uint32_t i = 0; i < flows->count; i++) {
-        if (records[i].start == OCHE_NEVER || records[i].start < warmup || is_hit(world, i) != hit)
+    for (uint32_t k = 0; k < record_count; k++) {
+        uint32_t i = records[k].flow;
+
+        if (records[k].start == OCHE_NEVER || records[k].start < warmup || is_hit(world, i) != hit)
             continue;
-        some[count++] = records[i];
+        some[count++] = records[k];
         if (flows->sent[i].completed == OCHE_NEVER)
             continue;
         row->timeouts += flows->sent[i].timeouts;
@@ -93,7 +95,7 @@ static void take_row(struct oche_failure_row *row, const struct oche_world *worl
 
 void oche_failures_take(struct oche_failures_outcome *failures, const struct oche_world *world,
                         const struct oche_world_totals *totals,
-                        const struct oche_flow_record *records)
+                        const struct oche_flow_record *records, uint32_t record_count)
 {
     size_t bytes;
 
@@ -108,8 +110,8 @@ void oche_failures_take(struct oche_failures_outcome *failures, const struct och
     OCHE_MUST(fclose(out) == 0);
     failures->lost = totals->drops[OCHE_DROP_LINK_DOWN] + totals->drops[OCHE_DROP_NO_ROUTE] +
                      totals->cut_packets;
-    take_row(&failures->hit, world, records, true);
-    take_row(&failures->others, world, records, false);
+    take_row(&failures->hit, world, records, record_count, true);
+    take_row(&failures->others, world, records, record_count, false);
 }
 
 void oche_failures_free(struct oche_failures_outcome *failures)

@@ -27,10 +27,10 @@ struct oche_failures_outcome {
     struct oche_failure_row hit, others;
 };
 
-/* `records` has one record per flow, indexed by the flow's number. */
+/* `records` has a record for each flow that is made. */
 void oche_failures_take(struct oche_failures_outcome *failures, const struct oche_world *world,
                         const struct oche_world_totals *totals,
-                        const struct oche_flow_record *records);
+                        const struct oche_flow_record *records, uint32_t record_count);
 void oche_failures_free(struct oche_failures_outcome *failures);
 
 #endif

@@ -29,7 +29,7 @@ static void name(char *text, size_t text_bytes, const char *before, const char *
 
 static bool has_initial_rate(const struct oche_flows *flows)
 {
-    for (uint32_t i = 0; i < flows->count; i++)
+    for (OCHE_EACH_MADE_FLOW(i, flows)) /* all flows of a source have the same */
         if (flows->plan[i].initial_rate_bps > 0)
             return true;
     return false;

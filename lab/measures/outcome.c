@@ -99,7 +99,7 @@ static void take_hosts(struct oche_outcome *outcome, const struct oche_world *wo
     size_t count = 0;
 
     OCHE_GOT(received != NULL);
-    for (uint32_t i = 0; i < flows->count; i++)
+    for (OCHE_EACH_MADE_FLOW(i, flows))
         if (flows->sent[i].started != OCHE_NEVER)
             received[flows->plan[i].dst] = 1;
     outcome->host_goodput_least = outcome->host_goodput_most = -1;
@@ -148,26 +148,27 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
 {
     const struct oche_flows *flows = oche_world_flows(world);
     oche_time warmup = oche_world_config(world)->run.warmup;
-    struct oche_flow_record *records = malloc((flows->count + 1) * sizeof(*records));
+    struct oche_flow_record *records = malloc(((size_t)flows->count + 1) * sizeof(*records));
+    uint32_t count = 0;
 
     OCHE_GOT(records != NULL);
-    for (uint32_t i = 0; i < flows->count; i++)
-        records[i] = (struct oche_flow_record){
+    for (OCHE_EACH_MADE_FLOW(i, flows))
+        records[count++] = (struct oche_flow_record){
             .bytes = flows->plan[i].bytes,
             .start = flows->sent[i].started,
             .end = flows->received[i].delivered,
             .ideal = flows->sent[i].started == OCHE_NEVER ? 0 : oche_world_ideal_time(world, i),
-            .failed = flows->sent[i].failed != 0};
+            .failed = flows->sent[i].failed != 0,
+            .flow = i};
     OCHE_MUST(oche_completion_size_count == OCHE_OUTCOME_SIZES);
-    outcome->warmup_flows =
-        oche_flow_completion(records, flows->count, warmup, oche_completion_sizes,
-                             oche_completion_size_count, outcome->sizes);
+    outcome->warmup_flows = oche_flow_completion(records, count, warmup, oche_completion_sizes,
+                                                 oche_completion_size_count, outcome->sizes);
     static const uint64_t short_or_not[] = {0, SHORT_BYTES};
     struct oche_completion_row rows[3];
 
-    oche_flow_completion(records, flows->count, warmup, short_or_not, 2, rows);
+    oche_flow_completion(records, count, warmup, short_or_not, 2, rows);
     outcome->sizes[OCHE_OUTCOME_SHORT] = rows[0];
-    oche_size_rows_exact(outcome, records, flows->count, warmup);
+    oche_size_rows_exact(outcome, records, count, warmup);
     oche_size_rows_packets(outcome, world);
     const struct oche_completion_row *all = &outcome->sizes[OCHE_OUTCOME_SIZES];
 
@@ -176,9 +177,9 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
     outcome->failed = all->failed;
     outcome->unfinished = all->flows - all->delivered - all->failed;
     take_goodputs(outcome, world);
-    take_times(outcome, records, flows->count, warmup);
+    take_times(outcome, records, count, warmup);
     list_flows(outcome, world);
-    oche_failures_take(&outcome->failures, world, &outcome->totals, records);
+    oche_failures_take(&outcome->failures, world, &outcome->totals, records, count);
     outcome->pair_count = oche_pairs_take(world, outcome->pairs);
     free(records);
 }

@@ -38,7 +38,7 @@ static oche_time *find_turns(const struct oche_flows *flows)
     oche_time *turn = malloc(((size_t)flows->count + 1) * sizeof(*turn));
 
     OCHE_GOT(turn != NULL);
-    for (uint32_t i = 0; i < flows->count; i++)
+    for (OCHE_EACH_MADE_FLOW(i, flows))
         turn[i] = flows->sent[i].started;
     for (uint32_t c = 0; c < flows->connection_count; c++) {
         const struct oche_connection *connection = &flows->connections[c];
@@ -76,7 +76,7 @@ static oche_time count_flows(const struct oche_world *world, const oche_time *tu
     const struct oche_flows *flows = oche_world_flows(world);
     oche_time longest = 0;
 
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         if (!is_of(world, turn, row, i))
             continue;
         bool delivered = flows->received[i].delivered != OCHE_NEVER;
@@ -99,7 +99,7 @@ static void take_pair(const struct oche_world *world, const oche_time *turn,
     double *goodput = malloc((row->started + 1) * sizeof(*goodput)), sum = 0;
 
     OCHE_GOT(goodput != NULL);
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         oche_time life = is_of(world, turn, row, i) ? life_of(world, turn, i) : 0;
         bool ended = flows->received[i].delivered != OCHE_NEVER || flows->sent[i].failed != 0;
 
@@ -125,10 +125,12 @@ static void take_pair(const struct oche_world *world, const oche_time *turn,
 uint32_t oche_pairs_take(const struct oche_world *world, struct oche_pair_row *rows)
 {
     const struct oche_flows *flows = oche_world_flows(world);
+    struct oche_flow_walk walk = oche_flow_walk(flows);
+    const struct oche_flow_plan *plan;
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < flows->count; i++)
-        if (row_of(rows, &count, flows->plan[i].src, flows->plan[i].dst) == OCHE_MOST_PAIRS)
+    while ((plan = oche_flow_walk_next(&walk)) != NULL)
+        if (row_of(rows, &count, plan->src, plan->dst) == OCHE_MOST_PAIRS)
             return 0;
     oche_time *turn = find_turns(flows);
 

@@ -150,7 +150,7 @@ static void take_victims(struct oche_pathologies *pathologies, struct oche_world
     uint64_t measured = 0;
 
     pathologies->share_limit = config->measure.victim_share;
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         struct oche_flow_holds holds;
 
         if (flows->sent[i].started == OCHE_NEVER || flows->sent[i].started < config->run.warmup)

@@ -64,7 +64,9 @@ void oche_size_rows_packets(struct oche_outcome *outcome, const struct oche_worl
     const struct oche_flows *flows = oche_world_flows(world);
     oche_time warmup = oche_world_config(world)->run.warmup;
 
-    for (uint32_t i = 0; flows->ways != NULL && i < flows->count; i++) {
+    if (flows->ways == NULL)
+        return;
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         uint64_t bytes = flows->plan[i].bytes;
 
         if (flows->sent[i].started == OCHE_NEVER || flows->sent[i].started < warmup)

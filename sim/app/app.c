@@ -157,14 +157,14 @@ bool oche_workload_chain(struct oche_flow_list *list, const struct oche_workload
                          uint32_t src, uint32_t dst, uint64_t bytes, oche_time start,
                          uint64_t messages)
 {
-    for (uint64_t i = 0; i < messages; i++) {
-        uint32_t flow =
-            oche_flow_list_add(list, facts->number, src, dst, bytes, i == 0 ? start : OCHE_NEVER);
+    struct oche_flow_source source = oche_flow_list_source(list, facts->number, src, dst, start);
 
-        if (flow == OCHE_NO_FLOW)
-            return false;
-        if (i > 0)
-            list->plan[flow - 1].then_same_source = flow;
-    }
-    return true;
+    if (messages <= 1)
+        return messages == 0 ||
+               oche_flow_list_add(list, facts->number, src, dst, bytes, start) != OCHE_NO_FLOW;
+    OCHE_MUST(bytes >= 1 && bytes <= OCHE_MAX_FLOW_BYTES && messages <= OCHE_WORKLOAD_MAX_FLOWS);
+    source.flow.bytes = bytes;
+    source.chain = true;
+    source.count = (uint32_t)messages;
+    return oche_flow_list_add_source(list, &source);
 }

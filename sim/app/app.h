@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Workloads. Each type (incast, permutation, …) is one file with a parameter table, and one line in
- * the registry. A workload generates its flows before the run, from named random streams; a flow
- * may also start when another flow ends (struct oche_flow_plan), so closed loops need no code in
- * the run.
+ * the registry. Before the run a workload lists its flows, drawn from named random streams, or the
+ * sources (sim/network/flow_source.h) that draw them as the run needs them; a flow may also start
+ * when another flow ends (struct oche_flow_plan), so closed loops need no code in the run.
  */
 #ifndef OCHE_SIM_APP_APP_H
 #define OCHE_SIM_APP_APP_H
@@ -27,11 +27,15 @@ struct oche_workload_facts {
     uint32_t number; /* index of the workload in the scenario's list: part of stream names */
 };
 
-/* A growing list of flows. `plan` is malloc'd. */
+/* A growing list of flows, and of sources that have some of them. */
 struct oche_flow_list {
-    struct oche_flow_plan *plan;
+    struct oche_flow_plan *plan; /* of oche_sparse_take; a source's flows are not in it yet */
     uint32_t count, capacity;
+    struct oche_flow_sources sources;
+    bool as_needed;            /* false: sources draw all their flows at once, into `plan` */
+    uint64_t priority_bytes;   /* flows of at most this have priority */
     uint64_t initial_rate_bps; /* initial rate of flows added from now on; 0: line rate */
+    uint64_t supply_bps;       /* supply of flows added from now on (struct oche_flow_plan) */
     uint8_t tenant;            /* tenant of flows added from now on */
     struct oche_flow_groups groups;
     uint32_t first_capacity, member_capacity; /* allocated entries of `groups` */
@@ -39,10 +43,25 @@ struct oche_flow_list {
 
 /*
  * Adds a flow that starts at `start`, with no flow to follow it. Returns the flow's number, or
- * OCHE_NO_FLOW without memory. `initial_rate_bps` is 0 when a workload begins.
+ * OCHE_NO_FLOW without memory. `initial_rate_bps` and `supply_bps` are 0 when a workload begins.
  */
 uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint32_t src,
                             uint32_t dst, uint64_t bytes, oche_time start);
+
+/*
+ * Returns a source whose flows have what flows added now have; the caller fills in the rest. If
+ * `draw` chooses receivers, `dst` is any host but `src`.
+ */
+struct oche_flow_source oche_flow_list_source(const struct oche_flow_list *list, uint32_t workload,
+                                              uint32_t src, uint32_t dst, oche_time start);
+/* Adds the flows of a copy of `source`. Returns false without memory. */
+bool oche_flow_list_add_source(struct oche_flow_list *list, const struct oche_flow_source *source);
+/*
+ * Takes over what sources that have been added point to: `release` is called when no flow will be
+ * drawn any more. Returns false, after `release`, without memory.
+ */
+bool oche_flow_list_keep(struct oche_flow_list *list, void *context,
+                         void (*release)(void *context));
 
 /*
  * Adds a group (struct oche_flow_plan.group) with the given senders, in this order. Returns the

@@ -40,36 +40,45 @@ static const struct oche_param params[] = {
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct closed);
 
-/*
- * Adds a chain of messages that lasts longer than the run, even if nothing else uses the sender's
- * link.
- */
-static bool add_loop(const struct oche_workload_facts *facts, struct oche_flow_list *list,
-                     const struct oche_cdf *cdf, struct oche_random *random, uint32_t src,
-                     uint32_t dst, oche_time start)
+/* What drawing messages needs. */
+struct sizes {
+    struct oche_cdf cdf;
+    uint32_t mtu_bytes, header_bytes;
+};
+
+static void release_sizes(void *context)
 {
-    uint64_t left = oche_bytes_in_time(facts->duration - start, facts->host_rate_bps);
-    uint32_t last = OCHE_NO_FLOW;
+    struct sizes *sizes = context;
 
-    for (bool more = true; more;) {
-        uint64_t bytes = oche_cdf_sample(cdf, random);
-        uint32_t flow = oche_flow_list_add(list, facts->number, src, dst, bytes,
-                                           last == OCHE_NO_FLOW ? start : OCHE_NEVER);
+    oche_cdf_free(&sizes->cdf);
+    free(sizes);
+}
 
-        if (flow == OCHE_NO_FLOW)
-            return false;
-        if (last != OCHE_NO_FLOW)
-            list->plan[last].then_same_source = flow;
-        last = flow;
-        bytes += facts->header_bytes * ((bytes + facts->mtu_bytes - 1) / facts->mtu_bytes);
-        more = left > 0;
-        left -= left < bytes ? left : bytes;
-    }
+#define ENOUGH UINT64_MAX /* of `left`: there is no further message */
+
+/*
+ * Draws the next message of a loop, until the messages last longer than the run even if nothing
+ * else uses the sender's link: `left` is the room on the line that they have not filled.
+ */
+static bool draw_message(struct oche_flow_source *source)
+{
+    const struct sizes *sizes = source->context;
+    uint64_t bytes, packets;
+
+    if (source->left == ENOUGH)
+        return false;
+    bytes = source->flow.bytes = oche_cdf_sample(&sizes->cdf, &source->random);
+    packets = (bytes + sizes->mtu_bytes - 1) / sizes->mtu_bytes;
+    bytes += sizes->header_bytes * packets;
+    if (source->left == 0)
+        source->left = ENOUGH;
+    else
+        source->left -= source->left < bytes ? source->left : bytes;
     return true;
 }
 
 static bool add_pairs(const struct closed *p, const struct oche_workload_facts *facts,
-                      struct oche_flow_list *list, const struct oche_cdf *cdf)
+                      struct oche_flow_list *list, const struct sizes *sizes)
 {
     unsigned char *taken = oche_workload_pairs(facts);
     bool good = taken != NULL;
@@ -79,10 +88,15 @@ static bool add_pairs(const struct closed *p, const struct oche_workload_facts *
 
         oche_workload_draw_pair(facts, "closed pair", pair, taken, &src, &dst);
         for (uint64_t loop = 0; loop < p->outstanding && good; loop++) {
-            struct oche_random random =
-                oche_workload_stream(facts, "closed sizes", loop << 17 | pair);
+            struct oche_flow_source source =
+                oche_flow_list_source(list, facts->number, src, dst, p->start);
 
-            good = add_loop(facts, list, cdf, &random, src, dst, p->start);
+            source.draw = draw_message;
+            source.context = sizes;
+            source.random = oche_workload_stream(facts, "closed sizes", loop << 17 | pair);
+            source.left = oche_bytes_in_time(facts->duration - p->start, facts->host_rate_bps);
+            source.chain = true;
+            good = oche_flow_list_add_source(list, &source);
         }
     }
     free(taken);
@@ -101,14 +115,23 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                      struct oche_flow_list *list, struct oche_error *error)
 {
     const struct closed *p = values;
-    struct oche_cdf cdf;
+    struct sizes *sizes;
     double messages;
     bool good = false;
 
-    if (!check(p, facts, error) || !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error))
+    if (!check(p, facts, error))
         return false;
+    sizes = calloc(1, sizeof(*sizes));
+    if (sizes == NULL)
+        return oche_workload_no_memory(list, error);
+    if (!oche_cdf_read(&sizes->cdf, p->cdf, p->cdf_file, error)) {
+        free(sizes);
+        return false;
+    }
+    sizes->mtu_bytes = facts->mtu_bytes;
+    sizes->header_bytes = facts->header_bytes;
     messages = (double)oche_bytes_in_time(facts->duration - p->start, facts->host_rate_bps) /
-                   (cdf.mean + facts->header_bytes) +
+                   (sizes->cdf.mean + facts->header_bytes) +
                2;
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
@@ -118,9 +141,10 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                   "larger messages, or a shorter run",
                   OCHE_WORKLOAD_MAX_FLOWS);
     else
-        good = add_pairs(p, facts, list, &cdf) || oche_workload_no_memory(list, error);
-    oche_cdf_free(&cdf);
-    return good;
+        good = add_pairs(p, facts, list, sizes) || oche_workload_no_memory(list, error);
+    return (oche_flow_list_keep(list, sizes, release_sizes) ||
+            oche_workload_no_memory(list, error)) &&
+           good;
 }
 
 const struct oche_workload_type oche_workload_closed_cdf = {

@@ -121,16 +121,12 @@ static bool add_flow(const struct long_flows *p, const struct oche_workload_fact
     struct oche_random random = oche_workload_stream(facts, "long flow", host);
     uint32_t receiver = oche_workload_other_host(&random, facts->host_count, host);
     oche_time start = p->start + oche_workload_jitter(&random, p->spread);
-    uint32_t first = list->count;
 
     if (start >= facts->duration)
         return true;
-    if (!oche_workload_chain(list, facts, host, receiver, p->bytes, start,
-                             oche_workload_enough(facts, p->start, p->bytes)))
-        return false;
-    for (uint32_t i = first; i < list->count && !p->greedy; i++)
-        list->plan[i].supply_bps = (uint64_t)(supply_bps + 0.5);
-    return true;
+    list->supply_bps = p->greedy ? 0 : (uint64_t)(supply_bps + 0.5);
+    return oche_workload_chain(list, facts, host, receiver, p->bytes, start,
+                               oche_workload_enough(facts, p->start, p->bytes));
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,

@@ -67,67 +67,91 @@ static double mean_gap(const struct poisson *p, const struct oche_workload_facts
     return mean_bytes * 8.0 * (double)OCHE_SEC / (p->load * rate);
 }
 
-/*
- * Draws a destination: any host but `host`, or, if `senders` is not 0, any host that does not send.
- */
-static uint32_t draw_destination(const struct oche_workload_facts *facts, uint64_t senders,
-                                 uint32_t host, struct oche_random *random)
-{
-    if (senders == 0)
-        return oche_workload_other_host(random, facts->host_count, host);
-    return (uint32_t)(senders + oche_random_below(random, facts->host_count - senders));
-}
-
-/* Distribution of the times at which flows start. */
-struct times {
+/* What drawing flows needs. */
+struct arrivals {
+    struct oche_cdf cdf;
     oche_time gap, to; /* mean gap between two flows; no flow starts at `to` or later */
+    uint32_t hosts, senders;
 };
 
-static bool add_host(const struct poisson *p, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, const struct oche_cdf *cdf, uint32_t host,
-                     const struct times *times)
+static void release_arrivals(void *context)
 {
-    struct oche_random random = oche_workload_stream(facts, "poisson", host);
-    oche_time at = p->start;
+    struct arrivals *arrivals = context;
 
-    while ((at += oche_random_exponential_time(&random, times->gap)) < times->to) {
-        uint32_t dst = draw_destination(facts, p->senders, host, &random);
-        uint64_t bytes = oche_cdf_sample(cdf, &random);
+    oche_cdf_free(&arrivals->cdf);
+    free(arrivals);
+}
 
-        if (oche_flow_list_add(list, facts->number, host, dst, bytes, at) == OCHE_NO_FLOW)
-            return false;
-    }
+static bool draw_start(struct oche_flow_source *source)
+{
+    const struct arrivals *arrivals = source->context;
+
+    source->flow.start += oche_random_exponential_time(&source->random, arrivals->gap);
+    return source->flow.start < arrivals->to;
+}
+
+/* Draws a flow of a pair of hosts. */
+static bool draw_of_pair(struct oche_flow_source *source)
+{
+    const struct arrivals *arrivals = source->context;
+
+    if (!draw_start(source))
+        return false;
+    source->flow.bytes = oche_cdf_sample(&arrivals->cdf, &source->random);
+    return true;
+}
+
+/* Draws a flow of a host to any other host or, with senders, to any host that does not send. */
+static bool draw_of_host(struct oche_flow_source *source)
+{
+    const struct arrivals *arrivals = source->context;
+    uint32_t senders = arrivals->senders, hosts = arrivals->hosts;
+
+    if (!draw_start(source))
+        return false;
+    source->flow.dst =
+        senders == 0 ? oche_workload_other_host(&source->random, hosts, source->flow.src)
+                     : senders + (uint32_t)oche_random_below(&source->random, hosts - senders);
+    source->flow.bytes = oche_cdf_sample(&arrivals->cdf, &source->random);
     return true;
 }
 
 static bool add_hosts(const struct poisson *p, const struct oche_workload_facts *facts,
-                      struct oche_flow_list *list, const struct oche_cdf *cdf,
-                      const struct times *times)
+                      struct oche_flow_list *list, const struct arrivals *arrivals)
 {
     uint32_t hosts = p->senders > 0 ? (uint32_t)p->senders : facts->host_count;
+    bool good = true;
 
-    for (uint32_t host = 0; host < hosts; host++)
-        if (!add_host(p, facts, list, cdf, host, times))
-            return false;
-    return true;
+    for (uint32_t host = 0; host < hosts && good; host++) {
+        uint32_t other = (host + 1) % facts->host_count;
+        struct oche_flow_source source =
+            oche_flow_list_source(list, facts->number, host, other, p->start);
+
+        source.draw = draw_of_host;
+        source.context = arrivals;
+        source.random = oche_workload_stream(facts, "poisson", host);
+        good = oche_flow_list_add_source(list, &source);
+    }
+    return good;
 }
 
 static bool add_pairs(const struct poisson *p, const struct oche_workload_facts *facts,
-                      struct oche_flow_list *list, const struct oche_cdf *cdf,
-                      const struct times *times)
+                      struct oche_flow_list *list, const struct arrivals *arrivals)
 {
     unsigned char *taken = oche_workload_pairs(facts);
     bool good = taken != NULL;
 
     for (uint64_t pair = 0; pair < p->pairs && good; pair++) {
-        struct oche_random random = oche_workload_stream(facts, "poisson of pair", pair);
-        oche_time at = p->start;
         uint32_t src, dst;
 
         oche_workload_draw_pair(facts, "poisson pair", pair, taken, &src, &dst);
-        while (good && (at += oche_random_exponential_time(&random, times->gap)) < times->to)
-            good = oche_flow_list_add(list, facts->number, src, dst, oche_cdf_sample(cdf, &random),
-                                      at) != OCHE_NO_FLOW;
+        struct oche_flow_source source =
+            oche_flow_list_source(list, facts->number, src, dst, p->start);
+
+        source.draw = draw_of_pair;
+        source.context = arrivals;
+        source.random = oche_workload_stream(facts, "poisson of pair", pair);
+        good = oche_flow_list_add_source(list, &source);
     }
     free(taken);
     return good;
@@ -150,21 +174,42 @@ static bool check(const struct poisson *p, const struct oche_workload_facts *fac
     return oche_workload_has_load((enum oche_load_of)p->load_of, facts, error);
 }
 
+/* Reads the distribution of sizes. Returns NULL, with an error, on failure. */
+static struct arrivals *make_arrivals(const struct poisson *p,
+                                      const struct oche_workload_facts *facts,
+                                      const struct oche_flow_list *list, struct oche_error *error)
+{
+    struct arrivals *arrivals = calloc(1, sizeof(*arrivals));
+
+    if (arrivals == NULL) {
+        oche_workload_no_memory(list, error);
+        return NULL;
+    }
+    if (!oche_cdf_read(&arrivals->cdf, p->cdf, p->cdf_file, error)) {
+        free(arrivals);
+        return NULL;
+    }
+    arrivals->hosts = facts->host_count;
+    arrivals->senders = (uint32_t)p->senders;
+    arrivals->to = oche_time_min(p->stop, facts->duration);
+    return arrivals;
+}
+
 static bool generate(const void *values, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error)
 {
     const struct poisson *p = values;
-    oche_time end = oche_time_min(p->stop, facts->duration);
-    struct oche_cdf cdf;
-    double gap;
     uint64_t sources = p->pairs > 0 ? p->pairs : p->senders > 0 ? p->senders : facts->host_count;
+    struct arrivals *arrivals;
+    double gap;
     bool good;
 
-    if (!check(p, facts, error) || !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error))
+    if (!check(p, facts, error) || (arrivals = make_arrivals(p, facts, list, error)) == NULL)
         return false;
-    gap = mean_gap(p, facts, cdf.mean);
-    if (gap < 1.0 || (double)(end - p->start) / gap * (double)sources > OCHE_WORKLOAD_MAX_FLOWS) {
-        oche_cdf_free(&cdf);
+    gap = mean_gap(p, facts, arrivals->cdf.mean);
+    if (gap < 1.0 ||
+        (double)(arrivals->to - p->start) / gap * (double)sources > OCHE_WORKLOAD_MAX_FLOWS) {
+        release_arrivals(arrivals);
         return oche_fail(error, "load: makes more than %u flows; less load, or a shorter run",
                          OCHE_WORKLOAD_MAX_FLOWS);
     }
@@ -172,11 +217,9 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     list->tenant = (uint8_t)p->tenant;
     /* A mean gap of 2^55 ps, which is 10 hours, means no flow at all. */
     gap = gap < 0x1p55 ? gap : 0x1p55;
-    const struct times times = {.gap = (oche_time)(gap + 0.5), .to = end};
-
-    good = p->pairs > 0 ? add_pairs(p, facts, list, &cdf, &times)
-                        : add_hosts(p, facts, list, &cdf, &times);
-    oche_cdf_free(&cdf);
+    arrivals->gap = (oche_time)(gap + 0.5);
+    good = p->pairs > 0 ? add_pairs(p, facts, list, arrivals) : add_hosts(p, facts, list, arrivals);
+    good = oche_flow_list_keep(list, arrivals, release_arrivals) && good;
     return good || oche_workload_no_memory(list, error);
 }
 

@@ -16,6 +16,7 @@ struct oche_flow_record {
     oche_time end;   /* delivery of the last byte; OCHE_NEVER: not delivered within the run */
     oche_time ideal; /* duration if the flow were alone in the network; above 0 */
     bool failed;     /* the flow's work request completed with an error */
+    uint32_t flow;   /* the flow's number */
 };
 
 /*

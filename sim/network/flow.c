@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prepares flows: connections and start order. */
+/* Prepares flows, and makes those of sources. */
 #include "sim/network/flow.h"
 
 #include <stdio.h>
@@ -8,35 +8,32 @@
 
 #include "core/qp/work.h"
 #include "params/error.h"
+#include "sim/engine/sparse_memory.h"
+#include "sim/network/flow_internal.h"
 
-#define MOST_HOSTS (UINT32_C(1) << 27)
 #define MOST_FLOWS                                                                                 \
     ((UINT32_C(1) << 24) - 64) /* each connection needs a queue pair number, which has 24 bits */
 
-static void *make(size_t count, size_t bytes)
+void *oche_flows_memory(size_t count, size_t bytes)
 {
-    void *memory = calloc(count == 0 ? 1 : count, bytes);
+    void *memory = oche_sparse_take((count == 0 ? 1 : count) * bytes);
 
     if (memory == NULL)
         oche_panic(__FILE__, __LINE__, "out of memory for flows");
     return memory;
 }
 
-static bool check(const struct oche_flow_plan *plan, uint32_t count, uint32_t host_count,
-                  struct oche_error *error)
+static bool check(const struct oche_flows *flows, uint32_t host_count, struct oche_error *error)
 {
-    if (count > MOST_FLOWS)
-        return oche_fail(error, "%u flows; at most %u can be run", count, MOST_FLOWS);
-    OCHE_MUST(host_count <= MOST_HOSTS);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct oche_flow_plan *flow = &plan[i];
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
+        const struct oche_flow_plan *flow = &flows->plan[i];
         if (flow->src >= host_count || flow->dst >= host_count || flow->src == flow->dst)
             return oche_fail(
                 error,
                 "flow %u goes from host %u to host %u; there are hosts 0 to %u, and source "
                 "and destination differ",
                 i, flow->src, flow->dst, host_count - 1);
-        if (flow->bytes == 0 || flow->bytes > OCHE_MAX_MESSAGE_BYTES)
+        if (flow->bytes > OCHE_MAX_MESSAGE_BYTES)
             return oche_fail(error, "flow %u has %llu bytes; 1 to %llu can be sent", i,
                              (unsigned long long)flow->bytes,
                              (unsigned long long)OCHE_MAX_MESSAGE_BYTES);
@@ -48,148 +45,143 @@ static bool check(const struct oche_flow_plan *plan, uint32_t count, uint32_t ho
  * Checks the rules for workloads: a flow that follows another flow starts at the host where the
  * other one ends, has no start time of its own, and follows only one flow.
  */
-static void check_chains(const struct oche_flow_plan *plan, uint32_t count)
+static void check_chains(const struct oche_flows *flows)
 {
-    bool *follows = make(count, sizeof(*follows));
+    bool *follows = oche_flows_memory(flows->count, sizeof(*follows));
 
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t next[2] = {plan[i].then_same_source, plan[i].then_at_receiver};
-        uint32_t at[2] = {plan[i].src, plan[i].dst};
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
+        const struct oche_flow_plan *flow = &flows->plan[i];
+        uint32_t next[2] = {flow->then_same_source, flow->then_at_receiver};
+        uint32_t at[2] = {flow->src, flow->dst};
         for (unsigned k = 0; k < 2; k++) {
             if (next[k] == OCHE_NO_FLOW)
                 continue;
-            OCHE_MUST(next[k] < count && !follows[next[k]]);
-            OCHE_MUST(plan[next[k]].src == at[k] && plan[next[k]].start == OCHE_NEVER);
+            OCHE_MUST(next[k] < flows->count && !follows[next[k]]);
             follows[next[k]] = true;
+            if (!oche_flow_is_made(flows, next[k]))
+                continue;
+            OCHE_MUST(flows->plan[next[k]].src == at[k]);
+            OCHE_MUST(flows->plan[next[k]].start == OCHE_NEVER);
         }
     }
-    free(follows);
+    oche_sparse_free(follows);
 }
 
-struct keyed {
-    uint64_t major, minor;
-    uint32_t flow;
-};
-
-static int compare_keyed(const void *left, const void *right)
+/* Sets up the results of a flow that has just been made. */
+static void clear_results(struct oche_flows *flows, uint32_t number)
 {
-    const struct keyed *a = left, *b = right;
-
-    if (a->major != b->major)
-        return a->major < b->major ? -1 : 1;
-    if (a->minor != b->minor)
-        return a->minor < b->minor ? -1 : 1;
-    return a->flow < b->flow ? -1 : a->flow > b->flow;
+    flows->sent[number].started = flows->sent[number].completed = OCHE_NEVER;
+    flows->received[number].delivered = OCHE_NEVER;
 }
 
-static void order_starts(struct oche_flows *flows, uint32_t host_count, struct keyed *keys)
+/* Draws the next flow of a source, without a connection. */
+static uint32_t draw(struct oche_flows *flows, struct oche_flow_source *source)
 {
-    uint32_t timed = 0;
+    uint32_t number = source->first + source->made;
+    bool drawn = oche_flow_source_draw(source);
 
-    for (uint32_t i = 0; i < flows->count; i++)
-        if (flows->plan[i].start != OCHE_NEVER)
-            keys[timed++] = (struct keyed){
-                .major = flows->plan[i].src, .minor = flows->plan[i].start, .flow = i};
-    qsort(keys, timed, sizeof(*keys), compare_keyed);
-    flows->by_start = make(timed, sizeof(*flows->by_start));
-    flows->host_first = make((size_t)host_count + 1, sizeof(*flows->host_first));
-    for (uint32_t host = 0, i = 0; host <= host_count; host++) {
-        while (i < timed && keys[i].major < host)
-            i++;
-        flows->host_first[host] = i;
-    }
-    flows->host_first[host_count] = timed;
-    for (uint32_t i = 0; i < timed; i++)
-        flows->by_start[i] = keys[i].flow;
+    OCHE_MUST(drawn && source->flow.bytes != 0);
+    flows->owned_plan[number] = source->flow;
+    return number;
 }
 
-/* True if `flow` is not the last flow of its chain. */
-static bool goes_on(const struct oche_flow_plan *plan, uint32_t flow)
+void oche_flows_make_next(struct oche_flows *flows, struct oche_flow_source *source)
 {
-    uint32_t next = plan[flow].then_same_source;
+    uint32_t number = draw(flows, source);
 
-    return next != OCHE_NO_FLOW && plan[next].dst == plan[flow].dst && plan[flow].supply_bps == 0 &&
-           plan[next].supply_bps == 0 && plan[next].tenant == plan[flow].tenant;
+    clear_results(flows, number);
+    oche_flows_connect_drawn(flows, source, number);
 }
 
-/* Gives flows that will share a connection the same `major`. */
-static void key_connections(const struct oche_flows *flows, enum oche_connections per,
-                            struct keyed *keys)
+void oche_flows_make_follower(struct oche_flows *flows, uint32_t number)
 {
-    const struct oche_flow_plan *plan = flows->plan;
+    struct oche_flow_source *source;
 
-    for (uint32_t i = 0; i < flows->count; i++)
-        keys[i] = (struct keyed){.major = i, .flow = i};
-    if (per == OCHE_CONNECTION_PER_PAIR)
-        for (uint32_t i = 0; i < flows->count; i++)
-            keys[i].major = plan[i].supply_bps > 0 ? UINT64_C(1) << 63 | i
-                                                   : (uint64_t)plan[i].priority << 62 |
-                                                         (uint64_t)plan[i].tenant << 54 |
-                                                         (uint64_t)plan[i].src << 27 | plan[i].dst;
-    if (per != OCHE_CONNECTION_PER_CHAIN)
-        return;
-    for (uint32_t i = 0; i < flows->count; i++)
-        if (goes_on(plan, i))
-            /* marks the flow as one that continues a chain */
-            keys[plan[i].then_same_source].minor = 1;
-    for (uint32_t i = 0; i < flows->count; i++)
-        for (uint32_t at = i; keys[i].minor == 0 && goes_on(plan, at);)
-            keys[at = plan[at].then_same_source].major = i;
-    for (uint32_t i = 0; i < flows->count; i++)
-        keys[i].minor = 0;
-}
-
-static void connect(struct oche_flows *flows, enum oche_connections per, struct keyed *keys)
-{
-    uint32_t count = flows->count, made = 0;
-
-    key_connections(flows, per, keys);
-    if (per != OCHE_CONNECTION_PER_FLOW)
-        qsort(keys, count, sizeof(*keys), compare_keyed);
-    flows->connections = make(count, sizeof(*flows->connections));
-    flows->order = make(count, sizeof(*flows->order));
-    for (uint32_t i = 0; i < count; i++) {
-        struct oche_flow_plan *flow = &flows->owned_plan[keys[i].flow];
-        if (i == 0 || keys[i].major != keys[i - 1].major)
-            flows->connections[made++] = (struct oche_connection){.src = flow->src,
-                                                                  .dst = flow->dst,
-                                                                  .priority = flow->priority != 0,
-                                                                  .tenant = (uint8_t)flow->tenant,
-                                                                  .first = i};
-        flows->connections[made - 1].count++;
-        flows->connections[made - 1].bytes += flow->bytes;
-        flow->connection = made - 1;
-    }
-    flows->connection_count = made;
+    if (oche_flow_is_made(flows, number))
+        return; /* listed */
+    source = oche_flow_sources_find(&flows->sources, number);
+    OCHE_MUST(source != NULL && source->first + source->made == number);
+    oche_flows_make_next(flows, source);
 }
 
 bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
-                        uint32_t host_count, enum oche_connections per, struct oche_error *error)
+                        const struct oche_flow_sources *sources, uint32_t host_count,
+                        enum oche_connections per, struct oche_error *error)
 {
-    memset(flows, 0, sizeof(*flows));
-    if (!check(plan, count, host_count, error)) {
-        free(plan);
+    *flows =
+        (struct oche_flows){.plan = plan, .owned_plan = plan, .count = count, .sources = *sources};
+    OCHE_MUST(host_count <= OCHE_FLOW_MOST_HOSTS);
+    if (count > MOST_FLOWS) {
+        oche_flows_free(flows);
+        return oche_fail(error, "%u flows; at most %u can be run", count, MOST_FLOWS);
+    }
+    for (uint32_t i = 0; i < sources->count; i++)
+        draw(flows, &flows->sources.list[i]);
+    if (!check(flows, host_count, error)) {
+        oche_flows_free(flows);
         return false;
     }
-    check_chains(plan, count);
-    flows->plan = flows->owned_plan = plan;
-    flows->count = count;
-    flows->sent = make(count, sizeof(*flows->sent));
-    flows->received = make(count, sizeof(*flows->received));
-    for (uint32_t i = 0; i < count; i++) {
-        flows->sent[i].started = flows->sent[i].completed = OCHE_NEVER;
-        flows->received[i].delivered = OCHE_NEVER;
-    }
-    struct keyed *keys = make(count, sizeof(*keys));
-    order_starts(flows, host_count, keys);
-    connect(flows, per, keys);
-    free(keys);
-    flows->host_connections = make(host_count, sizeof(*flows->host_connections));
-    for (uint32_t i = 0; i < flows->connection_count; i++) {
-        flows->host_connections[flows->connections[i].src]++;
-        flows->host_connections[flows->connections[i].dst]++;
-    }
+    check_chains(flows);
+    flows->sent = oche_flows_memory(count, sizeof(*flows->sent));
+    flows->received = oche_flows_memory(count, sizeof(*flows->received));
+    for (OCHE_EACH_MADE_FLOW(i, flows))
+        clear_results(flows, i);
+    oche_flows_connect(flows, host_count, per);
+    oche_flows_order_starts(flows, host_count);
     return true;
+}
+
+/* ---- all flows ---- */
+
+uint32_t oche_flows_next_made(const struct oche_flows *flows, uint32_t from)
+{
+    while (from < flows->count) {
+        const struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, from);
+
+        if (source == NULL || from - source->first < source->made)
+            return from;
+        from = source->first + source->count;
+    }
+    return flows->count;
+}
+
+struct oche_flow_walk oche_flow_walk(const struct oche_flows *flows)
+{
+    return (struct oche_flow_walk){.flows = flows};
+}
+
+const struct oche_flow_plan *oche_flow_walk_next(struct oche_flow_walk *walk)
+{
+    const struct oche_flows *flows = walk->flows;
+    const struct oche_flow_source *drawing = &walk->drawing;
+
+    if (walk->next == flows->count)
+        return NULL;
+    walk->number = walk->next++;
+    if (oche_flow_is_made(flows, walk->number))
+        return &flows->plan[walk->number];
+    if (walk->number < drawing->first || walk->number - drawing->first >= drawing->count)
+        walk->drawing = *oche_flow_sources_find(&flows->sources, walk->number);
+    bool drawn = oche_flow_source_draw(&walk->drawing);
+    OCHE_MUST(drawn);
+    walk->plan = drawing->flow;
+    walk->plan.connection = oche_flows_connection_of(flows, drawing, walk->number, &walk->plan);
+    return &walk->plan;
+}
+
+struct oche_flow_plan oche_flows_plan(const struct oche_flows *flows, uint32_t number)
+{
+    struct oche_flow_walk walk = oche_flow_walk(flows);
+    const struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, number);
+    const struct oche_flow_plan *plan;
+
+    OCHE_MUST(number < flows->count);
+    walk.next =
+        source == NULL || oche_flow_is_made(flows, number) ? number : source->first + source->made;
+    do
+        plan = oche_flow_walk_next(&walk);
+    while (walk.number < number);
+    return *plan;
 }
 
 uint64_t oche_flow_supplied(const struct oche_flow_plan *plan, oche_time age)
@@ -240,8 +232,8 @@ void oche_flows_set_groups(struct oche_flows *flows, const struct oche_flow_grou
     flows->groups = *groups;
     if (groups->count == 0)
         return;
-    flows->incasts = make(groups->count, sizeof(*flows->incasts));
-    flows->incast_members = make(groups->member_count, 2);
+    flows->incasts = oche_flows_memory(groups->count, sizeof(*flows->incasts));
+    flows->incast_members = oche_flows_memory(groups->member_count, 2);
     for (uint32_t group = 1; group <= groups->count; group++) {
         struct oche_group *incast = &flows->incasts[group - 1];
         uint32_t count;
@@ -277,16 +269,19 @@ uint64_t oche_flows_delivered(const struct oche_flows *flows,
 void oche_flows_free(struct oche_flows *flows)
 {
     oche_flow_groups_free(&flows->groups);
-    free(flows->incasts);
-    free(flows->incast_members);
-    free(flows->owned_plan);
-    free(flows->sent);
-    free(flows->received);
-    free(flows->ways);
-    free(flows->connections);
-    free(flows->order);
-    free(flows->by_start);
-    free(flows->host_first);
-    free(flows->host_connections);
+    oche_sparse_free(flows->incasts);
+    oche_sparse_free(flows->incast_members);
+    oche_flow_sources_free(&flows->sources);
+    oche_sparse_free(flows->owned_plan);
+    oche_sparse_free(flows->sent);
+    oche_sparse_free(flows->received);
+    oche_sparse_free(flows->ways);
+    oche_sparse_free(flows->connections);
+    oche_sparse_free(flows->pairs);
+    oche_sparse_free(flows->order);
+    oche_sparse_free(flows->by_start);
+    oche_sparse_free(flows->starts);
+    oche_sparse_free(flows->start_sources);
+    oche_sparse_free(flows->host_connections);
     memset(flows, 0, sizeof(*flows));
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows: what applications send, fixed before the run, and the results. A flow starts at a given
+ * Flows: what applications send, fixed before the run, and the results. Flows of a source
+ * (flow_source.h) are made during the run: the plans, results and connections of flows that are
+ * not made yet are zero, and cost no memory. A flow starts at a given
  * time, or when another flow is completed (acknowledged at its sender) or delivered (its last byte
  * has arrived at its receiver). In the latter two cases the next flow starts at the node where that
  * happens, so no node reads another node's state.
@@ -11,8 +13,8 @@
 #include "core/base.h"
 #include "core/wire/extension.h"
 #include "params/error.h"
-
-#define OCHE_NO_FLOW UINT32_MAX
+#include "sim/network/flow_plan.h"
+#include "sim/network/flow_source.h"
 
 /*
  * Which flows share a queue pair. A chain is a sequence of flows between the same two hosts in
@@ -22,32 +24,6 @@ enum oche_connections {
     OCHE_CONNECTION_PER_FLOW,
     OCHE_CONNECTION_PER_PAIR,
     OCHE_CONNECTION_PER_CHAIN
-};
-
-struct oche_flow_plan {
-    uint32_t src, dst;         /* host numbers */
-    uint64_t bytes;            /* 1 … 2^31 */
-    oche_time start;           /* OCHE_NEVER: starts only after another flow */
-    uint32_t then_same_source; /* the flow that starts at src when this one is acknowledged, or
-                                  OCHE_NO_FLOW */
-    uint32_t then_at_receiver; /* the flow that starts at dst when this one is delivered, or
-                                  OCHE_NO_FLOW */
-    uint32_t connection;       /* set by oche_flows_prepare */
-    uint32_t workload;         /* the workload that made the flow: index in the scenario's list */
-    /*
-     * Initial rate of the queue pair (DCQCN sec 3.1, note 2); 0: line rate. Only the rate of a
-     * queue pair's first flow is used.
-     */
-    uint64_t initial_rate_bps;
-    /*
-     * The application produces the flow's bytes at this rate from the flow's start on; bytes wait
-     * at the sender until they are sent. Such a flow has its connection to itself. 0: all bytes are
-     * there at the start.
-     */
-    uint64_t supply_bps;
-    uint32_t group;    /* number of the flow's group (struct oche_flow_groups), from 1; 0: none */
-    uint16_t priority; /* 1: the flow has priority over flows with 0; set by the world */
-    uint16_t tenant;   /* number of the tenant that owns the flow and its queue pair; below 256 */
 };
 
 /* Groups: flows that an application starts together to one receiver, as lists of their senders. */
@@ -100,24 +76,47 @@ struct oche_connection {
     uint64_t packets_delivered; /* packets of the delivered flows; written by the destination */
 };
 
+/* The flows with a start time that one host has yet to start. */
+struct oche_flow_starts {
+    uint32_t next, end; /* flows->by_start[next … end) */
+    uint32_t *sources;  /* sources whose next flow is made, as a heap by start and number */
+    uint32_t source_count;
+};
+
+/* Arrays with an entry for each flow are of oche_sparse_take. */
 struct oche_flows {
     const struct oche_flow_plan *plan;
     struct oche_flow_plan *owned_plan;
     struct oche_flow_sent *sent;
     struct oche_flow_received *received;
     struct oche_flow_way *ways; /* one per flow; NULL: not recorded */
-    uint32_t count;
+    uint32_t count;             /* all flows, also those that are not made yet */
+    struct oche_flow_sources sources;
     struct oche_connection *connections;
     uint32_t connection_count;
-    uint32_t *order;                /* flows of each connection, in the order they were posted */
-    uint32_t *by_start;             /* flows with a start time, by (source, time, number) */
-    uint32_t *host_first;           /* host h has by_start[host_first[h] … host_first[h + 1]) */
-    uint32_t *host_connections;     /* per host: number of connections that begin or end there */
-    struct oche_flow_groups groups; /* set by oche_flows_set_groups */
+    struct oche_flow_pairs *pairs;   /* connections by pair of hosts; NULL: no source asks */
+    uint32_t *order;                 /* flows of each connection, in the order they were posted */
+    uint32_t *by_start;              /* listed flows with a start, by (source, time, number) */
+    struct oche_flow_starts *starts; /* one per host */
+    uint32_t *start_sources;         /* memory of starts[…].sources */
+    uint32_t *host_connections;      /* per host: number of connections that begin or end there */
+    struct oche_flow_groups groups;  /* set by oche_flows_set_groups */
     /* the groups in the form that packets carry: group g is incasts[g - 1] */
     struct oche_group *incasts;
     uint8_t *incast_members;
 };
+
+/* True if the flow is made: its plan and results can be read. A flow that started is made. */
+static inline bool oche_flow_is_made(const struct oche_flows *flows, uint32_t flow)
+{
+    return flows->plan[flow].bytes != 0;
+}
+
+/* True if the flow has started. */
+static inline bool oche_flow_has_started(const struct oche_flows *flows, uint32_t flow)
+{
+    return oche_flow_is_made(flows, flow) && flows->sent[flow].started != OCHE_NEVER;
+}
 
 /* Returns the senders of a group (numbered from 1), and their number in `count`. */
 static inline const uint32_t *oche_flow_group(const struct oche_flow_groups *groups, uint32_t group,
@@ -129,12 +128,14 @@ static inline const uint32_t *oche_flow_group(const struct oche_flow_groups *gro
 }
 
 /*
- * Takes over `plan` (malloc'd, `count` flows) and prepares it: assigns connections (one per flow,
- * per ordered pair of hosts, or per chain) and the start order. Returns false, with one line in
- * `error`, if the plan cannot be run.
+ * Takes over `plan` (of oche_sparse_take, `count` flows) and the sources of those flows that are
+ * not in it, and prepares them: assigns connections (one per flow, per ordered pair of hosts, or
+ * per chain) and the start order. Returns false, with one line in `error`, if the plan cannot be
+ * run.
  */
 bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
-                        uint32_t host_count, enum oche_connections per, struct oche_error *error);
+                        const struct oche_flow_sources *sources, uint32_t host_count,
+                        enum oche_connections per, struct oche_error *error);
 /* Takes over the groups (malloc'd). To be called after oche_flows_prepare. */
 void oche_flows_set_groups(struct oche_flows *flows, const struct oche_flow_groups *groups);
 
@@ -159,6 +160,40 @@ const struct oche_connection *oche_flows_connection(const struct oche_flows *flo
 /* Returns the total bytes of the connection's flows that are completely delivered. */
 uint64_t oche_flows_delivered(const struct oche_flows *flows,
                               const struct oche_connection *connection);
+
+/* Returns the first flow that is made with a number of at least `from`; flows->count: none. */
+uint32_t oche_flows_next_made(const struct oche_flows *flows, uint32_t from);
+/* for (OCHE_EACH_MADE_FLOW(i, flows)) …, in order of their numbers */
+#define OCHE_EACH_MADE_FLOW(i, flows)                                                              \
+    uint32_t i = oche_flows_next_made(flows, 0);                                                   \
+    i < (flows)->count;                                                                            \
+    i = oche_flows_next_made(flows, i + 1)
+
+/*
+ * Goes through the plans of all flows in order of their numbers. Flows that are not made yet are
+ * drawn for this alone.
+ */
+struct oche_flow_walk {
+    const struct oche_flows *flows;
+    uint32_t number; /* of the flow that was returned last */
+    uint32_t next;
+    struct oche_flow_source drawing; /* a copy of the source that has flow `next` */
+    struct oche_flow_plan plan;
+};
+struct oche_flow_walk oche_flow_walk(const struct oche_flows *flows);
+/* Returns the next plan, valid until the next call; NULL after the last one. */
+const struct oche_flow_plan *oche_flow_walk_next(struct oche_flow_walk *walk);
+/* Returns the plan of any flow, whether it is made or not. */
+struct oche_flow_plan oche_flows_plan(const struct oche_flows *flows, uint32_t number);
+
+/* ---- for hosts ---- */
+
+/* Makes flow `number`, the next one of a chain, if it is not made. By the sender's host. */
+void oche_flows_make_follower(struct oche_flows *flows, uint32_t number);
+/* Returns when the host has a flow to start; OCHE_NEVER: it has none. */
+oche_time oche_flows_next_start(const struct oche_flows *flows, uint32_t host);
+/* Takes out the host's next flow to start; there must be one. */
+uint32_t oche_flows_take_start(struct oche_flows *flows, uint32_t host);
 
 void oche_flows_free(struct oche_flows *flows);
 void oche_flow_groups_free(struct oche_flow_groups *groups);

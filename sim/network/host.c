@@ -95,6 +95,8 @@ void oche_host_flow_started(struct oche_host *host, uint32_t number, oche_time n
 
     host->flows->order[connection->first + connection->queued++] = number;
     host->flows->sent[number].started = now;
+    if (plan->then_same_source != OCHE_NO_FLOW)
+        oche_flows_make_follower(host->flows, plan->then_same_source);
     oche_trace_emit(oche_host_trace(host), now, OCHE_TRACE_FLOW_STARTED,
                     OCHE_FIRST_QPN + plan->connection, number, plan->bytes);
 }
@@ -217,11 +219,7 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
     }
     if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS))
         wake = oche_time_min(wake, oche_host_credits_next(host));
-    if (OCHE_UNLIKELY(host->next_start < host->end_starts)) {
-        const struct oche_flow_plan *plan =
-            &host->flows->plan[host->flows->by_start[host->next_start]];
-        wake = oche_time_min(wake, plan->start);
-    }
+    wake = oche_time_min(wake, host->next_start);
     if (OCHE_UNLIKELY(host->holds_feedback))
         wake = oche_time_min(wake, oche_feedback_next(&host->feedback));
     wake = oche_time_min(wake, host->pause.next);
@@ -342,11 +340,10 @@ static OCHE_ALWAYS_INLINE void timer(struct oche_host *host, const struct oche_e
         host->classes = (uint8_t)~oche_pause_update(&host->pause, now);
     if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS))
         oche_host_credits_expire(host, now);
-    while (host->next_start < host->end_starts) {
-        uint32_t number = host->flows->by_start[host->next_start];
-        if (host->flows->plan[number].start > now)
-            break;
-        host->next_start++;
+    while (host->next_start <= now) {
+        uint32_t number = oche_flows_take_start(host->flows, host->address);
+
+        host->next_start = oche_flows_next_start(host->flows, host->address);
         oche_host_start(host, number, now);
     }
     endpoint->expire(oche_host_endpoint_state(host), now);
@@ -383,9 +380,8 @@ void oche_host_begin(struct oche_host *host)
     host->port =
         &host->shard->network->ports[host->shard->network->nodes[host->address].first_port];
     host->shard = oche_network_shard_of(host->shard->network, host->address);
-    if (host->next_start < host->end_starts)
-        oche_network_wake(host->shard, host->address,
-                          host->flows->plan[host->flows->by_start[host->next_start]].start);
+    if (host->next_start != OCHE_NEVER)
+        oche_network_wake(host->shard, host->address, host->next_start);
     if (host->notes & OCHE_HOST_NOTES_CREDITS)
         oche_network_wake(host->shard, host->address, oche_host_credits_next(host));
 }
@@ -408,8 +404,7 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
     host->flows = shared->flows;
     host->address = address;
     host->classes = UINT8_MAX;
-    host->next_start = shared->flows->host_first[address];
-    host->end_starts = shared->flows->host_first[address + 1];
+    host->next_start = oche_flows_next_start(shared->flows, address);
     host->notes = shared->flows->ways != NULL ? OCHE_HOST_NOTES_WAYS : 0;
     host->holds_feedback = shared->params->feedback_jitter > 0;
     host->feedback = oche_feedback_make(shared->params->feedback_jitter, shared->seed, address);

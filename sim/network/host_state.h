@@ -25,8 +25,7 @@ struct oche_host {
     struct oche_port *port;
     struct oche_shard *shard;
     const struct oche_host_shared *shared;
-    uint32_t next_start,
-        end_starts; /* flows->by_start[next_start … end_starts) have yet to start */
+    oche_time next_start; /* when the host starts a flow; OCHE_NEVER: it has none to start */
     uint32_t address;
     uint8_t classes; /* classes that may send now, as a mask */
     bool holds_feedback;

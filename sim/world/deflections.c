@@ -66,7 +66,9 @@ void oche_world_ways(const struct oche_world *world, struct oche_world_ways *way
     const struct oche_iofd_params *iofd = oche_world_mechanism(world->config, &oche_iofd);
 
     *ways = (struct oche_world_ways){.known = iofd != NULL};
-    for (uint32_t i = 0; iofd != NULL && i < world->flows.count; i++) {
+    if (iofd == NULL)
+        return;
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
         struct oche_flow_way way = world->flows.ways[i];
 
         if (world->flows.sent[i].started == OCHE_NEVER)

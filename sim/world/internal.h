@@ -94,6 +94,9 @@ static inline bool oche_world_travels_in(const struct oche_world *world, uint32_
 }
 
 /* pauses.c */
+/* Like oche_world_walk, for a flow that may not be made yet. */
+void oche_world_walk_plan(const struct oche_world *world, const struct oche_flow_plan *plan,
+                          bool back, struct oche_walk *walk);
 void oche_world_pauses_start(struct oche_world *world);
 /* To be called at the end of a window. Returns true if the network is deadlocked. */
 bool oche_world_pauses_look(struct oche_world *world);
@@ -150,5 +153,7 @@ uint64_t *oche_world_onward(const struct oche_world *world,
                             const struct oche_topology_routes *routes);
 
 void *oche_world_make(size_t count, size_t bytes);
+/* Memory for arrays with an entry for each flow; see sim/engine/sparse_memory.h. */
+void *oche_world_make_sparse(size_t count, size_t bytes);
 
 #endif

@@ -130,15 +130,19 @@ const struct oche_deadlock *oche_world_deadlock(const struct oche_world *world)
     return world->deadlock.found ? &world->deadlock : NULL;
 }
 
-void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
-                     struct oche_walk *walk)
+void oche_world_walk_plan(const struct oche_world *world, const struct oche_flow_plan *plan,
+                          bool back, struct oche_walk *walk)
 {
-    const struct oche_flow_plan *plan = &world->flows.plan[flow];
-
     oche_topology_walk(&world->topology, world->used_routes.of, world->config->seed,
                        oche_world_symmetric(world->config), back ? plan->dst : plan->src,
                        back ? plan->src : plan->dst,
                        oche_host_flow_hash(world->config->seed, plan->connection), walk);
+}
+
+void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
+                     struct oche_walk *walk)
+{
+    oche_world_walk_plan(world, &world->flows.plan[flow], back, walk);
 }
 
 /*
@@ -255,7 +259,7 @@ void oche_world_pause_senders(const struct oche_world *world, uint32_t *count_of
         senders.root_at[node->port * OCHE_CLASSES + node->cls] = i;
         any[node->cls] = true;
     }
-    for (uint32_t flow = 0; flow < world->flows.count; flow++) {
+    for (OCHE_EACH_MADE_FLOW(flow, &world->flows)) {
         if (world->flows.sent[flow].started == OCHE_NEVER)
             continue;
         for (unsigned cls = 0; cls < world->class_count; cls++)

@@ -75,6 +75,8 @@ uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow)
     const struct oche_flow_plan *plan = &world->flows.plan[flow];
     const struct oche_connection *connection = &world->flows.connections[plan->connection];
 
+    if (!oche_flow_is_made(&world->flows, flow))
+        return 0;
     if (world->flows.received[flow].delivered != OCHE_NEVER)
         return plan->bytes;
     if (connection->delivered >= connection->queued ||

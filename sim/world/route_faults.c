@@ -21,6 +21,8 @@ static void note_walk(struct oche_route_faults *faults, uint32_t flow, bool back
 bool oche_world_find_route_faults(const struct oche_world *world, struct oche_route_faults *faults)
 {
     struct oche_dependencies *of[2]; /* [0]: of data packets; [1]: of the answers */
+    struct oche_flow_walk all = oche_flow_walk(&world->flows);
+    const struct oche_flow_plan *plan;
     struct oche_walk walk;
 
     *faults = (struct oche_route_faults){.lost = {.end = OCHE_WALK_ARRIVES}};
@@ -28,14 +30,14 @@ bool oche_world_find_route_faults(const struct oche_world *world, struct oche_ro
         return false;
     for (unsigned back = 0; back < 2; back++)
         of[back] = oche_dependencies_create(&world->topology);
-    for (uint32_t flow = 0; flow < world->flows.count; flow++) {
+    while ((plan = oche_flow_walk_next(&all)) != NULL) {
         bool arrives = true;
 
         for (unsigned back = 0; arrives && back < 2; back++) {
-            oche_world_walk(world, flow, back != 0, &walk);
+            oche_world_walk_plan(world, plan, back != 0, &walk);
             oche_dependencies_add(of[back], &walk);
             arrives = walk.end == OCHE_WALK_ARRIVES;
-            note_walk(faults, flow, back != 0, &walk);
+            note_walk(faults, all.number, back != 0, &walk);
         }
     }
     for (unsigned back = 0; back < 2; back++) {
@@ -58,18 +60,18 @@ static void print_lost(const struct oche_world *world, const struct oche_route_f
                        FILE *out)
 {
     const struct oche_topology *topology = &world->topology;
-    const struct oche_flow_plan *plan = &world->flows.plan[faults->lost_flow];
+    const struct oche_flow_plan plan = oche_flows_plan(&world->flows, faults->lost_flow);
     const struct oche_walk *walk = &faults->lost;
     char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
 
     fprintf(out, "flow %u, %s to %s, can never %s: ", faults->lost_flow,
-            topology->nodes[plan->src].name, topology->nodes[plan->dst].name,
+            topology->nodes[plan.src].name, topology->nodes[plan.dst].name,
             faults->lost_back ? "be acknowledged" : "arrive");
     if (walk->end == OCHE_WALK_NO_ROUTE) {
         uint32_t last = walk->ports[walk->count - 1];
 
         fprintf(out, "%s has no route to %s", topology->nodes[topology->ports[last].peer].name,
-                topology->nodes[faults->lost_back ? plan->src : plan->dst].name);
+                topology->nodes[faults->lost_back ? plan.src : plan.dst].name);
         return;
     }
     if (walk->end == OCHE_WALK_TOO_FAR) {

@@ -51,8 +51,8 @@ static bool at_window_end(void *context, oche_time now)
 
 static void note_flows(struct oche_world *world)
 {
-    world->flow_before = oche_world_make(world->flows.count, sizeof(*world->flow_before));
-    for (uint32_t i = 0; i < world->flows.count; i++)
+    world->flow_before = oche_world_make_sparse(world->flows.count, sizeof(*world->flow_before));
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
         if (world->flows.sent[i].started != OCHE_NEVER)
             world->flow_before[i] = oche_world_flow_bytes(world, i);
 }
@@ -79,8 +79,8 @@ static void end_warmup(struct oche_world *world)
         world->cut_before[i] = world->network.extras[i].cut_packets;
     }
     if (world->ways_before != NULL)
-        memcpy(world->ways_before, world->flows.ways,
-               world->flows.count * sizeof(*world->ways_before));
+        for (OCHE_EACH_MADE_FLOW(i, &world->flows))
+            world->ways_before[i] = world->flows.ways[i];
     for (uint32_t i = 0; i < world->watched_count; i++) {
         struct oche_world_watched *watched = &world->watched[i];
         oche_switch_watch(world->switches[watched->node - world->topology.host_count],

@@ -9,30 +9,31 @@
 #include "params/error.h"
 #include "sim/world/internal.h"
 
-static bool walks_back(const struct oche_world *world, uint32_t number, struct oche_walk *there)
+static bool walks_back(const struct oche_world *world, const struct oche_flow_plan *plan,
+                       struct oche_walk *there)
 {
-    const struct oche_connection *connection = &world->flows.connections[number];
-    uint32_t hash = oche_host_flow_hash(world->config->seed, number);
+    uint32_t hash = oche_host_flow_hash(world->config->seed, plan->connection);
     struct oche_walk back;
 
     oche_topology_walk(&world->topology, world->used_routes.of, world->config->seed, true,
-                       connection->src, connection->dst, hash, there);
+                       plan->src, plan->dst, hash, there);
     oche_topology_walk(&world->topology, world->used_routes.of, world->config->seed, true,
-                       connection->dst, connection->src, hash, &back);
+                       plan->dst, plan->src, hash, &back);
     return oche_topology_walks_back(&world->topology, there, &back);
 }
 
 bool oche_world_check_symmetry(const struct oche_world *world, struct oche_error *error)
 {
     const struct oche_topology *topology = &world->topology;
+    struct oche_flow_walk walk = oche_flow_walk(&world->flows);
+    const struct oche_flow_plan *plan;
+    uint32_t last = UINT32_MAX; /* the connection of the flow before */
     struct oche_walk there;
 
     if (!oche_world_symmetric(world->config))
         return true;
-    for (uint32_t i = 0; i < world->flows.connection_count; i++) {
-        const struct oche_connection *connection = &world->flows.connections[i];
-
-        if (walks_back(world, i, &there))
+    for (; (plan = oche_flow_walk_next(&walk)) != NULL; last = plan->connection) {
+        if (plan->connection == last || walks_back(world, plan, &there))
             continue;
         return oche_fail(
             error,
@@ -40,8 +41,8 @@ bool oche_world_check_symmetry(const struct oche_world *world, struct oche_error
             "do not here; would be right: one link between two switches, and as many ways up "
             "from every switch of a tier, as in fat_tree, leaf_spine, clos by default",
             oche_world_has_static_routes(world->config) ? "routes.file" : "topology",
-            world->config->endpoint->name, topology->nodes[connection->src].name,
-            topology->nodes[connection->dst].name);
+            world->config->endpoint->name, topology->nodes[plan->src].name,
+            topology->nodes[plan->dst].name);
     }
     return true;
 }

@@ -84,7 +84,7 @@ void oche_world_totals(const struct oche_world *world, struct oche_world_totals 
         .flows = world->flows.count,
         .live_packets = (uint64_t)oche_network_live_packets(network),
     };
-    for (uint32_t i = 0; i < world->flows.count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
         totals->flows_completed +=
             world->flows.sent[i].completed != OCHE_NEVER && world->flows.sent[i].failed == 0;
         totals->flows_failed += world->flows.sent[i].failed != 0;
@@ -182,10 +182,16 @@ oche_time oche_world_empty_rtt(const struct oche_world *world)
     struct oche_endpoint_packets packets = oche_world_packets(world->config);
     uint32_t bytes = OCHE_GAP_BYTES + packets.middle_bytes;
     uint32_t ack_bytes = OCHE_GAP_BYTES + packets.ack_bytes;
+    struct oche_flow_walk walk = oche_flow_walk(&world->flows);
+    const struct oche_flow_plan *plan;
     oche_time longest = 0;
+    uint32_t src = UINT32_MAX, dst = UINT32_MAX;
 
-    for (uint32_t i = 0; i < world->flows.count; i++) {
-        const struct oche_flow_plan *plan = &world->flows.plan[i];
+    while ((plan = oche_flow_walk_next(&walk)) != NULL) {
+        if (plan->src == src && plan->dst == dst)
+            continue;
+        src = plan->src;
+        dst = plan->dst;
         uint64_t rate_bps = oche_topology_port_link(&world->topology, plan->src, 0)->rate_bps;
         struct oche_path there, back;
 

@@ -12,6 +12,7 @@
 #include "fabric/loss.h"
 #include "fabric/registry.h"
 #include "params/error.h"
+#include "sim/engine/sparse_memory.h"
 #include "sim/network/link_failure.h"
 #include "sim/network/switch_node.h"
 #include "sim/topology/onward.h"
@@ -36,6 +37,15 @@ void *oche_world_make(size_t count, size_t bytes)
     if (memory == NULL)
         oche_panic(__FILE__, __LINE__, "out of memory for the world");
     memset(memory, 0, total);
+    return memory;
+}
+
+void *oche_world_make_sparse(size_t count, size_t bytes)
+{
+    void *memory = oche_sparse_take(count * bytes);
+
+    if (memory == NULL)
+        oche_panic(__FILE__, __LINE__, "out of memory for the world");
     return memory;
 }
 
@@ -313,13 +323,14 @@ static struct oche_workload_facts workload_facts(const struct oche_world *world)
 static bool build_flows(struct oche_world *world, struct oche_error *error)
 {
     struct oche_workload_facts facts = workload_facts(world);
-    struct oche_flow_list list = {0};
+    struct oche_flow_list list = {.as_needed = true,
+                                  .priority_bytes = world->config->hosts.priority_bytes};
     struct oche_error why;
 
     for (uint32_t i = 0; i < world->config->workload_count; i++) {
         const struct oche_workload_config *workload = &world->config->workloads[i];
         facts.number = i;
-        list.initial_rate_bps = 0;
+        list.initial_rate_bps = list.supply_bps = 0;
         list.tenant = 0;
         if (!workload->type->generate(workload->params, &facts, &list, &why)) {
             oche_fail(error, "workload[%u]: %s", i, why.text);
@@ -327,9 +338,7 @@ static bool build_flows(struct oche_world *world, struct oche_error *error)
             return false;
         }
     }
-    for (uint32_t i = 0; i < list.count; i++)
-        list.plan[i].priority = list.plan[i].bytes <= world->config->hosts.priority_bytes;
-    if (!oche_flows_prepare(&world->flows, list.plan, list.count, facts.host_count,
+    if (!oche_flows_prepare(&world->flows, list.plan, list.count, &list.sources, facts.host_count,
                             (enum oche_connections)world->config->hosts.connections, &why)) {
         oche_fail(error, "workload: %s", why.text);
         oche_flow_groups_free(&list.groups);
@@ -365,8 +374,9 @@ static void build_hosts(struct oche_world *world)
     uint32_t count = world->topology.host_count;
 
     if (oche_world_mechanism(config, &oche_iofd) != NULL || config->measure.ways) {
-        world->flows.ways = oche_world_make(world->flows.count, sizeof(*world->flows.ways));
-        world->ways_before = oche_world_make(world->flows.count, sizeof(*world->ways_before));
+        world->flows.ways = oche_world_make_sparse(world->flows.count, sizeof(*world->flows.ways));
+        world->ways_before =
+            oche_world_make_sparse(world->flows.count, sizeof(*world->ways_before));
     }
 
     world->shared = (struct oche_host_shared){
@@ -603,8 +613,8 @@ void oche_world_free(struct oche_world *world)
     free(world->lost_before);
     free(world->cut_before);
     free(world->late_before);
-    free(world->flow_before);
-    free(world->ways_before);
+    oche_sparse_free(world->flow_before);
+    oche_sparse_free(world->ways_before);
     oche_flows_free(&world->flows);
     if (world->network.shards != NULL)
         oche_network_free(&world->network);

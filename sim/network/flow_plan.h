@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plan of one flow: what an application sends, from where to where, and when. */
+#ifndef OCHE_SIM_NETWORK_FLOW_PLAN_H
+#define OCHE_SIM_NETWORK_FLOW_PLAN_H
+
+#include "core/base.h"
+
+#define OCHE_NO_FLOW UINT32_MAX
+
+struct oche_flow_plan {
+    uint32_t src, dst;         /* host numbers */
+    uint64_t bytes;            /* 1 … 2^31 */
+    oche_time start;           /* OCHE_NEVER: starts only after another flow */
+    uint32_t then_same_source; /* the flow that starts at src when this one is acknowledged, or
+                                  OCHE_NO_FLOW */
+    uint32_t then_at_receiver; /* the flow that starts at dst when this one is delivered, or
+                                  OCHE_NO_FLOW */
+    uint32_t connection;       /* set by oche_flows_prepare */
+    uint32_t workload;         /* the workload that made the flow: index in the scenario's list */
+    /*
+     * Initial rate of the queue pair (DCQCN sec 3.1, note 2); 0: line rate. Only the rate of a
+     * queue pair's first flow is used.
+     */
+    uint64_t initial_rate_bps;
+    /*
+     * The application produces the flow's bytes at this rate from the flow's start on; bytes wait
+     * at the sender until they are sent. Such a flow has its connection to itself. 0: all bytes are
+     * there at the start.
+     */
+    uint64_t supply_bps;
+    uint32_t group;    /* number of the flow's group (struct oche_flow_groups), from 1; 0: none */
+    uint16_t priority; /* 1: the flow has priority over flows with 0; set by the world */
+    uint16_t tenant;   /* number of the tenant that owns the flow and its queue pair; below 256 */
+};
+
+#endif
