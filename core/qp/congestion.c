@@ -17,13 +17,14 @@ bool congestion_peer_take(struct oche_qp *qp)
     struct oche_nic *nic = qp->nic;
     size_t bytes = nic->peer_state_stride;
     uint32_t slot;
+    bool fresh;
 
     if (bytes == 0)
         return true;
     slot = map_find(&nic->peer_map, qp->remote_address);
     if (slot == NO_SLOT) {
-        OCHE_MUST(nic->free_peer_count > 0);
-        slot = nic->free_peers[--nic->free_peer_count];
+        map_make_room(&nic->peer_map, slots_taken(&nic->peer_slots));
+        slot = slots_take(&nic->peer_slots, &fresh);
         map_add(&nic->peer_map, qp->remote_address, slot);
         nic->peers[slot] = (struct peer){.address = qp->remote_address};
         memset(nic->peer_states + slot * nic->peer_state_stride, 0, bytes);
@@ -44,7 +45,7 @@ void congestion_peer_release(struct oche_qp *qp)
     if (slot == NO_SLOT || --nic->peers[slot].users > 0)
         return;
     map_remove(&nic->peer_map, nic->peers[slot].address);
-    nic->free_peers[nic->free_peer_count++] = slot;
+    slots_give(&nic->peer_slots, slot);
 }
 
 /* ---- decisions ---- */

@@ -30,6 +30,12 @@ static inline void heap_init(struct heap *heap, struct heap_entry *entries, uint
         position[i] = HEAP_ABSENT;
 }
 
+/* For a slot that heap_init has not covered: to be called before the slot's first use. */
+static inline void heap_init_slot(struct heap *heap, uint32_t slot)
+{
+    heap->position[slot] = HEAP_ABSENT;
+}
+
 static inline oche_time heap_next(const struct heap *heap)
 {
     return heap->count == 0 ? OCHE_NEVER : heap->entries[0].time;

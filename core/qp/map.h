@@ -32,9 +32,9 @@ static inline size_t map_capacity(uint32_t count)
     return capacity;
 }
 
-static inline void map_init(struct map *map, void *memory, uint32_t count)
+/* Makes an empty map with `capacity` entries at `memory`; a power of two. */
+static inline void map_clear(struct map *map, void *memory, size_t capacity)
 {
-    size_t capacity = map_capacity(count);
     uint32_t bits = 0;
 
     while ((size_t)1 << bits < capacity)
@@ -44,6 +44,11 @@ static inline void map_init(struct map *map, void *memory, uint32_t count)
     map->shift = 32 - bits;
     for (size_t i = 0; i < capacity; i++)
         map->entries[i] = (struct map_entry){.slot = NO_SLOT};
+}
+
+static inline void map_init(struct map *map, void *memory, uint32_t count)
+{
+    map_clear(map, memory, map_capacity(count));
 }
 
 static inline uint32_t map_home(const struct map *map, uint32_t key)
@@ -91,6 +96,40 @@ static inline void map_remove(struct map *map, uint32_t key)
         hole = i;
     }
     map->entries[hole] = (struct map_entry){.slot = NO_SLOT};
+}
+
+/* ---- maps that grow ---- */
+
+#define MAP_FIRST_CAPACITY 64
+
+/*
+ * Returns the entries of memory that a map which grows up to `count` keys needs. Each table lies
+ * behind the one before it, which is half as large.
+ */
+static inline size_t map_growing_capacity(uint32_t count)
+{
+    return 2 * map_capacity(count);
+}
+
+/* Like map_init, but memory that larger tables will need is not touched. */
+static inline void map_init_growing(struct map *map, void *memory, uint32_t count)
+{
+    size_t most = map_capacity(count);
+
+    map_clear(map, memory, most < MAP_FIRST_CAPACITY ? most : MAP_FIRST_CAPACITY);
+}
+
+/* Makes room for one more key than the `count` that a growing map has. */
+static inline void map_make_room(struct map *map, uint32_t count)
+{
+    struct map old = *map;
+
+    if (map_capacity(count + 1) <= (size_t)old.mask + 1)
+        return;
+    map_clear(map, old.entries + old.mask + 1, ((size_t)old.mask + 1) * 2);
+    for (size_t i = 0; i <= old.mask; i++)
+        if (old.entries[i].slot != NO_SLOT)
+            map_add(map, old.entries[i].key, old.entries[i].slot);
 }
 
 #endif

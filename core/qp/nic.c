@@ -59,7 +59,7 @@ static struct layout layout_of(const struct oche_nic_config *config)
     l.peer_state_stride = oche_lines(peer_bytes);
     /* The parts that every packet touches come first, side by side. */
     l.cc_state = place(&l.end, config->cc->nic_state_bytes);
-    l.qp_map = place(&l.end, map_capacity(config->max_qps) * sizeof(struct map_entry));
+    l.qp_map = place(&l.end, map_growing_capacity(config->max_qps) * sizeof(struct map_entry));
     l.qps = place(&l.end, qps * sizeof(struct oche_qp *));
     l.timer_positions = place(&l.end, timers * sizeof(uint32_t));
     l.pacing_positions = place(&l.end, qps * sizeof(uint32_t));
@@ -72,7 +72,7 @@ static struct layout layout_of(const struct oche_nic_config *config)
     l.regions = place(&l.end, regions * sizeof(struct oche_region));
     l.region_parts = place(&l.end, regions * sizeof(struct region_part));
     l.free_regions = place(&l.end, regions * sizeof(uint32_t));
-    l.peer_map = place(&l.end, map_capacity(peers) * sizeof(struct map_entry));
+    l.peer_map = place(&l.end, map_growing_capacity(peers) * sizeof(struct map_entry));
     l.peers = place(&l.end, peers * sizeof(struct peer));
     l.free_peers = place(&l.end, peers * sizeof(uint32_t));
     l.cc_tables = oche_lines(l.end);
@@ -137,27 +137,26 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     nic->gap_bytes = (uint16_t)config->gap_bytes;
     nic->ecn_threshold_bytes = config->ecn_threshold_bytes;
     nic->pace_credit = oche_time_of_bytes(PACE_CREDIT_BYTES, config->line_rate_bps);
-    map_init(&nic->qp_map, base + l.qp_map, config->max_qps);
+    map_init_growing(&nic->qp_map, base + l.qp_map, config->max_qps);
     nic->qps = (void *)(base + l.qps);
-    memset(nic->qps, 0, config->max_qps * sizeof(nic->qps[0]));
-    nic->free_slots = free_list(base + l.free_slots, config->max_qps);
-    nic->free_slot_count = config->max_qps;
+    slots_init(&nic->slots, (void *)(base + l.free_slots), config->max_qps);
+    /* The heaps' slots are set up when queue pairs take them. */
     heap_init(&nic->timers, (void *)(base + l.timer_entries), (void *)(base + l.timer_positions),
-              config->max_qps + 1);
+              0);
+    heap_init_slot(&nic->timers, config->max_qps);
     heap_init(&nic->pacing, (void *)(base + l.pacing_entries), (void *)(base + l.pacing_positions),
-              config->max_qps);
+              0);
     map_init(&nic->region_map, base + l.region_map, config->max_regions);
     nic->regions = (void *)(base + l.regions);
     nic->region_parts = (void *)(base + l.region_parts);
     memset(nic->region_parts, 0, config->max_regions * sizeof(nic->region_parts[0]));
     nic->free_regions = free_list(base + l.free_regions, config->max_regions);
     nic->free_region_count = config->max_regions;
-    map_init(&nic->peer_map, base + l.peer_map, peers);
+    map_init_growing(&nic->peer_map, base + l.peer_map, peers);
     nic->peers = (void *)(base + l.peers);
     nic->peer_states = base + l.peer_states;
     nic->peer_state_stride = l.peer_state_stride;
-    nic->free_peers = free_list(base + l.free_peers, peers);
-    nic->free_peer_count = peers;
+    slots_init(&nic->peer_slots, (void *)(base + l.free_peers), peers);
     nic->cc_nic = (struct oche_cc_nic){
         .wanting = (void *)(base + l.wanting),
         .touched = &nic->cc_touched,

@@ -101,7 +101,8 @@ static bool config_ok(const struct oche_nic *nic, const struct oche_qp_config *c
 
     if (config->qpn < first_qpn || config->qpn > OCHE_PSN_MASK)
         return false;
-    if (nic->free_slot_count == 0 || map_find(&nic->qp_map, config->qpn) != NO_SLOT)
+    if (slots_taken(&nic->slots) == nic->slots.most ||
+        map_find(&nic->qp_map, config->qpn) != NO_SLOT)
         return false;
     if (config->transport > OCHE_TRANSPORT_UD || config->pd == NOBODYS_PD)
         return false;
@@ -254,13 +255,19 @@ struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
                                const struct oche_qp_config *config)
 {
     struct oche_qp *qp = memory;
+    bool fresh;
 
     if (!config_ok(nic, config))
         return NULL;
     struct layout l = layout_of(nic, config);
     memset(qp, 0, sizeof(*qp));
     qp->nic = nic;
-    qp->slot = nic->free_slots[--nic->free_slot_count];
+    map_make_room(&nic->qp_map, slots_taken(&nic->slots));
+    qp->slot = slots_take(&nic->slots, &fresh);
+    if (fresh) {
+        heap_init_slot(&nic->timers, qp->slot);
+        heap_init_slot(&nic->pacing, qp->slot);
+    }
     nic->qps[qp->slot] = qp;
     map_add(&nic->qp_map, config->qpn, qp->slot);
     qp->transport = config->transport & 3U;
@@ -285,7 +292,7 @@ void oche_qp_destroy(struct oche_qp *qp)
     srq_detach(qp);
     map_remove(&nic->qp_map, qp->qpn);
     nic->qps[qp->slot] = NULL;
-    nic->free_slots[nic->free_slot_count++] = qp->slot;
+    slots_give(&nic->slots, qp->slot);
 }
 
 void oche_qp_reset(struct oche_qp *qp)

@@ -28,6 +28,7 @@
 
 #include "core/qp/heap.h"
 #include "core/qp/map.h"
+#include "core/qp/slots.h"
 #include "core/qp/nic.h"
 #include "core/wire/aeth.h"
 #include "core/wire/extension.h"
@@ -384,8 +385,7 @@ struct oche_nic {
     uint64_t rejected[OCHE_REJECT_CAUSES];
     struct oche_nic_config config;
 
-    uint32_t *free_slots;
-    uint32_t free_slot_count;
+    struct slots slots; /* of queue pairs */
     struct map region_map;
     struct oche_region *regions;
     struct region_part *region_parts; /* one for each region */
@@ -395,8 +395,7 @@ struct oche_nic {
     struct map peer_map;
     struct peer *peers;
     uint8_t *peer_states;
-    uint32_t *free_peers;
-    uint32_t free_peer_count;
+    struct slots peer_slots;
     size_t peer_state_stride;
     struct oche_cc_nic cc_nic;
 };

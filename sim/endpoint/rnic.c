@@ -321,8 +321,9 @@ static void create(void *state, struct oche_host *host)
     };
     rnic->host = host;
     if (oche_nic_table_bytes(&config) > 0)
-        config.tables = oche_arena_take(&host->shard->tables, oche_nic_table_bytes(&config));
-    rnic->nic = oche_nic_create(oche_arena_take(arena, oche_nic_bytes(&config)), &config);
+        config.tables =
+            oche_arena_take_spacious(&host->shard->tables, oche_nic_table_bytes(&config));
+    rnic->nic = oche_nic_create(oche_arena_take_spacious(arena, oche_nic_bytes(&config)), &config);
     host->nic = rnic->nic;
     rnic->cq = oche_cq_create(oche_arena_take(arena, oche_cq_bytes(CQ_ENTRIES)), CQ_ENTRIES);
     oche_memory_add(rnic->nic);

@@ -6,9 +6,11 @@
 
 #include "core/base.h"
 #include "sim/engine/big_memory.h"
+#include "sim/engine/sparse_memory.h"
 
 #define FIRST_CHUNK   ((size_t)64 << 10)
 #define LARGEST_CHUNK ((size_t)32 << 20)
+#define SPACIOUS      ((size_t)2 << 20)
 
 void oche_arena_init(struct oche_arena *arena)
 {
@@ -36,8 +38,27 @@ void *oche_arena_take(struct oche_arena *arena, size_t bytes)
     return taken;
 }
 
+void *oche_arena_take_spacious(struct oche_arena *arena, size_t bytes)
+{
+    char *memory;
+
+    if (bytes < SPACIOUS)
+        return oche_arena_take(arena, bytes);
+    memory = oche_sparse_take(bytes + OCHE_CACHE_LINE);
+    if (memory == NULL)
+        oche_panic(__FILE__, __LINE__, "out of memory");
+    *(void **)(void *)memory = arena->spacious;
+    arena->spacious = memory;
+    return memory + OCHE_CACHE_LINE;
+}
+
 void oche_arena_free(struct oche_arena *arena)
 {
+    while (arena->spacious != NULL) {
+        void *piece = arena->spacious;
+        arena->spacious = *(void **)piece;
+        oche_sparse_free(piece);
+    }
     while (arena->chunks != NULL) {
         void *chunk = arena->chunks;
         arena->chunks = *(void **)chunk;

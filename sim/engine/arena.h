@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 struct oche_arena {
-    void *chunks; /* linked list, newest chunk first; a chunk's first word is the link */
+    void *spacious; /* linked list of the pieces of oche_arena_take_spacious */
+    void *chunks;   /* linked list, newest chunk first; a chunk's first word is the link */
     char *next, *end;
     size_t chunk_bytes; /* size of the next chunk to allocate; chunks grow */
 };
@@ -17,6 +18,11 @@ struct oche_arena {
 void oche_arena_init(struct oche_arena *arena);
 /* Returns zeroed memory, aligned to a cache line; never NULL. */
 void *oche_arena_take(struct oche_arena *arena, size_t bytes);
+/*
+ * The same for an object that is large and may stay nearly empty: a large one lies on small pages,
+ * and only what is written costs memory (sparse_memory.h).
+ */
+void *oche_arena_take_spacious(struct oche_arena *arena, size_t bytes);
 void oche_arena_free(struct oche_arena *arena);
 
 #endif

@@ -437,7 +437,7 @@ static uint32_t assert_flows(const struct world *world, const char *what)
     assert_non_null(dead);
     find_dead(w, dead);
     assert_true(oche_topology_route_around(&w->topology, dead, true, &routes, &error));
-    for (uint32_t i = 0; i < w->flows.count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, &w->flows)) {
         const struct oche_flow_plan *plan = &w->flows.plan[i];
 
         if (!has_way(w, &routes, dead, plan->src, plan->dst) ||
@@ -540,7 +540,7 @@ static void test_retries(void **state)
         small_world_run(&world.small, world.flows, world.flow_count);
         const struct oche_world *w = world.small.world;
 
-        for (uint32_t i = 0; i < w->flows.count; i++) {
+        for (OCHE_EACH_MADE_FLOW(i, &w->flows)) {
             bool hit = oche_world_hit(w, w->flows.plan[i].connection).packets > 0;
 
             if (!hit)

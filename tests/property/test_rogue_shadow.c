@@ -308,7 +308,7 @@ static void assert_flows(struct shadow_world *world)
 {
     const struct oche_flows *flows = &world->small.world->flows;
 
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         WORLD_MUST(world, world->delivered[i] == 1);
         WORLD_MUST(world, flows->received[i].delivered != OCHE_NEVER);
         WORLD_MUST(world, flows->sent[i].completed != OCHE_NEVER);
@@ -361,7 +361,7 @@ static void run_uc(uint64_t seed, struct sums *sums)
         (struct kill){first, for_ever ? FOR_EVER : first + below(&world, 100)};
     run_once(&world);
     const struct oche_flows *flows = &world.small.world->flows;
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         WORLD_MUST(&world, flows->sent[i].completed != OCHE_NEVER);
         WORLD_MUST(&world, world.delivered[i] <= 1);
         /* What began after the last loss has arrived, whatever is missing before it. */

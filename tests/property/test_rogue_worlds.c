@@ -142,7 +142,7 @@ static void assert_flows(const struct rogue_world *world)
 {
     const struct oche_flows *flows = &world->small.world->flows;
 
-    for (uint32_t i = 0; i < flows->count; i++)
+    for (OCHE_EACH_MADE_FLOW(i, flows))
         if (flows->received[i].delivered == OCHE_NEVER || flows->sent[i].completed == OCHE_NEVER ||
             flows->sent[i].failed != 0)
             fail_msg(
@@ -222,7 +222,7 @@ static void run_uc(uint64_t seed, struct sums *sums)
     make(&world, seed, true);
     small_world_run(&world.small, world.flows, world.flow_count);
     const struct oche_flows *flows = &world.small.world->flows;
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         ASSERT_IS(&world, flows->sent[i].completed != OCHE_NEVER, true);
         ASSERT_IS(&world, flows->sent[i].failed, 0);
     }

@@ -19,7 +19,7 @@ static void assert_same(const struct random_world *one, const struct random_worl
         assert_int_equal(oche_world_line_bytes(one->world, port),
                          oche_world_line_bytes(many->world, port));
     assert_int_equal(a->count, b->count);
-    for (uint32_t f = 0; f < a->count; f++) {
+    for (OCHE_EACH_MADE_FLOW(f, a)) {
         assert_int_equal(a->sent[f].completed, b->sent[f].completed);
         assert_int_equal(a->received[f].delivered, b->received[f].delivered);
     }

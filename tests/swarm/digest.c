@@ -83,7 +83,7 @@ static void note_flows(struct swarm_digest *digest, const struct oche_world *wor
 {
     const struct oche_flows *flows = oche_world_flows(world);
 
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         const struct oche_flow_sent *sent = &flows->sent[i];
 
         note(digest, "start of flow", i, sent->started);

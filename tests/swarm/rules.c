@@ -58,7 +58,7 @@ static bool flow_is_right(const struct swarm_run *run, uint32_t i, struct swarm_
 
 static bool flows_are_right(const struct swarm_run *run, struct swarm_verdict *verdict)
 {
-    for (uint32_t i = 0; i < oche_world_flows(run->world)->count; i++)
+    for (OCHE_EACH_MADE_FLOW(i, oche_world_flows(run->world)))
         if (!flow_is_right(run, i, verdict))
             return false;
     return true;
@@ -138,7 +138,7 @@ static bool bytes_are_right(const struct swarm_run *run, struct swarm_verdict *v
 
     if (config->run.warmup > 0 || is_rogue(config))
         return true;
-    for (uint32_t i = 0; i < flows->count; i++)
+    for (OCHE_EACH_MADE_FLOW(i, flows))
         if (flows->sent[i].started != OCHE_NEVER)
             bytes += oche_world_flow_bytes(run->world, i);
     if (bytes != run->totals.nic.delivered_bytes)
@@ -216,7 +216,7 @@ static bool end_is_clean(const struct swarm_run *run, struct swarm_verdict *verd
     const struct oche_world *world = run->world;
     oche_time last = 0;
 
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         if (flows->sent[i].completed == OCHE_NEVER)
             return true;
         if (flows->sent[i].completed > last)
@@ -291,7 +291,7 @@ static bool nobody_is_stuck(const struct swarm_run *run, struct swarm_verdict *v
 
     if (!swarm_is_silent(world) || oche_world_deadlock(world) != NULL || may_hang(run))
         return true;
-    for (uint32_t i = 0; i < world->flows.count; i++)
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
         if (world->flows.sent[i].started != OCHE_NEVER &&
             world->flows.sent[i].completed == OCHE_NEVER)
             return swarm_finding(verdict, "stuck",
@@ -315,10 +315,11 @@ static uint64_t arrived_of(const struct oche_world *world, uint32_t flow)
 uint64_t *swarm_note_arrived(const struct swarm_run *run)
 {
     const struct oche_world *world = run->world;
-    uint64_t *arrived = calloc(world->flows.count + 1, sizeof(*arrived));
+    uint64_t *arrived = malloc((world->flows.count + 1) * sizeof(*arrived));
 
     OCHE_MUST(arrived != NULL);
-    for (uint32_t i = 0; i < world->flows.count; i++)
+    memset(arrived, 0xff, (world->flows.count + 1) * sizeof(*arrived));
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
         arrived[i] = world->flows.sent[i].started == OCHE_NEVER ? UINT64_MAX : arrived_of(world, i);
     return arrived;
 }
@@ -363,7 +364,7 @@ bool swarm_comes_on(const struct swarm_run *longer, const uint64_t *before,
         return true;
     if (!nobody_is_stuck(longer, verdict))
         return false;
-    for (uint32_t i = 0; i < world->flows.count; i++)
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
         if (before[i] != UINT64_MAX && world->flows.sent[i].completed == OCHE_NEVER &&
             world->flows.received[i].delivered == OCHE_NEVER && arrived_of(world, i) == before[i] &&
             !crawls(world, i))

@@ -575,8 +575,8 @@ void oche_rogue_create(void *state, struct oche_host *host)
     rogue->params = shared->endpoint_params;
     if (oche_nic_table_bytes(&config) > 0)
         config.tables = oche_arena_take(&host->shard->tables, oche_nic_table_bytes(&config));
-    rogue->nic =
-        oche_nic_create(oche_arena_take(&host->shard->arena, oche_nic_bytes(&config)), &config);
+    rogue->nic = oche_nic_create(
+        oche_arena_take_spacious(&host->shard->arena, oche_nic_bytes(&config)), &config);
     host->nic = rogue->nic;
     oche_memory_add(rogue->nic);
     make_datagrams(rogue);

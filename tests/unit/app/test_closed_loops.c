@@ -33,7 +33,7 @@ static void set_number(const char *name, uint64_t value)
 
 static void begin(const char *name)
 {
-    free(list.plan);
+    oche_flow_list_free(&list);
     list = (struct oche_flow_list){0};
     facts = (struct oche_workload_facts){.host_count = 20,
                                          .host_rate_bps = 40 * OCHE_GBPS,
@@ -158,7 +158,7 @@ static void more_change_nothing(void **state)
         generate();
         assert_int_not_equal(list.plan[0].bytes, few.plan[0].bytes);
     }
-    free(few.plan);
+    oche_flow_list_free(&few);
 }
 
 /* Sizes follow the distribution: as many as it says are at most as large as each of its rows. */
@@ -209,7 +209,7 @@ static void refuses(void **state)
     temporary_expect_error(error.text,
                            ":2: cdf: ends at 90; the last line's must be 100 (percent) or 1");
     temporary_remove();
-    free(list.plan);
+    oche_flow_list_free(&list);
     list = (struct oche_flow_list){0};
 }
 
@@ -256,7 +256,7 @@ static void pairs_with_a_load(void **state)
     set_number("pairs", 381);
     refused("pairs: 381, but 20 hosts have only 380; give at most that many");
     temporary_remove();
-    free(few.plan);
+    oche_flow_list_free(&few);
 }
 
 /* A rebuild: its senders go on; with a higher degree the first ones are the same. */

@@ -121,7 +121,7 @@ static int clean_up(void **state)
 {
     (void)state;
     temporary_remove();
-    free(list.plan);
+    oche_flow_list_free(&list);
     return 0;
 }
 

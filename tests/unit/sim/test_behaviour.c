@@ -38,7 +38,7 @@ static uint64_t goodput(const struct small_world *small)
     oche_time end = 0;
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < flows->count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         assert_true(flows->received[i].delivered != OCHE_NEVER);
         end = flows->received[i].delivered > end ? flows->received[i].delivered : end;
         bytes += flows->plan[i].bytes;
