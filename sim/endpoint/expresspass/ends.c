@@ -15,16 +15,21 @@ static void *take(struct oche_xpass *xpass, size_t bytes)
     return oche_arena_take(&xpass->host->shard->arena, bytes);
 }
 
+/* All tables are one piece, of which only what the open connections need is touched. */
 void oche_xpass_ends_init(struct oche_xpass *xpass, uint32_t most)
 {
-    xpass->free_slots = take(xpass, most * sizeof(*xpass->free_slots));
-    xpass->free_count = most;
-    for (uint32_t i = 0; i < most; i++)
-        xpass->free_slots[i] = most - 1 - i;
-    xpass->ends = take(xpass, most * sizeof(struct oche_xpass_end *));
-    map_init(&xpass->connections, take(xpass, map_capacity(most) * sizeof(struct map_entry)), most);
-    heap_init(&xpass->timers, take(xpass, most * sizeof(struct heap_entry)),
-              take(xpass, most * sizeof(uint32_t)), most);
+    size_t end = 0, free_slots = oche_place(&end, most * sizeof(uint32_t), sizeof(uint64_t));
+    size_t ends = oche_place(&end, most * sizeof(xpass->ends[0]), sizeof(uint64_t));
+    size_t positions = oche_place(&end, most * sizeof(uint32_t), sizeof(uint64_t));
+    size_t entries = oche_place(&end, most * sizeof(struct heap_entry), sizeof(uint64_t));
+    size_t map =
+        oche_place(&end, map_growing_capacity(most) * sizeof(struct map_entry), sizeof(uint64_t));
+    char *base = oche_arena_take_spacious(&xpass->host->shard->arena, end);
+
+    slots_init(&xpass->slots, (void *)(base + free_slots), most);
+    xpass->ends = (void *)(base + ends);
+    heap_init(&xpass->timers, (void *)(base + entries), (void *)(base + positions), 0);
+    map_init_growing(&xpass->connections, base + map, most);
 }
 
 struct oche_xpass_end *oche_xpass_find(const struct oche_xpass *xpass, uint32_t connection)
@@ -50,15 +55,18 @@ struct oche_xpass_end *oche_xpass_open(struct oche_xpass *xpass, uint32_t connec
     if (xpass->unused == NULL)
         add_slab(xpass);
     struct oche_xpass_end *end = xpass->unused;
+    bool fresh;
 
-    OCHE_MUST(xpass->free_count > 0);
+    map_make_room(&xpass->connections, slots_taken(&xpass->slots));
     xpass->unused = end->next_unused;
     memset(end, 0, sizeof(*end));
     end->number = connection;
     end->peer = peer;
     end->sends = sends;
     end->flow_hash = oche_host_flow_hash(xpass->host->shared->seed, connection);
-    end->slot = xpass->free_slots[--xpass->free_count];
+    end->slot = slots_take(&xpass->slots, &fresh);
+    if (fresh)
+        heap_init_slot(&xpass->timers, end->slot);
     xpass->ends[end->slot] = end;
     map_add(&xpass->connections, connection, end->slot);
     return end;
@@ -69,7 +77,7 @@ void oche_xpass_close(struct oche_xpass *xpass, struct oche_xpass_end *end)
     oche_xpass_set_timer(xpass, end, OCHE_NEVER);
     map_remove(&xpass->connections, end->number);
     xpass->ends[end->slot] = NULL;
-    xpass->free_slots[xpass->free_count++] = end->slot;
+    slots_give(&xpass->slots, end->slot);
     end->next_unused = xpass->unused;
     xpass->unused = end;
 }

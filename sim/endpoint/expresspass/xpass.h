@@ -23,6 +23,7 @@
 
 #include "core/qp/heap.h"
 #include "core/qp/map.h"
+#include "core/qp/slots.h"
 #include "fabric/credit_bucket.h"
 #include "fabric/credit_shaper.h"
 #include "sim/endpoint/expresspass/feedback.h"
@@ -121,7 +122,7 @@ struct oche_xpass {
     struct heap timers;
     struct map connections;
     struct oche_xpass_end **ends; /* by slot */
-    uint32_t *free_slots, free_count;
+    struct slots slots;
     struct oche_xpass_end *unused;
     uint64_t late, corrupt;
     uint64_t credits_dropped; /* credits dropped because the host's own port was full */

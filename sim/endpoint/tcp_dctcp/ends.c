@@ -16,17 +16,21 @@ static void *take(struct oche_tcp *tcp, size_t bytes)
     return oche_arena_take(&tcp->host->shard->arena, bytes);
 }
 
+/* All tables are one piece, of which only what the open connections need is touched. */
 void oche_tcp_ends_init(struct oche_tcp *tcp, uint32_t most)
 {
-    tcp->slots = most;
-    tcp->free_slots = take(tcp, most * sizeof(*tcp->free_slots));
-    tcp->free_count = most;
-    for (uint32_t i = 0; i < most; i++)
-        tcp->free_slots[i] = most - 1 - i;
-    tcp->ends = take(tcp, most * sizeof(struct oche_tcp_end *));
-    map_init(&tcp->connections, take(tcp, map_capacity(most) * sizeof(struct map_entry)), most);
-    heap_init(&tcp->timers, take(tcp, most * sizeof(struct heap_entry)),
-              take(tcp, most * sizeof(uint32_t)), most);
+    size_t end = 0, free_slots = oche_place(&end, most * sizeof(uint32_t), sizeof(uint64_t));
+    size_t ends = oche_place(&end, most * sizeof(tcp->ends[0]), sizeof(uint64_t));
+    size_t positions = oche_place(&end, most * sizeof(uint32_t), sizeof(uint64_t));
+    size_t entries = oche_place(&end, most * sizeof(struct heap_entry), sizeof(uint64_t));
+    size_t map =
+        oche_place(&end, map_growing_capacity(most) * sizeof(struct map_entry), sizeof(uint64_t));
+    char *base = oche_arena_take_spacious(&tcp->host->shard->arena, end);
+
+    slots_init(&tcp->slots, (void *)(base + free_slots), most);
+    tcp->ends = (void *)(base + ends);
+    heap_init(&tcp->timers, (void *)(base + entries), (void *)(base + positions), 0);
+    map_init_growing(&tcp->connections, base + map, most);
 }
 
 struct oche_tcp_end *oche_tcp_find(const struct oche_tcp *tcp, uint32_t connection)
@@ -52,15 +56,18 @@ struct oche_tcp_end *oche_tcp_open(struct oche_tcp *tcp, uint32_t connection, ui
     if (tcp->unused == NULL)
         add_slab(tcp);
     struct oche_tcp_end *end = tcp->unused;
+    bool fresh;
 
-    OCHE_MUST(tcp->free_count > 0);
+    map_make_room(&tcp->connections, slots_taken(&tcp->slots));
     tcp->unused = end->next_unused;
     memset(end, 0, sizeof(*end));
     end->number = connection;
     end->peer = peer;
     end->sends = sends;
     end->flow_hash = oche_host_flow_hash(tcp->host->shared->seed, connection);
-    end->slot = tcp->free_slots[--tcp->free_count];
+    end->slot = slots_take(&tcp->slots, &fresh);
+    if (fresh)
+        heap_init_slot(&tcp->timers, end->slot);
     tcp->ends[end->slot] = end;
     map_add(&tcp->connections, connection, end->slot);
     return end;
@@ -75,7 +82,7 @@ void oche_tcp_close(struct oche_tcp *tcp, struct oche_tcp_end *end)
     oche_tcp_set_timer(tcp, end, OCHE_NEVER);
     map_remove(&tcp->connections, end->number);
     tcp->ends[end->slot] = NULL;
-    tcp->free_slots[tcp->free_count++] = end->slot;
+    slots_give(&tcp->slots, end->slot);
     end->next_unused = tcp->unused;
     tcp->unused = end;
 }
@@ -91,7 +98,7 @@ struct oche_tcp_ranges *oche_tcp_take_ranges(struct oche_tcp *tcp)
     struct oche_tcp_ranges *ranges;
 
     if (tcp->unused_ranges == NULL)
-        tcp->unused_ranges = take(tcp, tcp->slots * sizeof(struct oche_tcp_ranges *));
+        tcp->unused_ranges = take(tcp, tcp->slots.most * sizeof(struct oche_tcp_ranges *));
     if (tcp->unused_ranges_count > 0)
         ranges = tcp->unused_ranges[--tcp->unused_ranges_count];
     else

@@ -13,6 +13,7 @@
 
 #include "core/qp/heap.h"
 #include "core/qp/map.h"
+#include "core/qp/slots.h"
 #include "sim/endpoint/tcp_dctcp/congestion.h"
 #include "sim/endpoint/tcp_dctcp/echo.h"
 #include "sim/endpoint/tcp_dctcp/reassembly.h"
@@ -110,7 +111,7 @@ struct oche_tcp {
     struct heap timers;
     struct map connections;
     struct oche_tcp_end **ends; /* by slot */
-    uint32_t *free_slots, free_count, slots;
+    struct slots slots;
     struct oche_tcp_end *unused;
     struct oche_tcp_ranges **unused_ranges;
     uint32_t unused_ranges_count;
