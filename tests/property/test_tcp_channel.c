@@ -178,7 +178,7 @@ static void check(struct channel *c, uint64_t seed)
     }
     for (unsigned h = 0; h < 2; h++) {
         delivered += c->end[h]->stats.delivered_bytes;
-        open += c->end[h]->slots - c->end[h]->free_count;
+        open += slots_taken(&c->end[h]->slots);
         if (c->end[h]->corrupt != 0 || c->end[h]->backlog != 0)
             fail_msg("seed %llu: %llu bytes are not what was sent, backlog %llu",
                      (unsigned long long)seed, (unsigned long long)c->end[h]->corrupt,

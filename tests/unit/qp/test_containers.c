@@ -6,6 +6,7 @@
 
 #include "core/qp/heap.h"
 #include "core/qp/map.h"
+#include "core/qp/slots.h"
 #include "core/random.h"
 
 #define SLOTS 37
@@ -52,6 +53,54 @@ static void test_map_of_none(void **state)
     map_init(&map, memory, 0);
     assert_int_equal(map_find(&map, 0), NO_SLOT);
     map_remove(&map, 0);
+}
+
+/* A map grows to what it was made for and no further, and forgets nothing. */
+static void test_growing_map(void **state)
+{
+    for (uint32_t most = 0; most < 3000; most = most * 3 + 1) {
+        size_t entries = map_growing_capacity(most);
+        struct map_entry *memory = malloc(entries * sizeof(*memory)); /* a checker sees its end */
+        struct map map;
+
+        assert_non_null(memory);
+        map_init_growing(&map, memory, most);
+        for (uint32_t i = 0; i < most; i++) {
+            map_make_room(&map, i);
+            map_add(&map, i * 77, i);
+            assert_true(2 * ((size_t)i + 1) <= (size_t)map.mask + 1);
+            assert_true(map.entries + map.mask < memory + entries);
+            for (uint32_t k = 0; k <= i; k += i < 100 ? 1 : 97)
+                assert_int_equal(map_find(&map, k * 77), k);
+        }
+        assert_int_equal(map_find(&map, most * 77), NO_SLOT);
+        free(memory);
+    }
+    (void)state;
+}
+
+/* Numbers come in rising order, and those that were given back first, the last of them first. */
+static void test_slots(void **state)
+{
+    uint32_t memory[4];
+    struct slots slots;
+    bool fresh;
+
+    (void)state;
+    slots_init(&slots, memory, 4);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(slots_take(&slots, &fresh), i);
+        assert_true(fresh);
+    }
+    slots_give(&slots, 0);
+    slots_give(&slots, 2);
+    assert_int_equal(slots_taken(&slots), 1);
+    assert_int_equal(slots_take(&slots, &fresh), 2);
+    assert_false(fresh);
+    assert_int_equal(slots_take(&slots, &fresh), 0);
+    assert_int_equal(slots_take(&slots, &fresh), 3);
+    assert_true(fresh);
+    assert_int_equal(slots_taken(&slots), 4);
 }
 
 /* The earliest of the plain array, by (time, order, slot). */
@@ -105,8 +154,8 @@ static void test_heap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_map),
-        cmocka_unit_test(test_map_of_none),
+        cmocka_unit_test(test_map),         cmocka_unit_test(test_map_of_none),
+        cmocka_unit_test(test_growing_map), cmocka_unit_test(test_slots),
         cmocka_unit_test(test_heap),
     };
 

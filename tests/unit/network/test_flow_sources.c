@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flows that sources make during a run are those of a plan that lists them all: numbers, plans,
+ * connections, and the order in which hosts start them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/app/app.h"
+#include "sim/network/flow.h"
+#include "tests/support/test.h"
+#include "tests/unit/app/temporary.h"
+
+#define HOSTS 12
+
+struct workload {
+    const char *type;
+    struct {
+        const char *name;
+        union oche_value value;
+    } set[5];
+};
+
+#define U(number)                                                                                  \
+    {                                                                                              \
+        .u = (number)                                                                              \
+    }
+
+static const struct workload workloads[] = {
+    {"poisson_cdf", {{"load", {.real = 0.3}}}},
+    {"permutation", {{"messages", U(0)}, {"bytes", U(20000)}, {"jitter", U(5 * OCHE_US)}}},
+    {"closed_cdf", {{"pairs", U(9)}, {"outstanding", U(2)}, {"tenant", U(3)}}},
+    {"incast", {{"degree", U(3)}, {"bytes", U(3000)}, {"period", U(50 * OCHE_US)}}},
+    {"incast", {{"degree", U(4)}, {"back_to_back", U(1)}, {"bytes", U(5000)}}},
+    {"poisson_cdf", {{"pairs", U(20)}, {"load", {.real = 0.1}}}},
+    {"long_flows", {{"bytes", U(30000)}, {"load_of", U(0)}}},
+    {"background", {{"pairs", U(5)}, {"bytes", U(900)}, {"stagger", U(7 * OCHE_US)}}},
+    {"poisson_cdf", {{"senders", U(4)}, {"load", {.real = 0.1}}}},
+};
+
+static void add(struct oche_flow_list *list, const struct workload *workload, uint32_t number)
+{
+    const struct oche_workload_type *type = oche_workload_type_find(workload->type);
+    struct oche_workload_facts facts = {.host_count = HOSTS,
+                                        .host_rate_bps = 40 * OCHE_GBPS,
+                                        .mtu_bytes = 1000,
+                                        .header_bytes = 82,
+                                        .duration = OCHE_MS,
+                                        .seed = 5,
+                                        .number = number};
+    uint64_t params[24];
+    struct oche_error error;
+
+    assert_true(type->table->struct_bytes <= sizeof(params));
+    oche_param_defaults(type->table, params);
+    for (unsigned i = 0; i < OCHE_COUNT_OF(workload->set) && workload->set[i].name != NULL; i++)
+        oche_param_set(oche_param_find(type->table, workload->set[i].name), params,
+                       workload->set[i].value);
+    if (type->table == oche_workload_type_find("poisson_cdf")->table ||
+        type->table == oche_workload_type_find("closed_cdf")->table)
+        oche_param_set(oche_param_find(type->table, "cdf_file"), params,
+                       (union oche_value){.text = temporary_file("0 0\n1000 40\n9000 100\n")});
+    list->initial_rate_bps = list->supply_bps = 0;
+    if (!type->generate(params, &facts, list, &error))
+        fail_msg("%s: %s", workload->type, error.text);
+    temporary_remove();
+}
+
+static void prepare(struct oche_flows *flows, bool as_needed, enum oche_connections per,
+                    uint64_t priority_bytes)
+{
+    struct oche_flow_list list = {.as_needed = as_needed, .priority_bytes = priority_bytes};
+    struct oche_error error;
+
+    for (uint32_t i = 0; i < OCHE_COUNT_OF(workloads); i++)
+        add(&list, &workloads[i], i);
+    if (!oche_flows_prepare(flows, list.plan, list.count, &list.sources, HOSTS, per, &error))
+        fail_msg("%s", error.text);
+    oche_flows_set_groups(flows, &list.groups);
+}
+
+static void assert_same_connection(const struct oche_flows *all, const struct oche_flows *some,
+                                   uint32_t flow)
+{
+    const struct oche_connection *a = &all->connections[all->plan[flow].connection];
+    const struct oche_connection *b = &some->connections[some->plan[flow].connection];
+
+    assert_int_equal(a->src, b->src);
+    assert_int_equal(a->dst, b->dst);
+    assert_int_equal(a->priority, b->priority);
+    assert_int_equal(a->tenant, b->tenant);
+    assert_int_equal(a->first, b->first);
+    assert_int_equal(a->count, b->count);
+    assert_true(a->bytes == b->bytes);
+}
+
+static void assert_same_flow(const struct oche_flows *all, const struct oche_flows *some,
+                             uint32_t flow)
+{
+    assert_memory_equal(&all->plan[flow], &some->plan[flow], sizeof(all->plan[flow]));
+    assert_same_connection(all, some, flow);
+    assert_true(oche_flow_is_made(some, flow) && !oche_flow_has_started(some, flow));
+    assert_true(some->received[flow].delivered == OCHE_NEVER);
+}
+
+/* Goes through all plans, of which some are made. */
+static void assert_same_walk(const struct oche_flows *all, const struct oche_flows *some)
+{
+    struct oche_flow_walk walk = oche_flow_walk(some);
+    const struct oche_flow_plan *plan;
+    uint32_t next = 0;
+
+    for (; (plan = oche_flow_walk_next(&walk)) != NULL; next++) {
+        assert_int_equal(walk.number, next);
+        assert_memory_equal(plan, &all->plan[next], sizeof(*plan));
+        if (next % 997 == 0) {
+            struct oche_flow_plan looked_up = oche_flows_plan(some, next);
+
+            assert_memory_equal(&looked_up, plan, sizeof(*plan));
+        }
+    }
+    assert_int_equal(next, all->count);
+}
+
+/* Starts a host's flows, and after each all that follow it; returns how many. */
+static uint32_t start_all(struct oche_flows *all, struct oche_flows *some, uint32_t host)
+{
+    uint32_t count = 0;
+
+    while (oche_flows_next_start(all, host) != OCHE_NEVER) {
+        assert_true(oche_flows_next_start(all, host) == oche_flows_next_start(some, host));
+        uint32_t flow = oche_flows_take_start(all, host);
+
+        assert_int_equal(oche_flows_take_start(some, host), flow);
+        for (; flow != OCHE_NO_FLOW; flow = all->plan[flow].then_same_source, count++) {
+            oche_flows_make_follower(some, flow);
+            assert_same_flow(all, some, flow);
+        }
+        if (count % 1500 == 0)
+            assert_same_walk(all, some);
+    }
+    assert_true(oche_flows_next_start(some, host) == OCHE_NEVER);
+    return count;
+}
+
+static uint32_t count_made(const struct oche_flows *flows)
+{
+    uint32_t count = 0;
+
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
+        assert_true(oche_flow_is_made(flows, i));
+        count++;
+    }
+    return count;
+}
+
+static void compare(enum oche_connections per, uint64_t priority_bytes)
+{
+    struct oche_flows all, some;
+    uint32_t started = 0;
+
+    prepare(&all, false, per, priority_bytes);
+    prepare(&some, true, per, priority_bytes);
+    assert_int_equal(all.count, some.count);
+    assert_int_equal(all.connection_count, some.connection_count);
+    for (uint32_t host = 0; host < HOSTS; host++)
+        assert_int_equal(all.host_connections[host], some.host_connections[host]);
+    assert_int_equal(count_made(&all), all.count);
+    assert_in_range(count_made(&some), 1, all.count / 10);
+    assert_same_walk(&all, &some);
+    for (uint32_t host = 0; host < HOSTS; host++)
+        started += start_all(&all, &some, host);
+    assert_int_equal(started, all.count);
+    assert_int_equal(count_made(&some), all.count);
+    assert_same_walk(&all, &some);
+    oche_flows_free(&all);
+    oche_flows_free(&some);
+}
+
+static void connections_per_flow(void **state)
+{
+    (void)state;
+    compare(OCHE_CONNECTION_PER_FLOW, 0);
+}
+
+static void connections_per_pair(void **state)
+{
+    (void)state;
+    compare(OCHE_CONNECTION_PER_PAIR, 0);
+    compare(OCHE_CONNECTION_PER_PAIR, 3000);
+}
+
+static void connections_per_chain(void **state)
+{
+    (void)state;
+    compare(OCHE_CONNECTION_PER_CHAIN, 0);
+    compare(OCHE_CONNECTION_PER_CHAIN, 3000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(connections_per_flow),
+        cmocka_unit_test(connections_per_pair),
+        cmocka_unit_test(connections_per_chain),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
