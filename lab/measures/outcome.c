@@ -48,11 +48,11 @@ const char *oche_outcome_size_name(const struct oche_completion_row *row, char *
 static void take_goodputs(struct oche_outcome *outcome, const struct oche_world *world)
 {
     struct oche_sorted_values *goodputs = &outcome->samples[OCHE_SAMPLES_GOODPUT];
-    uint32_t count = oche_world_flows(world)->count;
+    const struct oche_flows *flows = oche_world_flows(world);
 
-    goodputs->values = malloc(((size_t)count + 1) * sizeof(*goodputs->values));
+    goodputs->values = malloc(((size_t)oche_flows_made(flows) + 1) * sizeof(*goodputs->values));
     OCHE_GOT(goodputs->values != NULL);
-    for (uint32_t i = 0; i < count; i++) {
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         double goodput = oche_flow_goodput(world, i);
 
         if (goodput >= 0)
@@ -126,7 +126,9 @@ static void list_flows(struct oche_outcome *outcome, struct oche_world *world)
     const struct oche_flows *flows = oche_world_flows(world);
     const struct oche_topology *topology = oche_world_topology(world);
 
-    for (uint32_t i = 0; outcome->flows <= OCHE_OUTCOME_LISTED && i < flows->count; i++) {
+    if (outcome->flows > OCHE_OUTCOME_LISTED)
+        return;
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
         struct oche_outcome_flow *flow = &outcome->listed[outcome->listed_count];
         double goodput = oche_flow_goodput(world, i);
         struct oche_flow_holds holds;
@@ -148,7 +150,8 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
 {
     const struct oche_flows *flows = oche_world_flows(world);
     oche_time warmup = oche_world_config(world)->run.warmup;
-    struct oche_flow_record *records = malloc(((size_t)flows->count + 1) * sizeof(*records));
+    struct oche_flow_record *records =
+        malloc(((size_t)oche_flows_made(flows) + 1) * sizeof(*records));
     uint32_t count = 0;
 
     OCHE_GOT(records != NULL);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/engine/sparse_memory.h"
 #include "sim/measure/percentile.h"
 
 /* Returns the pair's row, created if it is new; OCHE_MOST_PAIRS if there is no room. */
@@ -35,7 +36,7 @@ static bool is_of(const struct oche_world *world, const oche_time *turn,
  */
 static oche_time *find_turns(const struct oche_flows *flows)
 {
-    oche_time *turn = malloc(((size_t)flows->count + 1) * sizeof(*turn));
+    oche_time *turn = oche_sparse_take(((size_t)flows->count + 1) * sizeof(*turn));
 
     OCHE_GOT(turn != NULL);
     for (OCHE_EACH_MADE_FLOW(i, flows))
@@ -136,6 +137,6 @@ uint32_t oche_pairs_take(const struct oche_world *world, struct oche_pair_row *r
 
     for (uint32_t i = 0; i < count; i++)
         take_pair(world, turn, &rows[i]);
-    free(turn);
+    oche_sparse_free(turn);
     return count;
 }

@@ -128,7 +128,7 @@ void oche_posted_remark(const struct oche_world *world, char *text, size_t text_
     text[0] = '\0';
     if (config->endpoint->table != &oche_rogue_table || config->switches.pfc)
         return;
-    struct event *events = malloc((2 * (size_t)flows->count + 1) * sizeof(*events));
+    struct event *events = malloc((2 * (size_t)oche_flows_made(flows) + 1) * sizeof(*events));
     OCHE_GOT(events != NULL);
     size_t count = note_flows(world, events);
     qsort(events, count, sizeof(*events), compare);

@@ -60,7 +60,7 @@ static void take_intervals(struct oche_round_trips *trips, const struct oche_wor
     make(&trips->interval_goodput, (size_t)rates->flows * rates->windows);
     for (uint32_t i = 0; i < rates->flows; i++)
         for (uint32_t w = 0; w < rates->windows; w++)
-            if (flows->sent[i].started <= from + w * interval &&
+            if (oche_flow_has_started(flows, i) && flows->sent[i].started <= from + w * interval &&
                 flows->received[i].delivered >= from + (w + 1) * interval)
                 add(&trips->interval_goodput, rates->rates[(size_t)i * rates->windows + w]);
 }

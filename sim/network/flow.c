@@ -133,6 +133,15 @@ bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, u
 
 /* ---- all flows ---- */
 
+uint32_t oche_flows_made(const struct oche_flows *flows)
+{
+    uint32_t made = flows->count;
+
+    for (uint32_t i = 0; i < flows->sources.count; i++)
+        made -= flows->sources.list[i].count - flows->sources.list[i].made;
+    return made;
+}
+
 uint32_t oche_flows_next_made(const struct oche_flows *flows, uint32_t from)
 {
     while (from < flows->count) {

@@ -161,6 +161,8 @@ const struct oche_connection *oche_flows_connection(const struct oche_flows *flo
 uint64_t oche_flows_delivered(const struct oche_flows *flows,
                               const struct oche_connection *connection);
 
+/* Returns how many flows are made. */
+uint32_t oche_flows_made(const struct oche_flows *flows);
 /* Returns the first flow that is made with a number of at least `from`; flows->count: none. */
 uint32_t oche_flows_next_made(const struct oche_flows *flows, uint32_t from);
 /* for (OCHE_EACH_MADE_FLOW(i, flows)) …, in order of their numbers */
