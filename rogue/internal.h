@@ -95,7 +95,7 @@ struct rogue_connection {
     oche_time echo_deadline;
     /* UC: how long answers take, with the peer's turnaround: mean and mean deviation */
     oche_time echo_mean, echo_deviation;
-    unsigned echo_timeouts; /* since the last answer */
+    unsigned echo_timeouts;  /* since the last answer */
     uint64_t verbs_answered; /* `verbs` of the last batch that is done */
     struct rogue_counts counts;
 };
