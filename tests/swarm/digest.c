@@ -141,16 +141,6 @@ static void note_metrics(struct swarm_digest *digest, struct oche_world *world)
     free(outcome);
 }
 
-/*
- * Known: with more threads a run with credits may stop a flow control packet earlier or later. What
- * the trace and the flows say is the same.
- */
-static bool counts_differ(const struct swarm_run *run, const struct swarm_verdict *verdict)
-{
-    return (verdict->twin == TWIN_TWO || verdict->twin == TWIN_THREE) &&
-           oche_world_mechanism(oche_world_config(run->world), &oche_ib_credits) != NULL;
-}
-
 struct swarm_digest *swarm_digest_take(struct swarm_run *run)
 {
     struct swarm_digest *digest = calloc(1, sizeof(*digest));
@@ -201,10 +191,10 @@ static double real_of(const struct number *number)
 }
 
 bool swarm_digest_same(const struct swarm_digest *one, const struct swarm_digest *other,
-                       const struct swarm_run *run, struct swarm_verdict *verdict)
+                       struct swarm_verdict *verdict)
 {
     const char *twin = swarm_twin_names[verdict->twin];
-    bool part = verdict->twin == TWIN_UNMEASURED || counts_differ(run, verdict);
+    bool part = verdict->twin == TWIN_UNMEASURED;
     size_t count = part ? one->sure : one->count;
 
     for (size_t i = 0; i < count && i < other->count; i++) {

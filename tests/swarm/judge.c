@@ -225,7 +225,7 @@ static bool judge_twin(struct swarm_run *run, enum swarm_twin twin, const struct
     if (twin == TWIN_UNMEASURED && first->early)
         return true;
     struct swarm_digest *digest = swarm_digest_take(run);
-    bool same = swarm_digest_same(first->digest, digest, run, verdict);
+    bool same = swarm_digest_same(first->digest, digest, verdict);
 
     swarm_digest_free(digest);
     if (run->totals.corrupt_bytes > 0)

@@ -103,7 +103,7 @@ struct swarm_digest;
 struct swarm_digest *swarm_digest_take(struct swarm_run *run);
 void swarm_digest_free(struct swarm_digest *digest);
 bool swarm_digest_same(const struct swarm_digest *one, const struct swarm_digest *other,
-                       const struct swarm_run *run, struct swarm_verdict *verdict);
+                       struct swarm_verdict *verdict);
 /* A metric that is no number, or a share that is none, with its value; NULL: none is. */
 const char *swarm_digest_strange(const struct swarm_digest *digest);
 
