@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/ib_credits.h"
 #include "lab/measures/metrics.h"
 #include "lab/measures/outcome.h"
 #include "tests/swarm/judge.h"
