@@ -90,7 +90,7 @@ struct transmitter {
  */
 struct owned {
     struct owned *next, **link;
-    /* Of a queue pair: */
+    /* The rest is for queue pairs only. */
     bool chose_number;            /* its number came from device->numbers */
     struct oche_peer_ports ports; /* from which its peer sends */
 } __attribute__((aligned(OCHE_CACHE_LINE)));

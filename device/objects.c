@@ -263,7 +263,10 @@ static struct oche_qp *make_qp(struct oche_device *device, const struct oche_qp_
     return qp;
 }
 
-/* What an unreliable queue pair has no room for is lost: nobody repeats it. */
+/*
+ * To be called for an unreliable queue pair: nobody repeats what its socket has no room for, so the
+ * receive buffer becomes as large as the system allows.
+ */
 static void take_room(struct oche_device *device)
 {
     if (atomic_exchange(&device->has_unreliable, true) || device->config.receive_buffer_bytes != 0)

@@ -100,7 +100,7 @@ static bool verify(struct oche_device *device, struct arrival *arrival,
     return believe(device, arrival, packet, *id);
 }
 
-/* What the port of a packet's sender says about it. */
+/* Where a packet came from: its queue pair, and whether the sender's port is the peer's. */
 struct origin {
     struct oche_qp *qp; /* that the packet names, if it takes packets from the sender, or NULL */
     struct oche_peer_ports *ports; /* its peer's; NULL: it takes packets from any port */

@@ -536,17 +536,12 @@ static void atomic_response(struct oche_qp *qp, const struct oche_packet *packet
     response_taken(qp, now);
 }
 
-static bool is_outstanding(const struct oche_qp *qp, uint32_t psn)
-{
-    return oche_psn_diff(psn, qp->tx.una) >= 0 && oche_psn_diff(psn, qp->tx.high) < 0;
-}
-
 static void response(struct oche_qp *qp, const struct oche_packet *packet,
                      const struct oche_opcode_row *row, oche_time now)
 {
     bool read = row->operation == OCHE_OPERATION_READ;
 
-    qp_heard(qp, packet, is_outstanding(qp, packet->psn));
+    qp_heard(qp, packet, qp_is_outstanding(qp, packet->psn));
     if (read) {
         struct oche_nic_stats *stats = &qp->nic->stats;
         stats->data_packets_received++;

@@ -52,10 +52,7 @@ static enum oche_fit fit_response(const struct oche_qp *qp, const struct oche_pa
 
     if (state != OCHE_QP_RTS && state != OCHE_QP_SQD)
         return OCHE_FIT_OTHER;
-    return oche_psn_diff(packet->psn, qp->tx.una) >= 0 &&
-                   oche_psn_diff(packet->psn, qp->tx.high) < 0
-               ? OCHE_FIT_EXPECTED
-               : OCHE_FIT_OTHER;
+    return qp_is_outstanding(qp, packet->psn) ? OCHE_FIT_EXPECTED : OCHE_FIT_OTHER;
 }
 
 enum oche_fit oche_qp_fit(const struct oche_qp *qp, const struct oche_packet *packet)

@@ -563,7 +563,7 @@ uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
  */
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
-/* Of the connection, as last set; OCHE_NEVER: there is no ACK timer. */
+/* Return the values that the connection was last given; OCHE_NEVER: there is no ACK timer. */
 oche_time oche_qp_ack_timeout(const struct oche_qp *qp);
 uint32_t oche_qp_retry_count(const struct oche_qp *qp);
 /*

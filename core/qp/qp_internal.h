@@ -413,6 +413,12 @@ static inline bool qp_pkey_matches(uint16_t a, uint16_t b)
     return a == b ? (a & 0x8000) : ((a ^ b) & 0x7fff) == 0;
 }
 
+/* True if what we have sent with this PSN is not acknowledged yet. */
+static inline bool qp_is_outstanding(const struct oche_qp *qp, uint32_t psn)
+{
+    return oche_psn_diff(psn, qp->tx.una) >= 0 && oche_psn_diff(psn, qp->tx.high) < 0;
+}
+
 static inline struct send_entry *send_at(const struct oche_qp *qp, uint32_t index)
 {
     return &qp->send_ring[index & qp->send_mask];

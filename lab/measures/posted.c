@@ -86,7 +86,7 @@ static size_t note_flows(const struct oche_world *world, struct event *events)
             uint32_t flow = flows->order[of->first + i];
             uint64_t bytes = posted_of(world, &flows->plan[flow]);
             oche_time begin = flows->sent[flow].started;
-            /* What failed, or was lost on UC, is not delivered. */
+            /* A flow that failed, or was lost on UC, is completed but not delivered. */
             oche_time end =
                 oche_time_min(flows->received[flow].delivered, flows->sent[flow].completed);
 

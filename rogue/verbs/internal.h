@@ -388,7 +388,7 @@ size_t rv_message_encode(const struct rv_message *message, uint8_t bytes[RV_MOST
 bool rv_message_decode(const uint8_t *bytes, size_t count, struct rv_message *message);
 /* Sends to the peer's library; fills in both numbers and the token. */
 void rv_tell(struct rv_qp *qp, struct rv_message *message);
-/* What messages of the connection carry, so that they count. */
+/* Returns the token that a message must carry to count for this connection. */
 uint64_t rv_token(const struct rv_qp *qp);
 /* Handles one datagram, of which nothing is known. */
 void rv_told(const struct sockaddr_in6 *from, const uint8_t *bytes, size_t count);

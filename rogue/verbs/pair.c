@@ -45,7 +45,7 @@ static bool is_peer(const struct rv_qp *qp, uint32_t qpn, const void *address)
            memcmp(qp->attr.ah_attr.grh.dgid.raw, address, 16) == 0;
 }
 
-/* What a number towards a peer is for. */
+/* A number that is made for one peer serves as one of these. */
 enum { NONCE, PSN };
 
 static uint64_t number_for(const struct rv_qp *qp, const void *address, uint32_t qpn, uint32_t what)

@@ -40,7 +40,7 @@ static const struct oche_param params[] = {
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct closed);
 
-/* What drawing messages needs. */
+/* The distribution that messages are drawn from, and the sizes that turn bytes into packets. */
 struct sizes {
     struct oche_cdf cdf;
     uint32_t mtu_bytes, header_bytes;
