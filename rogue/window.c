@@ -43,10 +43,11 @@ static void note_base(struct rogue_window *window, oche_time rtt, oche_time now)
         window->least_now = rtt;
 }
 
+/* Returns the value within both bounds; `most` counts if it is less than `least`. */
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
 {
     if (value < least)
-        return least;
+        value = least;
     return value > most ? most : value;
 }
 

@@ -195,6 +195,19 @@ static void floors(void **state)
     assert_int_equal(w.rate_bps, oche_rate_of(MTU, 20 * OCHE_MS));
 }
 
+/* A least rate that the line does not have is the line's. */
+static void the_line_bounds_the_least_rate(void **state)
+{
+    struct rogue_window w;
+
+    (void)state;
+    begin(&w);
+    params.least_rate = 2 * LINE;
+    rogue_window_sample(&w, 100 * OCHE_US, SEGMENT, true, 0);
+    assert_int_equal(w.rate_bps, LINE);
+    params.least_rate = OCHE_KBPS;
+}
+
 /* rogue.md#r16 */
 static void cap(void **state)
 {
@@ -396,6 +409,7 @@ int main(void)
                                        cmocka_unit_test(rate_is_window_over_base_rtt),
                                        cmocka_unit_test(rate_changes_in_steps),
                                        cmocka_unit_test(floors),
+                                       cmocka_unit_test(the_line_bounds_the_least_rate),
                                        cmocka_unit_test(cap),
                                        cmocka_unit_test(base_rtt_is_the_least),
                                        cmocka_unit_test(only_exact_samples_are_the_base),
