@@ -41,6 +41,18 @@ static inline bool deflection_holds(const struct oche_qp *qp, const struct send_
 }
 
 /*
+ * True if recovery may not send the last packet of the packet's message twice. The first copy frees
+ * the entry that switches have for the message, so the second one would take the ordinary way and
+ * could overtake the message, or end an entry of the next one. With a `hold`, entries outlive the
+ * first copy, so both take the same way.
+ */
+static inline bool deflection_ends_once(const struct oche_qp *qp, const struct oche_packet *packet)
+{
+    return OCHE_UNLIKELY(packet->bth_reserved & OCHE_BTH_TOKENS) &&
+           qp->nic->config.deflection.hold == OCHE_NEVER;
+}
+
+/*
  * Notes that the last packet of `entry` has left. From now on messages that must be kept apart from
  * `entry` wait.
  */

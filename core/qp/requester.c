@@ -597,7 +597,8 @@ static void next_work(struct oche_qp *qp)
 static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet *packet,
                                     oche_time now)
 {
-    bool last = oche_opcode_has(packet->opcode, OCHE_OP_LAST | OCHE_OP_PAYLOAD);
+    bool last = oche_opcode_has(packet->opcode, OCHE_OP_LAST | OCHE_OP_PAYLOAD) &&
+                !deflection_ends_once(qp, packet);
     uint32_t before = qp->tx.next;
 
     qp->nic->recovery->sent(&qp->tx, packet->psn, last, now);

@@ -10,7 +10,8 @@
  * (error-recovery.md#l5). The second copy is not sent if the ACK arrives before it leaves, or if
  * recovery goes back in between. READ requests and atomics leave once: the responder would execute
  * a READ a second time, which costs more than the loss; and the requester notices by itself that
- * the response to a READ or an atomic is missing.
+ * the response to a READ or an atomic is missing. Messages that switches may deflect leave once too
+ * (dart.md#d18).
  *
  * Check EPSN: EPSN is the PSN that the receiver expects, LPSN that of a message's last packet. A
  * receiver starts a timer when a last packet arrives behind a gap (EPSN < LPSN). When the rest of
@@ -51,7 +52,8 @@ static const struct oche_param improved_params[] = {
     NAK_INTERVAL_PARAMS(struct oche_improved_go_back_n_params, OCHE_US,
                         "at most one NAK in this time, and what check_epsn waits for"),
     {OCHE_PARAM(struct oche_improved_go_back_n_params, send_twice), OCHE_IS_BOOL(true),
-     .where = "Error recovery sec III-C", .help = "the last packet of a message leaves twice"},
+     .where = "Error recovery sec III-C",
+     .help = "the last packet of a message leaves twice; not if switches may deflect the message"},
     {OCHE_PARAM(struct oche_improved_go_back_n_params, check_epsn), OCHE_IS_BOOL(true),
      .where = "Error recovery sec III-C",
      .help = "a timer repeats the NAK when a last packet came after a gap"},

@@ -79,7 +79,8 @@ struct oche_recovery_scheme {
     void (*timeout)(struct oche_recovery_tx *tx, oche_time now);
     /*
      * Optional: a request packet for `psn` has left, and tx->next is the PSN after it. `last` is
-     * true if the packet ends a SEND or WRITE message.
+     * true if the packet ends a SEND or WRITE message and may leave a second time at once, which
+     * the last packet of a message that switches deflect may not (core/qp/deflection.h).
      */
     void (*sent)(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now);
     /*

@@ -3,8 +3,9 @@
  * What arrives of a connection's data packets is some of what was sent, in the same order: links
  * are FIFOs, a connection keeps one way and one class, and deflection keeps messages apart. (Of a
  * packet that was sent again one copy may be late: its message was acknowledged by the other.) Not
- * where routes change on the way, where deflection may not wait (`hold`), and not for RoGUE, whose
- * queue pairs are renewed.
+ * where routes change on the way, where deflection may not wait (`hold`), or from the first loss on
+ * where there is deflection: what a message sends again may go another way than its first try. And
+ * not for RoGUE, whose queue pairs are renewed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct swarm_order {
     struct swarm_run *run;
     struct sent *sent; /* by connection */
     uint32_t count;
+    bool deflects, over; /* over: nothing is promised any more */
 };
 
 static void note_sent(struct sent *sent, uint64_t number)
@@ -59,7 +61,7 @@ static void note_arrived(struct swarm_order *order, uint32_t connection, uint64_
     if (at < sent->count) {
         sent->packets[at].arrived = true;
         sent->next = at + 1;
-    } else if (!has_arrived(sent, number) && order->run->disorder[0] == '\0') {
+    } else if (!order->over && !has_arrived(sent, number) && order->run->disorder[0] == '\0') {
         snprintf(order->run->disorder, sizeof(order->run->disorder),
                  "connection %u gets number %llu at %llu ps, behind what was sent later",
                  connection, (unsigned long long)number, (unsigned long long)now);
@@ -72,6 +74,7 @@ static void on_event(void *context, uint32_t node, const struct oche_trace_recor
     uint32_t connection = record->qpn - OCHE_FIRST_QPN;
 
     (void)node;
+    order->over |= order->deflects && record->kind == OCHE_TRACE_DROPPED;
     if (record->qpn < OCHE_FIRST_QPN || connection >= order->count)
         return;
     if (record->kind == OCHE_TRACE_DATA_SENT)
@@ -85,10 +88,6 @@ static bool is_promised(const struct oche_world_config *config)
     const struct oche_iofd_params *iofd = oche_world_mechanism(config, &oche_iofd);
 
     if (iofd != NULL && iofd->hold != OCHE_NEVER)
-        return false;
-    /* Of a last packet that leaves twice the second copy finds no entry (known: no order). */
-    if (iofd != NULL && config->endpoint == NULL &&
-        strcmp(config->recovery->name, "improved_go_back_n") == 0)
         return false;
     if (config->failure_count > 0 && config->routes.reroute != OCHE_NEVER)
         return false;
@@ -105,6 +104,7 @@ struct swarm_order *swarm_order_watch(struct swarm_run *run)
 
     OCHE_MUST(order != NULL);
     order->run = run;
+    order->deflects = oche_world_mechanism(oche_world_config(run->world), &oche_iofd) != NULL;
     order->count = oche_world_flows(run->world)->connection_count;
     order->sent = calloc(order->count + 1, sizeof(*order->sent));
     OCHE_MUST(order->sent != NULL);

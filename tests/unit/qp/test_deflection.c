@@ -5,6 +5,7 @@
  */
 #include "tests/support/test.h"
 
+#include "core/recovery/improved_go_back_n.h"
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
 
@@ -48,9 +49,12 @@ static void on_ack(struct pair *pair, int to, const struct oche_packet *packet)
     seen->packet[seen->count++].at = pair->now;
 }
 
-static struct pair *open_pair(struct seen *seen, uint32_t tokens, oche_time hold)
+static struct pair *open_with(struct seen *seen, uint32_t tokens, oche_time hold,
+                              const struct oche_recovery_scheme *recovery, const void *params)
 {
     struct pair_options options = {
+        .recovery = recovery,
+        .own_recovery_params = params,
         .deflection = {.tokens = (uint8_t)tokens, .short_bytes = SHORT, .hold = hold},
         .qps = 2,
         .ack_every = 1000};
@@ -61,6 +65,11 @@ static struct pair *open_pair(struct seen *seen, uint32_t tokens, oche_time hold
     pair->tap = tap;
     pair->arrival = on_ack;
     return pair;
+}
+
+static struct pair *open_pair(struct seen *seen, uint32_t tokens, oche_time hold)
+{
+    return open_with(seen, tokens, hold, NULL, NULL);
 }
 
 static void write_bytes(struct pair *pair, uint64_t wr_id, uint32_t length)
@@ -209,6 +218,44 @@ static void losses(void **state)
     pair_close(pair);
 }
 
+static unsigned times_left(const struct seen *seen, uint32_t psn)
+{
+    unsigned times = 0;
+
+    for (unsigned p = 0; p < seen->count; p++)
+        times += !seen->packet[p].ack && seen->packet[p].psn == psn;
+    return times;
+}
+
+/*
+ * Improved Go-Back-N sends a message's last packet twice, but not of a message that a switch may
+ * deflect; with a `hold` also of that.
+ */
+static void last_packet_once(void **state)
+{
+    const struct oche_improved_go_back_n_params twice = {.nak_interval = OCHE_US,
+                                                         .send_twice = true};
+    const oche_time holds[] = {OCHE_NEVER, 60 * OCHE_US};
+
+    (void)state;
+    for (unsigned i = 0; i < OCHE_COUNT_OF(holds); i++) {
+        struct seen seen;
+        struct pair *pair =
+            open_with(&seen, 4, holds[i], &oche_recovery_improved_go_back_n, &twice);
+
+        write_bytes(pair, 1, 2000);  /* PSN 0, 1: short */
+        write_bytes(pair, 2, 10000); /* 2 … 11: long */
+        pair_run_quiet(pair);
+        assert_int_equal(times_left(&seen, 0), 1);
+        assert_int_equal(times_left(&seen, 1), holds[i] == OCHE_NEVER ? 1 : 2);
+        assert_int_equal(times_left(&seen, 10), 1);
+        assert_int_equal(times_left(&seen, 11), 2);
+        pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+        pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+        pair_close(pair);
+    }
+}
+
 static oche_time left_at(const struct seen *seen, uint32_t psn)
 {
     for (unsigned p = 0; p < seen->count; p++)
@@ -256,13 +303,10 @@ static void hold_is_pipelining(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens),
-        cmocka_unit_test(responses),
-        cmocka_unit_test(apart),
-        cmocka_unit_test(others_go_on),
-        cmocka_unit_test(losses),
-        cmocka_unit_test(hold),
-        cmocka_unit_test(hold_is_pipelining),
+        cmocka_unit_test(tokens), cmocka_unit_test(responses),
+        cmocka_unit_test(apart),  cmocka_unit_test(others_go_on),
+        cmocka_unit_test(losses), cmocka_unit_test(last_packet_once),
+        cmocka_unit_test(hold),   cmocka_unit_test(hold_is_pipelining),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
