@@ -69,6 +69,8 @@ static void start(void *state, uint32_t number, oche_time now)
     for (unsigned qp = 0; qp < 2 && end->supply_bps > 0; qp++)
         oche_qp_set_supply(end->qps[qp], end->supply_bps, now);
     oche_rogue_post(end, now);
+    if (oche_rogue_has_turn(end)) /* otherwise with the next report */
+        oche_rogue_note_time(end);
 }
 
 static void receive(void *state, const struct oche_packet *packet, oche_time now)
@@ -86,28 +88,18 @@ static bool transmit(void *state, oche_time now, uint8_t classes, struct oche_pa
     return oche_nic_transmit(rogue->nic, now, now, classes, &packet, 1) != 0;
 }
 
-/* Returns the earliest time at which a library wants to be called. */
-static oche_time next_of_libraries(const struct oche_rogue *rogue)
-{
-    oche_time next = OCHE_NEVER;
-
-    for (const struct oche_rogue_end *end = rogue->timed; end != NULL; end = end->next_timed)
-        next = oche_time_min(next, rogue_next(end->library));
-    return next;
-}
-
 static oche_time next(void *state, uint8_t classes)
 {
     const struct oche_rogue *rogue = state;
 
-    return oche_time_min(oche_nic_next(rogue->nic, classes), next_of_libraries(rogue));
+    return oche_time_min(oche_nic_next(rogue->nic, classes), oche_rogue_next_time(rogue));
 }
 
 static oche_time next_timer(const void *state)
 {
     const struct oche_rogue *rogue = state;
 
-    return oche_time_min(oche_nic_next_timer(rogue->nic), next_of_libraries(rogue));
+    return oche_time_min(oche_nic_next_timer(rogue->nic), oche_rogue_next_time(rogue));
 }
 
 static void expire(void *state, oche_time now)
@@ -117,18 +109,7 @@ static void expire(void *state, oche_time now)
     rogue->now = now;
     if (oche_nic_next_timer(rogue->nic) <= now)
         oche_nic_expire(rogue->nic, now);
-    struct oche_rogue_end **at = &rogue->timed, *end;
-    while ((end = *at) != NULL) {
-        if (rogue_next(end->library) <= now) {
-            rogue_expire(end->library, now);
-            oche_rogue_report(end, now);
-        }
-        end->timed = rogue_next(end->library) != OCHE_NEVER;
-        if (end->timed)
-            at = &end->next_timed;
-        else
-            *at = end->next_timed;
-    }
+    oche_rogue_call_due(rogue, now);
     oche_rogue_poll(rogue, now);
 }
 

@@ -367,6 +367,7 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
             .first_failed = UINT32_MAX,
             .noise = oche_random_stream(rogue->host->shared->seed, "rogue rtt noise", connection)};
         rogue->ends = end;
+        oche_rogue_add_timer(end);
     }
     oche_rogue_make_parts(end, oche_rogue_take_parts(end, rogue->now));
     if (again) {
@@ -579,5 +580,6 @@ void oche_rogue_create(void *state, struct oche_host *host)
         oche_arena_take_spacious(&host->shard->arena, oche_nic_bytes(&config)), &config);
     host->nic = rogue->nic;
     oche_memory_add(rogue->nic);
+    oche_rogue_make_timers(rogue, shared->flows->host_connections[host->address] + 1);
     make_datagrams(rogue);
 }

@@ -8,6 +8,7 @@
 #ifndef OCHE_SIM_ENDPOINT_ROGUE_HOST_H
 #define OCHE_SIM_ENDPOINT_ROGUE_HOST_H
 
+#include "core/qp/heap.h"
 #include "core/random.h"
 #include "rogue/connection.h"
 #include "sim/endpoint/endpoint.h"
@@ -47,6 +48,17 @@ struct oche_rogue_parts;
 
 #define OCHE_ROGUE_SIZES 10 /* sizes of ends: binary logarithms of oche_rogue_depth */
 
+/* When libraries want to be called (timed.c). */
+struct oche_rogue_timers {
+    struct heap later;            /* by time; a slot is an end */
+    struct heap due;              /* in a round of calls: who has yet to be called, by turn */
+    struct oche_rogue_end **ends; /* by slot */
+    uint32_t count;
+    uint64_t last_turn; /* turns given so far */
+    uint64_t rounds;    /* rounds of calls, with the present one */
+    uint64_t passed;    /* the present round has passed turns from this one on; 0: there is none */
+};
+
 struct oche_rogue {
     struct oche_memory memory; /* first: see memory.h */
     struct oche_nic *nic;
@@ -56,8 +68,7 @@ struct oche_rogue {
     struct oche_cq *datagram_cq;
     struct oche_rogue_end *ends;    /* the ends at this host, newest first */
     struct oche_rogue_end *waiting; /* list of the ends whose completions have not been polled */
-    /* list of the ends whose library may want to be called at some time */
-    struct oche_rogue_end *timed;
+    struct oche_rogue_timers timers;
     /* ends whose flows are over, in the order in which they may be parked (park.c) */
     struct oche_rogue_end *over_head, *over_tail;
     struct oche_rogue_parts *unused[OCHE_ROGUE_SIZES]; /* parts of ends that are parked, by size */
@@ -72,7 +83,7 @@ struct oche_rogue {
 /* One end of a connection. */
 struct oche_rogue_end {
     struct oche_rogue *rogue;
-    struct oche_rogue_end *next, *next_waiting, *next_timed, *next_over;
+    struct oche_rogue_end *next, *next_waiting, *next_over;
     /* NULL while it is parked, and so are the next three */
     struct oche_rogue_parts *parts;
     struct rogue_connection *library;
@@ -86,7 +97,10 @@ struct oche_rogue_end {
     } parked[2]; /* its queue pairs' state while it is parked */
     uint8_t parked_active;
     bool waits; /* in rogue->waiting */
-    bool timed; /* in rogue->timed */
+    /* timed.c */
+    uint32_t slot;
+    uint64_t turn;        /* 0: it never had one */
+    uint64_t quiet_since; /* rounds that had passed its turn when its library last wanted nothing */
     /* Sender. Flows are numbered from 0, in the order of the connection. */
     uint32_t posting;       /* number of the flow that is being posted */
     uint64_t posting_bytes; /* bytes of that flow that have been posted */
@@ -116,17 +130,6 @@ uint32_t oche_rogue_depth(const struct oche_rogue *rogue, uint32_t connection);
 void oche_rogue_make_parts(struct oche_rogue_end *end, struct oche_rogue_parts *parts);
 /* Returns the bytes of an end's parts. */
 size_t oche_rogue_parts_bytes(const struct oche_rogue_end *end);
-/*
- * To be called after each call of the library: notes whether the library wants to be called later.
- */
-static inline void oche_rogue_note_time(struct oche_rogue_end *end)
-{
-    if (end->timed || rogue_next(end->library) == OCHE_NEVER)
-        return;
-    end->timed = true;
-    end->next_timed = end->rogue->timed;
-    end->rogue->timed = end;
-}
 /* Makes this host's end with both queue pairs, or makes one that is parked work again. */
 struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection);
 /*
@@ -144,6 +147,18 @@ struct oche_rogue_end *oche_rogue_find_parked(const struct oche_rogue *rogue, ui
 void oche_rogue_flows_over(struct oche_rogue_end *end, oche_time now);
 /* Returns parts for an end, of its size. */
 struct oche_rogue_parts *oche_rogue_take_parts(struct oche_rogue_end *end, oche_time now);
+
+/* timed.c: when libraries want to be called. */
+void oche_rogue_make_timers(struct oche_rogue *rogue, uint32_t most_ends);
+void oche_rogue_add_timer(struct oche_rogue_end *end); /* of a new end */
+/* To be called after each call of the library: notes when it wants to be called next. */
+void oche_rogue_note_time(struct oche_rogue_end *end);
+/* True if the end has a turn: its library wants to be called, or did until a moment ago. */
+bool oche_rogue_has_turn(const struct oche_rogue_end *end);
+/* Returns the earliest time at which a library wants to be called. */
+oche_time oche_rogue_next_time(const struct oche_rogue *rogue);
+/* Calls the libraries that want to be called by `now`, which is rogue->now. */
+void oche_rogue_call_due(struct oche_rogue *rogue, oche_time now);
 
 /* flows.c: the flows of a connection as verbs of the library. */
 void oche_rogue_post(struct oche_rogue_end *end, oche_time now);
