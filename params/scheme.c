@@ -20,7 +20,7 @@ static void no_parameter(const char *scheme, const struct oche_param_table *tabl
                          struct oche_error *error)
 {
     const char *words[WORDS], *near;
-    size_t count = table->count < WORDS ? table->count : WORDS;
+    size_t count = table->count;
 
     for (size_t i = 0; i < count; i++)
         words[i] = table->params[i].name;
@@ -33,8 +33,9 @@ static void no_parameter(const char *scheme, const struct oche_param_table *tabl
         oche_fail(error, "%s has no parameter %s; docs/scenario.md has them", scheme, name);
 }
 
+/* Sets one parameter. `given` notes which parameters the text had before. */
 static bool set_param(const char *scheme, const struct oche_param_table *table, void *params,
-                      char *text, struct oche_error *error)
+                      char *text, uint64_t *given, struct oche_error *error)
 {
     char *equals = strchr(text, '=');
     struct oche_error what;
@@ -51,6 +52,10 @@ static bool set_param(const char *scheme, const struct oche_param_table *table, 
         return oche_fail(error, "%s: no value; %s=VALUE is meant", text, text);
     if (!oche_value_parse(param, equals + 1, &value, &what))
         return oche_fail(error, "%s: %s", text, what.text);
+    const uint64_t bit = UINT64_C(1) << (param - table->params);
+    if (*given & bit)
+        return oche_fail(error, "%s is there twice; give it once", text);
+    *given |= bit;
     oche_param_set(param, params, value);
     return true;
 }
@@ -59,11 +64,13 @@ static bool set_param(const char *scheme, const struct oche_param_table *table, 
 static bool read_params(const char *scheme, const struct oche_param_table *table,
                         union oche_scheme_params *params, char *rest, struct oche_error *error)
 {
-    if (table->struct_bytes > sizeof(*params))
+    uint64_t given = 0;
+
+    if (table->struct_bytes > sizeof(*params) || table->count > WORDS)
         return oche_fail(error, "%s: too many parameters", scheme);
     oche_param_defaults(table, params);
     for (char *next; (next = strtok_r(NULL, ",", &rest)) != NULL;)
-        if (!set_param(scheme, table, params, next, error))
+        if (!set_param(scheme, table, params, next, &given, error))
             return false;
     return true;
 }

@@ -27,6 +27,13 @@ RIGHT = [("--cc", "OCHE_CC", "dcqcn"),
          ("--peer-ports", "OCHE_PEER_PORTS", "any")]
 
 
+# A key that is there twice.
+TWICE = [("--rogue", "OCHE_ROGUE", "alpha=0.2,beta=0.9,alpha=0.3", "alpha"),
+         ("--cc", "OCHE_CC", "dcqcn,g=0.1,g=0.2", "g"),
+         ("--recovery", "OCHE_RECOVERY", "go_back_n,nak_interval=1us,nak_interval=1us",
+          "nak_interval")]
+
+
 def check(true, *what):
     if not true:
         print("FAILED:", *what)
@@ -49,6 +56,12 @@ def main():
         check(refused(done, option, value), done)
         done = run("--", "echo", "ran", **{variable: value})
         check(refused(done, variable, value), done)
+    for option, variable, value, key in TWICE:
+        says = f"{key} is there twice; give it once"
+        done = run(f"{option}={value}", "--", "echo", "ran")
+        check(refused(done, option, says), done)
+        done = run("--", "echo", "ran", **{variable: value})
+        check(refused(done, variable, says), done)
     for option, variable, value in RIGHT:
         wrong = next(wrong for name, _, wrong in WRONG if name == option)
         done = run(f"{option}={value}", "--", "sh", "-c", f"echo ${variable}", **{variable: wrong})
