@@ -114,9 +114,9 @@ struct rogue_counts {
     uint64_t resynchronised;  /* how often a queue pair became a shadow again */
     uint64_t resync_messages; /* sent */
     uint64_t limiter_changes;
-    uint64_t lost_batches;    /* UC */
-    uint64_t sample_timeouts; /* UC: how often all batches under way were given up */
-    uint64_t answers;         /* UC: answers sent to the peer */
+    uint64_t unanswered_batches; /* UC: given up before an answer came */
+    uint64_t sample_timeouts;    /* UC: how often all batches under way were given up */
+    uint64_t answers;            /* UC: answers sent to the peer */
 };
 
 struct rogue_connection;

@@ -96,7 +96,7 @@ void echo_left(struct rogue_connection *r, uint64_t number, oche_time left, oche
 static void give_up(struct rogue_connection *r, uint64_t number, oche_time now)
 {
     while (r->batch_done < number) {
-        r->counts.lost_batches++;
+        r->counts.unanswered_batches++;
         batch_completed(r, OCHE_NEVER, now);
     }
 }

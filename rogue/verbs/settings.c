@@ -149,7 +149,7 @@ void rv_count_connection(const struct rv_qp *qp)
     counted.paired += qp->paired && qp->uc == NULL;
     counted.unreliable += qp->uc != NULL;
     counted.counts.answers += counts->answers;
-    counted.counts.lost_batches += counts->lost_batches;
+    counted.counts.unanswered_batches += counts->unanswered_batches;
     counted.counts.sample_timeouts += counts->sample_timeouts;
     counted.counts.pieces += counts->pieces;
     counted.counts.signals += counts->signals;
@@ -203,9 +203,9 @@ static void tell_connections(void)
            counted.events[RV_STRANGERS], counted.window_bytes, us(counted.base_rtt),
            us(counted.least_rtt), us(counted.rtt), (double)rv_thread_time() / (double)OCHE_MS);
     if (counted.unreliable > 0)
-        rv_say("rogue: unreliable %" PRIu64 ": answered batches %" PRIu64 ", lost batches %" PRIu64
+        rv_say("rogue: unreliable %" PRIu64 ": answered batches %" PRIu64 ", unanswered %" PRIu64
                ", timeouts %" PRIu64,
-               counted.unreliable, c->answers, c->lost_batches, c->sample_timeouts);
+               counted.unreliable, c->answers, c->unanswered_batches, c->sample_timeouts);
 }
 
 static void tell_left(void)

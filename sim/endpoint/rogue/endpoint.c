@@ -182,7 +182,7 @@ SUM(switches)
 SUM(replayed_pieces)
 SUM(resynchronised)
 SUM(resync_messages)
-SUM(lost_batches)
+SUM(unanswered_batches)
 SUM(sample_timeouts)
 SUM(answers)
 
@@ -196,7 +196,8 @@ static const struct oche_counter counter_rows[] = {
     COUNTER(replayed_pieces, "segments that were posted again on a shadow"),
     COUNTER(resynchronised, "queue pairs that were brought back, at each end"),
     COUNTER(resync_messages, "messages between libraries"),
-    COUNTER(lost_batches, "UC: batches whose answer was lost"),
+    COUNTER(unanswered_batches,
+            "UC: batches whose answer was lost, or came after they were given up"),
     COUNTER(sample_timeouts, "UC: times that all batches under way were given up"),
     COUNTER(answers, "UC: answers to the last verb of a batch"),
     {.name = "doubled_bytes",

@@ -178,7 +178,7 @@ static void a_lost_batch_halves_the_window(void **state)
         bench_complete(&bench, i);
     assert_int_equal(bench.ended_count, 1);
     answer(2, 0);
-    assert_int_equal(counts()->lost_batches, 2);
+    assert_int_equal(counts()->unanswered_batches, 2);
     assert_int_equal(counts()->samples, 1);
     assert_false(window()->slow_start);
     assert_true(rogue_quiet(bench.rogue));
@@ -188,7 +188,7 @@ static void a_lost_batch_halves_the_window(void **state)
     answer(1, 0);
     answer(2, 0);
     assert_int_equal(counts()->samples, 1);
-    assert_int_equal(counts()->lost_batches, 2);
+    assert_int_equal(counts()->unanswered_batches, 2);
     bench_close(&bench);
 }
 
@@ -226,7 +226,7 @@ static void all_answers_are_lost(void **state)
         bench_complete(&bench, 2 + i);
         assert_int_equal(bench.posted_count, 3 + i);
     }
-    assert_int_equal(counts()->lost_batches, 4);
+    assert_int_equal(counts()->unanswered_batches, 4);
     bench.now += 100 * OCHE_US;
     answer(5, 0);
     assert_int_equal(counts()->samples, 2);
@@ -294,7 +294,7 @@ static void no_more_batches_than_there_is_room_for(void **state)
             fail_msg("depth %u: %u batches under way", depths[i], seen);
         /* the newest answer finds its batch, and there is room again */
         answer(seen - 1, 0);
-        assert_int_equal(counts()->lost_batches, seen - 1);
+        assert_int_equal(counts()->unanswered_batches, seen - 1);
         assert_int_equal(counts()->samples, 1);
         bench_post(&bench, ROGUE_WRITE, 1, true);
         assert_true(bench.posted_count > seen);
