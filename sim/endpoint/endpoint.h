@@ -69,6 +69,11 @@ struct oche_endpoint {
      * of `host`, has no effect; NULL: it has one.
      */
     const char *(*idles)(const void *params, const char *key);
+    /*
+     * Optional: true if a flow may be completed before its data arrives. A run then goes on until
+     * the data of completed flows has arrived or is nowhere any more.
+     */
+    bool (*completes_early)(const void *params);
     void (*packets)(const struct oche_host_params *hosts, const void *params,
                     struct oche_endpoint_packets *out);
     /*

@@ -14,6 +14,7 @@ struct watcher {
     oche_progress_report *report;
     void *context;
     uint64_t windows;
+    uint32_t arrived; /* no data of flows before this one is waited for */
     bool done;
 };
 
@@ -24,6 +25,33 @@ static uint64_t flows_done(const struct oche_world *world)
     for (uint32_t s = 0; s < world->network.shard_count; s++)
         sum += world->network.shards[s].flows_completed;
     return sum;
+}
+
+/* True if all that was sent of the flow has arrived, or is known not to. */
+static bool is_over(const struct oche_world *world, uint32_t flow)
+{
+    const struct oche_flow_received *received = &world->flows.received[flow];
+
+    return received->delivered != OCHE_NEVER || received->passed_over ||
+           world->flows.sent[flow].failed != 0;
+}
+
+/*
+ * With all flows completed: true if no data of them may still arrive. What is not in the network
+ * any more was lost.
+ */
+static bool has_arrived(struct watcher *watcher)
+{
+    const struct oche_world *world = watcher->world;
+    const struct oche_endpoint *endpoint = world->config->endpoint;
+
+    if (endpoint == NULL || endpoint->completes_early == NULL ||
+        !endpoint->completes_early(oche_world_endpoint_params(world->config)))
+        return true;
+    while (watcher->arrived < world->flows.count && is_over(world, watcher->arrived))
+        watcher->arrived++;
+    return watcher->arrived == world->flows.count ||
+           oche_network_live_packets(&world->network) == 0;
 }
 
 static bool at_window_end(void *context, oche_time now)
@@ -42,7 +70,8 @@ static bool at_window_end(void *context, oche_time now)
         };
         watcher->report(watcher->context, &progress);
     }
-    if (world->config->run.stop_when_done && flows_done(world) == world->flows.count)
+    if (world->config->run.stop_when_done && flows_done(world) == world->flows.count &&
+        has_arrived(watcher))
         watcher->done = true;
     if (oche_world_pauses_look(world))
         watcher->done = true;

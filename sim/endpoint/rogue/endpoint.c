@@ -222,11 +222,28 @@ static void packets(const struct oche_host_params *hosts, const void *params,
     oche_endpoint_rnic.packets(hosts, NULL, out);
 }
 
+/* Verbs smaller than a packet are a packet each. */
 static void frames(const struct oche_host_params *hosts, const void *params, uint64_t bytes,
                    struct oche_frames *out)
 {
-    (void)params;
-    oche_endpoint_rnic.frames(hosts, NULL, bytes, out);
+    const uint64_t verb = ((const struct oche_rogue_params *)params)->verb_bytes;
+    struct oche_frames full, last;
+
+    if (verb == 0 || verb >= hosts->mtu_bytes || bytes <= verb) {
+        oche_endpoint_rnic.frames(hosts, NULL, bytes, out);
+        return;
+    }
+    *out = (struct oche_frames){.count = (bytes + verb - 1) / verb};
+    oche_endpoint_rnic.frames(hosts, NULL, verb, &full);
+    oche_endpoint_rnic.frames(hosts, NULL, bytes - (out->count - 1) * verb, &last);
+    out->first_bytes = out->middle_bytes = full.first_bytes;
+    out->last_bytes = last.first_bytes;
+}
+
+/* Over UC a flow is completed when the answer to its last batch is given up, if none has come. */
+static bool completes_early(const void *params)
+{
+    return ((const struct oche_rogue_params *)params)->library.transport == ROGUE_UC;
 }
 
 const struct oche_endpoint oche_endpoint_rogue = {
@@ -238,6 +255,7 @@ const struct oche_endpoint oche_endpoint_rogue = {
     .state_bytes = sizeof(struct oche_rogue),
     .check = check,
     .idles = idles,
+    .completes_early = completes_early,
     .packets = packets,
     .frames = frames,
     .create = oche_rogue_create,

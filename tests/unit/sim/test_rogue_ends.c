@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How flows of RoGUE end that share a connection: all of them, and at once, when the connection
- * fails; and on UC each one when its own last batch has been answered.
+ * fails; and on UC each one when its own last batch has been answered. And when runs end, and what
+ * the least time of a flow is.
  */
 #include "sim/endpoint/rogue/rogue_host.h"
 #include "sim/world/internal.h"
@@ -78,11 +79,63 @@ static void test_answered(void **state)
     }
 }
 
+static const struct oche_flow_received *run_impatient(const char *lost)
+{
+    open_world(0);
+    small_world_cc(&small, "transport", ROGUE_UC);
+    small_world_cc(&small, "uc_timeout", 20 * OCHE_US);
+    small_world_cc(&small, "least_base_rtt", OCHE_SEC);
+    small.losses[0].port = "host0";
+    small.losses[0].pattern = lost;
+    for (uint32_t i = 0; i < 2; i++)
+        flows[i] = small_flow(i, 2, 100000, 0);
+    small_world_run(&small, flows, 2);
+    return small.world->flows.received;
+}
+
+/* Batches are given up before their data has left the queue: the run waits for it. */
+static void test_last_data(void **state)
+{
+    const struct oche_flow_received *received = run_impatient(NULL);
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(received[i].delivered != OCHE_NEVER);
+        assert_true(received[i].delivered >= small.world->flows.sent[i].completed);
+    }
+    close_world();
+    /* The last packet is lost, which nobody will ever notice. */
+    received = run_impatient("98-200");
+    assert_true(received[0].delivered == OCHE_NEVER);
+    assert_true(received[1].delivered != OCHE_NEVER);
+    assert_true(small.world->network.now < small.config.run.duration);
+    close_world();
+}
+
+/* Verbs smaller than a packet need a packet each, with all headers. */
+static void test_small_verbs(void **state)
+{
+    const uint64_t bytes[] = {500, 501, 1000, 4000, 4499};
+    const uint64_t verb = 500;
+
+    (void)state;
+    for (size_t row = 0; row < OCHE_COUNT_OF(bytes); row++) {
+        open_world(verb);
+        flows[0] = small_flow(0, 1, bytes[row], 0);
+        small_world_run(&small, flows, 1);
+        assert_int_equal(small.world->flows.received[0].delivered,
+                         oche_world_ideal_time(small.world, 0));
+        close_world();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failed),
         cmocka_unit_test(test_answered),
+        cmocka_unit_test(test_last_data),
+        cmocka_unit_test(test_small_verbs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
