@@ -6,19 +6,19 @@
 
 #include "core/base.h"
 #include "lab/sweep/grid_text.h"
+#include "params/text_stream.h"
 
 char *oche_command_line(int argc, char **argv)
 {
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = oche_text_stream_open(&text, &bytes);
 
-    OCHE_GOT(out != NULL);
     fputs(argv[0], out); /* without quotes: argv[0] is two words, "oche sweep" */
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
         oche_shell_word(argv[i], out);
     }
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     return text;
 }

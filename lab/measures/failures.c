@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "params/figures.h"
+#include "params/text_stream.h"
 
 /* Prints the links that failed: "leaf0:spine1, leaf2:spine1". */
 static void print_links(const struct oche_world *world, const struct oche_world_failure *failure,
@@ -102,12 +103,11 @@ void oche_failures_take(struct oche_failures_outcome *failures, const struct och
     *failures = (struct oche_failures_outcome){.count = oche_world_failure_count(world)};
     if (failures->count == 0)
         return;
-    FILE *out = open_memstream(&failures->text, &bytes);
+    FILE *out = oche_text_stream_open(&failures->text, &bytes);
 
-    OCHE_GOT(out != NULL);
     for (uint32_t i = 0; i < failures->count; i++)
         print_failure(world, i, out);
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     failures->lost = totals->drops[OCHE_DROP_LINK_DOWN] + totals->drops[OCHE_DROP_NO_ROUTE] +
                      totals->cut_packets;
     take_row(&failures->hit, world, records, record_count, true);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/text_stream.h"
+
 /* True if the text needs no quotes, even inside brackets. */
 static bool is_plain(const char *text)
 {
@@ -75,11 +77,10 @@ const char *oche_flow_text_without(struct oche_document *document, const struct 
 {
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = oche_text_stream_open(&text, &bytes);
 
-    OCHE_GOT(out != NULL);
     write_node(node, without, out);
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     const char *kept = oche_document_print(document, "%s", text);
 
     free(text);

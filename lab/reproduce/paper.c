@@ -13,6 +13,7 @@
 
 #include "lab/reproduce/read.h"
 #include "params/error.h"
+#include "params/text_stream.h"
 
 /* ---- paper.yaml ---- */
 
@@ -156,12 +157,11 @@ struct oche_paper *oche_paper_open(const char *papers, const char *name, struct 
         size_t count;
         char **names = oche_papers_list(papers, &count, error), *list = NULL;
         size_t bytes;
-        FILE *out = open_memstream(&list, &bytes);
+        FILE *out = oche_text_stream_open(&list, &bytes);
 
-        OCHE_GOT(out != NULL);
         for (size_t i = 0; i < count; i++)
             fprintf(out, "%s%s", i > 0 ? ", " : "", names[i]);
-        OCHE_MUST(fclose(out) == 0);
+        oche_text_stream_close(out);
         if (names != NULL)
             oche_fail(error, "%s: no such paper in %s; there are: %s", name, papers, list);
         free(list);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/text_stream.h"
+
 struct pooled {
     char *key;
     char *text; /* the result as oche_point_write writes it */
@@ -87,14 +89,13 @@ static char *key_of(const struct oche_grid *grid, size_t point)
 {
     size_t count, bytes;
     char **sets = oche_grid_sets(grid, point, &count), *key = NULL;
-    FILE *out = open_memstream(&key, &bytes);
+    FILE *out = oche_text_stream_open(&key, &bytes);
 
-    OCHE_GOT(out != NULL);
     sort_sets(sets, count);
     fprintf(out, "%s", grid->scenario);
     for (size_t i = 0; i < count; i++)
         fprintf(out, "\n%s", sets[i]);
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     oche_grid_sets_free(sets, count);
     return key;
 }
@@ -109,7 +110,7 @@ bool oche_pool_expect(struct oche_pool *pool, const struct oche_grid *grid, size
     char *key = key_of(grid, point);
     char **there = tsearch(key, &pool->expected, compare_keys);
 
-    OCHE_MUST(there != NULL);
+    OCHE_GOT(there != NULL);
     if (*there == key)
         return true;
     free(key);
@@ -137,14 +138,13 @@ void oche_pool_put(struct oche_pool *pool, const struct oche_grid *grid, size_t 
 
     OCHE_GOT(entry != NULL);
     entry->key = key_of(grid, point);
-    FILE *out = open_memstream(&entry->text, &entry->bytes);
+    FILE *out = oche_text_stream_open(&entry->text, &entry->bytes);
 
-    OCHE_GOT(out != NULL);
-    OCHE_MUST(oche_point_write(result, out));
-    OCHE_MUST(fclose(out) == 0);
+    OCHE_MUST(oche_point_write(result, out)); /* it is memory that grows */
+    oche_text_stream_close(out);
     struct pooled **there = tsearch(entry, &pool->tree, compare_entries);
 
-    OCHE_MUST(there != NULL);
+    OCHE_GOT(there != NULL);
     if (*there != entry)
         free_entry(entry); /* the pool already has a result of this run */
 }
@@ -158,7 +158,7 @@ bool oche_pool_get(const struct oche_pool *pool, const struct oche_grid *grid, s
         return false;
     FILE *in = fmemopen(entry->text, entry->bytes, "r");
 
-    OCHE_MUST(in != NULL);
+    OCHE_GOT(in != NULL);
     OCHE_MUST(oche_point_read(result, in));
     fclose(in);
     return true;

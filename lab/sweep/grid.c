@@ -9,6 +9,7 @@
 
 #include "lab/fluid/outcome.h"
 #include "params/error.h"
+#include "params/text_stream.h"
 #include "params/units.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/world.h"
@@ -294,10 +295,9 @@ static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b,
     struct oche_grid_place y = oche_grid_place(grid, b * grid->repeats);
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = oche_text_stream_open(&text, &bytes);
     const char *between = "--vary ";
 
-    OCHE_GOT(out != NULL);
     for (size_t i = 0; i < grid->axis_count; i++) {
         const struct oche_axis *axis = &grid->axes[i];
 
@@ -307,7 +307,7 @@ static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b,
                 axis->values[y.value[i]]);
         between = " --vary ";
     }
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     oche_fail(error, "%s: both come to the same run; leave one out, or what overrides them", text);
     free(text);
 }

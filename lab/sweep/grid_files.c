@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/text_stream.h"
 #include "sim/scenario/scenario.h"
 
 struct files {
@@ -99,9 +100,8 @@ char *oche_grid_files(const struct oche_grid *grid)
     struct files files = {.count = 0};
     char *line = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&line, &bytes);
+    FILE *out = oche_text_stream_open(&line, &bytes);
 
-    OCHE_GOT(out != NULL);
     look_at(&files, grid, &(struct oche_grid_place){.repeat = 0});
     for (size_t a = 0; a < grid->axis_count; a++)
         for (size_t v = 1; v < grid->axes[a].count; v++) {
@@ -117,6 +117,6 @@ char *oche_grid_files(const struct oche_grid *grid)
         free(files.texts[i]);
     }
     free(files.texts);
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     return line;
 }

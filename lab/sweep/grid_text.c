@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/text_stream.h"
+
 void oche_shell_word(const char *text, FILE *out)
 {
     static const char plain[] =
@@ -29,9 +31,8 @@ char *oche_grid_text(const struct oche_grid *grid)
 {
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = oche_text_stream_open(&text, &bytes);
 
-    OCHE_GOT(out != NULL);
     for (size_t i = 0; i < grid->set_count; i++) {
         fputs("--set ", out);
         oche_shell_word(grid->sets[i], out);
@@ -41,20 +42,19 @@ char *oche_grid_text(const struct oche_grid *grid)
         const struct oche_axis *axis = &grid->axes[i];
         char *argument = NULL;
         size_t length;
-        FILE *word = open_memstream(&argument, &length);
+        FILE *word = oche_text_stream_open(&argument, &length);
 
-        OCHE_GOT(word != NULL);
         fprintf(word, "%s=", axis->key);
         for (size_t k = 0; k < axis->count; k++)
             fprintf(word, "%s%s", k > 0 ? "," : "", axis->values[k]);
-        OCHE_MUST(fclose(word) == 0);
+        oche_text_stream_close(word);
         fputs("--vary ", out);
         oche_shell_word(argument, out);
         fputc(' ', out);
         free(argument);
     }
     fprintf(out, "--repeat %" PRIu32, grid->repeats);
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     return text;
 }
 
@@ -62,17 +62,16 @@ char *oche_grid_command(const struct oche_grid *grid, size_t point)
 {
     char *text = NULL;
     size_t bytes, count;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = oche_text_stream_open(&text, &bytes);
     char **sets = oche_grid_sets(grid, point, &count);
 
-    OCHE_GOT(out != NULL);
     fputs("oche run ", out);
     oche_shell_word(grid->scenario, out);
     for (size_t i = 0; i < count; i++) {
         fputs(" --set ", out);
         oche_shell_word(sets[i], out);
     }
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     oche_grid_sets_free(sets, count);
     return text;
 }
@@ -82,12 +81,11 @@ char *oche_grid_label(const struct oche_grid *grid, size_t point)
     struct oche_grid_place place = oche_grid_place(grid, point);
     char *text = NULL;
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = oche_text_stream_open(&text, &bytes);
 
-    OCHE_GOT(out != NULL);
     for (size_t i = 0; i < grid->axis_count; i++)
         fprintf(out, "%s=%s, ", grid->axes[i].key, grid->axes[i].values[place.value[i]]);
     fprintf(out, "seed %" PRIu64, oche_grid_seed(grid, point));
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     return text;
 }

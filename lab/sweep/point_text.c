@@ -126,7 +126,7 @@ static bool read_metric(char *rest, struct oche_point_result *result)
     metric.name = strdup(rest);
     result->metrics =
         realloc(result->metrics, (result->metric_count + 1) * sizeof(*result->metrics));
-    OCHE_MUST(metric.name != NULL && result->metrics != NULL);
+    OCHE_GOT(metric.name != NULL && result->metrics != NULL);
     result->metrics[result->metric_count++] = metric;
     return true;
 }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "params/text_stream.h"
+
 #define SHOWN_ENDS 6 /* of a long cycle, the text shows the first 6 and the last 6 ports */
 
 static void *must(void *memory)
@@ -43,7 +45,7 @@ char *oche_circle_text(const struct oche_topology *topology, const struct oche_c
 {
     char *text = NULL, name[2 * OCHE_TOPOLOGY_NAME_BYTES];
     size_t bytes;
-    FILE *out = must(open_memstream(&text, &bytes));
+    FILE *out = oche_text_stream_open(&text, &bytes);
 
     for (uint32_t i = 0; i <= circle->count; i++) {
         if (circle->count > 2 * SHOWN_ENDS && i == SHOWN_ENDS) {
@@ -53,7 +55,7 @@ char *oche_circle_text(const struct oche_topology *topology, const struct oche_c
         oche_topology_global_name(topology, circle->ports[i % circle->count], name, sizeof(name));
         fprintf(out, "%s%s", i > 0 ? " → " : "", name);
     }
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     return text;
 }
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "params/text_stream.h"
+
 #include "sim/world/internal.h"
 
 /* Notes a flow whose path is a loop or a dead end. */
@@ -93,14 +95,13 @@ char *oche_route_faults_lost_text(const struct oche_world *world,
 
     if (faults->lost_flows == 0)
         return NULL;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = oche_text_stream_open(&text, &bytes);
 
-    OCHE_GOT(out != NULL);
     print_lost(world, faults, out);
     if (faults->lost_flows > 1)
         fprintf(out, "; nor can %u other%s", faults->lost_flows - 1,
                 faults->lost_flows > 2 ? "s" : "");
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     return text;
 }
 
