@@ -115,8 +115,8 @@ static int spawn_node(const char *script, const char *folder, int input, pid_t *
     posix_spawn_file_actions_t actions;
     int status;
 
-    OCHE_MUST(posix_spawn_file_actions_init(&actions) == 0);
-    OCHE_MUST(posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) == 0);
+    OCHE_GOT(posix_spawn_file_actions_init(&actions) == 0);
+    OCHE_GOT(posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) == 0);
     status = posix_spawnp(child, "node", &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     return status;

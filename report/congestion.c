@@ -7,7 +7,7 @@
 
 static struct json_object *place_json(sqlite3_stmt *row, double data_packets)
 {
-    struct json_object *place = json_object_new_object();
+    struct json_object *place = oche_json_object();
     const double packets = oche_report_real(row, 2), queueing = oche_report_real(row, 4);
     const double worst = oche_report_real(row, 5);
 
@@ -24,16 +24,15 @@ static struct json_object *place_json(sqlite3_stmt *row, double data_packets)
     oche_json_add(place, "worst_port",
                   oche_report_is_null(row, 6) ? NULL : oche_json_text(oche_report_text(row, 6)));
     oche_json_add(place, "queue_max",
-                  oche_report_is_null(row, 7)
-                      ? NULL
-                      : json_object_new_int64((int64_t)oche_report_u64(row, 7)));
+                  oche_report_is_null(row, 7) ? NULL
+                                              : oche_json_int((int64_t)oche_report_u64(row, 7)));
     oche_json_add(place, "pause_time", oche_json_exact(oche_report_real(row, 8) / 1e12));
     return place;
 }
 
 struct json_object *oche_report_congestion(struct oche_report_source *source)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row;
 
     if (!oche_report_has_column(source, "congestion", "place"))

@@ -13,7 +13,7 @@
 static struct json_object *way_json(struct oche_report_source *source, uint64_t flow,
                                     const char *way)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(
         source, "SELECT n.name, n.kind, p.port, p.deflected, p.lane, p.tokens, p.time_ps FROM "
                 "paths p JOIN nodes n ON n.id = p.node WHERE flow = ? AND way = ? ORDER BY hop");
@@ -23,12 +23,12 @@ static struct json_object *way_json(struct oche_report_source *source, uint64_t 
         sqlite3_bind_text(row, 2, way, -1, SQLITE_STATIC);
     }
     while (oche_report_row(source, row)) {
-        struct json_object *hop = json_object_new_object();
+        struct json_object *hop = oche_json_object();
 
         oche_json_add_text(hop, "node", oche_report_text(row, 0));
         oche_json_add_text(hop, "kind", oche_report_text(row, 1));
         oche_json_add_text(hop, "port", oche_report_text(row, 2));
-        oche_json_add(hop, "deflected", json_object_new_boolean(oche_report_u64(row, 3) != 0));
+        oche_json_add(hop, "deflected", oche_json_truth(oche_report_u64(row, 3) != 0));
         if (!oche_report_is_null(row, 4))
             oche_json_add_int(hop, "lane", oche_report_u64(row, 4));
         if (!oche_report_is_null(row, 5))
@@ -42,11 +42,11 @@ static struct json_object *way_json(struct oche_report_source *source, uint64_t 
 
 static struct json_object *listed_json(struct oche_report_source *source)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(source, shown_deflected);
 
     while (oche_report_row(source, row)) {
-        struct json_object *flow = json_object_new_object();
+        struct json_object *flow = oche_json_object();
         uint64_t id = oche_report_u64(row, 0);
 
         oche_json_add_int(flow, "flow", id);
@@ -69,7 +69,7 @@ static struct json_object *listed_json(struct oche_report_source *source)
 
 struct json_object *oche_report_deflections(struct oche_report_source *source)
 {
-    struct json_object *deflected = json_object_new_object();
+    struct json_object *deflected = oche_json_object();
     bool known =
         /* false: the file is from an earlier version */
         oche_report_has_column(source, "paths", "hop");
@@ -79,6 +79,6 @@ struct json_object *oche_report_deflections(struct oche_report_source *source)
                             : 0);
     oche_json_add_int(deflected, "deflections",
                       known ? oche_report_number(source, "SELECT count(*) FROM deflections") : 0);
-    oche_json_add(deflected, "listed", known ? listed_json(source) : json_object_new_array());
+    oche_json_add(deflected, "listed", known ? listed_json(source) : oche_json_array(0));
     return deflected;
 }

@@ -12,7 +12,7 @@
 /* Returns the claim's results in other readings of the paper. */
 static struct json_object *readings_json(struct oche_report_source *source, uint64_t claim)
 {
-    struct json_object *readings = json_object_new_array();
+    struct json_object *readings = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(
         source, "SELECT label, verdict, measured, low, high FROM readings WHERE claim = ? ORDER BY "
                 "rowid");
@@ -20,7 +20,7 @@ static struct json_object *readings_json(struct oche_report_source *source, uint
     if (row != NULL)
         sqlite3_bind_int64(row, 1, (sqlite3_int64)claim);
     while (oche_report_row(source, row)) {
-        struct json_object *reading = json_object_new_object();
+        struct json_object *reading = oche_json_object();
 
         oche_json_add_text(reading, "label", oche_report_text(row, 0));
         oche_json_add_text(reading, "verdict", oche_report_text(row, 1));
@@ -45,23 +45,22 @@ static struct json_object *claims_json(struct oche_report_source *source)
     static const char *const numbers[] = {"published", "measured", "low", "high", "spread"};
     const int text_count = OCHE_COUNT_OF(texts);
     const int number_count = OCHE_COUNT_OF(numbers);
-    struct json_object *claims = json_object_new_array();
+    struct json_object *claims = oche_json_array(0);
     /* The first files of schema 1 do not say whether a verdict is sure. */
     sqlite3_stmt *row = oche_report_query(source, oche_report_has_column(source, "claims", "unsure")
                                                       ? CLAIMS("unsure")
                                                       : CLAIMS("0"));
 
     while (oche_report_row(source, row)) {
-        struct json_object *claim = json_object_new_object();
+        struct json_object *claim = oche_json_object();
 
         for (int i = 0; i < text_count; i++)
             oche_json_add_text(claim, texts[i], oche_report_text(row, i));
         for (int i = 0; i < number_count; i++)
             oche_json_add(claim, numbers[i],
                           oche_json_exact(oche_report_real(row, text_count + i)));
-        oche_json_add(
-            claim, "unsure",
-            json_object_new_boolean(oche_report_u64(row, text_count + number_count) != 0));
+        oche_json_add(claim, "unsure",
+                      oche_json_truth(oche_report_u64(row, text_count + number_count) != 0));
         oche_json_add(claim, "readings",
                       readings_json(source, oche_report_u64(row, text_count + number_count + 1)));
         oche_json_push(claims, claim);
@@ -72,14 +71,14 @@ static struct json_object *claims_json(struct oche_report_source *source)
 /* Returns the points of a curve, each as [x, y, low, high]. */
 static struct json_object *curve_points(struct oche_report_source *source, uint64_t curve)
 {
-    struct json_object *points = json_object_new_array();
+    struct json_object *points = oche_json_array(0);
     sqlite3_stmt *row =
         oche_report_query(source, "SELECT x, y, low, high FROM curve_points WHERE curve = ?");
 
     if (row != NULL)
         sqlite3_bind_int64(row, 1, (sqlite3_int64)curve);
     while (oche_report_row(source, row)) {
-        struct json_object *point = json_object_new_array();
+        struct json_object *point = oche_json_array(0);
 
         for (int i = 0; i < 4; i++)
             oche_json_push_real(point, oche_report_real(row, i));
@@ -91,10 +90,10 @@ static struct json_object *curve_points(struct oche_report_source *source, uint6
 static struct json_object *curves_json(struct oche_report_source *source, sqlite3_stmt *row)
 {
     static const char *const texts[] = {"label", "kind", "x_name", "y_name", "x_unit", "y_unit"};
-    struct json_object *curves = json_object_new_array();
+    struct json_object *curves = oche_json_array(0);
 
     while (oche_report_row(source, row)) {
-        struct json_object *curve = json_object_new_object();
+        struct json_object *curve = oche_json_object();
 
         for (int i = 0; i < 6; i++)
             oche_json_add_text(curve, texts[i], oche_report_text(row, i));
@@ -111,12 +110,12 @@ enum { PLOT_KEYS = OCHE_COUNT_OF(plot_keys) };
 
 static struct json_object *plots_json(struct oche_report_source *source)
 {
-    struct json_object *plots = json_object_new_array();
+    struct json_object *plots = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(
         source, "SELECT title, x_name, x_scale, y_name, y_scale, id FROM plots ORDER BY id");
 
     while (oche_report_row(source, row)) {
-        struct json_object *plot = json_object_new_object();
+        struct json_object *plot = oche_json_object();
         sqlite3_stmt *curves = oche_report_query(source, CURVES("WHERE plot = ?"));
 
         for (int i = 0; i < PLOT_KEYS; i++)
@@ -132,7 +131,7 @@ static struct json_object *plots_json(struct oche_report_source *source)
 /* Returns the only plot of a file of schema 1, whose axes are described in the table info. */
 static struct json_object *only_plot_json(struct oche_report_source *source)
 {
-    struct json_object *plots = json_object_new_array(), *plot = json_object_new_object();
+    struct json_object *plots = oche_json_array(0), *plot = oche_json_object();
 
     for (int i = 0; i < PLOT_KEYS; i++) {
         char *value = i > 0 ? oche_report_info(source, plot_keys[i]) : NULL;
@@ -147,7 +146,7 @@ static struct json_object *only_plot_json(struct oche_report_source *source)
 
 static struct json_object *differences_json(struct oche_report_source *source)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(source, "SELECT text FROM differences ORDER BY id");
 
     while (oche_report_row(source, row))

@@ -61,7 +61,7 @@ static struct json_object *range_json(const struct flows *flows, uint64_t from, 
 {
     struct oche_sample times = {0}, slowdowns = {0}, goodputs = {0};
     uint64_t started = 0, failed = 0, bytes = 0;
-    struct json_object *range = json_object_new_object();
+    struct json_object *range = oche_json_object();
 
     for (size_t i = 0; i < flows->count; i++) {
         const struct flow *flow = &flows->list[i];
@@ -80,7 +80,7 @@ static struct json_object *range_json(const struct flows *flows, uint64_t from, 
             oche_sample_add(&slowdowns, flow->slowdown);
     }
     oche_json_add_int(range, "from", from);
-    oche_json_add(range, "to", to == ALL ? NULL : json_object_new_int64((int64_t)to));
+    oche_json_add(range, "to", to == ALL ? NULL : oche_json_int((int64_t)to));
     oche_json_add_int(range, "started", started);
     oche_json_add_int(range, "delivered", times.count);
     oche_json_add_int(range, "failed", failed);
@@ -130,8 +130,8 @@ static void push_unless_empty(struct json_object *list, struct json_object *rang
 struct json_object *oche_report_flows(struct oche_report_source *source)
 {
     struct flows flows = {0};
-    struct json_object *all = json_object_new_object(), *ranges = json_object_new_array(),
-                       *fine = json_object_new_array();
+    struct json_object *all = oche_json_object(), *ranges = oche_json_array(0),
+                       *fine = oche_json_array(0);
 
     read_flows(source, &flows);
     for (unsigned i = 0; i < RANGES; i++)

@@ -13,6 +13,26 @@ static struct json_object *made(struct json_object *object)
     return object;
 }
 
+struct json_object *oche_json_object(void)
+{
+    return made(json_object_new_object());
+}
+
+struct json_object *oche_json_array(int count)
+{
+    return made(count > 0 ? json_object_new_array_ext(count) : json_object_new_array());
+}
+
+struct json_object *oche_json_int(int64_t value)
+{
+    return made(json_object_new_int64(value));
+}
+
+struct json_object *oche_json_truth(bool value)
+{
+    return made(json_object_new_boolean(value));
+}
+
 static struct json_object *number(double value, int digits)
 {
     char text[32];
@@ -40,7 +60,7 @@ struct json_object *oche_json_text(const char *text)
 
 void oche_json_add(struct json_object *object, const char *key, struct json_object *value)
 {
-    OCHE_MUST(json_object_object_add(object, key, value) == 0);
+    OCHE_GOT(json_object_object_add(object, key, value) == 0);
 }
 
 void oche_json_add_text(struct json_object *object, const char *key, const char *text)
@@ -57,12 +77,12 @@ void oche_json_add_int(struct json_object *object, const char *key, uint64_t val
 {
     int64_t fits = value > INT64_MAX ? INT64_MAX : (int64_t)value;
 
-    oche_json_add(object, key, made(json_object_new_int64(fits)));
+    oche_json_add(object, key, oche_json_int(fits));
 }
 
 void oche_json_push(struct json_object *array, struct json_object *value)
 {
-    OCHE_MUST(json_object_array_add(array, value) == 0);
+    OCHE_GOT(json_object_array_add(array, value) == 0);
 }
 
 void oche_json_push_real(struct json_object *array, double value)
@@ -73,10 +93,16 @@ void oche_json_push_real(struct json_object *array, double value)
 char *oche_json_for_html(struct json_object *json, size_t *bytes)
 {
     static const char escape[] = "\\u003c";
-    size_t length, extra = 0;
+    size_t before, length, extra = 0;
+
+    /*
+     * json-c leaves out what it finds no memory for, and does not say so. Nothing is left out if
+     * the text ends, and is as long a second time, when its memory is there.
+     */
+    OCHE_GOT(json_object_to_json_string_length(json, JSON_C_TO_STRING_PLAIN, &before) != NULL);
     const char *text = json_object_to_json_string_length(json, JSON_C_TO_STRING_PLAIN, &length);
 
-    OCHE_GOT(text != NULL);
+    OCHE_GOT(text != NULL && length == before && length > 0 && text[length - 1] == '}');
     for (size_t i = 0; i < length; i++)
         extra += text[i] == '<' ? sizeof(escape) - 2 : 0;
     char *out = malloc(length + extra + 1), *to = out;

@@ -10,6 +10,11 @@
 
 #include "core/base.h"
 
+/* These return a new object, array (with room for `count` values; 0: unknown), number or truth. */
+struct json_object *oche_json_object(void);
+struct json_object *oche_json_array(int count);
+struct json_object *oche_json_int(int64_t value);
+struct json_object *oche_json_truth(bool value);
 /* Returns a number with five significant digits; null if it is not finite. */
 struct json_object *oche_json_real(double value);
 /*

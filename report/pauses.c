@@ -10,17 +10,16 @@
 /* Returns the nodes of the forest of PAUSEs that are shown, each after its parent. */
 static struct json_object *tree_json(struct oche_report_source *source)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(source, shown_pauses);
 
     while (oche_report_row(source, row)) {
-        struct json_object *node = json_object_new_object();
+        struct json_object *node = oche_json_object();
 
         oche_json_add_int(node, "id", oche_report_u64(row, 0));
-        oche_json_add(node, "parent",
-                      oche_report_is_null(row, 1)
-                          ? NULL
-                          : json_object_new_int64((int64_t)oche_report_u64(row, 1)));
+        oche_json_add(
+            node, "parent",
+            oche_report_is_null(row, 1) ? NULL : oche_json_int((int64_t)oche_report_u64(row, 1)));
         oche_json_add(node, "port",
                       oche_report_is_null(row, 2) ? NULL
                                                   : oche_json_text(oche_report_text(row, 2)));
@@ -30,7 +29,7 @@ static struct json_object *tree_json(struct oche_report_source *source)
         oche_json_add(node, "first_s", oche_json_exact(oche_report_real(row, 6) / 1e12));
         oche_json_add(node, "last_s", oche_json_exact(oche_report_real(row, 7) / 1e12));
         oche_json_add_int(node, "senders", oche_report_u64(row, 8));
-        oche_json_add(node, "returns", json_object_new_boolean(oche_report_u64(row, 9) != 0));
+        oche_json_add(node, "returns", oche_json_truth(oche_report_u64(row, 9) != 0));
         oche_json_add_int(node, "branches", oche_report_u64(row, 10));
         oche_json_push(list, node);
     }
@@ -39,11 +38,11 @@ static struct json_object *tree_json(struct oche_report_source *source)
 
 static struct json_object *victims_json(struct oche_report_source *source)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(source, shown_victims);
 
     while (oche_report_row(source, row)) {
-        struct json_object *flow = json_object_new_object();
+        struct json_object *flow = oche_json_object();
 
         oche_json_add_int(flow, "id", oche_report_u64(row, 0));
         oche_json_add_text(flow, "src", oche_report_text(row, 1));
@@ -53,7 +52,7 @@ static struct json_object *victims_json(struct oche_report_source *source)
         oche_json_add(flow, "held_s", oche_json_exact(oche_report_real(row, 5) / 1e12));
         oche_json_add(flow, "lost_s", oche_json_exact(oche_report_real(row, 6) / 1e12));
         oche_json_add_text(flow, "root", oche_report_text(row, 7));
-        oche_json_add(flow, "victim", json_object_new_boolean(oche_report_u64(row, 8) != 0));
+        oche_json_add(flow, "victim", oche_json_truth(oche_report_u64(row, 8) != 0));
         oche_json_push(list, flow);
     }
     return list;
@@ -61,7 +60,7 @@ static struct json_object *victims_json(struct oche_report_source *source)
 
 static struct json_object *deadlock_json(struct oche_report_source *source)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(source, "SELECT port FROM deadlock ORDER BY position");
 
     while (oche_report_row(source, row))
@@ -71,7 +70,7 @@ static struct json_object *deadlock_json(struct oche_report_source *source)
 
 struct json_object *oche_report_pauses(struct oche_report_source *source)
 {
-    struct json_object *pauses = json_object_new_object();
+    struct json_object *pauses = oche_json_object();
 
     oche_json_add_int(
         pauses, "hot_spots",

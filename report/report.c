@@ -126,7 +126,7 @@ static const char *text_of(struct json_object *object, const char *key)
 
 static struct json_object *document_of(const char *kind)
 {
-    struct json_object *document = json_object_new_object();
+    struct json_object *document = oche_json_object();
 
     oche_json_add_text(document, "kind", kind);
     return document;
@@ -146,7 +146,7 @@ static void add_run(struct json_object *documents, struct json_object *run)
             return;
         }
     }
-    struct json_object *document = document_of("runs"), *runs = json_object_new_array();
+    struct json_object *document = document_of("runs"), *runs = oche_json_array(0);
 
     oche_json_add_text(document, "scenario", scenario);
     oche_json_push(runs, run);
@@ -220,7 +220,7 @@ char *oche_report_data(const char *place, const char *program, const char *comma
                        struct oche_error *error)
 {
     struct files files = {0};
-    struct json_object *data, *documents = json_object_new_array();
+    struct json_object *data, *documents = oche_json_array(0);
     char *text = NULL;
     size_t skip;
     bool ok = find_in(place, &files, &skip, error);
@@ -232,7 +232,7 @@ char *oche_report_data(const char *place, const char *program, const char *comma
         oche_fail(error, "%s: has no results; " GIVE, place);
         ok = false;
     }
-    data = json_object_new_object();
+    data = oche_json_object();
     oche_json_add_text(data, "program", program);
     oche_json_add_text(data, "command", command);
     oche_json_add(data, "grid", oche_sample_grid_json());

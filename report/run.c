@@ -8,19 +8,19 @@
 
 static struct json_object *number_json(double value)
 {
-    return value == floor(value) && fabs(value) < 1e15 ? json_object_new_int64((int64_t)value)
+    return value == floor(value) && fabs(value) < 1e15 ? oche_json_int((int64_t)value)
                                                        : oche_json_exact(value);
 }
 
 /* Returns all metrics as {name: [value, unit], …}. */
 static struct json_object *metrics_json(struct oche_report_source *source)
 {
-    struct json_object *metrics = json_object_new_object();
+    struct json_object *metrics = oche_json_object();
     sqlite3_stmt *row = oche_report_query(
         source, "SELECT name, value, unit FROM metrics JOIN metric_names USING (name)");
 
     while (oche_report_row(source, row)) {
-        struct json_object *metric = json_object_new_array();
+        struct json_object *metric = oche_json_array(0);
 
         oche_json_push(metric, number_json(oche_report_real(row, 1)));
         oche_json_push(metric, oche_json_text(oche_report_text(row, 2)));
@@ -31,7 +31,7 @@ static struct json_object *metrics_json(struct oche_report_source *source)
 
 struct json_object *oche_report_run(struct oche_report_source *source)
 {
-    struct json_object *run = json_object_new_object();
+    struct json_object *run = oche_json_object();
 
     if (!oche_report_is_of_schema(source, OCHE_RESULTS_SCHEMA, OCHE_RESULTS_SCHEMA, "oche run"))
         return run;

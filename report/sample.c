@@ -80,7 +80,7 @@ uint32_t oche_sample_grid(uint32_t number)
 
 struct json_object *oche_sample_grid_json(void)
 {
-    struct json_object *grid = json_object_new_array_ext(OCHE_SAMPLE_GRID);
+    struct json_object *grid = oche_json_array(OCHE_SAMPLE_GRID);
 
     for (uint32_t i = 0; i < OCHE_SAMPLE_GRID; i++)
         oche_json_push_real(grid, oche_sample_grid(i) / 1000.0);
@@ -89,7 +89,7 @@ struct json_object *oche_sample_grid_json(void)
 
 struct json_object *oche_sample_curve_json(const struct oche_sample *sample)
 {
-    struct json_object *curve = json_object_new_array_ext(OCHE_SAMPLE_GRID);
+    struct json_object *curve = oche_json_array(OCHE_SAMPLE_GRID);
 
     for (uint32_t i = 0; i < OCHE_SAMPLE_GRID; i++)
         oche_json_push_real(curve, oche_sample_percentile(sample, oche_sample_grid(i)));
@@ -99,7 +99,7 @@ struct json_object *oche_sample_curve_json(const struct oche_sample *sample)
 struct json_object *oche_sample_summary_json(const struct oche_sample *sample)
 {
     static const uint32_t shown[] = {50000, 90000, 99000, 99900, WHOLE};
-    struct json_object *summary = json_object_new_array_ext(6);
+    struct json_object *summary = oche_json_array(6);
 
     for (size_t i = 0; i < OCHE_COUNT_OF(shown); i++)
         oche_json_push(summary, oche_json_exact(oche_sample_percentile(sample, shown[i])));

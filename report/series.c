@@ -34,7 +34,7 @@ enum line { MEAN, LEAST, MOST };
 
 static struct json_object *line_json(const struct oche_span *spans, size_t count, enum line line)
 {
-    struct json_object *list = json_object_new_array_ext((int)count + 1);
+    struct json_object *list = oche_json_array((int)count + 1);
 
     for (size_t i = 0; i < count; i++)
         oche_json_push_real(list, line == MEAN    ? spans[i].mean
@@ -91,11 +91,11 @@ static void add_samples(struct oche_report_source *source, uint64_t id, bool spr
 
 struct json_object *oche_report_series(struct oche_report_source *source)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(source, shown_series);
 
     while (oche_report_row(source, row)) {
-        struct json_object *series = json_object_new_object();
+        struct json_object *series = oche_json_object();
         const char *name = oche_report_text(row, 1), *entity = oche_report_text(row, 2);
         bool spread = strcmp(name, "queue") == 0 || strcmp(entity, "all") == 0;
 
@@ -138,8 +138,8 @@ static bool intervals(struct oche_report_source *source, double *start_ps, doubl
 static struct json_object *held_port(struct oche_report_source *source, uint64_t series,
                                      double start_ps, double step_ps, size_t count, size_t width)
 {
-    struct json_object *port = json_object_new_object(), *at = json_object_new_array(),
-                       *share = json_object_new_array();
+    struct json_object *port = oche_json_object(), *at = oche_json_array(0),
+                       *share = oche_json_array(0);
     size_t spans = (count + width - 1) / width;
     double *sum = calloc(spans, sizeof(*sum));
     sqlite3_stmt *row =
@@ -158,7 +158,7 @@ static struct json_object *held_port(struct oche_report_source *source, uint64_t
     for (size_t i = 0; i < spans; i++) {
         if (sum[i] <= 0)
             continue;
-        oche_json_push(at, json_object_new_int64((int64_t)i));
+        oche_json_push(at, oche_json_int((int64_t)i));
         oche_json_push(share, oche_json_real(round(sum[i] * 1000) / 1000));
     }
     oche_json_add(port, "at", at);
@@ -178,8 +178,8 @@ static struct json_object *timeline(struct oche_report_source *source)
     size_t width = oche_span_width(count, OCHE_REPORT_SPANS / 2);
     sqlite3_stmt *row = oche_report_query(source, held_ports);
 
-    line = json_object_new_object();
-    ports = json_object_new_array();
+    line = oche_json_object();
+    ports = oche_json_array(0);
     while (oche_report_row(source, row)) {
         double held_ps = oche_report_real(row, 2) * step_ps;
 
@@ -207,7 +207,7 @@ static struct json_object *timeline(struct oche_report_source *source)
 
 struct json_object *oche_report_held(struct oche_report_source *source)
 {
-    struct json_object *held = json_object_new_object();
+    struct json_object *held = oche_json_object();
 
     oche_json_add(held, "timeline", timeline(source));
     return held;
@@ -234,7 +234,7 @@ static double weighted(const struct bucket *buckets, size_t count, double total,
 static void add_curve(struct json_object *queue, const struct bucket *buckets, size_t count)
 {
     static const uint32_t shown[] = {50000, 90000, 99000, 99900, 100000};
-    struct json_object *curve = json_object_new_array(), *summary = json_object_new_array();
+    struct json_object *curve = oche_json_array(0), *summary = oche_json_array(0);
     double total = 0, mean = 0, below = 0;
     size_t at = 0;
 
@@ -257,11 +257,11 @@ static void add_curve(struct json_object *queue, const struct bucket *buckets, s
 
 struct json_object *oche_report_queues(struct oche_report_source *source)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(source, watched_queues);
 
     while (oche_report_row(source, row)) {
-        struct json_object *queue = json_object_new_object();
+        struct json_object *queue = oche_json_object();
         struct bucket *buckets = NULL;
         size_t count = 0, capacity = 0;
         sqlite3_stmt *inner = oche_report_query(

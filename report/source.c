@@ -150,7 +150,7 @@ char *oche_report_info(struct oche_report_source *source, const char *key)
 
 struct json_object *oche_report_info_json(struct oche_report_source *source)
 {
-    struct json_object *info = json_object_new_object();
+    struct json_object *info = oche_json_object();
     sqlite3_stmt *statement = oche_report_query(source, "SELECT key, value FROM info ORDER BY key");
 
     while (oche_report_row(source, statement))
@@ -160,16 +160,16 @@ struct json_object *oche_report_info_json(struct oche_report_source *source)
 
 struct json_object *oche_report_parameters_json(struct oche_report_source *source)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *statement =
         oche_report_query(source, "SELECT key, value, unit, given FROM parameters ORDER BY key");
 
     while (oche_report_row(source, statement)) {
-        struct json_object *row = json_object_new_array();
+        struct json_object *row = oche_json_array(0);
 
         for (int i = 0; i < 3; i++)
             oche_json_push(row, oche_json_text(oche_report_text(statement, i)));
-        oche_json_push(row, json_object_new_int64(oche_report_u64(statement, 3) != 0));
+        oche_json_push(row, oche_json_int(oche_report_u64(statement, 3) != 0));
         oche_json_push(list, row);
     }
     return list;

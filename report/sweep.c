@@ -57,7 +57,7 @@ struct sweep {
 
 static struct json_object *axis_values(struct oche_report_source *source, uint64_t axis)
 {
-    struct json_object *values = json_object_new_array();
+    struct json_object *values = oche_json_array(0);
     sqlite3_stmt *row =
         oche_report_query(source, "SELECT value FROM axis_values WHERE axis = ? ORDER BY number");
 
@@ -70,12 +70,12 @@ static struct json_object *axis_values(struct oche_report_source *source, uint64
 
 static struct json_object *read_axes(struct sweep *sweep)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row = oche_report_query(sweep->source, "SELECT id, key FROM axes ORDER BY id");
 
     sweep->places = 1;
     while (oche_report_row(sweep->source, row)) {
-        struct json_object *axis = json_object_new_object();
+        struct json_object *axis = oche_json_object();
         uint64_t id = oche_report_u64(row, 0);
         struct json_object *values = axis_values(sweep->source, id);
         size_t count = json_object_array_length(values);
@@ -175,17 +175,17 @@ static void number_combinations(struct sweep *sweep)
 /* Returns, for each axis, the number of the value that each combination has on the axis. */
 static struct json_object *combinations_json(const struct sweep *sweep)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     size_t unit = sweep->places;
 
     for (size_t i = 0; i < sweep->axis_count; i++) {
-        struct json_object *numbers = json_object_new_array();
+        struct json_object *numbers = oche_json_array(0);
 
         unit /= sweep->axes[i].values;
         for (size_t k = 0; k < sweep->combinations; k++) {
             size_t number = sweep->places_used[k] / unit % sweep->axes[i].values;
 
-            oche_json_push(numbers, json_object_new_int64((int64_t)number));
+            oche_json_push(numbers, oche_json_int((int64_t)number));
         }
         oche_json_push(list, numbers);
     }
@@ -195,7 +195,7 @@ static struct json_object *combinations_json(const struct sweep *sweep)
 /* Counts the finished points by combination, and lists the other points one by one. */
 static void add_statuses(struct sweep *sweep, struct json_object *json)
 {
-    struct json_object *done = json_object_new_array(), *listed = json_object_new_array();
+    struct json_object *done = oche_json_array(0), *listed = oche_json_array(0);
     uint64_t *count = calloc(sweep->combinations + 1, sizeof(*count)), not_done = 0;
     sqlite3_stmt *row = oche_report_query(
         sweep->source, "SELECT id, repeat, seed, status, error FROM points WHERE status != 'done' "
@@ -205,7 +205,7 @@ static void add_statuses(struct sweep *sweep, struct json_object *json)
     for (size_t i = 0; i < sweep->point_count; i++)
         count[sweep->points[i].place] += sweep->points[i].done;
     for (size_t i = 0; i < sweep->combinations; i++)
-        oche_json_push(done, json_object_new_int64((int64_t)count[i]));
+        oche_json_push(done, oche_json_int((int64_t)count[i]));
     free(count);
     while (oche_report_row(sweep->source, row)) {
         const struct point *point = find_point(sweep, oche_report_u64(row, 0));
@@ -213,7 +213,7 @@ static void add_statuses(struct sweep *sweep, struct json_object *json)
 
         if (point == NULL || ++not_done > MOST_LISTED)
             continue;
-        one = json_object_new_object();
+        one = oche_json_object();
         oche_json_add_int(one, "point", point->id);
         oche_json_add_int(one, "combination", point->place);
         oche_json_add_int(one, "repeat", oche_report_u64(row, 1));
@@ -274,7 +274,7 @@ static struct json_object *statistics_json(const struct sweep *sweep, const char
                                            const char *unit, const char *help)
 {
     static const char *const keys[] = {"count", "mean", "deviation", "least", "most"};
-    struct json_object *json = json_object_new_object();
+    struct json_object *json = oche_json_object();
     bool spread = has_spread(sweep), gaps = has_gaps(sweep);
 
     oche_json_add_text(json, "name", name);
@@ -285,7 +285,7 @@ static struct json_object *statistics_json(const struct sweep *sweep, const char
 
         if ((key == 0 && !gaps) || (key > 1 && !spread))
             continue;
-        list = json_object_new_array();
+        list = oche_json_array(0);
         for (size_t i = 0; i < sweep->combinations; i++) {
             const struct statistic *s = &sweep->statistics[i];
             const double values[] = {(double)s->count, s->mean,
@@ -301,7 +301,7 @@ static struct json_object *statistics_json(const struct sweep *sweep, const char
 
 static struct json_object *metrics_json(struct sweep *sweep)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     size_t bytes = (sweep->combinations + 1) * sizeof(*sweep->statistics);
     char *name = NULL, *unit = NULL, *help = NULL;
     sqlite3_stmt *row = oche_report_query(
@@ -360,14 +360,14 @@ static size_t shown_number(uint64_t thousandth)
  */
 static struct json_object *curves_json(const struct sweep *sweep)
 {
-    struct json_object *curves = json_object_new_array();
+    struct json_object *curves = oche_json_array(0);
 
     for (size_t i = 0; i < sweep->combinations; i++) {
         const struct statistic *statistics = &sweep->statistics[i * SHOWN];
         struct json_object *curve = NULL;
 
         if (statistics[SHOWN - 1].count > 0)
-            curve = json_object_new_array();
+            curve = oche_json_array(0);
         for (size_t k = 0; curve != NULL && k < SHOWN; k++)
             oche_json_push_real(curve, statistics[k].count > 0 ? statistics[k].mean : NAN);
         oche_json_push(curves, curve);
@@ -378,7 +378,7 @@ static struct json_object *curves_json(const struct sweep *sweep)
 static struct json_object *distribution_json(struct sweep *sweep, const char *name,
                                              const char *unit)
 {
-    struct json_object *json = json_object_new_object(), *at = json_object_new_array();
+    struct json_object *json = oche_json_object(), *at = oche_json_array(0);
     size_t bytes = (sweep->combinations + 1) * SHOWN * sizeof(*sweep->statistics);
     sqlite3_stmt *row = oche_report_query(
         sweep->source, "SELECT point, thousandth, value FROM distributions WHERE name = ?");
@@ -408,7 +408,7 @@ static struct json_object *distribution_json(struct sweep *sweep, const char *na
 
 static struct json_object *distributions_json(struct sweep *sweep)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
     sqlite3_stmt *row;
 
     if (sweep->combinations > MOST_CURVES)
@@ -424,7 +424,7 @@ static struct json_object *distributions_json(struct sweep *sweep)
 struct json_object *oche_report_sweep(struct oche_report_source *source)
 {
     struct sweep sweep = {.source = source};
-    struct json_object *json = json_object_new_object();
+    struct json_object *json = oche_json_object();
 
     if (!oche_report_is_of_schema(source, OCHE_SWEEP_OLDEST, OCHE_SWEEP_SCHEMA,
                                   "oche sweep or oche reproduce"))

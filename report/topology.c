@@ -223,11 +223,11 @@ static void group_links(struct network *network)
 
 static struct json_object *groups_json(const struct network *network)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
 
     for (size_t i = 0; i < network->node_count;) {
         const struct node *node = &network->nodes[i];
-        struct json_object *group = json_object_new_object();
+        struct json_object *group = oche_json_object();
         size_t end = i;
 
         while (end < network->node_count && network->nodes[end].group == node->group)
@@ -263,7 +263,7 @@ static void take(struct use *sum, double value, const char *port)
 
 static struct json_object *use_json(const struct use *sum, size_t count)
 {
-    struct json_object *json = json_object_new_array();
+    struct json_object *json = oche_json_array(0);
 
     oche_json_push_real(json, sum->sum / (double)count);
     oche_json_push_real(json, sum->most);
@@ -273,7 +273,7 @@ static struct json_object *use_json(const struct use *sum, size_t count)
 
 static struct json_object *links_json(const struct network *network)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = oche_json_array(0);
 
     for (size_t i = 0; i < network->link_count;) {
         const struct link *first = &network->links[i];
@@ -290,7 +290,7 @@ static struct json_object *links_json(const struct network *network)
         }
         if (first->a == first->b)
             continue; /* the link is within a group */
-        struct json_object *json = json_object_new_object();
+        struct json_object *json = oche_json_object();
 
         oche_json_add_int(json, "a", first->a);
         oche_json_add_int(json, "b", first->b);
@@ -306,7 +306,7 @@ static struct json_object *links_json(const struct network *network)
 struct json_object *oche_report_topology(struct oche_report_source *source)
 {
     struct network network = {0};
-    struct json_object *json = json_object_new_object();
+    struct json_object *json = oche_json_object();
 
     read_nodes(source, &network);
     read_links(source, &network);
