@@ -2,6 +2,7 @@
 /* Finds the commit by running git, without a shell, or by reading the installed list. */
 #include "lab/reproduce/tolerances.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <spawn.h>
@@ -12,39 +13,54 @@
 #include <unistd.h>
 
 #include "lab/reproduce/digest.h"
+#include "params/text_stream.h"
 
 extern char **environ;
 
 #define MOST_COMMITS 1000 /* most commits of a file to examine */
+/* That git cannot run now must not pass for claims that were never committed. */
+#define NOTHING_LEFT OCHE_OUT_OF_MEMORY ", processes or descriptors"
 
-/* Returns the output of a program (malloc'd); NULL if it cannot be run or fails. */
+/* Starts a program. Returns -1 if there is none. */
+static pid_t start(const char *const *command, const posix_spawn_file_actions_t *actions)
+{
+    pid_t child = -1;
+    const int refused =
+        posix_spawnp(&child, command[0], actions, NULL, (char *const *)(uintptr_t)command, environ);
+
+    if (refused == EAGAIN || refused == ENOMEM || refused == EMFILE || refused == ENFILE)
+        oche_panic(__FILE__, __LINE__, NOTHING_LEFT);
+    return refused == 0 ? child : -1;
+}
+
+/* Returns the output of a program (malloc'd); NULL if there is no such program, or it fails. */
 static char *output_of(const char *const *command)
 {
     posix_spawn_file_actions_t actions;
     int ends[2], status = 1;
-    pid_t child = -1;
+    pid_t child;
     char *text = NULL, buffer[4096];
     size_t bytes;
     ssize_t got;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return NULL;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    if (posix_spawnp(&child, command[0], &actions, NULL, (char *const *)(uintptr_t)command,
-                     environ) != 0)
-        child = -1;
+        oche_panic(__FILE__, __LINE__, NOTHING_LEFT);
+    OCHE_GOT(posix_spawn_file_actions_init(&actions) == 0 &&
+             posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) == 0 &&
+             posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) ==
+                 0);
+    child = start(command, &actions);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = oche_text_stream_open(&text, &bytes);
 
-    OCHE_GOT(out != NULL);
     while (child != -1 && (got = read(ends[0], buffer, sizeof(buffer))) > 0)
         fwrite(buffer, 1, (size_t)got, out);
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     close(ends[0]);
-    if (child != -1 && waitpid(child, &status, 0) == child && status == 0)
+    while (child != -1 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (child != -1 && status == 0)
         return text;
     free(text);
     return NULL;
@@ -105,6 +121,7 @@ static char *ask_git(const struct oche_study *study)
             break;
         free(fixed);
         fixed = strdup(commit);
+        OCHE_GOT(fixed != NULL);
     }
     if (fixed == NULL && log != NULL && log[0] != '\0')
         fixed = strdup(OCHE_NOT_COMMITTED);
@@ -140,5 +157,8 @@ char *oche_tolerances_commit(const struct oche_study *study)
 
     if (commit == NULL && study->paper != NULL)
         commit = ask_list(study);
-    return commit != NULL ? commit : strdup(OCHE_NOT_COMMITTED);
+    if (commit == NULL)
+        commit = strdup(OCHE_NOT_COMMITTED);
+    OCHE_GOT(commit != NULL);
+    return commit;
 }
