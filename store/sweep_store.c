@@ -425,15 +425,30 @@ struct oche_sweep_store *oche_sweep_store_open(const char *path,
     return store;
 }
 
+bool oche_sweep_store_settle(struct oche_sweep_store *store, struct oche_error *error)
+{
+    int status = SQLITE_OK;
+
+    if (!store->failed)
+        status = sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    /* while another process reads, the log remains beside the file */
+    if (status != SQLITE_OK && status != SQLITE_BUSY && status != SQLITE_LOCKED)
+        fail(store);
+    if (store->failed)
+        *error = store->error;
+    return !store->failed;
+}
+
 void oche_sweep_store_close(struct oche_sweep_store *store)
 {
+    struct oche_error ignored;
+
     if (store == NULL)
         return;
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(store->use[i]);
-    /* this fails while another process reads; the log then remains beside the file */
     if (store->database != NULL)
-        sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+        oche_sweep_store_settle(store, &ignored);
     sqlite3_close(store->database);
     if (store->lock >= 0)
         close(store->lock);
@@ -701,6 +716,13 @@ void oche_sweep_store_difference(struct oche_sweep_store *store, const char *tex
 
 /* ---- reading, during the sweep ---- */
 
+/* Notices a reading that has ended before the last row. */
+static void end_reading(struct oche_sweep_store *store, sqlite3_stmt *list)
+{
+    if (list != NULL && sqlite3_reset(list) != SQLITE_OK)
+        fail(store);
+}
+
 size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t count)
 {
     sqlite3_stmt *list = row(store, LIST_DONE);
@@ -715,8 +737,7 @@ size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t 
             found++;
         }
     }
-    if (list != NULL)
-        sqlite3_reset(list);
+    end_reading(store, list);
     return found;
 }
 
@@ -743,7 +764,7 @@ void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, d
         if (point >= 0 && (size_t)point < count)
             values[point] = real_of(list, 1);
     }
-    sqlite3_reset(list);
+    end_reading(store, list);
 }
 
 uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t point,
@@ -765,7 +786,7 @@ uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t poi
             values[(size_t)thousandth / step] = real_of(list, 1);
         samples = (uint64_t)sqlite3_column_int64(list, 2);
     }
-    sqlite3_reset(list);
+    end_reading(store, list);
     return samples;
 }
 

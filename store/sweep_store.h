@@ -56,6 +56,12 @@ struct oche_sweep_description {
 struct oche_sweep_store *oche_sweep_store_open(const char *path,
                                                const struct oche_sweep_description *description,
                                                bool restart, struct oche_error *error);
+/*
+ * Makes a single file without a log of what was committed; to be called when nothing more will be
+ * written, and before the results are shown. Returns false, with an error, if that fails, or if
+ * anything has failed since the file was opened.
+ */
+bool oche_sweep_store_settle(struct oche_sweep_store *store, struct oche_error *error);
 void oche_sweep_store_close(struct oche_sweep_store *store);
 
 /*

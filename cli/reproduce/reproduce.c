@@ -25,6 +25,7 @@
 #include "lab/reproduce/pool.h"
 #include "lab/reproduce/tolerances.h"
 #include "params/error.h"
+#include "params/text_stream.h"
 #include "store/store.h"
 #include "params/table.h"
 
@@ -92,12 +93,11 @@ static bool open_figures(struct session *session, const struct oche_paper *paper
     }
     if (figure == NULL)
         return true;
-    FILE *out = open_memstream(&list, &bytes);
+    FILE *out = oche_text_stream_open(&list, &bytes);
 
-    OCHE_GOT(out != NULL);
     for (i = 0; i < paper->figure_count; i++)
         fprintf(out, "%s%s", i > 0 ? ", " : "", paper->figures[i]);
-    OCHE_MUST(fclose(out) == 0);
+    oche_text_stream_close(out);
     oche_fail(&session->error, "%s/%s: no such figure; there are: %s", paper->name, figure, list);
     free(list);
     return false;
@@ -355,7 +355,8 @@ static bool show(struct session *session, struct work *work, size_t *counts)
     char *commit = oche_tolerances_commit(work->study);
 
     oche_findings_make(&findings, &work->plan, work->store);
-    bool ok = oche_findings_store(&findings, commit, work->store, &session->error);
+    bool ok = oche_findings_store(&findings, commit, work->store, &session->error) &&
+              oche_sweep_store_settle(work->store, &session->error);
 
     for (unsigned f = 0; f < OCHE_FINDINGS; f++)
         counts[f] += findings.counts[f];
@@ -543,10 +544,6 @@ int oche_cmd_reproduce(int argc, char **argv)
     session.command = oche_command_line(argc, argv);
     if (oche_reproduce_options_read(&session.options, argc, argv))
         status = work_on(&session);
-    if (status != REFUSED && (fflush(stdout) != 0 || ferror(stdout))) {
-        oche_fail(&session.error, "standard output: cannot be written");
-        status = REFUSED;
-    }
     if (status == REFUSED && session.error.text[0] != '\0')
         oche_print_error("%s", session.error.text);
     clean_up(&session);

@@ -167,11 +167,13 @@ static void print_head(const struct sweep *sweep)
            plural(oche_grid_combinations(grid)), grid->repeats, plural(grid->repeats));
 }
 
-/* Writes CSV files and prints the table. */
+/* Completes the results file, writes CSV files and prints the table. */
 static bool show(struct sweep *sweep)
 {
     const struct oche_sweep_options *options = &sweep->options;
 
+    if (!oche_sweep_store_settle(sweep->store, &sweep->error))
+        return false;
     if (options->csv && !oche_sweep_store_csv(sweep->store, sweep->folder, &sweep->error))
         return false;
     if (options->quiet)
@@ -180,7 +182,7 @@ static bool show(struct sweep *sweep)
     oche_sweep_table_print(sweep->grid, sweep->store, options->metrics, options->metric_count,
                            stdout);
     printf("\nresults: %s/sweep.sqlite\n", sweep->folder);
-    return true;
+    return oche_sweep_store_settle(sweep->store, &sweep->error); /* nothing failed to be read */
 }
 
 static enum status run_here(struct sweep *sweep)
@@ -366,10 +368,6 @@ int oche_cmd_sweep(int argc, char **argv)
     sweep.command = oche_command_line(argc, argv);
     if (oche_sweep_options_read(&sweep.options, argc, argv, &sweep.error))
         status = work(&sweep);
-    if (status != REFUSED && (fflush(stdout) != 0 || ferror(stdout))) {
-        oche_fail(&sweep.error, "standard output: cannot be written");
-        status = REFUSED;
-    }
     if (status == REFUSED && sweep.error.text[0] != '\0')
         oche_print_error("%s", sweep.error.text);
     clean_up(&sweep);
