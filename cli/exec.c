@@ -294,20 +294,21 @@ static bool is_set(const char *name)
     return value != NULL && value[0] != '\0';
 }
 
-static bool set_variable(const char *name, const char *value)
+static void set_variable(const char *name, const char *value)
 {
-    return value == NULL || setenv(name, value, 1) == 0;
+    OCHE_GOT(value == NULL || setenv(name, value, 1) == 0);
 }
 
 /* Puts `value` into the environment variable, in front of the user's value. */
-static bool set_in_front(const char *name, const char *value)
+static void set_in_front(const char *name, const char *value)
 {
     const char *before = getenv(name);
     char *both;
 
     if (before == NULL || before[0] == '\0')
-        return setenv(name, value, 1) == 0;
-    return asprintf(&both, "%s:%s", value, before) >= 0 && setenv(name, both, 1) == 0;
+        set_variable(name, value);
+    else
+        OCHE_GOT(asprintf(&both, "%s:%s", value, before) >= 0 && setenv(name, both, 1) == 0);
 }
 
 static bool is_preloaded(const char *name)
@@ -332,8 +333,9 @@ static bool preload(const char *option, const char *folder, const char *name)
         oche_print_error("oche exec: %s: there is no %s/%s", option, folder, name);
         return false;
     }
-    return set_in_front("ASAN_OPTIONS", "verify_asan_link_order=0") &&
-           set_in_front("LD_PRELOAD", name);
+    set_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
+    set_in_front("LD_PRELOAD", name);
+    return true;
 }
 
 int oche_cmd_exec(int argc, char **argv)
@@ -341,7 +343,8 @@ int oche_cmd_exec(int argc, char **argv)
     struct options options = {0};
     char folder[2 * PATH_MAX];
 
-    argp_parse(&arguments, argc, argv, ARGP_IN_ORDER, NULL, &options);
+    if (!oche_parse_arguments(&arguments, argc, argv, ARGP_IN_ORDER, &options))
+        return 2;
     if (!find_library(folder, sizeof(folder))) {
         oche_print_error("oche exec: " LIBRARY
                          " is neither beside this program nor in " OCHE_LIBRARY_FROM_PROGRAM
@@ -363,18 +366,17 @@ int oche_cmd_exec(int argc, char **argv)
     /* RoGUE is meant for adapters that have this, whatever the device's default is. */
     if (options.rogue != NULL && options.recovery == NULL && !is_set("OCHE_RECOVERY"))
         options.recovery = "go_back_n";
-    if (!set_in_front("LD_LIBRARY_PATH", folder) || !set_variable("OCHE_CC", options.cc) ||
-        !set_variable("OCHE_RECOVERY", options.recovery) ||
-        !set_variable("OCHE_LINE_RATE", options.line_rate) ||
-        !set_variable("OCHE_DEVICE", options.device) || !set_variable("OCHE_POLL", options.poll) ||
-        !set_variable("OCHE_SOURCE_PORTS", options.source_ports) ||
-        !set_variable("OCHE_PEER_PORTS", options.peer_ports) ||
-        !set_variable("OCHE_CAPTURE", options.capture) ||
-        !set_variable("OCHE_ROGUE", options.rogue) ||
-        !set_variable("OCHE_STATS", options.stats ? "1" : NULL)) {
-        oche_print_error("oche exec: out of memory");
-        return 2;
-    }
+    set_in_front("LD_LIBRARY_PATH", folder);
+    set_variable("OCHE_CC", options.cc);
+    set_variable("OCHE_RECOVERY", options.recovery);
+    set_variable("OCHE_LINE_RATE", options.line_rate);
+    set_variable("OCHE_DEVICE", options.device);
+    set_variable("OCHE_POLL", options.poll);
+    set_variable("OCHE_SOURCE_PORTS", options.source_ports);
+    set_variable("OCHE_PEER_PORTS", options.peer_ports);
+    set_variable("OCHE_CAPTURE", options.capture);
+    set_variable("OCHE_ROGUE", options.rogue);
+    set_variable("OCHE_STATS", options.stats ? "1" : NULL);
     execvp(options.command[0], options.command);
     oche_print_error("oche exec: %s: %s", options.command[0], strerror(errno));
     return errno == ENOENT ? 127 : 126;

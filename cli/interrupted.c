@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removes unfinished files when a signal ends the program. */
+/* Removes unfinished files when a signal or a want of memory ends the program. */
 #include "cli/interrupted.h"
 
 #include <signal.h>
@@ -12,19 +12,24 @@
 
 static const char *_Atomic unfinished[OCHE_UNFINISHED];
 
-static void remove_and_end(int signal)
+void oche_remove_unfinished(void)
 {
     for (unsigned i = 0; i < OCHE_UNFINISHED; i++) {
         const char *path = atomic_load(&unfinished[i]);
         if (path != NULL)
             unlink(path);
     }
+}
+
+static void remove_and_end(int signal)
+{
+    oche_remove_unfinished();
     raise(signal); /* has its default effect when this handler returns */
 }
 
 static void listen(void)
 {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     static bool listening;
 
     for (size_t i = 0; !listening && i < OCHE_COUNT_OF(ends); i++) {

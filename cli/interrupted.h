@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Removes unfinished files, which would be useless, when SIGINT, SIGTERM or SIGHUP ends the
- * program. A signal that was ignored before stays ignored.
+ * Removes unfinished files, which would be useless, when SIGINT, SIGTERM, SIGHUP or SIGPIPE ends
+ * the program. A signal that was ignored before stays ignored.
  */
 #ifndef OCHE_CLI_INTERRUPTED_H
 #define OCHE_CLI_INTERRUPTED_H
 
 /* Kinds of unfinished files; at most one file of each kind exists at a time. */
-enum oche_unfinished { OCHE_UNFINISHED_CAPTURE, OCHE_UNFINISHED_RESULTS, OCHE_UNFINISHED };
+enum oche_unfinished {
+    OCHE_UNFINISHED_CAPTURE,
+    OCHE_UNFINISHED_RESULTS,
+    OCHE_UNFINISHED_TABLE, /* struct oche_whole_file */
+    OCHE_UNFINISHED
+};
 
 /*
  * Sets the unfinished file of a kind; `path` NULL: there is no such file any more. The caller owns
  * `path` and keeps it valid until the next call for the same kind.
  */
 void oche_remove_if_interrupted(enum oche_unfinished which, const char *path);
+/* Removes the unfinished files now, as the program is about to end. */
+void oche_remove_unfinished(void);
 
 #endif

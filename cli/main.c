@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program: finds the subcommand and calls it. A subcommand is one file and one line here. */
 #include <argp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,11 @@
 
 #include "cli/refuse.h"
 #include "cli/commands.h"
+#include "cli/interrupted.h"
 #include "core/base.h"
 
 #define NAME_BYTES 64
+#define REFUSED    2 /* the status of a command that has told an error */
 
 static const struct command {
     const char *name;
@@ -30,6 +33,8 @@ static const struct command {
 
 /* The command line, for oche_panic. */
 static char **arguments;
+/* The command's status; 0: it has not ended, or argp has ended the program. */
+static int ended_with;
 
 /*
  * Reports a broken invariant of core, fabric or sim, which is a bug. Prints the command line, with
@@ -37,6 +42,7 @@ static char **arguments;
  */
 void oche_panic(const char *file, int line, const char *what)
 {
+    oche_remove_unfinished();
     fflush(stdout);
     if (strncmp(what, OCHE_OUT_OF_MEMORY, strlen(OCHE_OUT_OF_MEMORY)) == 0) {
         fprintf(stderr, "oche: %s\n", what);
@@ -78,9 +84,21 @@ static int run(const struct command *command, int argc, char **argv)
     return status;
 }
 
+/* A command whose output could not be written (a full disk) has failed, whatever it did besides. */
+static void check_output(void)
+{
+    const bool failed = ferror(stdout) != 0;
+
+    if ((fflush(stdout) == 0 && !failed) || ended_with == REFUSED)
+        return;
+    fputs("standard output: cannot be written\n", stderr);
+    _exit(REFUSED);
+}
+
 int main(int argc, char **argv)
 {
     arguments = argv;
+    atexit(check_output);
     argp_err_exit_status = 2;
     if (argc < 2) {
         print_help(stderr);
@@ -97,7 +115,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) != 0)
             continue;
-        return run(&commands[i], argc - 1, argv + 1);
+        return ended_with = run(&commands[i], argc - 1, argv + 1);
     }
     oche_print_error("oche: %s: no such command; oche --help lists them", argv[1]);
     return 2;

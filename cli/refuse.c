@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints errors, escaped. */
+/* Reads arguments; prints errors, escaped. */
 #include "cli/refuse.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/base.h"
 #include "sim/scenario/printable.h"
 
 #define LINE_BYTES 4096
@@ -20,6 +22,15 @@ void oche_refuse(const struct argp_state *state, const char *format, ...)
     va_end(arguments);
     oche_printable(text, line, sizeof(line));
     argp_failure(state, 2, 0, "%s", line);
+}
+
+bool oche_parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags,
+                          void *input)
+{
+    const error_t refused = argp_parse(argp, argc, argv, flags, NULL, input);
+
+    OCHE_GOT(refused != ENOMEM); /* of which argp says nothing */
+    return refused == 0;
 }
 
 void oche_print_error(const char *format, ...)

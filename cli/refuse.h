@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints an error on one line that is safe for a terminal: unprintable characters, which may come
- * from a file or an argument, are escaped.
+ * Reads arguments, and prints an error on one line that is safe for a terminal: unprintable
+ * characters, which may come from a file or an argument, are escaped.
  */
 #ifndef OCHE_CLI_REFUSE_H
 #define OCHE_CLI_REFUSE_H
 
+#include <stdbool.h>
+
+struct argp;
 struct argp_state;
 
 /* Reports an error in the arguments, "oche run: …", and ends the program with status 2. */
 void oche_refuse(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/*
+ * Parses arguments by argp_parse, which ends the program if they are wrong. Returns false if the
+ * parser has refused them itself.
+ */
+bool oche_parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags,
+                          void *input);
 /* Prints a line to standard error. `format` has no newline at its end. */
 void oche_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

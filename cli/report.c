@@ -12,6 +12,7 @@
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/refuse.h"
 #include "cli/report_files.h"
 #include "report/report.h"
 
@@ -113,9 +114,8 @@ static bool work(const struct options *options, const char *command, struct oche
          oche_report_write(out, page, data, error);
     if (ok)
         printf("report: %s\n", out);
-    if (ok && fflush(stdout) != 0) { /* before the script prints */
+    if (ok && fflush(stdout) != 0) /* before the script prints */
         ok = oche_fail(error, "standard output: cannot be written");
-    }
     if (ok && options->svg != NULL)
         ok = oche_report_draw(script, options->svg, data, bytes, error);
     free(out);
@@ -131,7 +131,7 @@ int oche_cmd_report(int argc, char **argv)
     struct options options = {0};
     struct oche_error error = {""};
     char *command = oche_command_line(argc, argv);
-    bool ok = argp_parse(&argp, argc, argv, 0, NULL, &options) == 0;
+    bool ok = oche_parse_arguments(&argp, argc, argv, 0, &options);
 
     if (ok) {
         ok = work(&options, command, &error);

@@ -8,11 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/interrupted.h"
 #include "core/base.h"
 #include "params/error.h"
 
 static void forget(struct oche_whole_file *file)
 {
+    oche_remove_if_interrupted(OCHE_UNFINISHED_TABLE, NULL);
     free(file->path);
     free(file->part);
     *file = (struct oche_whole_file){.out = NULL};
@@ -27,6 +29,7 @@ bool oche_whole_file_begin(struct oche_whole_file *file, const char *path, struc
         return oche_fail(error, "%s: not a plain file; give the name of a new one", path);
     file->path = strdup(path);
     OCHE_GOT(file->path != NULL && asprintf(&file->part, "%s.part", path) >= 0);
+    oche_remove_if_interrupted(OCHE_UNFINISHED_TABLE, file->part);
     file->out = fopen(file->part, "w");
     if (file->out != NULL)
         return true;

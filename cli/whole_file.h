@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A text file that is complete or absent: it is written under a temporary name and renamed. */
+/*
+ * A text file that is complete or absent: it is written under a temporary name and renamed.
+ * One at a time.
+ */
 #ifndef OCHE_CLI_WHOLE_FILE_H
 #define OCHE_CLI_WHOLE_FILE_H
 

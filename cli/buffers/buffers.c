@@ -13,6 +13,7 @@
 #include "cli/buffers/presets.h"
 #include "cli/buffers/sizes.h"
 #include "cli/commands.h"
+#include "cli/refuse.h"
 #include "sim/scenario/scenario.h"
 #include "params/units.h"
 
@@ -349,7 +350,8 @@ int oche_cmd_buffers(int argc, char **argv)
     };
     int status = 0;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (!oche_parse_arguments(&argp, argc, argv, 0, &options))
+        return 2;
     if (options.list_presets)
         oche_buffers_presets_print(stdout);
     else if (options.check != NULL)

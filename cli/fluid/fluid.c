@@ -242,8 +242,7 @@ int oche_cmd_fluid(int argc, char **argv)
     struct session session = {.scenario = NULL};
 
     session.command = oche_command_line(argc, argv);
-    oche_fluid_options_read(&session.options, argc, argv);
-    bool fine = do_all(&session);
+    bool fine = oche_fluid_options_read(&session.options, argc, argv) && do_all(&session);
 
     if (!fine)
         fprintf(stderr, "%s\n", session.error.text);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/refuse.h"
 #include "lab/fluid/flows.h"
 #include "params/units.h"
 
@@ -247,10 +248,10 @@ static const struct argp argp = {
            "written.",
 };
 
-void oche_fluid_options_read(struct oche_fluid_cli_options *options, int argc, char **argv)
+bool oche_fluid_options_read(struct oche_fluid_cli_options *options, int argc, char **argv)
 {
     *options = (struct oche_fluid_cli_options){.model = OCHE_FLUID_NAMES};
-    argp_parse(&argp, argc, argv, 0, NULL, options);
+    return oche_parse_arguments(&argp, argc, argv, 0, options);
 }
 
 void oche_fluid_options_free(struct oche_fluid_cli_options *options)

@@ -23,8 +23,11 @@ struct oche_fluid_cli_options {
     bool quiet, show_defaults;
 };
 
-/* Parses the arguments. If they are wrong, says why and ends the program with status 2. */
-void oche_fluid_options_read(struct oche_fluid_cli_options *options, int argc, char **argv);
+/*
+ * Parses the arguments. If they are wrong, says why and ends the program with status 2. Returns
+ * false if that is left to the caller.
+ */
+bool oche_fluid_options_read(struct oche_fluid_cli_options *options, int argc, char **argv);
 void oche_fluid_options_free(struct oche_fluid_cli_options *options);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/fluid/text_chart.h"
+#include "cli/interrupted.h"
 #include "cli/whole_file.h"
 #include "fluid/dcqcn_stability.h"
 #include "fluid/fluid_summary.h"
@@ -35,6 +36,7 @@ struct watch {
     uint64_t next_sample, next_dot;
     struct oche_whole_file csv;
     struct oche_results *results;
+    char *part;                                         /* its name while it is unfinished */
     uint32_t queue_series, served_series, first_series; /* ids in the results file */
 };
 
@@ -203,6 +205,8 @@ static bool begin_results(struct watch *watch, struct oche_error *error)
     if (!oche_results_folder(run->out, error))
         return false;
     OCHE_GOT(asprintf(&path, "%s/run.sqlite", run->out) >= 0);
+    OCHE_GOT(asprintf(&watch->part, "%s" OCHE_RESULTS_PART, path) >= 0);
+    oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, watch->part);
     watch->results = oche_results_create(path, error);
     free(path);
     if (watch->results == NULL)
@@ -467,6 +471,8 @@ bool oche_fluid_run_show(const struct oche_fluid_run *run, struct oche_error *er
     oche_whole_file_abandon(&watch.csv);
     if (watch.results != NULL)
         oche_results_abandon(watch.results);
+    oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, NULL);
+    free(watch.part);
     if (fine && !run->quiet)
         print_all(&watch, fluid);
     oche_text_chart_free(&watch.queue);

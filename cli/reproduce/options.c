@@ -127,5 +127,5 @@ bool oche_reproduce_options_read(struct oche_reproduce_options *options, int arg
     struct reading reading = {.options = options};
 
     *options = (struct oche_reproduce_options){.mode = OCHE_REPRODUCE_RUN};
-    return argp_parse(&argp, argc, argv, 0, NULL, &reading) == 0;
+    return oche_parse_arguments(&argp, argc, argv, 0, &reading);
 }

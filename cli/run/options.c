@@ -152,10 +152,7 @@ static const struct argp argp = {
 bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv)
 {
     *options = (struct oche_run_options){.threads = 1};
-    int error = argp_parse(&argp, argc, argv, 0, NULL, options);
-
-    OCHE_GOT(error != ENOMEM);
-    if (error == 0)
+    if (oche_parse_arguments(&argp, argc, argv, 0, options))
         return true;
     oche_run_options_free(options);
     return false;

@@ -37,6 +37,7 @@ struct session {
     struct run *runs;
     struct oche_outcome *outcomes;
     size_t count;
+    char *part;    /* name of the results file that is not finished; NULL: there is none */
     bool deadlock; /* at least one run ended in a deadlock */
     struct oche_error error;
 };
@@ -219,9 +220,19 @@ static struct oche_results *begin_results(struct session *session, const struct 
     if (!oche_results_folder(run->folder, &session->error))
         return NULL;
     OCHE_GOT(asprintf(&path, "%s/run.sqlite", run->folder) >= 0);
+    OCHE_GOT(asprintf(&session->part, "%s" OCHE_RESULTS_PART, path) >= 0);
+    oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, session->part);
     results = oche_results_create(path, &session->error);
     free(path);
     return results;
+}
+
+/* The file that begin_results began is finished, or gone. */
+static void end_results(struct session *session)
+{
+    oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, NULL);
+    free(session->part);
+    session->part = NULL;
 }
 
 /* Checks the folders of all runs before the runs: an error after an hour would be too late. */
@@ -230,9 +241,10 @@ static bool results_can_be_written(struct session *session)
     for (size_t i = 0; i < session->count; i++) {
         struct oche_results *results = begin_results(session, &session->runs[i]);
 
+        oche_results_abandon(results);
+        end_results(session);
         if (results == NULL)
             return false;
-        oche_results_abandon(results);
     }
     return true;
 }
@@ -260,14 +272,9 @@ static bool write_run(struct session *session, size_t number, struct oche_world 
 
 static bool write_results(struct session *session, size_t number, struct oche_world *world)
 {
-    const struct run *run = &session->runs[number];
-    char *part = NULL;
-
-    OCHE_GOT(asprintf(&part, "%s/run.sqlite" OCHE_RESULTS_PART, run->folder) >= 0);
-    oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, part);
     bool ok = write_run(session, number, world);
-    oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, NULL);
-    free(part);
+
+    end_results(session);
     return ok;
 }
 
@@ -439,10 +446,6 @@ int oche_cmd_run(int argc, char **argv)
     }
     bool ok = work(&session);
 
-    if (ok && (fflush(stdout) != 0 || ferror(stdout))) {
-        oche_fail(&session.error, "standard output: cannot be written");
-        ok = false;
-    }
     if (!ok)
         oche_print_error("%s", session.error.text);
     else if (session.deadlock)

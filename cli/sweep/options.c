@@ -252,7 +252,7 @@ bool oche_sweep_options_read(struct oche_sweep_options *options, int argc, char 
 
     *options = (struct oche_sweep_options){.grid = {.repeats = 1}};
     error->text[0] = '\0';
-    if (argp_parse(&argp, argc, argv, 0, NULL, &reading) != 0)
+    if (!oche_parse_arguments(&argp, argc, argv, 0, &reading))
         ok = false;
     for (size_t i = 0; ok && i < reading.varied_count; i++)
         ok = oche_grid_add_axis(&options->grid, reading.varied[i], error);

@@ -621,7 +621,7 @@ int oche_cmd_wire(int argc, char **argv)
     struct report report = {0};
     int status;
 
-    if (argp_parse(&argp, argc, argv, 0, NULL, &report.options) != 0)
+    if (!oche_parse_arguments(&argp, argc, argv, 0, &report.options))
         return 2;
     report.seen = oche_psn_seen_create();
     if (report.seen == NULL) {
