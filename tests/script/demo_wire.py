@@ -120,6 +120,8 @@ def ended(number):
     check(gone(port), "processes are left after", number, left(port))
 
 
+# A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 if shutil.which("ib_write_bw") is None or shutil.which("ib_send_lat") is None:
     print("perftest is not installed")
     sys.exit(77)

@@ -19,6 +19,8 @@ import time
 
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 failures = []
+# A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SCENARIO = """\
 duration: 2ms

@@ -20,6 +20,8 @@ import time
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 SCENARIOS = os.path.join(SOURCE, "tests", "scenarios")
 failures = []
+# A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def check(truth, *what):
@@ -746,6 +748,10 @@ def test_nothing_is_left_behind(work):
         while not os.path.exists(capture + ".part") and interrupted.poll() is None:
             time.sleep(0.01)
         interrupted.send_signal(end)
+        try:
+            interrupted.wait(timeout=20)
+        except subprocess.TimeoutExpired:  # it would fill the disk
+            interrupted.kill()
         check(interrupted.wait() == -end, "interrupted by", end, interrupted.returncode)
         check(not os.path.exists(capture) and not os.path.exists(capture + ".part"), "after", end)
 

@@ -25,6 +25,8 @@ GRID = [SCENARIO, "--vary", "loss.probability=0,0.1%", "--vary", "workload[0].pa
         "--repeat", "3", "--set", "duration=1ms"]
 LONG = [*GRID[:-1], "duration=8ms" if os.environ.get("SANITIZED") == "yes" else "duration=40ms"]
 failures = []
+# A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def check(truth, *what):
