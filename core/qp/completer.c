@@ -138,6 +138,7 @@ static void restore_retries(struct oche_qp *qp, uint32_t before)
         return;
     qp->retries_left = qp->retry_count;
     qp->rnr_retries_left = qp->rnr_retry;
+    qp->long_waits = 0;
     qp->flags &= (uint16_t)~QP_RETRIED;
 }
 
@@ -602,6 +603,22 @@ static bool waits_longer(struct oche_qp *qp, oche_time now)
     return true;
 }
 
+/*
+ * Spends a retry for a timeout. Returns true if the peer must be given up: all retries are used up,
+ * and the connection's ACK timeout has passed once more often than it grants retries. A scheme's
+ * own timer may be a small part of that timeout, and expires as often while the peer only paces its
+ * responses.
+ */
+static bool gives_up(struct oche_qp *qp)
+{
+    bool spent = spend_retry(qp, &qp->retries_left);
+
+    if (OCHE_LIKELY(qp->nic->recovery->rto == NULL) || qp->own_timeouts)
+        return !spent;
+    qp->long_waits += qp->ack_waited >= qp->ack_timeout;
+    return !spent && qp->long_waits > qp->retry_count;
+}
+
 void completer_ack_timeout(struct oche_qp *qp, oche_time now)
 {
     uint32_t before = qp->tx.next;
@@ -613,7 +630,7 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     qp_trace(qp, now, OCHE_TRACE_TIMEOUT, qp->tx.una, qp->retries_left);
     if (qp->nic->port->timed_out != NULL)
         qp->nic->port->timed_out(qp->nic->port_context, qp, now);
-    if (!spend_retry(qp, &qp->retries_left)) {
+    if (gives_up(qp)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
     }

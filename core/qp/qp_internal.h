@@ -263,6 +263,7 @@ struct oche_qp {
 
     /* Touched rarely, or once a message. */
     uint32_t retry_count, rnr_retry, rnr_retries_left;
+    uint32_t long_waits; /* rto: timers of ack_timeout or more that expired without progress */
     uint8_t *send_extra; /* send_extra_bytes for each entry of send_ring */
     const struct oche_group *
         /* for each entry its group, or NULL; the array itself is NULL if groups are not used */
@@ -448,7 +449,11 @@ static inline bool is_local(uint8_t work_opcode)
 /* timers.c: what ack_wait returns if own_timeouts is set. */
 oche_time own_ack_wait(const struct oche_qp *qp);
 
-/* Returns how long to wait for an ACK from now on, and stores it in ack_waited. */
+/*
+ * Returns how long to wait for an ACK from now on, and stores it in ack_waited. A scheme's own
+ * timer repeats packets sooner than the connection's ACK timeout, but when the retries are used up,
+ * the connection's applies: the peer may only be slow (see gives_up in completer.c).
+ */
 static inline oche_time ack_wait(struct oche_qp *qp)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
@@ -457,7 +462,10 @@ static inline oche_time ack_wait(struct oche_qp *qp)
         return own_ack_wait(qp);
     if (OCHE_LIKELY(recovery->rto == NULL) || qp->ack_timeout == OCHE_NEVER)
         return qp->ack_timeout;
-    return qp->ack_waited = recovery->rto(&qp->tx);
+    qp->ack_waited = recovery->rto(&qp->tx);
+    if (OCHE_UNLIKELY(qp->retries_left == 0) && qp->ack_waited < qp->ack_timeout)
+        qp->ack_waited = qp->ack_timeout;
+    return qp->ack_waited;
 }
 
 static inline void qp_trace(struct oche_qp *qp, oche_time now, enum oche_trace_kind kind,

@@ -36,6 +36,7 @@ void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *co
     qp->min_rnr_timer = connection->min_rnr_timer & OCHE_AETH_CODE_MASK;
     qp->ack_timeout = connection->ack_timeout;
     qp->retry_count = qp->retries_left = connection->retry_count;
+    qp->long_waits = 0;
     qp->rnr_retry = qp->rnr_retries_left = connection->rnr_retry;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What spends a retry: a timeout whose retransmission has left, and nothing else. Not the NAKs
- * that were on their way before the repair arrived, not time in which the port may not send.
+ * that were on their way before the repair arrived, not time in which the port may not send. A
+ * scheme with a timer of its own does not give up before the connection's ACK timeouts have passed.
  */
+#include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
 #include "tests/support/test.h"
 
@@ -85,12 +87,70 @@ static void test_paused_is_no_retry(void **state)
     assert_done(pair);
 }
 
+/* ---- a scheme with a timer of its own, of 100 us ---- */
+
+static struct pair *open_selective(struct pair_options options)
+{
+    static struct oche_selective_repeat_params params;
+
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    options.recovery = &oche_recovery_selective_repeat;
+    options.own_recovery_params = &params;
+    options.extensions = true;
+    options.ack_timeout = 16 * OCHE_MS;
+    return pair_open(&options);
+}
+
+/* A responder that paces its READ data so that each packet takes longer than eight timers. */
+static void test_slow_responder(void **state)
+{
+    struct oche_send_work work = pair_work(OCHE_WORK_READ, 1, 0, 0, 8 * PAIR_MTU);
+    struct pair *pair = open_selective((struct pair_options){0});
+
+    (void)state;
+    pair_fill(pair, 1, 0, 8 * PAIR_MTU, 1);
+    oche_qp_set_rate_limit(pair->side[1].qp[0], 4 * OCHE_MBPS, pair->now); /* 2 ms a packet */
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    assert_memory_equal(pair->side[0].memory, pair->side[1].memory, 8 * PAIR_MTU);
+    assert_done(pair);
+}
+
+static enum pair_fate lose_all(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair, (void)from, (void)packet;
+    return PAIR_DROP;
+}
+
+/* A peer that is gone: the same time until it is given up as with any scheme, and few packets. */
+static void test_dead_peer(void **state)
+{
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, PAIR_MTU);
+
+    (void)state;
+    for (uint32_t retries = 1; retries <= 7; retries += 3) {
+        struct pair *pair = open_selective((struct pair_options){.retry_count = retries});
+        const oche_time start = pair->now, least = (retries + 1) * 16 * OCHE_MS;
+
+        pair->fate = lose_all;
+        pair_post(pair, 0, &work);
+        pair_run(pair, start + least - OCHE_US);
+        assert_int_equal(oche_qp_state(pair->side[0].qp[0]), OCHE_QP_RTS);
+        pair_run(pair, start + least + 16 * OCHE_MS);
+        pair_expect(pair, 0, 1, OCHE_STATUS_RETRY_EXCEEDED);
+        assert_in_range(pair->sent, retries + 2, 2 * retries + 3);
+        pair_close(pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_repeated_naks),
         cmocka_unit_test(test_naks_faster_than_the_repair),
         cmocka_unit_test(test_paused_is_no_retry),
+        cmocka_unit_test(test_slow_responder),
+        cmocka_unit_test(test_dead_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
