@@ -619,11 +619,21 @@ static bool gives_up(struct oche_qp *qp)
     return !spent && qp->long_waits > qp->retry_count;
 }
 
+/*
+ * True if no packet that asks for an ACK is on its way: all of them have to leave again, and only a
+ * PAUSE or pacing delays the first. The timer is armed again when it leaves.
+ */
+static bool nothing_on_its_way(const struct oche_qp *qp)
+{
+    return qp->tx.next != qp->tx.high && oche_psn_diff(qp->asked, qp->tx.una) <= 0 &&
+           requester_wait(qp) == REQUESTER_GO;
+}
+
 void completer_ack_timeout(struct oche_qp *qp, oche_time now)
 {
     uint32_t before = qp->tx.next;
 
-    if (qp->send_head == qp->send_started || waits_longer(qp, now))
+    if (qp->send_head == qp->send_started || nothing_on_its_way(qp) || waits_longer(qp, now))
         return;
     qp->timeouts++;
     qp->nic->stats.timeouts++;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What spends a retry: a timeout whose retransmission has left, and nothing else. Not the NAKs
- * that were on their way before the repair arrived, not time in which the port may not send. A
- * scheme with a timer of its own does not give up before the connection's ACK timeouts have passed.
+ * that were on their way before the repair arrived, not time in which the port or the pacer may not
+ * send. A scheme with a timer of its own does not give up before the connection's ACK timeouts have
+ * passed.
  */
 #include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
@@ -87,6 +88,23 @@ static void test_paused_is_no_retry(void **state)
     assert_done(pair);
 }
 
+/* Four packets, the first lost; then the rate falls, and the repairs leave far apart. */
+static void test_paced_is_no_timeout(void **state)
+{
+    struct pair_options options = {.ack_every = 1};
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 4 * PAIR_MTU);
+    struct pair *pair = open_lossy(&options);
+
+    (void)state;
+    pair_post(pair, 0, &work);
+    pair_run(pair, pair->now + OCHE_US);
+    oche_qp_set_rate_limit(pair->side[0].qp[0], 4 * OCHE_MBPS, pair->now); /* 2 ms a packet */
+    pair_run_quiet(pair);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 0);
+    assert_int_equal(oche_qp_retransmitted_packets(pair->side[0].qp[0]), 4);
+    assert_done(pair);
+}
+
 /* ---- a scheme with a timer of its own, of 100 us ---- */
 
 static struct pair *open_selective(struct pair_options options)
@@ -149,6 +167,7 @@ int main(void)
         cmocka_unit_test(test_repeated_naks),
         cmocka_unit_test(test_naks_faster_than_the_repair),
         cmocka_unit_test(test_paused_is_no_retry),
+        cmocka_unit_test(test_paced_is_no_timeout),
         cmocka_unit_test(test_slow_responder),
         cmocka_unit_test(test_dead_peer),
     };
