@@ -23,7 +23,8 @@
 #define FIRST_QPN              UINT32_C(0x11) /* 0 and 1 are reserved by the standard */
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
-#define MOST_REPEATS           64 /* of a READ: far more than the 7 that verbs allow */
+#define MOST_AHEAD             32768 /* PSNs: 32 MB outstanding at an MTU of 1 KB */
+#define MOST_REPEATS           64    /* of a READ: far more than the 7 that verbs allow */
 #define SETTLE                 (10 * OCHE_MS)
 /* do not sleep for less than this, since sleeping may take longer */
 #define SHORT_WAIT (50 * OCHE_US)
@@ -107,6 +108,8 @@ static bool create_nic(struct oche_device *device)
         .max_regions = config->max_regions,
         .ecn_threshold_bytes = OCHE_NEVER,
         .most_repeats = MOST_REPEATS,
+        .most_ahead = MOST_AHEAD,
+        .peer_qpn_bits = config->share ? OCHE_SLOT_BITS : 0,
         .seed = oche_entropy_u64(&device->entropy),
         .cc = config->cc,
         .cc_params = device->cc_params,

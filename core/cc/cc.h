@@ -57,6 +57,7 @@ struct oche_cc_flow {
     /* the rate at which to start: the line rate, or less if local policy says so */
     uint64_t initial_rate_bps;
     uint16_t mtu_bytes;
+    /* the peer's address; where devices share one, also which of them it is (peer_qpn_bits) */
     uint32_t peer_address;
     struct oche_random *random;
     struct oche_trace *trace;

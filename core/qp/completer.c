@@ -403,7 +403,8 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
         return;
     }
-    bool stale = oche_psn_diff(target, before) < 0;
+    int32_t behind = oche_psn_diff(before, target);
+    bool stale = behind > 0;
     if (OCHE_LIKELY(!stale)) {
         qp_heard(qp, packet, true);
         acked_bytes = advance(qp, target, now);
@@ -415,7 +416,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         if (OCHE_UNLIKELY(qp->tx.una != target) && is_read_or_atomic(qp->head_opcode))
             response_gap(qp, now);
     }
-    if (OCHE_UNLIKELY(stale) && oche_psn_diff(target, before) < -PSN_REACH) {
+    if (OCHE_UNLIKELY(behind > PSN_REACH)) {
         nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
         return;
     }
@@ -423,7 +424,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         qp->nic->stats.acks_received++;
     else
         count_nak(&qp->nic->stats, syndrome);
-    if (qp->nic->cc->acked != NULL)
+    if (qp->nic->cc->acked != NULL && OCHE_LIKELY(behind <= FEEDBACK_SLACK))
         congestion_acked(qp, packet, acked_bytes, rtt, now);
     if (OCHE_UNLIKELY(!ack) && (!stale || names_restart(qp, packet)))
         nak(qp, packet, qp->tx.una != before, now);

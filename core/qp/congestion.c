@@ -12,6 +12,14 @@
 
 /* ---- state by peer ---- */
 
+uint32_t congestion_peer_of(const struct oche_qp *qp)
+{
+    const uint32_t bits = qp->nic->config.peer_qpn_bits;
+
+    return bits == 0 ? qp->remote_address
+                     : qp->remote_address | qp->remote_qpn >> (24 - bits) << 24;
+}
+
 bool congestion_peer_take(struct oche_qp *qp)
 {
     struct oche_nic *nic = qp->nic;
@@ -21,12 +29,12 @@ bool congestion_peer_take(struct oche_qp *qp)
 
     if (bytes == 0)
         return true;
-    slot = map_find(&nic->peer_map, qp->remote_address);
+    slot = map_find(&nic->peer_map, qp->flow.peer_address);
     if (slot == NO_SLOT) {
         map_make_room(&nic->peer_map, slots_taken(&nic->peer_slots));
         slot = slots_take(&nic->peer_slots, &fresh);
-        map_add(&nic->peer_map, qp->remote_address, slot);
-        nic->peers[slot] = (struct peer){.address = qp->remote_address};
+        map_add(&nic->peer_map, qp->flow.peer_address, slot);
+        nic->peers[slot] = (struct peer){.address = qp->flow.peer_address};
         memset(nic->peer_states + slot * nic->peer_state_stride, 0, bytes);
     }
     nic->peers[slot].users++;

@@ -9,8 +9,6 @@
 #include "core/qp/qp_internal.h"
 #include "core/wire/cnp.h"
 
-#define CNP_SLACK 8192 /* PSNs */
-
 /* ---- making ---- */
 
 struct layout {
@@ -202,8 +200,9 @@ static const char *const reject_names[OCHE_REJECT_CAUSES] = {
     [OCHE_REJECT_OPERATION] = "receive cannot be used",
     [OCHE_REJECT_PLACEMENT] = "behind a gap and not right",
     [OCHE_REJECT_QKEY] = "queue key",
-    [OCHE_REJECT_CNP] = "CNP that does not name the PSN that comes next",
+    [OCHE_REJECT_CNP] = "CNP or share that does not name the PSN that comes next",
     [OCHE_REJECT_REPEATS] = "READ repeated too often",
+    [OCHE_REJECT_AHEAD] = "request too far ahead",
 };
 
 const char *oche_reject_name(enum oche_reject cause)
@@ -309,13 +308,13 @@ void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet
 
 /*
  * True if the PSN that the peer expects next, as it says, can be the one: at most one past what we
- * have sent, and not long acknowledged. The slack is for a CNP that ACKs have overtaken.
+ * have sent, and not long acknowledged.
  */
 static bool may_expect(const struct oche_qp *qp, uint32_t psn)
 {
     uint32_t from = qp->flags & QP_WHOLE_MESSAGES ? qp->tx.message_start : qp->tx.una;
 
-    return oche_psn_diff(psn, qp->tx.high) <= 0 && oche_psn_diff(psn, from) >= -CNP_SLACK;
+    return oche_psn_diff(psn, qp->tx.high) <= 0 && oche_psn_diff(psn, from) >= -FEEDBACK_SLACK;
 }
 
 /* True for a CNP that the peer cannot have sent, as it does not name the PSN that comes next. */
@@ -373,16 +372,19 @@ static OCHE_NOINLINE bool may_receive(struct oche_qp *qp, const struct oche_pack
 }
 
 /*
- * Handles a congestion-control scheme's own packet. It has no PSN, so it does not tell what the
- * peer can do, but on UC, where a receiver of data sends nothing else.
+ * Handles a congestion-control scheme's own packet. It has no PSN of its own, so it does not tell
+ * what the peer can do, but on UC, where a receiver of data sends nothing else. On RC its PSN is
+ * the one that the peer expects next, as in a CNP: who does not know it has no say in our rate.
  */
 static void receive_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     qp_heard(qp, packet, qp->transport == OCHE_TRANSPORT_UC);
-    if (qp->flow.extended)
-        congestion_own(qp, packet, now); /* packets of other schemes are ignored */
-    else
+    if (!qp->flow.extended)
         nic_reject(qp->nic, qp, OCHE_REJECT_OPCODE, packet, now);
+    else if (qp->transport == OCHE_TRANSPORT_RC && !may_expect(qp, packet->psn))
+        nic_reject(qp->nic, qp, OCHE_REJECT_CNP, packet, now);
+    else
+        congestion_own(qp, packet, now); /* packets of other schemes are ignored */
 }
 
 /*

@@ -173,6 +173,18 @@ struct oche_nic_config {
      * response may be 2 GB; a peer that follows verbs repeats a request 7 times.
      */
     uint32_t most_repeats;
+    /*
+     * How far ahead of the expected PSN a request may be; one farther ahead is dropped without a
+     * NAK, which would make the peer go back. A peer that has more outstanding than that and loses
+     * some waits for its ACK timeout. 0: as far as PSNs can be ordered.
+     */
+    uint32_t most_ahead;
+    /*
+     * Several devices can have one address. The highest bits of a queue pair number, so many, then
+     * tell which one it is of; 0: an address is one device. At most 8, and then addresses of peers
+     * are below 2^24.
+     */
+    uint8_t peer_qpn_bits;
     uint64_t seed;
     const struct oche_cc_scheme *cc;             /* required */
     const void *cc_params;                       /* must outlive the NIC */
@@ -231,8 +243,10 @@ enum oche_reject {
     /* These get no NAK: */
     OCHE_REJECT_PLACEMENT, /* invalid packet behind a gap: not kept */
     OCHE_REJECT_QKEY,      /* UD: the Q_Key is not the queue pair's */
-    OCHE_REJECT_CNP,       /* a CNP that the peer cannot have sent (core/wire/cnp.h) */
-    OCHE_REJECT_REPEATS,   /* a READ that was repeated too often: most_repeats */
+    /* a CNP, or a packet of congestion control, that the peer cannot have sent (core/wire/cnp.h) */
+    OCHE_REJECT_CNP,
+    OCHE_REJECT_REPEATS, /* a READ that was repeated too often: most_repeats */
+    OCHE_REJECT_AHEAD,   /* a request that the peer cannot have sent yet: most_ahead */
     OCHE_REJECT_CAUSES
 };
 const char *oche_reject_name(enum oche_reject cause);

@@ -28,6 +28,7 @@
 
 #include "core/qp/heap.h"
 #include "core/qp/map.h"
+#include "core/qp/reach.h"
 #include "core/qp/slots.h"
 #include "core/qp/nic.h"
 #include "core/wire/aeth.h"
@@ -44,12 +45,7 @@
  * Most PSNs outstanding, and in one message: less than half the circle, so that PSNs can be
  * ordered.
  */
-#define MAX_PSN_WINDOW ((UINT32_C(1) << 23) - 1)
-/*
- * How far the PSNs of the peer's packets can be from those that we expect, behind losses, resent or
- * late. What is farther away is a stranger's, who does not know them.
- */
-#define PSN_REACH         32768
+#define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
 #define FOR_EVER          UINT32_MAX /* a retry count without a limit */
 #define PACE_CREDIT_BYTES UINT64_C(16384)
 #define RTT_SAMPLES       1024 /* a power of two */
@@ -451,8 +447,8 @@ oche_time own_ack_wait(const struct oche_qp *qp);
 
 /*
  * Returns how long to wait for an ACK from now on, and stores it in ack_waited. A scheme's own
- * timer repeats packets sooner than the connection's ACK timeout, but when the retries are used up,
- * the connection's applies: the peer may only be slow (see gives_up in completer.c).
+ * timer applies until the retries are used up, then the connection's ACK timeout (completer.c,
+ * gives_up).
  */
 static inline oche_time ack_wait(struct oche_qp *qp)
 {
@@ -464,7 +460,7 @@ static inline oche_time ack_wait(struct oche_qp *qp)
         return qp->ack_timeout;
     qp->ack_waited = recovery->rto(&qp->tx);
     if (OCHE_UNLIKELY(qp->retries_left == 0) && qp->ack_waited < qp->ack_timeout)
-        qp->ack_waited = qp->ack_timeout;
+        return qp->ack_waited = qp->ack_timeout;
     return qp->ack_waited;
 }
 
@@ -578,11 +574,7 @@ oche_time pacer_due(const struct oche_qp *qp, oche_time now);
 
 /* ---- congestion.c ---- */
 
-/*
- * True if the mark of a packet counts, whose PSN may be `ahead` of the expected one or behind it. A
- * stranger, who does not know the PSNs, must not have us send the peer CNPs. The peer's own packets
- * come closer, even behind a loss that it has not heard of. UC takes any PSN.
- */
+/* True if a packet's mark counts: a stranger must not have us send CNPs. UC takes any PSN. */
 static inline bool congestion_mark_counts(const struct oche_qp *qp, int32_t ahead)
 {
     return qp->transport != OCHE_TRANSPORT_RC || (ahead <= PSN_REACH && ahead >= -PSN_REACH);
@@ -618,6 +610,7 @@ void congestion_note_busy(struct oche_qp *qp, oche_time now);
 /* Measure the round-trip times of acknowledged packets, for schemes that ask for them. */
 void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now);
 oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now);
+uint32_t congestion_peer_of(const struct oche_qp *qp); /* the peer device's number */
 bool congestion_peer_take(struct oche_qp *qp);
 void congestion_peer_release(struct oche_qp *qp);
 

@@ -60,7 +60,7 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
     qp->flow.initial_rate_bps = qp->flow.line_rate_bps;
     if (connection->initial_rate_bps > 0 && connection->initial_rate_bps < qp->flow.line_rate_bps)
         qp->flow.initial_rate_bps = connection->initial_rate_bps;
-    qp->flow.peer_address = qp->remote_address;
+    qp->flow.peer_address = congestion_peer_of(qp);
     qp->flow.tenant = connection->tenant;
     qp->flow.peer_line_rate_bps = qp->flow.line_rate_bps;
     if (connection->peer_line_rate_bps > 0)

@@ -140,6 +140,14 @@ static OCHE_NOINLINE enum verdict judge_other(struct arrival *a, enum oche_verdi
     return DROP;
 }
 
+/* True for a packet so far ahead that the peer cannot have sent it: it does not know the PSNs. */
+static bool is_too_far_ahead(const struct arrival *a)
+{
+    const uint32_t most = a->nic->config.most_ahead;
+
+    return most > 0 && oche_psn_diff(a->packet->psn, a->qp->rx.epsn) > (int32_t)most;
+}
+
 /* Checks that the packet is the expected one. Recovery decides what to do with any other packet. */
 static inline enum verdict check_sequence(struct arrival *a)
 {
@@ -148,6 +156,10 @@ static inline enum verdict check_sequence(struct arrival *a)
 
     if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UC))
         return check_uc_sequence(a);
+    if (OCHE_UNLIKELY(a->packet->psn != qp->rx.epsn) && is_too_far_ahead(a)) {
+        nic_reject(a->nic, qp, OCHE_REJECT_AHEAD, a->packet, a->now);
+        return DROP;
+    }
     if (OCHE_UNLIKELY(qp->flags & QP_WAS_RNR) && held_back(a))
         return drop_out_of_order(a);
     enum oche_verdict verdict = a->nic->recovery->arrived(&qp->rx, a->packet, a->now, &reply);

@@ -238,7 +238,9 @@ static void send_own(struct oche_qp *qp, struct oche_packet *packet, oche_time n
 {
     qp->control &= (uint8_t)~CONTROL_OWN;
     qp->nic->stats.cc_packets_sent++;
-    packet_begin(qp, packet, qp->nic->cc->own_opcode, 0, 0);
+    /* an unreliable connection's PSNs tell nothing: its sender hears of none */
+    packet_begin(qp, packet, qp->nic->cc->own_opcode,
+                 qp->transport == OCHE_TRANSPORT_RC ? qp->rx.epsn : 0, 0);
     packet->ecn = OCHE_ECN_NOT_ECT;
     stamp(qp, packet, now);
 }

@@ -248,6 +248,8 @@ static void open_side(struct pair *pair, int which)
         .deflection = o->deflection,
         .habits = which == 0 ? o->habits : (struct oche_nic_habits){0},
         .most_repeats = o->most_repeats,
+        .most_ahead = o->most_ahead,
+        .peer_qpn_bits = o->peer_qpn_bits,
         .seed = o->seed,
         .cc = which == 1 && o->peer_cc != NULL ? o->peer_cc : o->cc,
         .cc_params = which == 1 && o->peer_cc != NULL ? o->peer_cc_params : o->cc_params,

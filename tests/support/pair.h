@@ -101,6 +101,8 @@ struct pair_options {
     struct oche_nic_habits habits; /* of side 0 */
     oche_time nak_interval;        /* 5 µs */
     uint32_t most_repeats;         /* of a READ; 0: any number */
+    uint32_t most_ahead;           /* of the PSN expected; 0: any */
+    uint8_t peer_qpn_bits;         /* as in struct oche_nic_config */
     bool unknown_qp;               /* side 1 has no queue pair: the hook makes one */
     bool no_payload;
     uint32_t in_flight; /* most packets on the link: PAIR_IN_FLIGHT */

@@ -94,7 +94,8 @@ static void set_rate(struct dart_flow *s, oche_time now)
 }
 
 /*
- * Returns the rate limit of one active queue pair. A share of our port's rate or more is no limit.
+ * Returns the rate limit of one active queue pair. A share of our port's rate or more is no limit,
+ * and none is less than least_rate: the receiver says n, and may say anything (dart.md#d29).
  */
 static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *flow)
 {
@@ -112,7 +113,9 @@ static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *
     if (share >= own)
         return own;
     share /= peer->active_count;
-    return share > 0 ? share : 1;
+    if (share < p->least_rate)
+        share = p->least_rate < own ? p->least_rate : own;
+    return share;
 }
 
 /* Updates all rates after a change of the share or of the set of queue pairs that divide it. */

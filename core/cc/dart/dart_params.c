@@ -36,6 +36,9 @@ const struct oche_param dart_param_rows[] = {
     {OCHE_PARAM(struct dart_params, fill), OCHE_IS_REAL(1.0, 0.01, 1.0),
      .where = "our choice (Dart sec III: 1)",
      .help = "part of the line that the shares of several senders fill; 1: no queue drains"},
+    {OCHE_PARAM(struct dart_params, least_rate), OCHE_IS_BPS(OCHE_MBPS, 1, 1000 * OCHE_GBPS),
+     .where = "dart.md#d29",
+     .help = "no share slows a queue pair down below this rate, whatever the receiver says"},
     {OCHE_PARAM(struct dart_params, updates), OCHE_IS_BOOL(true), .where = "dart.md#d8",
      .help = "send updates with a new n to senders that get no ACK now; the paper has ACKs "
              "only"},

@@ -24,6 +24,7 @@ struct dart_params {
     oche_time soft_timeout;
     uint32_t advertise, share_line;
     double fill;
+    uint64_t least_rate;
     bool updates;
     uint64_t ack_packets;
     bool work_conserving;
@@ -36,7 +37,7 @@ struct dart_params {
     const char *tenant_shares;
 };
 
-#define DART_PARAMS 48 /* number of rows in the table */
+#define DART_PARAMS 49 /* number of rows in the table */
 extern const struct oche_param dart_param_rows[DART_PARAMS];
 
 /*

@@ -13,7 +13,7 @@
 
 #define LINE    (10 * OCHE_GBPS)
 #define MESSAGE (32 * 1024)
-#define SLACK   8192
+#define SLACK   512
 #define FLOOD   (50 * OCHE_US) /* between two forged CNPs: 20,000 a second */
 
 struct link {

@@ -182,8 +182,8 @@ static void different_extensions(void **state)
 static void read(void **state)
 {
     struct seen seen;
-    struct pair *pair =
-        open_pair((struct pair_options){.initiator_depth = 4}, "dart", "dart", &seen);
+    struct pair *pair = open_pair(
+        (struct pair_options){.initiator_depth = 4, .first_psn = 0x500000}, "dart", "dart", &seen);
 
     (void)state;
     post(pair, 0, OCHE_WORK_READ, 100 * 1024);
@@ -194,6 +194,7 @@ static void read(void **state)
     assert_int_equal(seen.last[0], 1);
     pair_run_quiet(pair);
     assert_int_equal(view(pair, 0).senders, 0);
+    assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_CNP), 0);
     pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
     pair_close(pair);
 }
@@ -226,8 +227,9 @@ static void old_acks(void **state)
 {
     static const struct {
         uint32_t behind; /* what is acknowledged */
-        bool counts;
-    } cases[] = {{1, true}, {32768, true}, {32769, false}, {1u << 22, false}};
+        bool counts, rejected;
+    } cases[] = {{1, true, false},      {512, true, false},   {513, false, false},
+                 {32768, false, false}, {32769, false, true}, {1u << 22, false, true}};
     const struct oche_share share = {.senders = 1000, .sequence = 9};
 
     (void)state;
@@ -247,7 +249,101 @@ static void old_acks(void **state)
         pair_run(pair, pair->now + OCHE_US / 2);
         oche_nic_receive(pair->side[0].nic, &ack, pair->now);
         assert_true((oche_qp_rate_bps(pair->side[0].qp[0]) == LINE / 1000) == cases[i].counts);
-        assert_int_equal(oche_nic_rejected(pair->side[0].nic, OCHE_REJECT_PSN), !cases[i].counts);
+        assert_int_equal(oche_nic_rejected(pair->side[0].nic, OCHE_REJECT_PSN), cases[i].rejected);
+        pair_close(pair);
+    }
+}
+
+/* A SHARE for side 0's queue pair `index`, as one who knows all its numbers would send it. */
+static struct oche_packet update_naming(const struct pair *pair, uint32_t psn, uint16_t senders,
+                                        uint8_t sequence)
+{
+    const struct oche_share share = {.senders = senders, .sequence = sequence};
+    struct oche_packet update = pair_packet(pair, 1, OCHE_SHARE, psn & OCHE_PSN_MASK, 0);
+
+    update.bth_reserved = OCHE_BTH_EXTENSIONS;
+    oche_share_put(&update, &share);
+    return update;
+}
+
+/* A SHARE on a reliable connection names the PSN that its sender expects next, or is void. */
+static void forged_updates(void **state)
+{
+    static const struct {
+        int32_t ahead; /* of the oldest that is not acknowledged; one is on its way */
+        bool counts;
+    } cases[] = {{0, true},     {1, true},        {-512, true},       {2, false},
+                 {-513, false}, {1 << 22, false}, {-(1 << 22), false}};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
+        struct seen seen;
+        struct pair *pair =
+            open_pair((struct pair_options){.first_psn = 0x500000}, "dart", "dart", &seen);
+
+        post(pair, 0, OCHE_WORK_WRITE, 4 * 1024);
+        pair_run_quiet(pair);
+        post(pair, 0, OCHE_WORK_WRITE, 1024);
+        pair_run(pair, pair->now + OCHE_US / 2);
+        const struct oche_packet update =
+            update_naming(pair, 0x500004 + (uint32_t)cases[i].ahead, 1000, 99);
+        oche_nic_receive(pair->side[0].nic, &update, pair->now);
+        assert_int_equal(oche_qp_rate_bps(pair->side[0].qp[0]),
+                         cases[i].counts ? LINE / 1000 : LINE);
+        assert_int_equal(oche_nic_rejected(pair->side[0].nic, OCHE_REJECT_CNP), !cases[i].counts);
+        pair_close(pair);
+    }
+}
+
+/* A receiver may claim any number of senders: a queue pair keeps its least rate. */
+static void least_rate(void **state)
+{
+    struct seen seen;
+    struct pair *pair =
+        open_pair((struct pair_options){.line_rate_bps = 10 * OCHE_GBPS}, "dart", "dart", &seen);
+
+    (void)state;
+    post(pair, 0, OCHE_WORK_WRITE, 2 * 1024);
+    pair_run_quiet(pair);
+    post(pair, 0, OCHE_WORK_WRITE, 8 * 1024);
+    pair_run(pair, pair->now + OCHE_US);
+    const struct oche_packet update = update_naming(pair, 2, UINT16_MAX, 99);
+    oche_nic_receive(pair->side[0].nic, &update, pair->now);
+    assert_int_equal(oche_qp_rate_bps(pair->side[0].qp[0]), OCHE_MBPS);
+    pair_close(pair);
+}
+
+/*
+ * Two queue pairs to one address: a share is for those to the device that has sent it, which the
+ * queue pair number tells, where an address is not one device.
+ */
+static void devices_of_an_address(void **state)
+{
+    (void)state;
+    for (unsigned apart = 0; apart < 2; apart++) {
+        struct seen seen;
+        struct pair *pair = open_pair(
+            (struct pair_options){
+                .qps = 2, .extensions = true, .peer_qpn_bits = 6, .send_depth = 4},
+            "dart", "dart", &seen);
+        struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 64 * 1024);
+
+        for (uint32_t i = 0; i < 2; i++) {
+            struct oche_qp_connection connection = pair_connection(pair, 0, i);
+            struct oche_qp *qp = pair->side[0].qp[i];
+
+            connection.remote_qpn |= i == 1 && apart ? 5u << 18 : 0;
+            oche_qp_fail(qp, 0);
+            oche_qp_reset(qp);
+            assert_true(oche_qp_init(qp, 0) && oche_qp_ready_to_receive(qp, &connection, 0) &&
+                        oche_qp_ready_to_send(qp, 0));
+            assert_int_equal(oche_qp_post_send(qp, &work), 0);
+        }
+        pair_run(pair, pair->now + OCHE_US / 2);
+        const struct oche_packet update = update_naming(pair, 0, 100, 99);
+        oche_nic_receive(pair->side[0].nic, &update, pair->now);
+        assert_int_equal(oche_qp_rate_bps(pair->side[0].qp[0]), LINE / (apart ? 100 : 200));
+        assert_int_equal(oche_qp_rate_bps(pair->side[0].qp[1]), apart ? LINE : LINE / 200);
         pair_close(pair);
     }
 }
@@ -434,6 +530,9 @@ int main(void)
         cmocka_unit_test(read),
         cmocka_unit_test(unreliable),
         cmocka_unit_test(old_acks),
+        cmocka_unit_test(forged_updates),
+        cmocka_unit_test(least_rate),
+        cmocka_unit_test(devices_of_an_address),
         cmocka_unit_test(nonsense),
         cmocka_unit_test(lists),
         cmocka_unit_test(a_kept_list),

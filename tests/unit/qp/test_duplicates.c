@@ -484,6 +484,35 @@ static void test_read_repeated_for_ever(void **state)
     pair_close(pair);
 }
 
+/*
+ * Requests ahead of the expected one draw a NAK, as a loss does; so far ahead that the peer cannot
+ * have sent them they are dropped, and do not disturb it. Behind it they are duplicates, how far
+ * ever.
+ */
+static void test_far_ahead(void **state)
+{
+    static const struct {
+        int32_t ahead;
+        bool naked, voided;
+    } cases[] = {{1, true, false},       {1000, true, false},          {1001, false, true},
+                 {1 << 22, false, true}, {(1 << 23) - 1, false, true}, {-1, false, false},
+                 {-1001, false, false},  {-(1 << 23), false, false}};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
+        struct pair *pair =
+            pair_open(&(struct pair_options){.most_ahead = 1000, .first_psn = 0xfffe00});
+        const uint32_t psn = (0xfffe00 + (uint32_t)cases[i].ahead) & OCHE_PSN_MASK;
+        struct oche_packet packet = pair_packet(pair, 0, OCHE_RC_WRITE_MIDDLE, psn, PAIR_MTU);
+
+        pair_inject(pair, 0, &packet);
+        assert_int_equal(pair->side[1].out_naks, cases[i].naked);
+        assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_AHEAD), cases[i].voided);
+        assert_int_equal(oche_nic_stats(pair->side[1].nic)->duplicate_packets, cases[i].ahead < 0);
+        pair_close(pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -500,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_ack_lost),
         cmocka_unit_test(test_nak_retries),
         cmocka_unit_test(test_late_ack_skips),
+        cmocka_unit_test(test_far_ahead),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
