@@ -82,11 +82,6 @@ static void count_detail(struct coverage *coverage, const char *owner, const cha
         coverage->alone[i] += strcmp(coverage->details[i], whole) == 0;
 }
 
-static bool is_preset(const struct draft_value *value)
-{
-    return value->param->unit != OCHE_UNIT_TEXT && value->value.u == value->param->preset.u;
-}
-
 void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twins, uint32_t saw)
 {
     bool here[MOST_FEATURES] = {false};
@@ -100,7 +95,7 @@ void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twi
         else if (!is_plain(part->section))
             has(coverage, here, "mechanism", "=", section);
         for (uint32_t k = 0; k < part->value_count; k++) {
-            if (is_preset(&part->values[k]))
+            if (draft_is_preset(&part->values[k]))
                 continue;
             if (is_plain(part->section))
                 has(coverage, here, section, ".", part->values[k].param->name);

@@ -37,11 +37,23 @@ struct draft {
     uint32_t part_count;
 };
 
+/* A feature that a draft is to have: a section's entry, one of its variants, one of its values. */
+struct draft_wish {
+    const struct oche_section *section;
+    uint32_t variant;               /* or DRAFT_NO_VARIANT: any */
+    const struct oche_param *param; /* NULL: none in particular */
+};
+
+#define DRAFT_MOST_WISHES 6
+
 /* What a draw knows: names of the network that has been drawn, for texts and host numbers. */
 struct draw {
     const struct oche_schema *schema;
     struct oche_random random;
     struct oche_topology topology; /* of the draft; host_count is 0 before it is known */
+    unsigned theme;                /* plan.c: 0 is none */
+    struct draft_wish wishes[DRAFT_MOST_WISHES];
+    uint32_t wish_count;
 };
 
 /* The table of a part's parameters; its name, as messages and reports have it. */
@@ -61,6 +73,12 @@ bool draft_draw_value(struct draft_value *value, const struct draft_part *part,
  */
 bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw);
 
+/* True if the value is the parameter's default. */
+static inline bool draft_is_preset(const struct draft_value *value)
+{
+    return value->param->unit != OCHE_UNIT_TEXT && value->value.u == value->param->preset.u;
+}
+
 /* Finds a given value, by section (of a list its first entry) and key; NULL: it is not given. */
 struct draft_value *draft_find(struct draft *draft, const char *section, const char *key);
 /* Gives `key` of a section that exists the value `whole`. */
@@ -75,7 +93,10 @@ size_t draft_write(const struct draft *draft, char *yaml);
 struct draft_limits {
     double least, most;
     unsigned percent; /* of drafts give it; 100: the default would be too large; 0: by chance */
+    bool chosen;      /* of a choice or a truth value only those from least to most */
 };
+/* Limits within what the parameter allows. */
+struct draft_limits draft_limits_clip(struct draft_limits limits, const struct oche_param *param);
 struct draft_limits draft_limits(const struct draft_part *part, const struct oche_param *param);
 
 /* True if the parameter must be given. */

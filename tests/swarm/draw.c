@@ -4,14 +4,13 @@
  * company: how many values a section gives is itself drawn, so some worlds are almost all defaults
  * and some almost none.
  */
-#include "tests/swarm/draft.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "params/units.h"
+#include "tests/swarm/plan.h"
 
 #define MOST_HOSTS    24
 #define MOST_SPARE    30000 /* beyond a limit, of whatever unit */
@@ -47,7 +46,7 @@ static uint64_t clip(const struct oche_param *param, uint64_t value)
 static uint64_t draw_whole(const struct draft_part *part, const struct oche_param *param,
                            struct draw *draw)
 {
-    struct draft_limits limits = draft_limits(part, param);
+    struct draft_limits limits = draft_limits_in(draw, part, param);
 
     if (param->minimum.u == 0 && limits.least == 0 && draw_one_in(draw, 8))
         return 0;
@@ -70,7 +69,7 @@ static uint64_t draw_whole(const struct draft_part *part, const struct oche_para
 static double draw_real(const struct draft_part *part, const struct oche_param *param,
                         struct draw *draw)
 {
-    struct draft_limits limits = draft_limits(part, param);
+    struct draft_limits limits = draft_limits_in(draw, part, param);
     double value;
 
     if (draw_one_in(draw, 12))
@@ -90,9 +89,15 @@ static double draw_real(const struct draft_part *part, const struct oche_param *
 bool draft_draw_value(struct draft_value *value, const struct draft_part *part,
                       const struct oche_param *param, struct draw *draw)
 {
+    struct draft_limits limits = draft_limits_in(draw, part, param);
     uint64_t count = 0;
 
     *value = (struct draft_value){.param = param};
+    if (limits.chosen && (param->unit == OCHE_UNIT_BOOL || param->unit == OCHE_UNIT_CHOICE)) {
+        value->value.u =
+            (uint64_t)limits.least + draw_below(draw, (uint64_t)(limits.most - limits.least) + 1);
+        return true;
+    }
     switch (param->unit) {
     case OCHE_UNIT_TEXT:
         return draft_draw_text(value->text, part, param, draw);
@@ -123,17 +128,23 @@ static void draw_values(struct draft_part *part, struct draw *draw)
     part->value_count = 0;
     for (size_t i = 0; i < table->count && part->value_count < DRAFT_MOST_VALUES; i++) {
         const struct oche_param *param = &table->params[i];
-        struct draft_limits limits = draft_limits(part, param);
+        struct draft_limits limits = draft_limits_in(draw, part, param);
+        struct draft_value *value = &part->values[part->value_count];
+        bool wished = draft_wishes_param(draw, part, param);
 
         if (limits.percent == 0)
             limits.percent = percent;
-        if (limits.most < limits.least || draw_below(draw, 100) >= limits.percent)
+        if (limits.most < limits.least || (draw_below(draw, 100) >= limits.percent && !wished))
             continue;
-        part->value_count += draft_draw_value(&part->values[part->value_count], part, param, draw);
+        bool given = draft_draw_value(value, part, param, draw);
+
+        for (int again = 0; wished && given && draft_is_preset(value) && again < 6; again++)
+            given = draft_draw_value(value, part, param, draw);
+        part->value_count += given;
     }
 }
 
-/* An entry of `failures` names one of these. */
+/* An entry of `failures` names one of these: one that is wished for, if one is. */
 static void keep_one_place(struct draft_part *part, struct draw *draw)
 {
     static const char *const places[] = {"link", "switch", "random"};
@@ -148,6 +159,10 @@ static void keep_one_place(struct draft_part *part, struct draw *draw)
         return;
     uint64_t kept = draw_below(draw, count);
 
+    for (uint64_t i = 0; i < count; i++)
+        if (draft_wishes_param(draw, part, part->values[named[i]].param))
+            kept = i;
+
     while (count-- > 0)
         if (count != kept)
             draft_remove_value(part, named[count]);
@@ -158,7 +173,7 @@ static void draw_part(struct draft_part *part, const struct oche_section *sectio
 {
     *part = (struct draft_part){.section = section, .variant = DRAFT_NO_VARIANT};
     if (section->selector != NULL)
-        part->variant = (uint32_t)draw_below(draw, section->variant_count);
+        part->variant = draft_pick_variant(draw, section);
     draw_values(part, draw);
     if (strcmp(section->name, "failures") == 0)
         keep_one_place(part, draw);
@@ -238,9 +253,13 @@ static uint64_t entries(struct draft *draft, const struct oche_section *section,
     if (section->name[0] == '\0')
         return 1;
     if (section->list && section->optional)
-        return draw_one_in(draw, 3) ? 1 + draw_below(draw, MOST_FAILURES) : 0;
+        return draw_one_in(draw, 3) || draft_wishes_section(draw, section)
+                   ? 1 + draw_below(draw, MOST_FAILURES)
+                   : 0;
     if (section->list)
         return draw_one_in(draw, 2) ? 1 : 1 + draw_below(draw, MOST_WORKLOAD);
+    if (!section->list && draft_wishes_section(draw, section))
+        return 1;
     if (oche_switch_mechanism_find(section->name) != NULL)
         return has_mechanism(draft, section) && draw_below(draw, 4) != 0;
     if (section->selector != NULL)
@@ -370,6 +389,24 @@ static bool mend_file(struct draft *draft, const char *refusal, struct draw *dra
     return false;
 }
 
+/* What does not fit into the switch: a smaller one of that, or the default of the switch. */
+static bool mend_buffer(struct draft *draft, const char *refusal, struct draw *draw)
+{
+    if (strstr(refusal, "a larger switch.buffer") == NULL || draw_one_in(draw, 3))
+        return false;
+    for (uint32_t i = 0; i < draft->part_count; i++) {
+        struct draft_part *part = &draft->parts[i];
+
+        for (uint32_t k = 0; k < part->value_count; k++)
+            if (strcmp(part->section->name, "switch") == 0 &&
+                strcmp(part->values[k].param->name, "buffer") == 0) {
+                draft_remove_value(part, k);
+                return true;
+            }
+    }
+    return false;
+}
+
 /* "FILE:LINE: switch.kmin: what is wrong", "FILE: workload[1].load: …" and so on. */
 bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
 {
@@ -377,7 +414,7 @@ bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
     char path[128];
     unsigned entry = 0;
 
-    if (mend_file(draft, refusal, draw))
+    if (mend_file(draft, refusal, draw) || mend_buffer(draft, refusal, draw))
         return true;
     if (at == NULL || sscanf(at + 2, "%127[^: ]", path) != 1)
         return false;

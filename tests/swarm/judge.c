@@ -15,9 +15,11 @@
 #include "tests/support/seeds.h"
 
 #define FILE_NAME         "swarm.yaml"
-#define MOST_EVENTS       250000 /* of the run itself */
-#define MOST_EVENTS_ON    400000 /* of the twin that goes on */
-#define MOST_EVENTS_APART 8000   /* of a run that is repeated with threads */
+#define MOST_EVENTS_ON    400000 /* of the twin that goes on, if the run itself may have them */
+#define TIMES_ON          8      /* else so many times what that may have */
+#define MOST_EVENTS_APART 12000  /* of a run that is repeated with threads, */
+#define FEW_EVENTS_APART  600    /* above which only one in ONE_APART is */
+#define ONE_APART         16
 #define MOST_ROWS_APART   200
 #define LEAST_LEAK        512 /* bytes: blocks are a little longer here and there */
 #define MOST_RSS_KB       1000000
@@ -85,7 +87,8 @@ uint64_t swarm_flows(const char *yaml, size_t bytes, struct swarm_verdict *verdi
 /* ---- one run ---- */
 
 struct limit {
-    const struct oche_network *network;
+    const struct oche_world *world;
+    const uint64_t *before; /* stop when all flows have come on since; NULL: do not */
     uint64_t most;
     sigjmp_buf out;
     oche_time stopped;
@@ -95,18 +98,20 @@ static void look(void *context, const struct oche_progress *progress)
 {
     struct limit *limit = context;
 
-    if (oche_network_events(limit->network) <= limit->most)
+    if (oche_network_events(oche_world_network(limit->world)) <= limit->most &&
+        (limit->before == NULL || !swarm_all_came_on(limit->world, limit->before)))
         return;
     limit->stopped = progress->now;
     siglongjmp(limit->out, 1);
 }
 
-/* Runs with one thread, up to a number of events. False: it was stopped. */
-static bool run_limited(struct oche_world *world, uint64_t most, oche_time *stopped)
+/* Runs with one thread, up to a number of events, or until all come on. False: it was stopped. */
+static bool run_limited(struct oche_world *world, uint64_t most, const uint64_t *before,
+                        oche_time *stopped)
 {
     static struct limit limit;
 
-    limit = (struct limit){.network = oche_world_network(world), .most = most};
+    limit = (struct limit){.world = world, .before = before, .most = most};
     if (sigsetjmp(limit.out, 0) != 0) {
         *stopped = limit.stopped;
         return false;
@@ -162,9 +167,23 @@ static void prepare(struct oche_world_config *config, enum swarm_twin twin)
     }
 }
 
+/* What the run itself left for its twins. */
+struct first {
+    uint64_t most; /* events that it may have */
+    bool early;    /* it stopped before its duration was over */
+    struct swarm_digest *digest;
+    uint64_t rows;     /* of its time series, for each of which threads are started anew */
+    uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
+};
+
+static uint64_t events_on(uint64_t most)
+{
+    return TIMES_ON * most < MOST_EVENTS_ON ? TIMES_ON * most : MOST_EVENTS_ON;
+}
+
 /* Runs the world of `run`, with a capture if `capture` is not NULL. */
 static bool run_world(struct swarm_run *run, enum swarm_twin twin, struct oche_capture *capture,
-                      struct swarm_verdict *verdict)
+                      const struct first *first, struct swarm_verdict *verdict)
 {
     bool longer = twin == TWIN_LONGER, ran = true;
 
@@ -174,7 +193,8 @@ static bool run_world(struct swarm_run *run, enum swarm_twin twin, struct oche_c
         run->scenario->config.run.duration =
             oche_time_add(10 * run->scenario->config.run.duration, LEAST_ON);
     if (twin == TWIN_NONE || longer)
-        ran = run_limited(run->world, longer ? MOST_EVENTS_ON : MOST_EVENTS, &verdict->stopped);
+        ran = run_limited(run->world, longer ? events_on(first->most) : first->most,
+                          longer ? first->arrived : NULL, &verdict->stopped);
     else
         oche_world_run(run->world, NULL, NULL);
     oche_world_totals(run->world, &run->totals);
@@ -184,14 +204,6 @@ static bool run_world(struct swarm_run *run, enum swarm_twin twin, struct oche_c
 }
 
 /* ---- the run itself and its twins ---- */
-
-/* What the run itself left for its twins. */
-struct first {
-    bool early; /* it stopped before its duration was over */
-    struct swarm_digest *digest;
-    uint64_t rows;     /* of its time series, for each of which threads are started anew */
-    uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
-};
 
 static bool all_ended(const struct swarm_run *run)
 {
@@ -265,7 +277,7 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
     } else {
         if (twin == TWIN_NONE)
             order = swarm_order_watch(&run);
-        fine = run_world(&run, twin, capture, verdict);
+        fine = run_world(&run, twin, capture, first, verdict);
         if (fine)
             fine = twin == TWIN_NONE ? judge_first(&run, first, verdict)
                                      : judge_twin(&run, twin, first, verdict);
@@ -292,19 +304,25 @@ static bool is_worth(enum swarm_twin twin, const struct first *first,
         return first->arrived != NULL;
     if (twin != TWIN_TWO && twin != TWIN_THREE)
         return true;
+    if (first->most < SWARM_MOST_EVENTS && verdict->events > FEW_EVENTS_APART &&
+        verdict->events % ONE_APART != 0)
+        return false;
     return verdict->events < MOST_EVENTS_APART && first->rows < MOST_ROWS_APART;
 }
 
-static bool run_all(const char *yaml, size_t bytes, uint32_t twins, struct swarm_verdict *verdict)
+static bool run_all(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_events,
+                    struct swarm_verdict *verdict)
 {
-    struct first first = {0};
+    struct first first = {.most = most_events};
 
     *verdict = (struct swarm_verdict){.kind = SWARM_FINE};
     bool fine = run_one(yaml, bytes, TWIN_NONE, &first, verdict);
 
     for (enum swarm_twin twin = TWIN_TWO; fine && twin < TWINS; twin++)
-        if ((twins >> twin & 1) && is_worth(twin, &first, verdict))
+        if ((twins >> twin & 1) && is_worth(twin, &first, verdict)) {
+            verdict->twins |= 1U << twin;
             fine = run_one(yaml, bytes, twin, &first, verdict);
+        }
     swarm_digest_free(first.digest);
     free(first.arrived);
     return fine;
@@ -356,18 +374,19 @@ static bool is_modest(struct swarm_verdict *verdict)
            swarm_finding(verdict, "memory", "%ld MB were needed", peak / 1000);
 }
 
-bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, struct swarm_verdict *verdict)
+bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_events,
+                 struct swarm_verdict *verdict)
 {
     size_t before = allocated(), after;
 
     forget_peak();
-    if (!run_all(yaml, bytes, twins, verdict) || !is_modest(verdict))
+    if (!run_all(yaml, bytes, twins, most_events, verdict) || !is_modest(verdict))
         return false;
     after = allocated();
     if (after <= before)
         return true;
     /* What is allocated once and for all is not allocated again. */
-    if (!run_all(yaml, bytes, twins, verdict))
+    if (!run_all(yaml, bytes, twins, most_events, verdict))
         return swarm_finding(verdict, "again", "it runs, and then it does not: %s", verdict->text);
     verdict->twin = TWIN_NONE;
     if (allocated() > after + LEAST_LEAK)

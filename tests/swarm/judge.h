@@ -55,12 +55,18 @@ struct swarm_verdict {
     char text[1024];
     oche_time stopped;
     uint64_t hops, events;
-    uint32_t saw; /* of enum swarm_sight */
-    bool done;    /* every flow ended */
+    uint32_t twins; /* that have run, a mask: some are not worth their time */
+    uint32_t saw;   /* of enum swarm_sight */
+    bool done;      /* every flow ended */
 };
 
-/* Judges by the run itself and by the twins in `twins`, a mask. False unless it is fine. */
-bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, struct swarm_verdict *verdict);
+/*
+ * Judges by the run itself, of at most so many events, and by the twins in `twins`, a mask. False
+ * unless it is fine.
+ */
+#define SWARM_MOST_EVENTS 250000
+bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_events,
+                 struct swarm_verdict *verdict);
 
 /* Returns how many flows a scenario plans; SWARM_NO_FLOWS: the reader refuses it. */
 #define SWARM_NO_FLOWS UINT64_MAX
@@ -90,6 +96,7 @@ bool swarm_is_silent(const struct oche_world *world);
  * finished must have come on.
  */
 uint64_t *swarm_note_arrived(const struct swarm_run *run);
+bool swarm_all_came_on(const struct oche_world *world, const uint64_t *before);
 bool swarm_comes_on(const struct swarm_run *longer, const uint64_t *before,
                     struct swarm_verdict *verdict);
 

@@ -85,22 +85,23 @@ static struct draft_limits about_preset(const struct oche_param *param)
     switch (param->unit) {
     case OCHE_UNIT_REAL:
         if (param->maximum.real <= 1)
-            return (struct draft_limits){param->minimum.real, param->maximum.real, 0};
-        return (struct draft_limits){param->preset.real / 16, param->preset.real * 16 + 1, 0};
+            return (struct draft_limits){param->minimum.real, param->maximum.real, 0, false};
+        return (struct draft_limits){param->preset.real / 16, param->preset.real * 16 + 1, 0,
+                                     false};
     case OCHE_UNIT_COUNT:
     case OCHE_UNIT_BYTES:
     case OCHE_UNIT_BPS:
     case OCHE_UNIT_TIME:
         if (param->preset.u != 0 && param->preset.u != UINT64_MAX)
-            return (struct draft_limits){preset / 32, preset * 8, 0};
+            return (struct draft_limits){preset / 32, preset * 8, 0, false};
         return (struct draft_limits){0,
                                      param->unit == OCHE_UNIT_COUNT   ? 16
                                      : param->unit == OCHE_UNIT_BYTES ? 2e5
                                      : param->unit == OCHE_UNIT_BPS   ? 1e11
                                                                       : 200 * US,
-                                     0};
+                                     0, false};
     default:
-        return (struct draft_limits){0, 0, 0};
+        return (struct draft_limits){0, 0, 0, false};
     }
 }
 
@@ -112,16 +113,10 @@ static bool names(size_t row, const struct draft_part *part, const struct oche_p
                                  : rows[row].unit == param->unit;
 }
 
-struct draft_limits draft_limits(const struct draft_part *part, const struct oche_param *param)
+struct draft_limits draft_limits_clip(struct draft_limits limits, const struct oche_param *param)
 {
-    struct draft_limits limits = about_preset(param);
     bool real = param->unit == OCHE_UNIT_REAL;
 
-    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)
-        if (names(i, part, param)) {
-            limits = (struct draft_limits){rows[i].least, rows[i].most, rows[i].percent};
-            break;
-        }
     if (param->unit >= OCHE_UNIT_BOOL || limits.most < limits.least)
         return limits;
     double minimum = real ? param->minimum.real : (double)param->minimum.u;
@@ -132,4 +127,16 @@ struct draft_limits draft_limits(const struct draft_part *part, const struct och
     if (limits.most < limits.least)
         limits.most = limits.least;
     return limits;
+}
+
+struct draft_limits draft_limits(const struct draft_part *part, const struct oche_param *param)
+{
+    struct draft_limits limits = about_preset(param);
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)
+        if (names(i, part, param)) {
+            limits = (struct draft_limits){rows[i].least, rows[i].most, rows[i].percent, false};
+            break;
+        }
+    return draft_limits_clip(limits, param);
 }

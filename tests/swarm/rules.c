@@ -353,6 +353,21 @@ static bool crawls(const struct oche_world *world, uint32_t flow)
     return rate != 0 && rate < SLOW;
 }
 
+static bool came_on(const struct oche_world *world, uint32_t flow, const uint64_t *before)
+{
+    return before[flow] == UINT64_MAX || world->flows.sent[flow].completed != OCHE_NEVER ||
+           world->flows.received[flow].delivered != OCHE_NEVER ||
+           arrived_of(world, flow) != before[flow];
+}
+
+bool swarm_all_came_on(const struct oche_world *world, const uint64_t *before)
+{
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
+        if (!came_on(world, i, before))
+            return false;
+    return true;
+}
+
 bool swarm_comes_on(const struct swarm_run *longer, const uint64_t *before,
                     struct swarm_verdict *verdict)
 {
@@ -365,9 +380,7 @@ bool swarm_comes_on(const struct swarm_run *longer, const uint64_t *before,
     if (!nobody_is_stuck(longer, verdict))
         return false;
     for (OCHE_EACH_MADE_FLOW(i, &world->flows))
-        if (before[i] != UINT64_MAX && world->flows.sent[i].completed == OCHE_NEVER &&
-            world->flows.received[i].delivered == OCHE_NEVER && arrived_of(world, i) == before[i] &&
-            !crawls(world, i))
+        if (!came_on(world, i, before) && !crawls(world, i))
             return swarm_finding(verdict, "starved", "flow %u of %llu bytes does not come on", i,
                                  U(world->flows.plan[i].bytes));
     return true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/swarm/draft.h"
+#include "tests/swarm/plan.h"
 
 #define NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES + 2)
 
@@ -122,7 +122,8 @@ static void put_mechanisms(char *text, struct draw *draw)
     while (oche_switch_mechanisms[count] != NULL)
         count++;
     for (uint64_t i = 0, any = 0; i < count; i++)
-        if (draw_one_in(draw, oche_switch_mechanisms[i]->only_for != NULL ? 12 : 2))
+        if (draw_one_in(draw, oche_switch_mechanisms[i]->only_for != NULL ? 24 : 3) ||
+            draft_wishes_mechanism(draw, oche_switch_mechanisms[i]->name))
             put(text, "%s%s", any++ > 0 ? ", " : "", oche_switch_mechanisms[i]->name);
 }
 
