@@ -213,7 +213,9 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
         if (port->busy_until <= now)
             transmit(host, endpoint, port, now);
     oche_time wake = endpoint->next(state, host->classes);
-    if (wake < port->busy_until || (wake <= now && port->busy_until > now)) {
+    /* A queue pair that failed in transmit makes the next one ready: that waits for no port. */
+    if (port->busy_until >= now &&
+        (wake < port->busy_until || (wake <= now && port->busy_until > now))) {
         oche_network_want_done(shard, port);
         wake = endpoint->next_timer(state);
     }
