@@ -83,7 +83,7 @@ def build(tree):
     run(["ninja", "-C", "build", core], tree)
     command = run(["ninja", "-C", os.environ["BUILD"], "-t", "commands", "-s", "oche"],
                   tree).splitlines()[-1]
-    words = [word for word in shlex.split(command) if not word.startswith("-flto")]
+    words = shlex.split(command)
     assert core in words and words[words.index("-o") + 1] == "oche", command
     words[words.index("-o") + 1] = os.path.join(tree, "build", "oche")
     words[words.index(core)] = os.path.join(tree, "build", core)

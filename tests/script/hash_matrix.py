@@ -4,10 +4,10 @@
 {not optimised, optimised} x {packets as structs, as bytes, as bytes with payload} x {1, 2 threads},
 over the scenarios of tests/scenarios. The hash covers every protocol event of every node.
 
-The program of this build, optimised across files, is run in all six ways; of the others each form
-and each number of threads is tried, in four of the six, and what is not optimised is left out. A
-program is taken from a build folder beside this one when there is one that was made so, and
-otherwise built below BUILD/hash-matrix (kept, so that the next time is quick).
+The program of this build is run in all six ways; of the others each form and each number of threads
+is tried, in four of the six, and what is not optimised is left out. A program is taken from a build
+folder beside this one when there is one that was made so, and otherwise built below
+BUILD/hash-matrix (kept, so that the next time is quick).
 Environment: SOURCE, BUILD, OCHE; OCHE_LONG=yes: all ways, not optimised too, and gcc -O2 on its own
 even where this build is gcc's. Status 77: a compiler is missing.
 """
