@@ -411,6 +411,8 @@ static void check_memory(struct qp_work *w, int side)
                    "the cell at the end", way->settled);
     wipe(w, side, COUNTER, 8);
     wipe(w, side, CELL, w->plan.cell);
+    if (memcmp(w->pair->side[side].memory, w->first[side], PAIR_MEMORY) == 0)
+        return;
     for (uint32_t at = 0; at < PAIR_MEMORY; at++)
         QP_WORK_CHECK(w, w->pair->side[side].memory[at] == w->first[side][at],
                       "side %d: the byte at %u of its memory was changed by nothing known", side,

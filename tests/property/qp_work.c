@@ -3,6 +3,7 @@
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 #include "tests/property/qp_work.h"
+#include "tests/support/blocks.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -607,8 +608,14 @@ static uint32_t window_of(const struct qp_work *w, const struct oche_recovery_ch
     return window < UINT32_C(1) << 23 ? window : UINT32_C(1) << 23;
 }
 
+/* Thousands of runs use the same memory. */
+static struct blocks blocks;
+
 static void set_up(struct qp_work *w, const struct oche_recovery_choice of_side[2])
 {
+    w->plan.pair.blocks = &blocks;
+    for (int side = 0; side < 2; side++)
+        w->plan.pair.memory[side] = blocks_take(&blocks, PAIR_MEMORY);
     w->pair = pair_open(&w->plan.pair);
     w->pair->context = w;
     w->pair->tap = qp_work_sent;
@@ -618,8 +625,7 @@ static void set_up(struct qp_work *w, const struct oche_recovery_choice of_side[
     for (int side = 0; side < 2; side++) {
         pair_fill(w->pair, side, 0, PAIR_MEMORY, (uint8_t)(w->plan.pair.seed * 2 + (uint64_t)side));
         memset(w->pair->side[side].memory + COUNTER, 0, 8);
-        w->first[side] = malloc(PAIR_MEMORY);
-        OCHE_MUST(w->first[side] != NULL);
+        w->first[side] = blocks_take(&blocks, PAIR_MEMORY);
         memcpy(w->first[side], w->pair->side[side].memory, PAIR_MEMORY);
         w->next_target[side] = TARGETS;
         struct oche_window_config window = {.key = 0x7700, .pd = PAIR_PD};
@@ -712,7 +718,8 @@ bool qp_work_run(const struct oche_recovery_choice of_side[2], uint64_t seed, bo
     count(w, tally);
     pair_close(w->pair);
     for (int side = 0; side < 2; side++) {
-        free(w->first[side]);
+        blocks_give(&blocks, w->first[side]);
+        blocks_give(&blocks, w->plan.pair.memory[side]);
         free(w->window_memory[side]);
     }
     free(w);
