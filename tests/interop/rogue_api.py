@@ -55,7 +55,7 @@ def unreliable(oche, program):
          counted(said, "answered batches") > 4 * counted(said, "timeouts"), said)
     said = run(oche, program, "lossy", "20000")
     must(counted(said, "unanswered") > 0, said)
-    said = run(oche, program, "lossy", "1000000")
+    said = run(oche, program, "lost", "1000000")
     must(counted(said, "timeouts") > 2 and counted(said, "answered batches") == 0, said)
     run(oche, program, "refused")
     # The same if the program is under `oche exec --rogue` as well.

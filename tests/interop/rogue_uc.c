@@ -5,6 +5,7 @@
  *
  *     rogue_uc_api writes     nothing is lost: all data comes, round trips are measured
  *     rogue_uc_api lossy      packets are lost: each WRITE completes once all the same
+ *     rogue_uc_api lost       all of them are: the same, of fewer, as each waits for a timeout
  *     rogue_uc_api refused    what an unreliable connection cannot do
  */
 #include <errno.h>
@@ -81,19 +82,19 @@ static void writes(struct bench *bench)
 
 /* ---- lossy ---- */
 
-static void lossy(struct bench *bench)
+static void lossy(struct bench *bench, uint64_t count)
 {
     struct end *own = &bench->end[0];
     struct ibv_sge large = sge_of(own, SOURCE, LARGE);
     struct ibv_wc wc;
 
-    for (uint64_t i = 0; i < 20; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, i, &large, &bench->end[1], TARGET);
         post(own, &wr);
         if (i >= 8)
             expect(own->cq, i - 8, IBV_WC_SUCCESS);
     }
-    for (uint64_t i = 12; i < 20; i++)
+    for (uint64_t i = count - 8; i < count; i++)
         expect(own->cq, i, IBV_WC_SUCCESS);
     assert_int_equal(ibv_poll_cq(own->cq, 1, &wc), 0);
 }
@@ -201,7 +202,9 @@ static void test(void **state)
     if (strcmp(mode, "writes") == 0)
         writes(bench);
     else if (strcmp(mode, "lossy") == 0)
-        lossy(bench);
+        lossy(bench, 20);
+    else if (strcmp(mode, "lost") == 0)
+        lossy(bench, 8);
     else
         refused(bench);
     close_bench(bench, false);

@@ -81,6 +81,7 @@ struct bench *open_bench(enum ibv_qp_type type, enum ibv_mtu mtu, struct ibv_srq
 void close_bench(struct bench *bench, bool keep);
 struct ibv_sge sge_of(const struct end *end, uint32_t offset, uint32_t length);
 /* Polls until something completes; fails after half a minute. */
+#define POLL_US 50 /* between two looks: a spinning test would take a processor from the others */
 struct ibv_wc wait_for(struct ibv_cq *cq);
 /* … and it is this. */
 struct ibv_wc expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);

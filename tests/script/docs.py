@@ -159,15 +159,15 @@ def test_named_files():
 def test_named_functions():
     """The functions that docs/architecture.md follows a packet through exist. Those of verbs are
     in rdma-core's header."""
-    sources = ""
+    words = set()
     for folder in ("core", "fabric", "sim", "device", "lab", "cli"):
         for path in glob.glob(os.path.join(SOURCE, folder, "**", "*.[ch]"), recursive=True):
             with open(path, encoding="utf-8") as file:
-                sources += file.read()
+                words.update(re.findall(r"\w+", file.read()))
     named = set(re.findall(r"`([a-z]+_[a-z0-9_]+)`", read("docs", "architecture.md")))
     check(len(named) > 40, "only", len(named), "functions in docs/architecture.md")
     for name in named:
-        check(name.startswith("ibv_") or re.search(rf"\b{name}\b", sources),
+        check(name.startswith("ibv_") or name in words,
               "docs/architecture.md names", name)
 
 

@@ -23,7 +23,7 @@ TWO_FLOWS = os.path.join(SOURCE, "tests", "scenarios", "two_flows.yaml")
 # 12 points of some 10 ms each, and 12 that are long enough to be caught.
 GRID = [SCENARIO, "--vary", "loss.probability=0,0.1%", "--vary", "workload[0].pairs=1,4",
         "--repeat", "3", "--set", "duration=1ms"]
-LONG = [*GRID[:-1], "duration=8ms" if os.environ.get("SANITIZED") == "yes" else "duration=40ms"]
+LONG = [*GRID[:-1], "duration=8ms" if os.environ.get("SANITIZED") == "yes" else "duration=20ms"]
 failures = []
 # A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -507,7 +507,7 @@ def test_progress(work):
     check(re.search(r"\r\x1b\[K\[#*\.+\] \d+ of 12 points, [\d]+ s left, 2 running", line),
           "progress:", repr(line))
     check(line.endswith("\r\x1b[K"), "progress stays:", repr(line[-80:]))
-    check(on_a_terminal(*LONG, "--out", os.path.join(work, "quiet"), "--quiet") == "",
+    check(on_a_terminal(*GRID, "--out", os.path.join(work, "quiet"), "--quiet") == "",
           "--quiet shows progress")
 
 
