@@ -24,8 +24,10 @@ UNLIKE = [("go_back_0", "go_back_n"), (SELECTIVE, "go_back_0"), ("go_back_0", SE
 # Packets in a million: lost, duplicated, reordered, damaged; MiB by each operation.
 NETWORKS = [(0, 0, 0, 0, 16), (2000, 0, 0, 0, 8), (0, 0, 20000, 0, 8), (0, 20000, 0, 0, 8),
             (0, 0, 0, 10000, 8), (10000, 10000, 10000, 10000, 4), (50000, 20000, 50000, 20000, 1)]
+STEADY = 128  # MiB beside processes that are killed
 if os.environ.get("OCHE_LONG") != "yes":
-    NETWORKS = [(*faults, min(mebibytes, 4)) for *faults, mebibytes in NETWORKS]
+    STEADY = 64
+    NETWORKS = [(*faults, min(mebibytes, 2)) for *faults, mebibytes in NETWORKS]
 KEYS = ("lost", "duplicated", "reordered", "corrupted")
 
 
@@ -107,8 +109,8 @@ def reshuffled(loopback):
     """A transfer on an address where other processes appear and are killed: nothing stalls, and
     what the kernel gives to the wrong one finds its way."""
     common = [loopback, "--share", "--message", "65536", "--retries", "1000"]
-    steady = subprocess.Popen([*common, "--bytes", str(128 << 20), "--ack-timeout", "20ms", A, A],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    steady = subprocess.Popen([*common, "--bytes", str(STEADY << 20), "--ack-timeout", "20ms",
+                               A, A], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     killed_others = 0
     while steady.poll() is None and killed_others < 500:
         other = subprocess.Popen(["nice", "-n", "19", *common, "--bytes", str(1 << 30), A, A],

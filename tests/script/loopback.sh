@@ -32,8 +32,10 @@ clean() {
     bad=$(tshark -r "$work/$1.pcap" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE \
         -Y '_ws.malformed || _ws.expert.severity==error' 2>&1 | grep -v '^Running as user') &&
         fail "$1: tshark: $(head <<<"$bad")"
-    [ "$(tshark -r "$work/$1.pcap" -c 300 -T fields -e infiniband.bth.psn 2>/dev/null |
-        grep -c .)" -eq 300 ] || fail "$1: tshark does not see RoCEv2"
+    # Of the first capture only, as each start of tshark takes half a second.
+    [ "$1" != clean ] ||
+        [ "$(tshark -r "$work/$1.pcap" -c 300 -T fields -e infiniband.bth.psn 2>/dev/null |
+            grep -c .)" -eq 300 ] || fail "$1: tshark does not see RoCEv2"
     "$OCHE" wire --quiet "$work/$1.pcap" >"$work/$1.wire" ||
         fail "$1: oche wire: $(tail -n 20 "$work/$1.wire")"
     rm "$work/$1.pcap"
