@@ -8,10 +8,11 @@ OCHE is the program, whose `exec` runs both sides, each on a loopback address of
 works if both end with status 0 and what they print says so: a bandwidth or a latency above zero,
 the data checked where the program can (pingpong -c); and if a capture of each side is right:
 tshark finds nothing malformed and no warning, `oche wire` each ICRC right. NAME: only those whose
-command has it; without, the first two of each program and transport, and a WRITE of 2 bytes and of
-2 MiB. --table prints the table of docs/clients.md; it and OCHE_LONG=yes run all, also what takes
-longest, perftest over all sizes by each operation. --preload: a sanitizer's library, which must
-come before the programs'. Status 77: the programs are not installed.
+command has it; without, the first two of each program and transport (of a program that measures
+latency the first), and a WRITE of 2 bytes and of 2 MiB. --table prints the table of
+docs/clients.md; it and OCHE_LONG=yes run all, also what takes longest, perftest over all sizes by
+each operation. --preload: a sanitizer's library, which must come before the programs'. Status 77:
+the programs are not installed.
 """
 import subprocess
 import sys
@@ -88,11 +89,12 @@ def lists(oche):
 
 
 def firsts(entries):
-    """The first two entries of each client and transport."""
+    """The first two entries of each client and transport; of what measures latency, the first."""
     seen = {}
     for entry in entries:
         seen.setdefault((entry[0], entry[2]), []).append(entry)
-    return [entry for of_one in seen.values() for entry in of_one[:2]]
+    return [entry for (_, command), of_one in seen.items()
+            for entry in of_one[:1 if command.endswith("_lat") else 2]]
 
 
 def tell(wrong):

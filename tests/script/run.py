@@ -540,7 +540,7 @@ def test_quiet_and_progress(work):
         main, terminal = pty.openpty()
         with subprocess.Popen([OCHE, "run", scenario("losses"), "--out", folder, "--set",
                                "bytes=true", "--set", "payload=true", "--set",
-                               "workload[0].messages=16", "--set", "duration=100ms", *options],
+                               "workload[0].messages=16", "--set", "duration=50ms", *options],
                               stdout=subprocess.PIPE, stderr=terminal) as running:
             os.close(terminal)
             running.stdout.read()
@@ -556,7 +556,7 @@ def test_quiet_and_progress(work):
         check(running.returncode == 0, "on a terminal", running.returncode)
         return b"".join(seen).decode()
     line = on_a_terminal()
-    check(re.search(r"\r\x1b\[K[\d.]+[um]s of 100ms, \d+ flows done, [\d.]+ M packet-hops/s, "
+    check(re.search(r"\r\x1b\[K[\d.]+[um]s of 50ms, \d+ flows done, [\d.]+ M packet-hops/s, "
                     r"at most \d+ s left", line), "progress:", repr(line))
     check(line.endswith("\r\x1b[K"), "progress stays:", repr(line[-80:]))
     check(on_a_terminal("--quiet") == "", "--quiet shows progress")
