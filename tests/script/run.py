@@ -540,7 +540,7 @@ def test_quiet_and_progress(work):
         main, terminal = pty.openpty()
         with subprocess.Popen([OCHE, "run", scenario("losses"), "--out", folder, "--set",
                                "bytes=true", "--set", "payload=true", "--set",
-                               "workload[0].messages=16", "--set", "duration=50ms", *options],
+                               "workload[0].messages=8", "--set", "duration=50ms", *options],
                               stdout=subprocess.PIPE, stderr=terminal) as running:
             os.close(terminal)
             running.stdout.read()
