@@ -45,6 +45,7 @@ static oche_time *find_turns(const struct oche_flows *flows)
         const struct oche_connection *connection = &flows->connections[c];
         const uint32_t *order = &flows->order[connection->first];
 
+        oche_flows_read_connection(flows, c);
         for (uint32_t k = 1; k < connection->queued; k++) {
             oche_time before = flows->received[order[k - 1]].delivered;
 

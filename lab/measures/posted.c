@@ -80,10 +80,12 @@ static size_t note_flows(const struct oche_world *world, struct event *events)
         uint32_t host = params->verb == OCHE_ROGUE_READS ? of->src : of->dst;
         oche_time free = 0;
 
+        oche_flows_read_connection(flows, c);
         if (of->queued == 0 || !has_dropped(world, host))
             continue;
         for (uint32_t i = 0; i < of->queued; i++) {
             uint32_t flow = flows->order[of->first + i];
+            oche_flows_read_flow(flows, flow);
             uint64_t bytes = posted_of(world, &flows->plan[flow]);
             oche_time begin = flows->sent[flow].started;
             /* A flow that failed, or was lost on UC, is completed but not delivered. */

@@ -69,6 +69,7 @@ struct oche_endpoint {
      * of `host`, has no effect; NULL: it has one.
      */
     const char *(*idles)(const void *params, const char *key);
+    uint32_t most_connections; /* that can be told apart; 0: as many as there are queue pairs */
     /*
      * Optional: true if a flow may be completed before its data arrives. A run then goes on until
      * the data of completed flows has arrived or is nowhere any more.

@@ -11,8 +11,8 @@
 #include "sim/engine/sparse_memory.h"
 #include "sim/network/flow_internal.h"
 
-#define MOST_FLOWS                                                                                 \
-    ((UINT32_C(1) << 24) - 64) /* each connection needs a queue pair number, which has 24 bits */
+#define MOST_FLOWS       (UINT32_C(1) << 28)
+#define MOST_CONNECTIONS ((UINT32_C(1) << 24) - 64) /* each needs queue pair numbers */
 
 void *oche_flows_memory(size_t count, size_t bytes)
 {
@@ -104,6 +104,33 @@ void oche_flows_make_follower(struct oche_flows *flows, uint32_t number)
     oche_flows_make_next(flows, source);
 }
 
+static bool too_many_connections(uint32_t count, struct oche_error *error)
+{
+    return oche_fail(error,
+                     "%u connections; at most %u can be run, as queue pair numbers have 24 bits: "
+                     "fewer or larger flows, a shorter run, or host.connections: per_pair",
+                     count, MOST_CONNECTIONS);
+}
+
+/* Flows that no source draws are all in memory from the start. */
+static bool check_count(const struct oche_flows *flows, enum oche_connections per,
+                        struct oche_error *error)
+{
+    uint32_t listed = flows->count;
+
+    for (uint32_t i = 0; i < flows->sources.count; i++)
+        listed -= flows->sources.list[i].count;
+    if (per == OCHE_CONNECTION_PER_FLOW && flows->count > MOST_CONNECTIONS)
+        return too_many_connections(flows->count, error);
+    if (flows->count > MOST_FLOWS || listed > MOST_CONNECTIONS)
+        return oche_fail(
+            error,
+            "%u flows; at most %u can be run, of which a list, incast or incast_groups "
+            "may have %u: fewer or larger flows, or a shorter run",
+            flows->count, MOST_FLOWS, MOST_CONNECTIONS);
+    return true;
+}
+
 bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
                         const struct oche_flow_sources *sources, uint32_t host_count,
                         enum oche_connections per, struct oche_error *error)
@@ -111,9 +138,9 @@ bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, u
     *flows =
         (struct oche_flows){.plan = plan, .owned_plan = plan, .count = count, .sources = *sources};
     OCHE_MUST(host_count <= OCHE_FLOW_MOST_HOSTS);
-    if (count > MOST_FLOWS) {
+    if (!check_count(flows, per, error)) {
         oche_flows_free(flows);
-        return oche_fail(error, "%u flows; at most %u can be run", count, MOST_FLOWS);
+        return false;
     }
     for (uint32_t i = 0; i < sources->count; i++)
         draw(flows, &flows->sources.list[i]);
@@ -127,6 +154,11 @@ bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, u
     for (OCHE_EACH_MADE_FLOW(i, flows))
         clear_results(flows, i);
     oche_flows_connect(flows, host_count, per);
+    if (flows->connection_count > MOST_CONNECTIONS) {
+        too_many_connections(flows->connection_count, error);
+        oche_flows_free(flows);
+        return false;
+    }
     oche_flows_order_starts(flows, host_count);
     return true;
 }
@@ -144,6 +176,8 @@ uint32_t oche_flows_made(const struct oche_flows *flows)
 
 uint32_t oche_flows_next_made(const struct oche_flows *flows, uint32_t from)
 {
+    if (from < flows->count)
+        oche_flows_read_flow(flows, from);
     while (from < flows->count) {
         const struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, from);
 
@@ -167,6 +201,7 @@ const struct oche_flow_plan *oche_flow_walk_next(struct oche_flow_walk *walk)
     if (walk->next == flows->count)
         return NULL;
     walk->number = walk->next++;
+    oche_flows_read_flow(flows, walk->number);
     if (oche_flow_is_made(flows, walk->number))
         return &flows->plan[walk->number];
     if (walk->number < drawing->first || walk->number - drawing->first >= drawing->count)
@@ -277,6 +312,7 @@ uint64_t oche_flows_delivered(const struct oche_flows *flows,
 
 void oche_flows_free(struct oche_flows *flows)
 {
+    oche_flows_free_rest(flows);
     oche_flow_groups_free(&flows->groups);
     oche_sparse_free(flows->incasts);
     oche_sparse_free(flows->incast_members);

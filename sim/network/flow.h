@@ -2,10 +2,10 @@
 /*
  * Flows: what applications send, fixed before the run, and the results. Flows of a source
  * (flow_source.h) are made during the run: the plans, results and connections of flows that are
- * not made yet are zero, and cost no memory. A flow starts at a given
- * time, or when another flow is completed (acknowledged at its sender) or delivered (its last byte
- * has arrived at its receiver). In the latter two cases the next flow starts at the node where that
- * happens, so no node reads another node's state.
+ * not made yet are zero, and cost no memory; those of many flows that are over are in a file
+ * (flow_rest.c). A flow starts at a given time, or when another flow is completed (acknowledged at
+ * its sender) or delivered (its last byte has arrived at its receiver). In the latter two cases the
+ * next flow starts at the node where that happens, so no node reads another node's state.
  */
 #ifndef OCHE_SIM_NETWORK_FLOW_H
 #define OCHE_SIM_NETWORK_FLOW_H
@@ -104,6 +104,7 @@ struct oche_flows {
     /* the groups in the form that packets carry: group g is incasts[g - 1] */
     struct oche_group *incasts;
     uint8_t *incast_members;
+    struct oche_flow_rest *rest; /* what has been moved to a file; NULL: nothing */
 };
 
 /* True if the flow is made: its plan and results can be read. A flow that started is made. */
@@ -187,6 +188,21 @@ struct oche_flow_walk oche_flow_walk(const struct oche_flows *flows);
 const struct oche_flow_plan *oche_flow_walk_next(struct oche_flow_walk *walk);
 /* Returns the plan of any flow, whether it is made or not. */
 struct oche_flow_plan oche_flows_plan(const struct oche_flows *flows, uint32_t number);
+
+/* ---- flow_rest.c: flows that are over ---- */
+
+/*
+ * Moves plans, results and connections of flows that are over to a file, from where they are read
+ * as before. `over`: how many flows are completed. To be called while no host is at work.
+ */
+void oche_flows_move_over(struct oche_flows *flows, uint64_t over);
+/*
+ * To be called by who reads flows, or connections, in order, before each: gives back the memory
+ * that reading those before it has taken.
+ */
+void oche_flows_read_flow(const struct oche_flows *flows, uint32_t flow);
+void oche_flows_read_connection(const struct oche_flows *flows, uint32_t connection);
+void oche_flows_free_rest(struct oche_flows *flows);
 
 /* ---- for hosts ---- */
 

@@ -58,20 +58,21 @@ static bool at_window_end(void *context, oche_time now)
 {
     struct watcher *watcher = context;
     struct oche_world *world = watcher->world;
+    const uint64_t done = flows_done(world);
 
     oche_world_causes_judge(world);
+    oche_flows_move_over(&world->flows, done);
     if (watcher->report != NULL && watcher->windows++ % REPORT_EVERY == 0) {
         struct oche_progress progress = {
             .now = now,
             .duration = world->config->run.duration,
             .hops = oche_network_hops(&world->network),
-            .flows_done = (uint32_t)flows_done(world),
+            .flows_done = (uint32_t)done,
             .flows = world->flows.count,
         };
         watcher->report(watcher->context, &progress);
     }
-    if (world->config->run.stop_when_done && flows_done(world) == world->flows.count &&
-        has_arrived(watcher))
+    if (world->config->run.stop_when_done && done == world->flows.count && has_arrived(watcher))
         watcher->done = true;
     if (oche_world_pauses_look(world))
         watcher->done = true;

@@ -345,6 +345,13 @@ static bool build_flows(struct oche_world *world, struct oche_error *error)
         return false;
     }
     oche_flows_set_groups(&world->flows, &list.groups);
+    const struct oche_endpoint *endpoint = world->config->endpoint;
+    if (endpoint != NULL && endpoint->most_connections > 0 &&
+        world->flows.connection_count > endpoint->most_connections)
+        return oche_fail(error,
+                         "workload: %u connections; at most %u with congestion_control: %s: fewer "
+                         "or larger flows, a shorter run, or host.connections: per_pair",
+                         world->flows.connection_count, endpoint->most_connections, endpoint->name);
     return true;
 }
 

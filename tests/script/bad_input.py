@@ -44,6 +44,11 @@ FILES = {
     "broken.yaml": "duration: [1ms\n",
     "first.yaml": "topology: {type: star}\nworkload: {type: incast}\n",
     "twice.yaml": "duration: 1ms\nduration: 2ms\n",
+    "many.yaml": "duration: 30ms\ntopology: {type: star, hosts: 8}\n"
+                 "workload: {type: permutation, bytes: 64B, messages: 0}\n",
+    "long.yaml": "duration: 3s\ntopology: {type: star, hosts: 8}\n"
+                 "workload: {type: permutation, bytes: 1KB, messages: 0, start: 2.8s}\n"
+                 "congestion_control: rogue\n",
 }
 
 # What is put in place of what in BASE; what is said ("s.yaml" is the scenario).
@@ -192,6 +197,12 @@ COMMANDS = [
     (["list.yaml"], "list.yaml:1: "),
     (["broken.yaml"], "broken.yaml:2: not YAML: "),
     (["twice.yaml"], "twice.yaml:2: duration: "),
+    (["many.yaml"],
+     "many.yaml:3: workload: 18750016 connections; at most 16777152 can be run, as queue pair "
+     "numbers have 24 bits: fewer or larger flows, a shorter run, or host.connections: per_pair"),
+    (["long.yaml"],
+     "long.yaml:3: workload: 8000016 connections; at most 2097152 with congestion_control: rogue: "
+     "fewer or larger flows, a shorter run, or host.connections: per_pair"),
     ([], "oche run: which scenario? give a YAML file, such as those in scenarios/"),
     (["S", "S"], "oche run: s.yaml: one scenario at a time"),
     (["S", "--set", "podz=1"], "--set podz=1: podz: unknown key; "),

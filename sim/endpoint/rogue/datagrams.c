@@ -12,6 +12,9 @@
 #define CONNECTION_BIT 11
 #define DATAGRAM_KEY   1
 
+_Static_assert(((uint64_t)OCHE_ROGUE_MOST_CONNECTIONS - 1) << CONNECTION_BIT <= UINT32_MAX,
+               "a connection's number fits");
+
 void oche_rogue_tell(struct oche_rogue_end *end, const struct rogue_resync *message)
 {
     struct oche_rogue *rogue = end->rogue;

@@ -255,6 +255,7 @@ const struct oche_endpoint oche_endpoint_rogue = {
     .state_bytes = sizeof(struct oche_rogue),
     .check = check,
     .idles = idles,
+    .most_connections = OCHE_ROGUE_MOST_CONNECTIONS,
     .completes_early = completes_early,
     .packets = packets,
     .frames = frames,

@@ -27,8 +27,9 @@ extern const struct oche_param_table oche_rogue_table;
 
 enum oche_rogue_verbs { OCHE_ROGUE_WRITES, OCHE_ROGUE_READS };
 
-#define OCHE_ROGUE_DATAGRAM_QPN 8
-#define OCHE_ROGUE_QKEY         UINT32_C(0x72)
+#define OCHE_ROGUE_DATAGRAM_QPN     8
+#define OCHE_ROGUE_MOST_CONNECTIONS (UINT32_C(1) << 21) /* a number has 21 bits in datagrams.c */
+#define OCHE_ROGUE_QKEY             UINT32_C(0x72)
 
 /*
  * Returns the number of one of a connection's queue pairs: 0, or 1, which is the shadow at first.
