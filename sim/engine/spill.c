@@ -74,8 +74,13 @@ bool oche_spill_move(struct oche_spill *spill, void *memory, size_t bytes)
         return false;
     }
     spill->bytes += bytes;
-    if (mremap(moved, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED)
-        oche_panic(__FILE__, __LINE__, "memory cannot be moved");
+    if (mremap(moved, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED)
+        return true;
+    /* What was at `at` may be gone. */
+    munmap(moved, bytes);
+    if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, spill->file,
+             (off_t)(spill->bytes - bytes)) == MAP_FAILED)
+        oche_panic(__FILE__, __LINE__, OCHE_OUT_OF_MEMORY);
     return true;
 }
 
