@@ -70,6 +70,7 @@ static void run_pair(const struct oche_device_config *config)
     struct pair pair;
 
     pair_open(&pair, config, OCHE_TRANSPORT_RC);
+    pair_be_patient(&pair); /* nothing is lost, but a busy machine may keep what is sent */
     move_bytes(&pair, &pair.a, &pair.b);
     move_bytes(&pair, &pair.b, &pair.a);
     stats = stats_of(&pair.a);

@@ -105,7 +105,7 @@ static void fill(size_t *points)
 
 static void test_every_point_runs_once_and_comes_to_the_same(void **state)
 {
-    struct oche_grid grid = make_grid("duration=600us");
+    struct oche_grid grid = make_grid("duration=400us");
     size_t points[POINTS];
     struct seen one = {.victim = POINTS}, three = {.victim = POINTS};
 
@@ -143,7 +143,7 @@ static void test_one_that_is_killed_costs_itself(void **state)
 
 static void test_stopping_leaves_nothing_running(void **state)
 {
-    struct oche_grid grid = make_grid("duration=600us");
+    struct oche_grid grid = make_grid("duration=400us");
     struct oche_grid slow = make_grid("duration=20s"); /* none is done before the signal */
     struct seen seen = {.victim = POINTS, .stop_after = 2}, interrupted = {.victim = POINTS};
     size_t points[POINTS];
@@ -172,7 +172,7 @@ static void test_stopping_leaves_nothing_running(void **state)
 /* What goes wrong with the input after the check is the point's failure. */
 static void test_a_scenario_that_vanishes_fails_its_points(void **state)
 {
-    struct oche_grid grid = make_grid("duration=600us");
+    struct oche_grid grid = make_grid("duration=400us");
     struct seen seen = {.victim = POINTS};
     size_t points[2] = {0, 7};
 
