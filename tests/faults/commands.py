@@ -23,7 +23,7 @@ import time
 
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 LONG = os.environ.get("OCHE_LONG") == "yes"
-LIMIT_S = 30
+LIMIT_S = 120  # the machine may be busy
 # A disk would be waited for: what is synchronised need not be.
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 SKIPPED = 77
