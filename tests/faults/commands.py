@@ -394,8 +394,9 @@ def check(tools, case, work):
 
 def main(fail_calls, preload, client, *wanted):
     failures = []
+    fail_calls, preload = os.path.abspath(fail_calls), os.path.abspath(preload)
     if client != "-":
-        CASES.extend(exec_cases(client))
+        CASES.extend(exec_cases(os.path.abspath(client)))
     with tempfile.TemporaryDirectory(prefix="oche-faults-", dir=IN_MEMORY) as work:
         for case in CASES:
             if not wanted or case.name in wanted:
