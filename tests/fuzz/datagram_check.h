@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/recovery/selective_repeat.h"
 #include "core/wire/extension.h"
@@ -117,6 +118,21 @@ static inline void *datagram_memory(size_t bytes)
     return memset(memory, DATAGRAM_FILL, bytes);
 }
 
+/*
+ * Closes the sockets to other devices of the address, which the worlds of the other variants are: a
+ * snapshot does not know of them.
+ */
+static inline void datagram_leave_neighbours(struct datagram_world *world)
+{
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++) {
+        struct oche_neighbour *neighbour = &world->device->share.neighbours[slot];
+
+        if (neighbour->fd >= 0)
+            close(neighbour->fd);
+        *neighbour = (struct oche_neighbour){.fd = -1, .place = OCHE_PLACE_NONE};
+    }
+}
+
 /* Makes what is not memory, and keeps all as it is then. */
 static inline void datagram_make_objects(struct datagram_world *world)
 {
@@ -137,6 +153,7 @@ static inline void datagram_make_objects(struct datagram_world *world)
     snapshot_add(&world->snapshot, world->windowed, DATAGRAM_MEMORY);
     snapshot_add_block(&world->snapshot, srq_memory);
     snapshot_add_block(&world->snapshot, window_memory);
+    datagram_leave_neighbours(world);
     device_snapshot(&world->snapshot, world->device);
 }
 
@@ -511,6 +528,7 @@ static inline const char *datagram_check(struct datagram_world *world, const uin
     struct datagram_input input = {.at = bytes, .end = bytes + count};
     const char *wrong = NULL;
 
+    datagram_leave_neighbours(world);
     snapshot_restore(&world->snapshot);
     world->posted = world->completed = 0;
     world->next_work = 0;
