@@ -403,7 +403,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
         return;
     }
-    int32_t behind = oche_psn_diff(before, target);
+    int32_t behind = -oche_psn_diff(target, before); /* half the circle away is behind */
     bool stale = behind > 0;
     if (OCHE_LIKELY(!stale)) {
         qp_heard(qp, packet, true);

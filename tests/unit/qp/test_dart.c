@@ -228,8 +228,9 @@ static void old_acks(void **state)
     static const struct {
         uint32_t behind; /* what is acknowledged */
         bool counts, rejected;
-    } cases[] = {{1, true, false},      {512, true, false},   {513, false, false},
-                 {32768, false, false}, {32769, false, true}, {1u << 22, false, true}};
+    } cases[] = {{1, true, false},       {512, true, false},   {513, false, false},
+                 {32768, false, false},  {32769, false, true}, {1u << 22, false, true},
+                 {1u << 23, false, true}};
     const struct oche_share share = {.senders = 1000, .sequence = 9};
 
     (void)state;

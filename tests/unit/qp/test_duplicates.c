@@ -513,6 +513,35 @@ static void test_far_ahead(void **state)
     }
 }
 
+/* An answer half the circle away is neither ahead nor behind; while nothing is outstanding, too. */
+static void test_half_the_circle(void **state)
+{
+    static const uint8_t syndromes[] = {OCHE_SYNDROME_ACK, OCHE_SYNDROME_RNR | 1,
+                                        OCHE_SYNDROME_NAK_SEQUENCE};
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, PAIR_MTU);
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(syndromes); i++) {
+        struct pair *pair = pair_open(&(struct pair_options){.first_psn = 0x500000});
+
+        for (unsigned round = 0; round < 3; round++) {
+            for (uint32_t off = 0; off < 3; off++) {
+                const uint32_t psn = (0x500000 + round + off - 1) ^ 1u << 23;
+                struct oche_packet answer = pair_packet(pair, 1, OCHE_RC_ACK, psn, 0);
+
+                answer.aeth = oche_aeth(syndromes[i], 0);
+                pair_inject(pair, 1, &answer);
+            }
+            assert_int_equal(oche_nic_rejected(pair->side[0].nic, OCHE_REJECT_PSN),
+                             3 * (round + 1));
+            pair_post(pair, 0, &work);
+            pair_run_quiet(pair);
+            pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+        }
+        pair_close(pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_nak_retries),
         cmocka_unit_test(test_late_ack_skips),
         cmocka_unit_test(test_far_ahead),
+        cmocka_unit_test(test_half_the_circle),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
