@@ -21,7 +21,7 @@ struct swarm_digest {
     struct number *numbers;
     size_t count, capacity;
     size_t sure; /* so many of them do not depend on what is measured */
-    char strange[88];
+    char strange[200];
 };
 
 static struct number *next(struct swarm_digest *digest)
@@ -136,6 +136,8 @@ static void note_metrics(struct swarm_digest *digest, struct oche_world *world)
     OCHE_MUST(outcome != NULL);
     oche_outcome_take(outcome, world, "", 1);
     oche_metrics_each(outcome, note_metric, digest);
+    if (digest->strange[0] == '\0')
+        swarm_measures(world, outcome, digest->strange, sizeof(digest->strange));
     oche_outcome_free(outcome);
     free(outcome);
 }

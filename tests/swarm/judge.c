@@ -250,8 +250,8 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
                     struct swarm_verdict *verdict)
 {
     struct oche_error error = {""}, place = {""};
-    struct swarm_run run = {.disorder = ""};
-    struct swarm_order *order = NULL;
+    struct swarm_run run = {.broken = ""};
+    struct swarm_watch *watch = NULL;
     struct oche_capture *capture = NULL;
     uint32_t *nodes = NULL;
     char path[64] = "";
@@ -276,15 +276,17 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
         fine = false;
     } else {
         if (twin == TWIN_NONE)
-            order = swarm_order_watch(&run);
+            watch = swarm_watch_start(&run);
         fine = run_world(&run, twin, capture, first, verdict);
+        if (fine && watch != NULL)
+            swarm_watch_end(watch);
         if (fine)
             fine = twin == TWIN_NONE ? judge_first(&run, first, verdict)
                                      : judge_twin(&run, twin, first, verdict);
         else if (twin != TWIN_NONE)
             fine = true, verdict->kind = SWARM_FINE;
     }
-    swarm_order_free(order);
+    swarm_watch_free(watch);
     oche_world_free(run.world);
     if (capture != NULL) {
         if (!oche_capture_close(capture, &error))

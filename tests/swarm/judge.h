@@ -81,7 +81,8 @@ struct swarm_run {
     struct oche_scenario *scenario;
     struct oche_world *world;
     struct oche_world_totals totals;
-    char disorder[256]; /* the first packet that came out of order; "": none did */
+    const char *rule; /* the first that was broken while it ran */
+    char broken[256]; /* how; "": none was */
 };
 
 /* sights.c: what a run saw. */
@@ -100,10 +101,16 @@ bool swarm_all_came_on(const struct oche_world *world, const uint64_t *before);
 bool swarm_comes_on(const struct swarm_run *longer, const uint64_t *before,
                     struct swarm_verdict *verdict);
 
-/* order.c: watches the order in which data packets of a queue pair arrive. One thread only. */
-struct swarm_order;
-struct swarm_order *swarm_order_watch(struct swarm_run *run);
-void swarm_order_free(struct swarm_order *order);
+/* watch.c: watches the trace of all nodes. One thread only. */
+struct swarm_watch;
+struct swarm_watch *swarm_watch_start(struct swarm_run *run);
+void swarm_watch_end(struct swarm_watch *watch); /* the run is over */
+void swarm_watch_free(struct swarm_watch *watch);
+
+/* measures.c: computes measures once more. False, with a text: they are not what was counted. */
+struct oche_outcome;
+bool swarm_measures(struct oche_world *world, const struct oche_outcome *outcome, char *text,
+                    size_t room);
 
 /* digest.c: everything that a run counts, for comparison with a twin. */
 struct swarm_digest;

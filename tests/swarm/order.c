@@ -13,7 +13,7 @@
 
 #include "fabric/iofd.h"
 #include "sim/network/host.h"
-#include "tests/swarm/judge.h"
+#include "tests/swarm/watch.h"
 
 struct sent {
     struct {
@@ -23,7 +23,7 @@ struct sent {
     uint32_t count, capacity, next; /* next: behind the last that arrived */
 };
 
-struct swarm_order {
+struct order {
     struct swarm_run *run;
     struct sent *sent; /* by connection */
     uint32_t count;
@@ -49,11 +49,9 @@ static bool has_arrived(const struct sent *sent, uint64_t number)
     return false;
 }
 
-static void note_arrived(struct swarm_order *order, uint32_t connection, uint64_t number,
-                         oche_time now)
+static void note_arrived(struct order *order, uint32_t connection, uint64_t number, oche_time now)
 {
     struct sent *sent = &order->sent[connection];
-
     uint32_t at = sent->next;
 
     while (at < sent->count && sent->packets[at].number != number)
@@ -61,21 +59,21 @@ static void note_arrived(struct swarm_order *order, uint32_t connection, uint64_
     if (at < sent->count) {
         sent->packets[at].arrived = true;
         sent->next = at + 1;
-    } else if (!order->over && !has_arrived(sent, number) && order->run->disorder[0] == '\0') {
-        snprintf(order->run->disorder, sizeof(order->run->disorder),
-                 "connection %u gets number %llu at %llu ps, behind what was sent later",
-                 connection, (unsigned long long)number, (unsigned long long)now);
+    } else if (!order->over && !has_arrived(sent, number)) {
+        swarm_breaks(order->run, "order",
+                     "connection %u gets number %llu at %llu ps, behind what was sent later",
+                     connection, (unsigned long long)number, (unsigned long long)now);
     }
 }
 
-static void on_event(void *context, uint32_t node, const struct oche_trace_record *record)
+static void order_event(void *context, uint32_t node, const struct oche_trace_record *record)
 {
-    struct swarm_order *order = context;
-    uint32_t connection = record->qpn - OCHE_FIRST_QPN;
+    struct order *order = context;
+    uint32_t connection = swarm_connection(record, order->count);
 
     (void)node;
     order->over |= order->deflects && record->kind == OCHE_TRACE_DROPPED;
-    if (record->qpn < OCHE_FIRST_QPN || connection >= order->count)
+    if (connection == UINT32_MAX)
         return;
     if (record->kind == OCHE_TRACE_DATA_SENT)
         note_sent(&order->sent[connection], record->a);
@@ -94,13 +92,11 @@ static bool is_promised(const struct oche_world_config *config)
     return config->endpoint == NULL || strcmp(config->endpoint->name, "rogue") != 0;
 }
 
-struct swarm_order *swarm_order_watch(struct swarm_run *run)
+static void *make_order(struct swarm_run *run)
 {
-    const struct oche_network *network = oche_world_network(run->world);
-
     if (!is_promised(oche_world_config(run->world)))
         return NULL;
-    struct swarm_order *order = calloc(1, sizeof(*order));
+    struct order *order = calloc(1, sizeof(*order));
 
     OCHE_MUST(order != NULL);
     order->run = run;
@@ -108,19 +104,18 @@ struct swarm_order *swarm_order_watch(struct swarm_run *run)
     order->count = oche_world_flows(run->world)->connection_count;
     order->sent = calloc(order->count + 1, sizeof(*order->sent));
     OCHE_MUST(order->sent != NULL);
-    for (uint32_t i = 0; i < network->node_count; i++) {
-        network->nodes[i].trace.sink = on_event;
-        network->nodes[i].trace.sink_context = order;
-    }
     return order;
 }
 
-void swarm_order_free(struct swarm_order *order)
+static void free_order(void *context)
 {
-    if (order == NULL)
-        return;
+    struct order *order = context;
+
     for (uint32_t i = 0; i < order->count; i++)
         free(order->sent[i].packets);
     free(order->sent);
     free(order);
 }
+
+const struct swarm_rule swarm_order_rule = {
+    .make = make_order, .event = order_event, .free = free_order};

@@ -393,8 +393,8 @@ bool swarm_comes_on(const struct swarm_run *longer, const uint64_t *before,
 
 bool swarm_rules(const struct swarm_run *run, struct swarm_verdict *verdict)
 {
-    if (run->disorder[0] != '\0')
-        return swarm_finding(verdict, "order", "%s", run->disorder);
+    if (run->broken[0] != '\0')
+        return swarm_finding(verdict, run->rule, "%s", run->broken);
     return flows_are_right(run, verdict) && books_are_kept(run, verdict) &&
            bytes_are_right(run, verdict) && nothing_is_dropped(run, verdict) &&
            deadlock_is_allowed(run, verdict) && nobody_is_stuck(run, verdict) &&

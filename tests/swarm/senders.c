@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Senders and receivers of RNICs, from the trace: no more is outstanding than the window allows,
+ * packets are full but for a message's last one, the last packet leaves twice where it has to,
+ * selective repeat waits no longer than its short timeout when little is outstanding, and answers
+ * duplicates.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/recovery/improved_go_back_n.h"
+#include "core/recovery/selective_repeat.h"
+#include "core/wire/opcode.h"
+#include "fabric/ib_credits.h"
+#include "fabric/iofd.h"
+#include "sim/network/host.h"
+#include "tests/swarm/watch.h"
+
+#define UNANSWERED   (5 * OCHE_MS) /* a duplicate that waits for so long for an ACK */
+#define NAK_SEQUENCE 0x60
+
+struct side {
+    uint32_t una, high; /* high: behind the last packet that was sent */
+    oche_time last;     /* something was sent, acknowledged or repeated */
+    uint32_t twice;     /* this packet must leave again next; valid if `again` */
+    bool again;
+    uint32_t before; /* PSN that left before; valid if `sent` */
+    bool sent;
+    oche_time duplicate; /* of the receiver: when a duplicate came that is not answered yet */
+};
+
+struct senders {
+    struct swarm_run *run;
+    struct side *sides; /* by connection */
+    uint32_t count, window, mtu;
+    const struct oche_improved_go_back_n_params *improved; /* or NULL: the last leaves once */
+    const struct oche_selective_repeat_params *selective;  /* or NULL */
+    bool restarts; /* what was acknowledged may come again */
+};
+
+static void check_size(struct senders *senders, uint32_t connection, uint32_t opcode,
+                       uint64_t bytes)
+{
+    bool last = oche_opcode_has((uint8_t)opcode, OCHE_OP_LAST);
+
+    if (bytes > senders->mtu || bytes == 0 || (!last && bytes != senders->mtu))
+        swarm_breaks(senders->run, "size", "connection %u sends %llu bytes, opcode %u, MTU %u",
+                     connection, (unsigned long long)bytes, opcode, senders->mtu);
+}
+
+static void on_sent(struct senders *senders, uint32_t connection,
+                    const struct oche_trace_record *record)
+{
+    struct side *side = &senders->sides[connection];
+    uint32_t psn = (uint32_t)record->a, opcode = (uint32_t)(record->b >> 32) & 0xff;
+    bool last = oche_opcode_has((uint8_t)opcode, OCHE_OP_LAST);
+
+    check_size(senders, connection, opcode, record->b & UINT32_MAX);
+    if (psn + 1 > side->high)
+        side->high = psn + 1;
+    if (senders->window != 0 && !senders->restarts && psn + 1 > side->una + senders->window)
+        swarm_breaks(senders->run, "window", "connection %u sends %u, and %u is not acknowledged",
+                     connection, psn, side->una);
+    if (side->again && psn != side->twice)
+        swarm_breaks(senders->run, "twice",
+                     "connection %u sends %u, and its last packet %u left once", connection, psn,
+                     side->twice);
+    if (senders->improved != NULL) {
+        side->again = last && !(side->sent && side->before == psn);
+        side->twice = psn;
+    }
+    side->before = psn;
+    side->sent = !(senders->improved != NULL && last && !side->again);
+    side->last = record->time;
+}
+
+static void on_ack(struct side *side, const struct oche_trace_record *record)
+{
+    bool nak = (record->b >> 24 & 0xff) == NAK_SEQUENCE;
+    uint32_t una = nak ? (uint32_t)record->a : (uint32_t)record->a + 1;
+
+    if (una > side->una)
+        side->una = una;
+    side->again = false; /* no need any more, or the next is the first of a new pass */
+    side->last = record->time;
+}
+
+static void on_timeout(struct senders *senders, uint32_t connection,
+                       const struct oche_trace_record *record)
+{
+    struct side *side = &senders->sides[connection];
+    const struct oche_selective_repeat_params *selective = senders->selective;
+
+    if (selective != NULL && side->high - side->una <= selective->few_packets &&
+        record->time > oche_time_add(side->last, selective->rto_low))
+        swarm_breaks(senders->run, "timeout",
+                     "connection %u with %u packets outstanding waits %llu ps, not %llu",
+                     connection, side->high - side->una,
+                     (unsigned long long)(record->time - side->last),
+                     (unsigned long long)selective->rto_low);
+    side->again = side->sent = false;
+    side->last = record->time;
+}
+
+static void on_receiver(struct senders *senders, uint32_t connection,
+                        const struct oche_trace_record *record)
+{
+    struct side *side = &senders->sides[connection];
+
+    if (record->kind == OCHE_TRACE_ACK_SENT)
+        side->duplicate = OCHE_NEVER;
+    if (record->kind != OCHE_TRACE_DUPLICATE || senders->selective == NULL)
+        return;
+    if (side->duplicate == OCHE_NEVER)
+        side->duplicate = record->time;
+    else if (record->time - side->duplicate > UNANSWERED)
+        swarm_breaks(senders->run, "answer",
+                     "connection %u got a duplicate at %llu ps, one at %llu, and answers none",
+                     connection, (unsigned long long)side->duplicate,
+                     (unsigned long long)record->time);
+}
+
+static void sender_event(void *context, uint32_t node, const struct oche_trace_record *record)
+{
+    struct senders *senders = context;
+    uint32_t number = swarm_connection(record, senders->count);
+
+    if (number == UINT32_MAX)
+        return;
+    struct side *side = &senders->sides[number];
+
+    if (node != oche_world_flows(senders->run->world)->connections[number].src) {
+        on_receiver(senders, number, record);
+        return;
+    }
+    switch (record->kind) {
+    case OCHE_TRACE_DATA_SENT:
+        on_sent(senders, number, record);
+        break;
+    case OCHE_TRACE_ACK_ARRIVED:
+        on_ack(side, record);
+        break;
+    case OCHE_TRACE_TIMEOUT:
+        on_timeout(senders, number, record);
+        break;
+    case OCHE_TRACE_GO_BACK:
+    case OCHE_TRACE_RESTARTED:
+    case OCHE_TRACE_STATE:
+    case OCHE_TRACE_CNP_ARRIVED:
+        side->again = side->sent = false;
+        side->last = record->time;
+        break;
+    default:
+        break;
+    }
+}
+
+static void *make_senders(struct swarm_run *run)
+{
+    const struct oche_world_config *config = oche_world_config(run->world);
+
+    if (config->endpoint != NULL)
+        return NULL;
+    struct senders *senders = calloc(1, sizeof(*senders));
+    bool deflects = oche_world_mechanism(config, &oche_iofd) != NULL;
+
+    OCHE_MUST(senders != NULL);
+    senders->run = run;
+    senders->count = oche_world_flows(run->world)->connection_count;
+    senders->mtu = (uint32_t)config->hosts.mtu_bytes;
+    senders->window = (uint32_t)config->hosts.window_packets;
+    senders->restarts = strcmp(config->recovery->name, "go_back_0") == 0;
+    if (strcmp(config->recovery->name, "improved_go_back_n") == 0 && !deflects)
+        senders->improved = config->recovery_params;
+    if (senders->improved != NULL && !senders->improved->send_twice)
+        senders->improved = NULL;
+    if (strcmp(config->recovery->name, "selective_repeat") == 0)
+        senders->selective = config->recovery_params;
+    senders->sides = calloc(senders->count + 1, sizeof(*senders->sides));
+    OCHE_MUST(senders->sides != NULL);
+    for (uint32_t i = 0; i < senders->count; i++)
+        senders->sides[i].duplicate = OCHE_NEVER;
+    return senders;
+}
+
+static void free_senders(void *context)
+{
+    struct senders *senders = context;
+
+    free(senders->sides);
+    free(senders);
+}
+
+const struct swarm_rule swarm_sender_rule = {
+    .make = make_senders, .event = sender_event, .free = free_senders};

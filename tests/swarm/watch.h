@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules that are judged while a world runs, from the trace of all nodes: what is allowed next
+ * follows from what was seen, not from the state of the code that runs. One thread only.
+ */
+#ifndef OCHE_TESTS_SWARM_WATCH_H
+#define OCHE_TESTS_SWARM_WATCH_H
+
+#include "core/trace/trace.h"
+#include "sim/network/network.h"
+#include "tests/swarm/judge.h"
+
+/* Notes that a rule is broken; the first one counts. */
+void swarm_breaks(struct swarm_run *run, const char *rule, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A rule's state, of its own. `make` returns NULL if it promises nothing in this world. */
+struct swarm_rule {
+    void *(*make)(struct swarm_run *run);
+    void (*event)(void *state, uint32_t node, const struct oche_trace_record *record);
+    void (*end)(void *state); /* at the end of the run; may be NULL */
+    void (*free)(void *state);
+};
+extern const struct swarm_rule swarm_order_rule, swarm_sender_rule, swarm_dcqcn_rule,
+    swarm_pfc_rule;
+
+/* Returns the connection of an event; UINT32_MAX: it is of none. */
+static inline uint32_t swarm_connection(const struct oche_trace_record *record, uint32_t count)
+{
+    uint32_t connection = record->qpn - OCHE_FIRST_QPN;
+
+    return record->qpn >= OCHE_FIRST_QPN && connection < count ? connection : UINT32_MAX;
+}
+
+#endif
