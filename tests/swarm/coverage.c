@@ -82,7 +82,8 @@ static void count_detail(struct coverage *coverage, const char *owner, const cha
         coverage->alone[i] += strcmp(coverage->details[i], whole) == 0;
 }
 
-void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twins, uint32_t saw)
+void coverage_count(struct coverage *coverage, struct draft *draft,
+                    const struct swarm_verdict *verdict)
 {
     bool here[MOST_FEATURES] = {false};
 
@@ -92,8 +93,6 @@ void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twi
 
         if (variant != NULL)
             has(coverage, here, section, "=", variant);
-        else if (!is_plain(part->section))
-            has(coverage, here, "mechanism", "=", section);
         for (uint32_t k = 0; k < part->value_count; k++) {
             if (draft_is_preset(&part->values[k]))
                 continue;
@@ -104,11 +103,14 @@ void coverage_count(struct coverage *coverage, struct draft *draft, uint32_t twi
                              part->values[k].param->name);
         }
     }
+    for (unsigned i = 0; oche_switch_mechanisms[i] != NULL; i++)
+        if (verdict->mechanisms >> i & 1)
+            has(coverage, here, "mechanism", "=", oche_switch_mechanisms[i]->name);
     for (unsigned twin = TWIN_TWO; twin < TWINS; twin++)
-        if (twins >> twin & 1)
+        if (verdict->twins >> twin & 1)
             has(coverage, here, "twin", "=", swarm_twin_names[twin]);
     for (unsigned sight = 0; sight < SIGHTS; sight++)
-        if (saw >> sight & 1)
+        if (verdict->saw >> sight & 1)
             has(coverage, here, "saw", "=", swarm_sight_names[sight]);
     for (unsigned i = 0; i < coverage->count; i++)
         for (unsigned k = i; here[i] && k < coverage->count; k++)
@@ -130,7 +132,7 @@ static int by_count(const void *left, const void *right)
 static void print_pairs(const struct coverage *coverage, FILE *out, bool all)
 {
     struct pair *pairs = calloc(MOST_FEATURES * MOST_FEATURES, sizeof(*pairs));
-    unsigned count = 0, none = 0;
+    unsigned count = 0, none = 0, impossible = 0;
 
     OCHE_MUST(pairs != NULL);
     for (uint16_t a = 0; a < coverage->count; a++)
@@ -139,11 +141,20 @@ static void print_pairs(const struct coverage *coverage, FILE *out, bool all)
 
             if (apart || coverage->pairs[a][a] == 0 || coverage->pairs[b][b] == 0)
                 continue;
+            const char *why = coverage_impossible(coverage->names[a], coverage->names[b]);
+
+            impossible += why != NULL;
+            if (why != NULL && coverage->pairs[a][b] == 0)
+                continue;
+            if (why != NULL)
+                fprintf(out, "said to be impossible, and met: %s with %s\n", coverage->names[a],
+                        coverage->names[b]);
             none += coverage->pairs[a][b] == 0;
             pairs[count++] = (struct pair){coverage->pairs[a][b], a, b};
         }
     qsort(pairs, count, sizeof(*pairs), by_count);
-    fprintf(out, "pairs of features: %u, of which %u never met\n", count, none);
+    fprintf(out, "pairs of features: %u, of which %u never met; %u more are impossible\n", count,
+            none, impossible);
     for (unsigned i = 0; i < count && (all || i < none + RARE); i++)
         if (all || i >= none)
             fprintf(out, "  %6u  %s with %s\n", pairs[i].count, coverage->names[pairs[i].a],

@@ -13,6 +13,7 @@
 #include "tests/swarm/plan.h"
 
 #define MOST_HOSTS    24
+#define WHOLE_PACKET  1024  /* the MTU that is the default, and part of most others */
 #define MOST_SPARE    30000 /* beyond a limit, of whatever unit */
 #define MOST_WORKLOAD 3
 #define MOST_FAILURES 3
@@ -63,6 +64,8 @@ static uint64_t draw_whole(const struct draft_part *part, const struct oche_para
                                draw_below(draw, (uint64_t)(limits.most - limits.least) + 1));
     uint64_t value = (uint64_t)draw_scale(draw, limits.least, limits.most);
 
+    if (param->unit == OCHE_UNIT_BYTES && draw_one_in(draw, 6))
+        return clip(param, (value / WHOLE_PACKET + 1) * WHOLE_PACKET);
     return clip(param, draw_one_in(draw, 4) ? value : rounded((double)value));
 }
 

@@ -216,6 +216,8 @@ static bool judge_first(struct swarm_run *run, struct first *first, struct swarm
     verdict->events = run->totals.events;
     verdict->done = all_ended(run);
     verdict->saw = swarm_saw(run);
+    for (unsigned i = 0; oche_switch_mechanisms[i] != NULL; i++)
+        verdict->mechanisms |= (uint32_t)run->totals.has_mechanism[i] << i;
     if (oche_world_series_count(run->world) > 0)
         first->rows = oche_world_series(run->world, 0).count;
     first->early = oche_world_network(run->world)->now < run->scenario->config.run.duration;

@@ -55,9 +55,10 @@ struct swarm_verdict {
     char text[1024];
     oche_time stopped;
     uint64_t hops, events;
-    uint32_t twins; /* that have run, a mask: some are not worth their time */
-    uint32_t saw;   /* of enum swarm_sight */
-    bool done;      /* every flow ended */
+    uint32_t twins;      /* that have run, a mask: some are not worth their time */
+    uint32_t saw;        /* of enum swarm_sight */
+    uint32_t mechanisms; /* that switches had: a mask over oche_switch_mechanisms */
+    bool done;           /* every flow ended */
 };
 
 /*

@@ -146,6 +146,16 @@ static bool settle_duration(char *yaml, uint64_t wanted)
     }
 }
 
+/* Has some workloads begin just as the warm-up ends, or just before. */
+static void start_at_warmup(struct draw *draw)
+{
+    const struct draft_value *start = draft_find(&shared->draft, "workload", "start");
+    const struct draft_value *warmup = draft_find(&shared->draft, "", "warmup");
+
+    if (start != NULL && warmup != NULL && start->value.u > 0 && draw_one_in(draw, 3))
+        draft_set(&shared->draft, "", "warmup", start->value.u + draw_below(draw, 2));
+}
+
 /* Judges the draft, and another one if the reader refuses it, or if it goes on for too long. */
 static void run_seed(uint64_t seed, struct draw *draw)
 {
@@ -158,6 +168,7 @@ static void run_seed(uint64_t seed, struct draw *draw)
     uint64_t most = (uint64_t)draw_scale(draw, LEAST_EVENTS, MOST_EVENTS);
 
     draft_draw(&shared->draft, draw);
+    start_at_warmup(draw);
     shared->twins = draw_twins(draw);
     uint64_t wanted = draft_find(&shared->draft, "", "duration")->value.u;
 
@@ -174,7 +185,7 @@ static void run_seed(uint64_t seed, struct draw *draw)
                         verdict->saw);
             shared->done += verdict->done;
             shared->hops += verdict->hops;
-            coverage_count(&shared->coverage, &shared->draft, verdict->twins, verdict->saw);
+            coverage_count(&shared->coverage, &shared->draft, verdict);
             break;
         }
         if (verdict->kind == SWARM_FINDING)

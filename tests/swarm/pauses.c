@@ -86,6 +86,8 @@ static void check_stops(struct pauses *pauses, uint32_t node, uint32_t port, uns
     uint64_t came = world->network.ports[oche_topology_far_port(topology, here)].line_bytes;
     uint64_t hysteresis = 2 * oche_world_packets(world->config).frame_bytes;
 
+    if (hysteresis > world->config->switches.xoff_bytes)
+        return; /* it resumes when it is empty */
     if (pauses->statically && stops > came / hysteresis + 1)
         swarm_breaks(
             pauses->run, "hysteresis",

@@ -48,11 +48,13 @@ static const struct {
     {BUSY, "topology", "oversubscription", .least = 0, .most = 0, .percent = 100},
     {BUSY, "topology", "uplinks_per_tor", .least = 1, .most = 3, .percent = 100},
     {BUSY, "topology", NULL, OCHE_UNIT_COUNT, .least = 2, .most = 4, .percent = 100},
+    {ONLY(PAUSED), "topology", "host_rate", .least = 5e10, .most = 4e11, .percent = 50},
+    {ONLY(PAUSED), "topology", NULL, OCHE_UNIT_BPS, .least = 1e8, .most = 1e10, .percent = 50},
     {BUSY, "topology", NULL, OCHE_UNIT_BPS, .least = 1e9, .most = 1e11, .percent = 10},
     {BUSY, "topology", NULL, OCHE_UNIT_TIME, .least = 5e3, .most = 3 * US, .percent = 20},
     {BUSY & ~ONLY(CUT), "routes", "reroute", .least = 0, .most = 500 * US, .percent = 10},
     {ONLY(CUT), "routes", "reroute", .least = 0, .most = 100 * US, .percent = 80},
-    {ONLY(STUCK), "workload", "bytes", .least = 3e4, .most = 2e5, .percent = 100},
+    {ONLY(STUCK), "workload", "bytes", .least = 1e5, .most = 1e6, .percent = 100},
     {ONLY(STUCK), "workload", "pattern", .least = 1, .most = 1, .percent = 100},
     {ONLY(STUCK), "workload", "shift", .least = 2, .most = 2, .percent = 100},
     {BUSY, "workload", "bytes", .least = 2e3, .most = 6e4, .percent = 100},
@@ -76,6 +78,8 @@ static const struct {
     {ONLY(LOSSY), "switch", "pfc", .least = 0, .most = 0, .percent = 70},
     {ONLY(LOSSY), "switch", "buffer", .least = 5e3, .most = 5e4, .percent = 80},
     {PFC, "switch", "pfc", .least = 0, .most = 1, .percent = 6},
+    {ONLY(STUCK), "switch", "threshold", .least = 1, .most = 1, .percent = 97},
+    {ONLY(STUCK), "switch", "xoff", .least = 1e3, .most = 5e3, .percent = 97},
     {PFC, "switch", "threshold", .least = 1, .most = 1, .percent = 75},
     {PFC, "switch", "xoff", .least = 1e3, .most = 1.2e4, .percent = 90},
     {PFC, "switch", "buffer", .least = 5e4, .most = 4e5, .percent = 20},
@@ -277,6 +281,11 @@ bool draft_wishes_param(const struct draw *draw, const struct draft_part *part,
         if (draw->wishes[i].section == part->section && draw->wishes[i].param == param)
             return true;
     return false;
+}
+
+const char *draft_wished_file(const struct draw *draw)
+{
+    return draw->theme == STUCK ? "ring.topology" : "";
 }
 
 uint32_t draft_pick_variant(struct draw *draw, const struct oche_section *section)

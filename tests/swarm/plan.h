@@ -22,6 +22,9 @@ bool draft_wishes_param(const struct draw *draw, const struct draft_part *part,
                         const struct oche_param *param);
 bool draft_wishes_mechanism(const struct draw *draw, const char *name);
 
+/* Returns the file of tests/swarm/files that the theme is about; "": it is about none. */
+const char *draft_wished_file(const struct draw *draw);
+
 /* Returns the variant that the draw wishes for, or one by chance, more often one of the theme's. */
 uint32_t draft_pick_variant(struct draw *draw, const struct oche_section *section);
 

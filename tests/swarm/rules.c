@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/credit_shaper.h"
 #include "fabric/ib_credits.h"
 #include "fabric/iofd.h"
 #include "fabric/shared_buffer.h"
@@ -168,6 +169,23 @@ static bool is_lossless(const struct swarm_run *run)
            !oche_world_headroom_lack(run->world, &lack);
 }
 
+/* No more of ExpressPass's credits wait at a port than its queue holds. */
+static bool credits_are_few(const struct swarm_run *run, struct swarm_verdict *verdict)
+{
+    const struct oche_world_config *config = oche_world_config(run->world);
+    const struct oche_credit_shaper_params *shaper =
+        oche_world_mechanism(config, &oche_credit_shaper);
+
+    for (size_t i = 0; shaper != NULL && oche_switch_mechanisms[i] != NULL; i++) {
+        uint64_t peak = run->totals.mechanisms[i][OCHE_CREDIT_SHAPER_QUEUE_PEAK];
+
+        if (oche_switch_mechanisms[i] == &oche_credit_shaper && peak > shaper->queue)
+            return swarm_finding(verdict, "credits", "%llu wait at a port that holds %llu", U(peak),
+                                 U(shaper->queue));
+    }
+    return true;
+}
+
 static bool nothing_is_dropped(const struct swarm_run *run, struct swarm_verdict *verdict)
 {
     const struct oche_world_config *config = oche_world_config(run->world);
@@ -176,6 +194,8 @@ static bool nothing_is_dropped(const struct swarm_run *run, struct swarm_verdict
     if (is_lossless(run) && run->totals.drops[OCHE_DROP_BUFFER] > 0)
         return swarm_finding(verdict, "lossless", "%llu packets are dropped",
                              U(run->totals.drops[OCHE_DROP_BUFFER]));
+    if (!credits_are_few(run, verdict))
+        return false;
     for (uint32_t m = 0; credits != NULL && m < config->mechanism_count; m++)
         for (uint32_t s = 0; s < oche_world_topology(run->world)->switch_count; s++) {
             uint64_t counted[OCHE_MOST_MECHANISM_COUNTERS];

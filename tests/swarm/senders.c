@@ -22,6 +22,7 @@
 struct side {
     uint32_t una, high; /* high: behind the last packet that was sent */
     oche_time last;     /* something was sent, acknowledged or repeated */
+    bool many;          /* more than few packets were outstanding since `una` rose */
     uint32_t twice;     /* this packet must leave again next; valid if `again` */
     bool again;
     uint32_t before; /* PSN that left before; valid if `sent` */
@@ -33,6 +34,7 @@ struct senders {
     struct swarm_run *run;
     struct side *sides; /* by connection */
     uint32_t count, window, mtu;
+    uint32_t few;                                          /* packets, of selective repeat */
     const struct oche_improved_go_back_n_params *improved; /* or NULL: the last leaves once */
     const struct oche_selective_repeat_params *selective;  /* or NULL */
     bool restarts; /* what was acknowledged may come again */
@@ -58,6 +60,7 @@ static void on_sent(struct senders *senders, uint32_t connection,
     check_size(senders, connection, opcode, record->b & UINT32_MAX);
     if (psn + 1 > side->high)
         side->high = psn + 1;
+    side->many |= side->high > side->una + senders->few;
     if (senders->window != 0 && !senders->restarts && psn + 1 > side->una + senders->window)
         swarm_breaks(senders->run, "window", "connection %u sends %u, and %u is not acknowledged",
                      connection, psn, side->una);
@@ -74,13 +77,15 @@ static void on_sent(struct senders *senders, uint32_t connection,
     side->last = record->time;
 }
 
-static void on_ack(struct side *side, const struct oche_trace_record *record)
+static void on_ack(struct side *side, uint32_t few, const struct oche_trace_record *record)
 {
     bool nak = (record->b >> 24 & 0xff) == NAK_SEQUENCE;
     uint32_t una = nak ? (uint32_t)record->a : (uint32_t)record->a + 1;
 
-    if (una > side->una)
+    if (una > side->una) {
         side->una = una;
+        side->many = side->high > una + few;
+    }
     side->again = false; /* no need any more, or the next is the first of a new pass */
     side->last = record->time;
 }
@@ -91,7 +96,7 @@ static void on_timeout(struct senders *senders, uint32_t connection,
     struct side *side = &senders->sides[connection];
     const struct oche_selective_repeat_params *selective = senders->selective;
 
-    if (selective != NULL && side->high - side->una <= selective->few_packets &&
+    if (selective != NULL && !side->many &&
         record->time > oche_time_add(side->last, selective->rto_low))
         swarm_breaks(senders->run, "timeout",
                      "connection %u with %u packets outstanding waits %llu ps, not %llu",
@@ -138,7 +143,7 @@ static void sender_event(void *context, uint32_t node, const struct oche_trace_r
         on_sent(senders, number, record);
         break;
     case OCHE_TRACE_ACK_ARRIVED:
-        on_ack(side, record);
+        on_ack(side, senders->few, record);
         break;
     case OCHE_TRACE_TIMEOUT:
         on_timeout(senders, number, record);
@@ -176,6 +181,8 @@ static void *make_senders(struct swarm_run *run)
         senders->improved = NULL;
     if (strcmp(config->recovery->name, "selective_repeat") == 0)
         senders->selective = config->recovery_params;
+    if (senders->selective != NULL)
+        senders->few = (uint32_t)senders->selective->few_packets;
     senders->sides = calloc(senders->count + 1, sizeof(*senders->sides));
     OCHE_MUST(senders->sides != NULL);
     for (uint32_t i = 0; i < senders->count; i++)

@@ -155,7 +155,8 @@ static void put_file(char *text, const struct draft_part *part, const struct och
 
     for (size_t i = 0; i < OCHE_COUNT_OF(files); i++)
         if (strcmp(files[i].section, part->section->name) == 0 &&
-            strcmp(files[i].key, param->name) == 0 && draw_one_in(draw, ++fit))
+            strcmp(files[i].key, param->name) == 0 && draw_one_in(draw, ++fit) &&
+            !(fit > 1 && i > 0 && strcmp(files[i - 1].file, draft_wished_file(draw)) == 0))
             snprintf(text, DRAFT_TEXT_BYTES, "../files/%s", files[i].file);
 }
 

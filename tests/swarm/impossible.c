@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pairs of features that no world has, and why: so that a pair that was missed can be told from one
+ * that cannot be. A pair that is met in spite of this is reported.
+ */
+#include <string.h>
+
+#include "tests/swarm/coverage.h"
+
+static const char one_way[] = "from each switch one way leads to a host: nowhere to deflect to";
+static const char names[] = "the routes of tests/swarm/files name other switches";
+static const char rnics[] = "the mechanism is for queue pairs, and these hosts have none";
+static const char marking[] = "the scheme needs switches that mark";
+static const char unmarked[] = "its packets are not ECN-capable";
+static const char no_cnps[] = "the scheme has no CNPs";
+static const char one_scheme[] = "the mechanism is of use to one scheme only";
+static const char both_ways[] =
+    "the scheme needs both directions on one way, and failures change it";
+static const char lossless[] = "link credits make all classes lossless, and that limits lossy ones";
+
+/* Names between bars; any of one with any of the other. */
+static const struct {
+    const char *some, *others, *why;
+} pairs[] = {
+    {"|topology=star|topology=dumbbell|topology=parking_lot|", "|saw=deflections|", one_way},
+    {"|topology=star|topology=clos|topology=fat_tree|topology=from_file|", "|routes.file|", names},
+    {"|switch.pfc|", "|saw=pauses|", "without PFC no PAUSEs"},
+    {"|switch.ecn|", "|saw=marks|saw=cnps|", "switches do not mark"},
+    {"|switch.ecn|",
+     "|congestion_control=dcqcn|congestion_control=dart|congestion_control=ib_cc|"
+     "congestion_control=dctcp|mechanism=fecn|",
+     marking},
+    {"|switch.port_buffer|", "|mechanism=ib_credits|saw=waits_for_credit|", lossless},
+    {"|switch.mechanisms|",
+     "|congestion_control=dctcp|congestion_control=rogue|congestion_control=tcp|", rnics},
+    {"|mechanism=iofd|mechanism=ib_credits|saw=deflections|saw=waits_for_credit|",
+     "|congestion_control=dctcp|congestion_control=rogue|congestion_control=tcp|"
+     "congestion_control=expresspass|mechanism=credit_shaper|",
+     rnics},
+    {"|host.feedback_jitter|", "|congestion_control=expresspass|mechanism=credit_shaper|",
+     "the scheme has no ACKs and CNPs to hold"},
+    {"|host.priority_upto|",
+     "|congestion_control=dctcp|congestion_control=expresspass|congestion_control=rogue|"
+     "congestion_control=tcp|mechanism=credit_shaper|",
+     "it is for queue pairs, and these hosts have none"},
+    {"|congestion_control=none|congestion_control=rcp|congestion_control=timely|"
+     "congestion_control=timely_patched|congestion_control=rogue|congestion_control=tcp|"
+     "congestion_control=expresspass|mechanism=rcp_rate|mechanism=credit_shaper|",
+     "|saw=marks|saw=cnps|", unmarked},
+    {"|congestion_control=dctcp|", "|saw=cnps|", no_cnps},
+    {"|congestion_control=expresspass|mechanism=credit_shaper|",
+     "|failures.link|failures.switch|failures.random|failures.where|failures.at|failures.until|"
+     "saw=cuts|",
+     both_ways},
+    {"|mechanism=rcp_rate|",
+     "|congestion_control=none|congestion_control=dcqcn|congestion_control=dart|"
+     "congestion_control=ib_cc|congestion_control=timely|congestion_control=timely_patched|"
+     "congestion_control=dctcp|congestion_control=expresspass|congestion_control=rogue|"
+     "congestion_control=tcp|mechanism=credit_shaper|mechanism=fecn|",
+     one_scheme},
+    {"|mechanism=credit_shaper|",
+     "|congestion_control=none|congestion_control=dcqcn|congestion_control=dart|"
+     "congestion_control=ib_cc|congestion_control=timely|congestion_control=timely_patched|"
+     "congestion_control=dctcp|congestion_control=rcp|congestion_control=rogue|"
+     "congestion_control=tcp|mechanism=fecn|",
+     one_scheme},
+    {"|mechanism=fecn|",
+     "|congestion_control=none|congestion_control=dcqcn|congestion_control=dart|"
+     "congestion_control=rcp|congestion_control=timely|congestion_control=timely_patched|"
+     "congestion_control=dctcp|congestion_control=expresspass|congestion_control=rogue|"
+     "congestion_control=tcp|",
+     one_scheme},
+    {"|twin=longer|", "|saw=every_flow_end|", "it goes on where flows have not ended"},
+    {"|saw=pauses|", "|saw=waits_for_credit|mechanism=ib_credits|",
+     "link credits take the place of PFC"},
+};
+
+static bool has(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at++)
+        if (at > list && at[-1] == '|' && at[length] == '|')
+            return true;
+    return false;
+}
+
+const char *coverage_impossible(const char *a, const char *b)
+{
+    for (size_t i = 0; i < OCHE_COUNT_OF(pairs); i++)
+        if ((has(pairs[i].some, a) && has(pairs[i].others, b)) ||
+            (has(pairs[i].some, b) && has(pairs[i].others, a)))
+            return pairs[i].why;
+    return NULL;
+}
