@@ -22,7 +22,7 @@
 struct side {
     uint32_t una, high; /* high: behind the last packet that was sent */
     oche_time last;     /* something was sent, acknowledged or repeated */
-    bool many;          /* more than few packets were outstanding since `una` rose */
+    bool many;          /* more than few were outstanding since all was acknowledged */
     uint32_t twice;     /* this packet must leave again next; valid if `again` */
     bool again;
     uint32_t before; /* PSN that left before; valid if `sent` */
@@ -77,14 +77,14 @@ static void on_sent(struct senders *senders, uint32_t connection,
     side->last = record->time;
 }
 
-static void on_ack(struct side *side, uint32_t few, const struct oche_trace_record *record)
+static void on_ack(struct side *side, const struct oche_trace_record *record)
 {
     bool nak = (record->b >> 24 & 0xff) == NAK_SEQUENCE;
     uint32_t una = nak ? (uint32_t)record->a : (uint32_t)record->a + 1;
 
     if (una > side->una) {
         side->una = una;
-        side->many = side->high > una + few;
+        side->many &= una < side->high;
     }
     side->again = false; /* no need any more, or the next is the first of a new pass */
     side->last = record->time;
@@ -143,7 +143,7 @@ static void sender_event(void *context, uint32_t node, const struct oche_trace_r
         on_sent(senders, number, record);
         break;
     case OCHE_TRACE_ACK_ARRIVED:
-        on_ack(side, senders->few, record);
+        on_ack(side, record);
         break;
     case OCHE_TRACE_TIMEOUT:
         on_timeout(senders, number, record);
