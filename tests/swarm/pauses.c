@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PFC, from the trace: an XOFF is told again before it runs out, and a class with a static
- * threshold is not told to stop more often than it can have filled and drained the hysteresis. And
- * the order of events: those of one time in the order of their nodes.
+ * threshold is not told to stop more often than it can have filled and drained the hysteresis.
  */
 #include <stdlib.h>
 #include <string.h>
