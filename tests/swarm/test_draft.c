@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/support/test.h"
+#include "tests/swarm/plan.h"
 #include "tests/swarm/shrink.h"
 
 #define DRAFTS   1000
@@ -190,6 +191,45 @@ static void test_shrink(void **state)
     assert_int_equal(shrunk, 3);
 }
 
+/* What a wish is for, as one pointer. */
+static const void *wished(const struct draft_wish *wish)
+{
+    if (wish->param != NULL)
+        return wish->param;
+    return wish->variant != DRAFT_NO_VARIANT ? (const void *)&wish->section->variants[wish->variant]
+                                             : (const void *)wish->section;
+}
+
+/* As many seeds as there are pairs of features wish for each pair once. */
+static void test_pairs_are_wished(void **state)
+{
+    static const void *first[MOST_MET];
+    uint64_t round = 0, pairs = 0;
+    struct draw draw = {.schema = &schema};
+
+    (void)state;
+    for (uint64_t seed = 0; round == 0 || seed < round * round; seed++) {
+        draw.random = oche_random_stream(seed, "swarm", 0);
+        draft_plan(&draw, seed);
+        assert_true(draw.wish_count >= 2);
+        const void *is = wished(&draw.wishes[0]), *with = wished(&draw.wishes[1]);
+
+        if (round == 0 && seed > 0 && is == first[0])
+            round = seed; /* all have been the first; now the others move on by one */
+        if (round == 0) {
+            assert_true(seed < MOST_MET);
+            first[seed] = is;
+            assert_ptr_equal(is, with);
+            continue;
+        }
+        assert_ptr_equal(is, first[seed % round]);
+        assert_ptr_equal(with, first[(seed % round + seed / round) % round]);
+        pairs++;
+    }
+    assert_true(round > 80);
+    assert_int_equal(pairs, round * round - round);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_read_as_drawn),
         cmocka_unit_test(test_all_is_drawn),
         cmocka_unit_test(test_shrink),
+        cmocka_unit_test(test_pairs_are_wished),
     };
 
     if (chdir(SWARM_FOLDER) != 0)
