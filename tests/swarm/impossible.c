@@ -24,7 +24,9 @@ static const struct {
 } pairs[] = {
     {"|topology=star|topology=dumbbell|topology=parking_lot|", "|saw=deflections|", one_way},
     {"|topology=star|topology=clos|topology=fat_tree|topology=from_file|", "|routes.file|", names},
-    {"|switch.pfc|", "|saw=pauses|", "without PFC no PAUSEs"},
+    {"|switch.pfc|", "|saw=pauses|saw=deadlock|", "without PFC no PAUSEs"},
+    {"|topology=star|", "|saw=deadlock|", "one switch does not wait for itself"},
+    {"|saw=deadlock|", "|saw=every_flow_end|", "flows that wait in it have not ended"},
     {"|switch.ecn|", "|saw=marks|saw=cnps|", "switches do not mark"},
     {"|switch.ecn|",
      "|congestion_control=dcqcn|congestion_control=dart|congestion_control=ib_cc|"
