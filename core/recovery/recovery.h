@@ -84,9 +84,10 @@ struct oche_recovery_scheme {
      */
     void (*sent)(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now);
     /*
-     * Optional: returns how long to wait for an ACK, in place of the connection's ACK timeout.
-     * Called whenever the timer is armed. Not called if the connection's ACK timeout is OCHE_NEVER,
-     * because then there is no timer.
+     * Optional: returns how long to wait for an ACK, in place of the connection's ACK timeout,
+     * which applies again when the retries are used up: so many and one of them must pass before
+     * the peer is given up. Called whenever the timer is armed. Not called if the connection's ACK
+     * timeout is OCHE_NEVER, because then there is no timer.
      */
     oche_time (*rto)(const struct oche_recovery_tx *tx);
     /*

@@ -34,7 +34,7 @@
  *   - Kept packets are written to memory at once, out of order. An application must not use this
  *     scheme if it waits for the last byte of a message in memory instead of a completion; IRN has
  *     the same limit.
- *   - Timeouts do not back off.
+ *   - Timeouts do not back off. When the retries are used up, the connection's ACK timeout applies.
  *
  * With a peer that does not know the extensions both halves work as Go-Back-N: the receiver drops
  * the packets behind a gap and sends one NAK per gap; the sender resumes at the PSN that the NAK
