@@ -286,8 +286,10 @@ def wrong(case, done, right):
         return f"ends with status {done.status}"
     # Points that are not done are each told, and may be the reason for status 1.
     lines = [line for line in done.err.splitlines() if not ABOUT_POINTS.match(line)]
-    if len(lines) == 2 and lines[0].startswith("oche: ") and lines[1].startswith("verbs_client: "):
-        lines.pop()  # the library says why, the program what it could not do
+    if len(lines) > 1 and lines[-1].startswith("verbs_client: ") and \
+            all(line.startswith("oche: ") for line in lines[:-1]):
+        # The library says why, once for each thing that it lacks; the program what it cannot do.
+        lines = lines[:1] if case.name == "exec --rogue" else lines[:-1]
     if len(lines) != 1 and not (done.status == 1 and done.err and not lines):
         return f"says {len(lines)} lines"
     return wrong_files(case, done, right)
@@ -330,11 +332,19 @@ def numbers(case, fault, count):
     return [1 + zlib.crc32(f"{case.name} {fault}".encode()) % count]  # one, anywhere
 
 
+def left_out(case, fault):
+    """In the quick form commands that take long meet some of the faults; together they meet all."""
+    slow = case.name.startswith("exec") or case.resumes
+    return not LONG and slow and (CASES.index(case) + ALL.index(fault)) % 3 != 0
+
+
 def disturbed(tools, case, right):
     """Fails calls of each kind in turn. Returns how many commands ran, and what was wrong."""
     failures, runs, refused = [], 0, 0
     for fault in ALL:
         if fault[0] in case.never or (case.only and fault[0] not in case.only):
+            continue
+        if left_out(case, fault):
             continue
         for n in numbers(case, fault, right.counts[fault[0]]):
             done = run(tools, case, fault, n)

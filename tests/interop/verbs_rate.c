@@ -28,6 +28,19 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return 0;
 }
 
+/* Polls without a pause, as time passes only so. */
+static void completes(struct ibv_cq *cq, uint64_t wr_id)
+{
+    struct ibv_wc wc;
+    int count;
+
+    while ((count = ibv_poll_cq(cq, 1, &wc)) == 0)
+        ;
+    assert_int_equal(count, 1);
+    assert_int_equal(wc.wr_id, wr_id);
+    assert_int_equal(wc.status, IBV_WC_SUCCESS);
+}
+
 /* How many seconds `count` WRITEs of `size` take. */
 static double time_of(struct bench *bench, unsigned count, uint32_t size)
 {
@@ -39,10 +52,10 @@ static double time_of(struct bench *bench, unsigned count, uint32_t size)
 
         post(&bench->end[0], &wr);
         if (i >= 4)
-            expect(bench->end[0].cq, i - 4, IBV_WC_SUCCESS);
+            completes(bench->end[0].cq, i - 4);
     }
     for (unsigned i = count < 4 ? 0 : count - 4; i < count; i++)
-        expect(bench->end[0].cq, i, IBV_WC_SUCCESS);
+        completes(bench->end[0].cq, i);
     return (double)(atomic_load(&passed_ns) - start) / SECOND;
 }
 
