@@ -37,7 +37,8 @@ struct senders {
     uint32_t few;                                          /* packets, of selective repeat */
     const struct oche_improved_go_back_n_params *improved; /* or NULL: the last leaves once */
     const struct oche_selective_repeat_params *selective;  /* or NULL */
-    bool restarts; /* what was acknowledged may come again */
+    bool restarts;     /* what was acknowledged may come again */
+    bool own_timeouts; /* host.timeouts is not as_asked */
 };
 
 static void check_size(struct senders *senders, uint32_t connection, uint32_t opcode,
@@ -96,7 +97,8 @@ static void on_timeout(struct senders *senders, uint32_t connection,
     struct side *side = &senders->sides[connection];
     const struct oche_selective_repeat_params *selective = senders->selective;
 
-    if (selective != NULL && !side->many &&
+    /* With the last retry the connection's own timeout applies; adapters have another one. */
+    if (selective != NULL && !side->many && record->b > 0 && !senders->own_timeouts &&
         record->time > oche_time_add(side->last, selective->rto_low))
         swarm_breaks(senders->run, "timeout",
                      "connection %u with %u packets outstanding waits %llu ps, not %llu",
@@ -183,6 +185,7 @@ static void *make_senders(struct swarm_run *run)
         senders->selective = config->recovery_params;
     if (senders->selective != NULL)
         senders->few = (uint32_t)senders->selective->few_packets;
+    senders->own_timeouts = config->hosts.timeouts != OCHE_TIMEOUTS_AS_ASKED;
     senders->sides = calloc(senders->count + 1, sizeof(*senders->sides));
     OCHE_MUST(senders->sides != NULL);
     for (uint32_t i = 0; i < senders->count; i++)
