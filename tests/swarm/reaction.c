@@ -96,6 +96,9 @@ static void reaction_event(void *context, uint32_t node, const struct oche_trace
         return;
     struct point *point = &reaction->points[connection];
 
+    if (point->line == 0) /* a connection's sender is known when it has a flow */
+        point->line =
+            oche_topology_port_link(oche_world_topology(reaction->run->world), node, 0)->rate_bps;
     if (record->kind == OCHE_TRACE_DATA_SENT) {
         point->bytes += (record->b & UINT32_MAX) + reaction->per_packet;
     } else if (record->kind == OCHE_TRACE_CC_STATE) {
@@ -116,7 +119,6 @@ static void reaction_event(void *context, uint32_t node, const struct oche_trace
 static void *make_reaction(struct swarm_run *run)
 {
     const struct oche_world_config *config = oche_world_config(run->world);
-    const struct oche_topology *topology = oche_world_topology(run->world);
     const struct oche_flows *flows = oche_world_flows(run->world);
 
     if (config->endpoint != NULL || strcmp(config->cc->name, "dcqcn") != 0 ||
@@ -131,9 +133,6 @@ static void *make_reaction(struct swarm_run *run)
                                   .per_packet = 200};
     reaction->points = calloc(reaction->count + 1, sizeof(*reaction->points));
     OCHE_MUST(reaction->points != NULL);
-    for (uint32_t i = 0; i < reaction->count; i++)
-        reaction->points[i].line =
-            oche_topology_port_link(topology, flows->connections[i].src, 0)->rate_bps;
     return reaction;
 }
 
