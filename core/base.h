@@ -128,6 +128,11 @@ static inline oche_time oche_time_min(oche_time a, oche_time b)
     return a < b ? a : b;
 }
 
+static inline oche_time oche_time_max(oche_time a, oche_time b)
+{
+    return a > b ? a : b;
+}
+
 /* 24-bit packet sequence numbers (rocev2.md#psns). */
 #define OCHE_PSN_MASK UINT32_C(0xffffff)
 

@@ -70,9 +70,31 @@ union oche_value oche_param_get(const struct oche_param *param, const void *valu
 
 void oche_param_defaults(const struct oche_param_table *table, void *values)
 {
+    oche_param_preset(table, OCHE_PRESET_PAPER, values);
+}
+
+const char *const oche_preset_names[] = {
+    [OCHE_PRESET_PAPER] = "paper", [OCHE_PRESET_DEPLOYED] = "deployed", NULL};
+
+union oche_value oche_param_default(const struct oche_param_table *table,
+                                    const struct oche_param *param, enum oche_preset preset)
+{
+    if (preset == OCHE_PRESET_DEPLOYED && table->deployed_count > 0) {
+        if (strcmp(param->name, OCHE_PRESET) == 0)
+            return (union oche_value){.u = OCHE_PRESET_DEPLOYED};
+        for (size_t i = 0; i < table->deployed_count; i++)
+            if (strcmp(table->deployed[i].name, param->name) == 0)
+                return table->deployed[i].value;
+    }
+    return param->preset;
+}
+
+void oche_param_preset(const struct oche_param_table *table, enum oche_preset preset, void *values)
+{
     memset(values, 0, table->struct_bytes);
     for (size_t i = 0; i < table->count; i++)
-        oche_param_set(&table->params[i], values, table->params[i].preset);
+        oche_param_set(&table->params[i], values,
+                       oche_param_default(table, &table->params[i], preset));
 }
 
 const struct oche_param *oche_param_find(const struct oche_param_table *table, const char *name)
@@ -90,6 +112,8 @@ bool oche_param_in_range(const struct oche_param *param, union oche_value value)
     case OCHE_UNIT_BYTES:
     case OCHE_UNIT_BPS:
     case OCHE_UNIT_TIME:
+        if (param->automatic && value.u == UINT64_MAX)
+            return true;
         return value.u >= param->minimum.u && value.u <= param->maximum.u;
     case OCHE_UNIT_REAL:
         return value.real >= param->minimum.real && value.real <= param->maximum.real;

@@ -36,13 +36,32 @@ struct oche_param {
     const char *const *choices;        /* NULL-terminated, for CHOICE only */
     const char *where;                 /* "DCQCN sec 3.1", "dcqcn.md#a1" */
     const char *help; /* one line, which also gives the meaning of special values */
+    bool automatic;   /* whole numbers: UINT64_MAX, outside the range, stands for "auto" */
+};
+
+/* The value that equipment in use has for a parameter whose own default is the paper's. */
+struct oche_deployed {
+    const char *name; /* of the parameter */
+    union oche_value value;
 };
 
 struct oche_param_table {
     const struct oche_param *params;
     size_t count;
     size_t struct_bytes; /* sizeof of the parameter struct to which the offsets refer */
+    /*
+     * A table with such values has a parameter OCHE_PRESET, which says which of the two sets of
+     * defaults holds (enum oche_preset).
+     */
+    const struct oche_deployed *deployed;
+    size_t deployed_count;
 };
+
+#define OCHE_PRESET "preset"
+
+/* The two sets of defaults: the papers' and those of equipment in use. */
+enum oche_preset { OCHE_PRESET_PAPER, OCHE_PRESET_DEPLOYED };
+extern const char *const oche_preset_names[];
 
 /*
  * Macros to write a table. A row names the field, the kind of value, the source of its default
@@ -89,13 +108,39 @@ struct oche_param_table {
 #define OCHE_IS_WHOLE(in, value, least, most)                                                      \
     .unit = (in), .preset.u = (value), .minimum.u = (least), .maximum.u = (most)
 
+/* A row that chooses between the two sets of defaults; `type` has the member uint32_t preset. */
+#define OCHE_PRESET_ROW(type)                                                                      \
+    {                                                                                              \
+        OCHE_PARAM(type, preset), OCHE_IS_CHOICE(OCHE_PRESET_PAPER, oche_preset_names),            \
+            .where = "dcqcn.md#deployed",                                                          \
+            .help = "what values that are not given are: those of the paper, or of equipment in "  \
+                    "use"                                                                          \
+    }
+
 #define OCHE_PARAM_TABLE(rows, type)                                                               \
     {                                                                                              \
         .params = (rows), .count = OCHE_COUNT_OF(rows), .struct_bytes = sizeof(type)               \
     }
 
-/* Writes every default of `table` into `values` (table->struct_bytes bytes). */
+/* As OCHE_PARAM_TABLE, with an array of struct oche_deployed. */
+#define OCHE_PARAM_TABLE_DEPLOYED(rows, type, in_use)                                              \
+    {                                                                                              \
+        .params = (rows), .count = OCHE_COUNT_OF(rows), .struct_bytes = sizeof(type),              \
+        .deployed = (in_use), .deployed_count = OCHE_COUNT_OF(in_use)                              \
+    }
+
+/* Writes the papers' default of every parameter into `values` (table->struct_bytes bytes). */
 void oche_param_defaults(const struct oche_param_table *table, void *values);
+
+/*
+ * Writes the defaults of `preset` into `values`; the parameter OCHE_PRESET, if the table has it,
+ * tells which they are.
+ */
+void oche_param_preset(const struct oche_param_table *table, enum oche_preset preset, void *values);
+
+/* Returns the default that `param` has under `preset`. */
+union oche_value oche_param_default(const struct oche_param_table *table,
+                                    const struct oche_param *param, enum oche_preset preset);
 
 /* Returns the parameter called `name`, or NULL. */
 const struct oche_param *oche_param_find(const struct oche_param_table *table, const char *name);

@@ -2,24 +2,44 @@
 /* RED marking. The header says which rules are the paper's and which are ours. */
 #include "fabric/ecn.h"
 
-void oche_red_init(struct oche_red *red, const struct oche_switch_params *params, uint64_t seed,
-                   uint32_t node)
+#define KMIN_US    8
+#define KMAX_US    32
+#define LEAST_KMIN 5000 /* the paper's kmin, at 40 Gbit/s */
+#define LEAST_KMAX 20000
+#define BITS_OF_US (8 * UINT64_C(1000000))
+
+static uint64_t bytes_in_us(uint64_t rate_bps, uint64_t us, uint64_t least)
 {
-    *red = (struct oche_red){
-        .kmin = UINT64_MAX, .kmax = UINT64_MAX, .random = oche_random_stream(seed, "red", node)};
-    if (!params->ecn)
-        return;
-    red->kmin = params->kmin_bytes;
-    red->kmax = params->kmax_bytes;
-    if (red->kmax > red->kmin)
-        red->slope = (uint64_t)(params->pmax * 0x1p63 / (double)(red->kmax - red->kmin));
+    uint64_t bytes = rate_bps / BITS_OF_US * us;
+
+    return bytes > least ? bytes : least;
 }
 
-bool oche_red_mark(struct oche_red *red, struct oche_packet *packet, uint64_t queue)
+struct oche_red_ramp oche_red_ramp(const struct oche_switch_params *params, uint64_t rate_bps)
+{
+    struct oche_red_ramp ramp = {.kmin = params->kmin_bytes, .kmax = params->kmax_bytes};
+
+    if (!params->ecn)
+        return (struct oche_red_ramp){.kmin = UINT64_MAX, .kmax = UINT64_MAX};
+    if (params->kmin_bytes == OCHE_NEVER) {
+        ramp.kmin = bytes_in_us(rate_bps, KMIN_US, LEAST_KMIN);
+        ramp.kmin = ramp.kmin < params->kmax_bytes ? ramp.kmin : params->kmax_bytes;
+    }
+    if (params->kmax_bytes == OCHE_NEVER) {
+        ramp.kmax = bytes_in_us(rate_bps, KMAX_US, LEAST_KMAX);
+        ramp.kmax = ramp.kmax > ramp.kmin ? ramp.kmax : ramp.kmin;
+    }
+    if (ramp.kmax > ramp.kmin)
+        ramp.slope = (uint64_t)(params->pmax * 0x1p63 / (double)(ramp.kmax - ramp.kmin));
+    return ramp;
+}
+
+bool oche_red_mark(const struct oche_red_ramp *ramp, struct oche_random *random,
+                   struct oche_packet *packet, uint64_t queue)
 {
     if (packet->ecn != OCHE_ECN_ECT0 && packet->ecn != OCHE_ECN_ECT1)
         return false;
-    if ((oche_random_u64(&red->random) >> 1) >= oche_red_probability(red, queue))
+    if ((oche_random_u64(random) >> 1) >= oche_red_probability(ramp, queue))
         return false;
     packet->ecn = OCHE_ECN_CE;
     return true;

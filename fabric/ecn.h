@@ -17,29 +17,34 @@
 #include "core/wire/packet.h"
 #include "fabric/switch.h"
 
-struct oche_red {
+/* A port's thresholds. */
+struct oche_red_ramp {
     uint64_t kmin, kmax; /* bytes */
     uint64_t slope;      /* probability per byte above kmin */
-    struct oche_random random;
 };
 
-void oche_red_init(struct oche_red *red, const struct oche_switch_params *params, uint64_t seed,
-                   uint32_t node);
+/*
+ * Returns the thresholds of a port of `rate_bps`. `auto` is the same delay at every rate: 8 us of
+ * the line for kmin, 32 us for kmax, but not less than a few packets (dcqcn.md#deployed); the one
+ * that is `auto` gives way to the one that is not.
+ */
+struct oche_red_ramp oche_red_ramp(const struct oche_switch_params *params, uint64_t rate_bps);
 
 /* Returns the probability of a mark at `queue` bytes, in units of 2^-63: 0 … 2^63. */
-static inline uint64_t oche_red_probability(const struct oche_red *red, uint64_t queue)
+static inline uint64_t oche_red_probability(const struct oche_red_ramp *ramp, uint64_t queue)
 {
-    if (queue <= red->kmin)
+    if (queue <= ramp->kmin)
         return 0;
-    if (queue > red->kmax)
+    if (queue > ramp->kmax)
         return UINT64_C(1) << 63;
-    return (queue - red->kmin) * red->slope;
+    return (queue - ramp->kmin) * ramp->slope;
 }
 
 /*
- * Draws a random number and sets CE on the packet with the probability for `queue` bytes. Returns
- * true if this call has marked the packet.
+ * Draws a random number and sets CE on the packet with the probability for `queue` bytes, which are
+ * above kmin. Returns true if this call has marked the packet.
  */
-bool oche_red_mark(struct oche_red *red, struct oche_packet *packet, uint64_t queue);
+bool oche_red_mark(const struct oche_red_ramp *ramp, struct oche_random *random,
+                   struct oche_packet *packet, uint64_t queue);
 
 #endif

@@ -2,6 +2,8 @@
 /* Credits at a switch; see the header. */
 #include "fabric/ib_credits.h"
 
+#include "fabric/chips.h"
+
 #include "fabric/switch_state.h"
 #include "fabric/text.h"
 
@@ -109,15 +111,15 @@ static bool fits(const struct oche_switch_config *config, const void *values,
             "update: # bytes may never become free while a packet of # waits; would be right: at "
             "most #",
             (uint64_t[]){p->update_bytes, frame, size_of_vl - frame});
-    if (all > config->params->buffer_bytes)
+    if (all > oche_switch_memory(config))
         return oche_fabric_refuse(
             error,
             "buffer: # bytes for each of # ports and # classes are more than switch.buffer, # "
             "bytes; "
             "would be right: at most #, or a larger switch.buffer",
             (uint64_t[]){p->buffer_bytes, config->port_count, config->class_count,
-                         config->params->buffer_bytes,
-                         config->params->buffer_bytes / config->port_count / config->class_count});
+                         oche_switch_memory(config),
+                         oche_switch_memory(config) / config->port_count / config->class_count});
     if (config->params->port_buffer_bytes != 0)
         return oche_fabric_refuse(
             error,

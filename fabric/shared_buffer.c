@@ -5,11 +5,15 @@
  */
 #include "fabric/shared_buffer.h"
 
+#include "fabric/chips.h"
+
 #include "fabric/mechanism.h"
 
 /* A minimum frame with preamble and gap: the bytes that a PAUSE frame takes on the line. */
 #define PAUSE_LINE_BYTES (OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES)
-#define SHARE_ONE        65536.0 /* the value 1 in units of 2^-16 */
+/* Lossless priorities that switches in use are divided for, whatever this one carries. */
+#define PRIORITIES_IN_USE 2
+#define SHARE_ONE         65536.0 /* the value 1 in units of 2^-16 */
 
 static unsigned lossless_count(const struct oche_switch_config *config)
 {
@@ -63,12 +67,14 @@ struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config
     const struct oche_switch_params *params = config->params;
     unsigned lossless = lossless_count(config);
     struct oche_buffer_plan plan = {
-        .priorities = lossless, .shared = params->buffer_bytes, .ports = config->port_count};
+        .priorities = lossless, .shared = oche_switch_memory(config), .ports = config->port_count};
     uint64_t most = 0;
 
     if (lossless == 0)
         return plan;
-    if (params->pfc_priorities != 0)
+    if (params->pfc_priorities == OCHE_NEVER)
+        plan.priorities = lossless > PRIORITIES_IN_USE ? lossless : PRIORITIES_IN_USE;
+    else if (params->pfc_priorities != 0)
         plan.priorities = (unsigned)params->pfc_priorities;
     for (unsigned port = 0; port < config->port_count; port++) {
         uint64_t headroom = oche_buffer_headroom(config, port);
@@ -81,8 +87,7 @@ struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config
         plan.ports = params->chip_ports;
     }
     plan.reserve = (uint64_t)lossless * config->port_count * config->mtu_frame_bytes;
-    plan.shared =
-        params->buffer_bytes > plan.headroom_total ? params->buffer_bytes - plan.headroom_total : 0;
+    plan.shared = plan.shared > plan.headroom_total ? plan.shared - plan.headroom_total : 0;
     plan.xoff = params->xoff_bytes;
     if (plan.xoff == 0)
         plan.xoff = plan.shared / (plan.priorities * plan.ports);

@@ -71,6 +71,9 @@ static void init_port(struct oche_switch *sw, const struct oche_switch_config *c
     pfc->half_time = oche_pause_duration(OCHE_PFC_MAX_QUANTA, rate_bps) / 2;
     pfc->refresh_at = OCHE_NEVER;
     sw->cold[port].above = config->ports[port].up;
+    sw->cold[port].ramp = oche_red_ramp(config->params, rate_bps);
+    if (sw->cold[port].ramp.kmin < sw->least_kmin)
+        sw->least_kmin = sw->cold[port].ramp.kmin;
     sw->due[port] = OCHE_NEVER;
 }
 
@@ -107,7 +110,7 @@ static void init_mechanisms(struct oche_switch *sw, const struct oche_switch_con
         sw->hooks |= ops->dropped != NULL ? OCHE_HOOK_DROPPED : 0;
         sw->hooks |= ops->frame_take != NULL ? OCHE_HOOK_FRAMES : 0;
         if (ops->marks)
-            sw->red.kmin = sw->red.kmax = UINT64_MAX;
+            sw->least_kmin = UINT64_MAX;
     }
     sw->mechanism_count = config->mechanism_count;
 }
@@ -145,7 +148,8 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     sw->pauses = (void *)(base + at.pauses);
     sw->due = (void *)(base + at.due);
     sw->mechanisms = (void *)(base + at.mechanisms);
-    oche_red_init(&sw->red, params, config->seed, config->node);
+    sw->random = oche_random_stream(config->seed, "red", config->node);
+    sw->least_kmin = UINT64_MAX;
     oche_buffer_init(&sw->buffer, config);
     for (unsigned port = 0; port < config->port_count; port++)
         init_port(sw, config, port);
@@ -277,8 +281,12 @@ static inline bool admit(struct oche_switch *sw, unsigned in_port, unsigned in_c
 static inline void mark(struct oche_switch *sw, unsigned port, struct oche_packet *packet,
                         uint64_t queue)
 {
-    if (OCHE_UNLIKELY(queue > sw->red.kmin) && oche_red_mark(&sw->red, packet, queue))
-        sw->cold[port].marks++;
+    if (OCHE_LIKELY(queue <= sw->least_kmin))
+        return;
+    struct oche_switch_cold *cold = &sw->cold[port];
+
+    if (queue > cold->ramp.kmin && oche_red_mark(&cold->ramp, &sw->random, packet, queue))
+        cold->marks++;
 }
 
 /*

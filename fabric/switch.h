@@ -30,13 +30,15 @@ enum oche_ecn_point { OCHE_ECN_AT_DEQUEUE, OCHE_ECN_AT_ENQUEUE };
 
 /* The parameters in the `switch` section of a scenario; oche_switch_params is their table. */
 struct oche_switch_params {
-    uint64_t buffer_bytes; /* shared by all ports */
+    uint32_t preset;       /* enum oche_preset */
+    uint32_t chip;         /* index into oche_chip_names (fabric/chips.h) */
+    uint64_t buffer_bytes; /* shared by all ports; OCHE_NEVER: the chip's memory */
     uint32_t threshold;    /* enum oche_buffer_threshold */
     double beta; /* dynamic: the factor by which the free buffer is multiplied (DCQCN sec 4) */
     uint64_t xoff_bytes;     /* static t_PFC; 0: computed as S / (p * ports) */
     bool pfc;                /* false: drop-tail */
     uint64_t pfc_priorities; /* priorities that the buffer is divided for; 0: the lossless classes
-                                in use */
+                                in use; OCHE_NEVER: those, and two at least */
     uint64_t chip_ports; /* number of ports for which headroom is kept; 0: of the existing ports */
     /* per ingress port and priority; OCHE_NEVER: computed from each link */
     uint64_t headroom_bytes;
@@ -47,7 +49,7 @@ struct oche_switch_params {
     /* lossy classes: limit for all egress queues of a port together; 0: none */
     uint64_t port_buffer_bytes;
     bool ecn;
-    uint64_t kmin_bytes, kmax_bytes;
+    uint64_t kmin_bytes, kmax_bytes; /* OCHE_NEVER: by each port's rate */
     double pmax;
     uint32_t ecn_at;        /* enum oche_ecn_point */
     const char *mechanisms; /* names separated by commas (fabric/registry.h), which the driver looks

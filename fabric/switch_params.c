@@ -6,6 +6,7 @@
  */
 #include "fabric/switch.h"
 
+#include "fabric/chips.h"
 #include "fabric/shared_buffer.h"
 #include "fabric/text.h"
 
@@ -18,9 +19,14 @@ static const char *const ecn_points[] = {
     [OCHE_ECN_AT_DEQUEUE] = "dequeue", [OCHE_ECN_AT_ENQUEUE] = "enqueue", NULL};
 
 static const struct oche_param params[] = {
+    OCHE_PRESET_ROW(struct oche_switch_params),
+    {OCHE_PARAM(struct oche_switch_params, chip), OCHE_IS_CHOICE(0, oche_chip_names),
+     .where = "dcqcn.md#deployed",
+     .help = "whose packet memory `buffer: auto` is (oche buffers --list-presets); auto: of the "
+             "smallest chip that has the switch's ports"},
     {OCHE_PARAM_AS("buffer", struct oche_switch_params, buffer_bytes),
-     OCHE_IS_BYTES(12000000, 1, MAX_BUFFER), .where = "DCQCN sec 4",
-     .help = "packet memory, shared by all ports"},
+     OCHE_IS_BYTES(12000000, 1, MAX_BUFFER), .automatic = true, .where = "DCQCN sec 4",
+     .help = "packet memory, shared by all ports; auto: the chip's"},
     {OCHE_PARAM(struct oche_switch_params, threshold),
      OCHE_IS_CHOICE(OCHE_THRESHOLD_DYNAMIC, thresholds), .where = "DCQCN sec 4",
      .help = "threshold of PFC: dynamic (a share of what is free) or static"},
@@ -32,8 +38,9 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_switch_params, pfc), OCHE_IS_BOOL(true), .where = "rocev2.md#pfc",
      .help = "false: drop-tail"},
     {OCHE_PARAM(struct oche_switch_params, pfc_priorities), OCHE_IS_COUNT(8, 0, OCHE_CLASSES),
-     .where = "DCQCN sec 4",
-     .help = "priorities that the buffer is divided for; 0: the lossless classes in use"},
+     .automatic = true, .where = "DCQCN sec 4",
+     .help = "priorities that the buffer is divided for; 0: the lossless classes in use; auto: "
+             "those, and two at least"},
     {OCHE_PARAM(struct oche_switch_params, chip_ports), OCHE_IS_COUNT(0, 0, UINT16_MAX),
      .where = "DCQCN sec 4",
      .help = "ports that headroom is kept for, in use or not; 0: those that the topology "
@@ -55,11 +62,11 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_switch_params, ecn), OCHE_IS_BOOL(true), .where = "DCQCN sec 3.1",
      .help = "RED marking on the egress queues"},
     {OCHE_PARAM_AS("kmin", struct oche_switch_params, kmin_bytes),
-     OCHE_IS_BYTES(5000, 0, MAX_BUFFER), .where = "dcqcn.md#parameters",
-     .help = "no marks up to this queue"},
+     OCHE_IS_BYTES(5000, 0, MAX_BUFFER), .automatic = true, .where = "dcqcn.md#parameters",
+     .help = "no marks up to this queue; auto: 1KB for each Gbps of the port's rate, at least 5KB"},
     {OCHE_PARAM_AS("kmax", struct oche_switch_params, kmax_bytes),
-     OCHE_IS_BYTES(200000, 0, MAX_BUFFER), .where = "dcqcn.md#parameters",
-     .help = "every packet is marked above this queue"},
+     OCHE_IS_BYTES(200000, 0, MAX_BUFFER), .automatic = true, .where = "dcqcn.md#parameters",
+     .help = "every packet is marked above this queue; auto: 4KB for each Gbps, at least 20KB"},
     {OCHE_PARAM(struct oche_switch_params, pmax), OCHE_IS_REAL(0.01, 0, 1),
      .where = "dcqcn.md#parameters", .help = "probability of a mark at kmax"},
     {OCHE_PARAM(struct oche_switch_params, ecn_at), OCHE_IS_CHOICE(OCHE_ECN_AT_DEQUEUE, ecn_points),
@@ -69,32 +76,55 @@ static const struct oche_param params[] = {
      .help = "further mechanisms: a list of names; each has a section of its own"},
 };
 
+/*
+ * Switches in use: two lossless priorities, each with the share of the free memory that one of the
+ * paper's eight has, and marks from the same delay on at every rate (dcqcn.md#deployed).
+ */
+static const struct oche_deployed in_use[] = {
+    {"buffer", {.u = OCHE_NEVER}},         {"beta", {.real = 2}},
+    {"pfc_priorities", {.u = OCHE_NEVER}}, {"kmin", {.u = OCHE_NEVER}},
+    {"kmax", {.u = OCHE_NEVER}},           {"pmax", {.real = 0.2}},
+};
+
 const struct oche_param_table oche_switch_params =
-    OCHE_PARAM_TABLE(params, struct oche_switch_params);
+    OCHE_PARAM_TABLE_DEPLOYED(params, struct oche_switch_params, in_use);
 
 /* ---- the check ---- */
 
 static bool check_buffer(const struct oche_switch_config *config, struct oche_error *error)
 {
     struct oche_buffer_plan plan = oche_buffer_plan(config);
-    uint64_t buffer = config->params->buffer_bytes;
+    uint64_t buffer = oche_switch_memory(config);
+    unsigned lossless = (unsigned)__builtin_popcount(config->lossless_classes);
     uint64_t most = 0;
 
     for (unsigned port = 0; port < config->port_count; port++) {
         uint64_t headroom = oche_buffer_headroom(config, port);
         most = headroom > most ? headroom : most;
     }
-    if (most > INT32_MAX)
+    uint64_t needed = plan.headroom_total + plan.reserve;
+
+    if (most > INT32_MAX && config->params->headroom_bytes != OCHE_NEVER)
         return oche_fabric_refuse(error, "headroom: # bytes a port and class; at most # bytes",
                                   (uint64_t[]){most, INT32_MAX});
-    if (plan.headroom_total + plan.reserve > buffer)
+    if (most > INT32_MAX || needed > MAX_BUFFER)
         return oche_fabric_refuse(
             error,
-            "buffer: # bytes is less than the PFC headroom of # bytes (# ports, # "
-            "pfc_priorities, up to # bytes each) and # bytes for packets that cross a "
-            "threshold; would be right: at least # bytes, or fewer pfc_priorities",
-            (uint64_t[]){buffer, plan.headroom_total, plan.ports, plan.priorities, most,
-                         plan.reserve, plan.headroom_total + plan.reserve});
+            "headroom: PFC needs up to # bytes for a port and priority, # in all, and a switch's "
+            "memory is at most # bytes; would be right: shorter or slower links, or pfc: false",
+            (uint64_t[]){most, needed, MAX_BUFFER});
+    if (needed > buffer) {
+        oche_fabric_refuse(error,
+                           "buffer: # bytes is less than the PFC headroom of # bytes (# ports, # "
+                           "pfc_priorities, up to # bytes each) and # bytes for packets that cross "
+                           "a threshold; would be right: at least # bytes, ",
+                           (uint64_t[]){buffer, plan.headroom_total, plan.ports, plan.priorities,
+                                        most, plan.reserve, needed});
+        return oche_fabric_refuse_more(
+            error,
+            plan.priorities > lossless ? "fewer pfc_priorities, or pfc: false" : "or pfc: false",
+            NULL);
+    }
     return true;
 }
 
@@ -134,10 +164,14 @@ bool oche_switch_check(const struct oche_switch_config *config, struct oche_erro
             "chip_ports: # for a switch with # ports; would be right: # or "
             "more, or 0",
             (uint64_t[]){p->chip_ports, config->port_count, config->port_count});
-    if (p->buffer_bytes > MAX_BUFFER)
+    if (p->chip != 0 && p->buffer_bytes != OCHE_NEVER)
+        return oche_fabric_refuse(
+            error, "chip: buffer is # bytes whatever the chip; would be right: buffer: auto",
+            (uint64_t[]){p->buffer_bytes});
+    if (p->buffer_bytes > MAX_BUFFER && p->buffer_bytes != OCHE_NEVER)
         return oche_fabric_refuse(error, "buffer: # bytes; would be right: at most # bytes",
                                   (uint64_t[]){p->buffer_bytes, MAX_BUFFER});
-    if (p->ecn && p->kmin_bytes > p->kmax_bytes)
+    if (p->ecn && p->kmin_bytes != OCHE_NEVER && p->kmin_bytes > p->kmax_bytes)
         return oche_fabric_refuse(
             error, "kmin: # bytes is above kmax, # bytes; would be right: at most kmax",
             (uint64_t[]){p->kmin_bytes, p->kmax_bytes});

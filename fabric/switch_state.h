@@ -12,9 +12,10 @@
 #include "fabric/shared_buffer.h"
 #include "fabric/switch.h"
 
-/* Counters and links that a packet normally does not touch. */
+/* What a packet normally does not touch: counters, links, and thresholds of long queues. */
 struct oche_switch_cold {
     uint64_t marks;
+    struct oche_red_ramp ramp; /* with kmin above every queue if the port does not mark */
     uint64_t drops[OCHE_DROP_CAUSES];
     uint8_t held;                   /* classes that a mechanism holds back */
     bool down;                      /* the port's link is down */
@@ -52,14 +53,15 @@ struct oche_switch {
     uint8_t lanes;                /* mask of the classes that are lanes; 0: there are no lanes */
     struct oche_egress *egress;   /* array with `lines` elements per port */
     struct oche_ingress *ingress; /* array with `class_count` elements per port */
-    struct oche_red red;
+    uint64_t least_kmin;          /* of all ports: up to this queue no port marks */
+    struct oche_random random;    /* for marks */
     struct oche_switch_cold *cold;
+    struct oche_pause *pauses; /* one per port */
+    oche_time *due; /* for each port: when the next pause, end of pause, or refresh is due */
 
     struct oche_buffer buffer;
 
     struct oche_pfc pfc;
-    struct oche_pause *pauses; /* one per port */
-    oche_time *due; /* for each port: when the next pause, end of pause, or refresh is due */
     oche_time next; /* the earliest of `due` and of the mechanisms' timers */
     struct oche_switch_hooked *mechanisms;
     uint32_t mechanism_count;

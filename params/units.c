@@ -69,6 +69,8 @@ const char *oche_value_special(const struct oche_param *param)
 {
     static const char *const words[] = {"auto", "unlimited"};
 
+    if (param->automatic)
+        return words[0];
     for (size_t i = 0; i < OCHE_COUNT_OF(words) && param->help != NULL; i++) {
         const char *at = strstr(param->help, words[i]);
 
@@ -87,6 +89,12 @@ static bool is_digit(char c)
 static bool is_whole(enum oche_unit unit)
 {
     return units[unit].suffixes != NULL;
+}
+
+/* True if UINT64_MAX is a value of the parameter, with a word of its own. */
+static bool has_special(const struct oche_param *param)
+{
+    return is_whole(param->unit) && (param->automatic || param->maximum.u == UINT64_MAX);
 }
 
 enum decimal { DECIMAL_OK, DECIMAL_BAD, DECIMAL_TOO_LARGE };
@@ -284,7 +292,7 @@ bool oche_value_parse(const struct oche_param *param, const char *text, union oc
                                                          : unit->example);
     if (is_whole(param->unit)) {
         if (strcmp(text, "never") == 0 || strcmp(text, oche_value_special(param)) == 0) {
-            if (param->maximum.u != UINT64_MAX) {
+            if (!has_special(param)) {
                 char high[OCHE_VALUE_BYTES];
 
                 oche_value_format(param, param->maximum, high, sizeof(high));

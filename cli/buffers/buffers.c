@@ -142,11 +142,10 @@ static bool parse_size(struct options *options, int key, const char *text, struc
     return true;
 }
 
-static const struct oche_buffers_preset *use_preset(struct options *options,
-                                                    struct argp_state *state)
+static const struct oche_chip *use_preset(struct options *options, struct argp_state *state)
 {
     const char *nearest = NULL;
-    const struct oche_buffers_preset *preset = oche_buffers_preset_find(options->preset, &nearest);
+    const struct oche_chip *preset = oche_buffers_preset_find(options->preset, &nearest);
 
     if (preset == NULL)
         argp_failure(state, 2, 0, "--preset %s: no such chip; %s%s%s", options->preset,
@@ -199,8 +198,8 @@ static void complete_ports(struct options *options, struct argp_state *state)
 }
 
 /* Checks that the ports do not exceed a chip's lanes. */
-static void check_capacity(const struct oche_buffers_input *in,
-                           const struct oche_buffers_preset *preset, struct argp_state *state)
+static void check_capacity(const struct oche_buffers_input *in, const struct oche_chip *preset,
+                           struct argp_state *state)
 {
     uint64_t all_bps = 0, chip_bps = preset->ports * preset->rate_bps;
 
@@ -225,8 +224,7 @@ static void check_together(struct options *options, struct argp_state *state)
         argp_failure(state, 2, 0, "--set and --all-priorities are for --check; give a scenario");
     if (options->has_cable && options->has_delay)
         argp_failure(state, 2, 0, "--cable and --delay say the same; give one");
-    const struct oche_buffers_preset *preset =
-        options->preset != NULL ? use_preset(options, state) : NULL;
+    const struct oche_chip *preset = options->preset != NULL ? use_preset(options, state) : NULL;
     complete_ports(options, state);
     if (preset != NULL)
         check_capacity(&options->input, preset, state);

@@ -12,6 +12,8 @@
 
 #include "cli/buffers/sizes.h"
 #include "cli/run/pathologies.h"
+#include "fabric/chips.h"
+#include "fabric/ecn.h"
 #include "fabric/shared_buffer.h"
 #include "params/figures.h"
 
@@ -26,6 +28,7 @@ struct kind {
     uint64_t growth_bps;
     /* headroom needed by the port that lacks the most headroom; 0: every port has enough */
     uint64_t needed;
+    uint64_t buffer_bytes, kmin, kmax; /* thresholds of the port that marks last */
     unsigned priorities;
 };
 
@@ -99,12 +102,16 @@ static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
     kind->reserve = plan.reserve;
     kind->priorities = plan.priorities;
     kind->least_headroom = OCHE_NEVER;
+    kind->buffer_bytes = oche_switch_memory(&config);
     for (uint32_t port = 0; port < config.port_count; port++) {
         uint64_t headroom = oche_buffer_headroom(&config, port);
         uint64_t needed = oche_buffer_headroom_needed(&config, port);
         uint32_t out = all->fan_out[node->first_port + port];
         uint32_t in = all->fan_in[node->first_port + port];
+        struct oche_red_ramp ramp = oche_red_ramp(config.params, ports[port].rate_bps);
 
+        kind->kmin = ramp.kmin > kind->kmin ? ramp.kmin : kind->kmin;
+        kind->kmax = ramp.kmax > kind->kmax ? ramp.kmax : kind->kmax;
         kind->least_headroom = headroom < kind->least_headroom ? headroom : kind->least_headroom;
         kind->most_headroom = headroom > kind->most_headroom ? headroom : kind->most_headroom;
         if (needed > headroom && needed > kind->needed)
@@ -161,7 +168,7 @@ static void print_name(const struct switches *all, uint32_t sw, FILE *out)
                 kind->ports, topology->nodes[topology->host_count + sw].name);
 }
 
-static void print_division(const struct switches *all, const struct kind *kind, FILE *out)
+static void print_division(const struct kind *kind, FILE *out)
 {
     fprintf(out, "  headroom of a port and priority: %s B", number(kind->least_headroom).text);
     if (kind->most_headroom != kind->least_headroom)
@@ -172,7 +179,7 @@ static void print_division(const struct switches *all, const struct kind *kind, 
     if (kind->chip_ports != kind->ports)
         fprintf(out, "\n  kept for the %u ports of the chip", kind->chip_ports);
     fprintf(out, "\n  H = p x (sum over ports) = %s B; S = B - H = %s B - %s B = %s B\n",
-            number(kind->headroom_total).text, number(all->params->buffer_bytes).text,
+            number(kind->headroom_total).text, number(kind->buffer_bytes).text,
             number(kind->headroom_total).text, number(kind->shared).text);
     fprintf(out, "  one port can feed m = %u other%s; up to %u can feed one\n", kind->fan_out,
             kind->fan_out == 1 ? "" : "s", kind->fan_in);
@@ -202,21 +209,20 @@ static void print_formula(const struct switches *all, const struct kind *kind, d
                 number(kind->reserve).text, oche_buffers_tenths(bound).text);
 }
 
-static void print_incast(const struct switches *all, const struct oche_switch_config *config,
-                         const struct kind *kind, FILE *out)
+static void print_incast(const struct oche_switch_config *config, const struct kind *kind,
+                         FILE *out)
 {
     double queue = oche_buffer_incast_queue(config, kind->fan_in);
-    const char *meaning = queue >= (double)all->params->kmax_bytes
-                              ? "above kmax: every packet is marked by then"
-                          : queue >= (double)all->params->kmin_bytes
+    const char *meaning = queue >= (double)kind->kmax ? "above kmax: every packet is marked by then"
+                          : queue >= (double)kind->kmin
                               ? "between kmin and kmax: few packets are marked by then"
                               : "below kmin: PFC acts alone";
 
     fprintf(out, "  a mere incast of %u port%s pauses from a queue of %s on,\n    %s\n",
             kind->fan_in, kind->fan_in == 1 ? "" : "s", oche_figure_bytes((uint64_t)queue).text,
             meaning);
-    if (kind->growth_bps > 0 && queue > (double)all->params->kmin_bytes) {
-        uint64_t bytes = (uint64_t)queue - all->params->kmin_bytes;
+    if (kind->growth_bps > 0 && queue > (double)kind->kmin) {
+        uint64_t bytes = (uint64_t)queue - kind->kmin;
 
         fprintf(out, "    at line rate, %s after it was at kmin\n",
                 oche_figure_time(oche_time_of_bytes(bytes, kind->growth_bps)).text);
@@ -246,7 +252,7 @@ static bool would_do(const struct switches *all, struct oche_switch_config confi
 
     config.params = params;
     return oche_switch_check(&config, &why) &&
-           (double)params->kmin_bytes <= oche_buffer_ecn_bound(&config, worst_of(all, kind));
+           (double)kind->kmin <= oche_buffer_ecn_bound(&config, worst_of(all, kind));
 }
 
 /* Finds the smallest sufficient value from `low` to `high`, by bisection. */
@@ -256,6 +262,7 @@ static bool least_that_does(const struct switches *all, const struct oche_switch
 {
     struct oche_switch_params params = *all->params;
 
+    params.chip = 0;
     for (unsigned i = 0; i < 60; i++) {
         double value = i == 0 ? high : (low + high) / 2;
 
@@ -299,8 +306,7 @@ static void print_advice(const struct switches *all, const struct oche_switch_co
         fprintf(out, "    switch.pfc_priorities=%u\n", p);
         break;
     }
-    if (least_that_does(all, config, kind, (double)all->params->buffer_bytes, most_buffer, false,
-                        &value))
+    if (least_that_does(all, config, kind, (double)kind->buffer_bytes, most_buffer, false, &value))
         fprintf(out, "    switch.buffer=%.0fKB\n", ceil(value / 1000));
 }
 
@@ -309,7 +315,7 @@ static bool check_kind(const struct switches *all, uint32_t sw, FILE *out)
     const struct kind *kind = &all->kinds[sw];
     struct oche_switch_port_config ports[OCHE_MAX_PORTS];
     struct oche_switch_config config;
-    double kmin = (double)all->params->kmin_bytes;
+    double kmin = (double)kind->kmin;
 
     oche_world_switch_config(all->world, sw, &config, ports);
     double bound = oche_buffer_ecn_bound(&config, worst_of(all, kind));
@@ -318,15 +324,15 @@ static bool check_kind(const struct switches *all, uint32_t sw, FILE *out)
 
     fputc('\n', out);
     print_name(all, sw, out);
-    print_division(all, kind, out);
+    print_division(kind, out);
     print_formula(all, kind, bound, paper, out);
     if (kmin == 0)
         fprintf(out, "  kmin 0: sure, every queue is marked\n");
     else
-        fprintf(out, "  kmin %s B: %s, the bound is %.3g times that\n",
-                number(all->params->kmin_bytes).text, sure ? "sure" : "not sure", bound / kmin);
+        fprintf(out, "  kmin %s B: %s, the bound is %.3g times that\n", number(kind->kmin).text,
+                sure ? "sure" : "not sure", bound / kmin);
     print_all_priorities(all, &config, kind, out);
-    print_incast(all, &config, kind, out);
+    print_incast(&config, kind, out);
     if (!sure)
         print_advice(all, &config, kind, bound, out);
     return sure;
@@ -345,10 +351,18 @@ static bool is_first_of_kind(const struct switches *all, uint32_t sw)
 static void print_heading(const struct switches *all, FILE *out)
 {
     const struct oche_switch_params *params = all->params;
+    uint32_t switches = oche_world_topology(all->world)->switch_count;
+    bool alike = true;
 
-    fprintf(out, "B = %s B, kmin %s B, kmax %s B\np = %u PFC priorities, data in c = %u; ",
-            number(params->buffer_bytes).text, number(params->kmin_bytes).text,
-            number(params->kmax_bytes).text, all->kinds[0].priorities, all->classes);
+    for (uint32_t i = 1; i < switches; i++)
+        alike = alike && all->kinds[i].buffer_bytes == all->kinds[0].buffer_bytes &&
+                all->kinds[i].kmin == all->kinds[0].kmin;
+    if (alike)
+        fprintf(out, "B = %s B, kmin %s B, kmax %s B\n", number(all->kinds[0].buffer_bytes).text,
+                number(all->kinds[0].kmin).text, number(all->kinds[0].kmax).text);
+    else
+        fprintf(out, "B, kmin and kmax by switch\n");
+    fprintf(out, "p = %u PFC priorities, data in c = %u; ", all->kinds[0].priorities, all->classes);
     if (params->threshold == OCHE_THRESHOLD_STATIC)
         fprintf(out, "static threshold\n");
     else

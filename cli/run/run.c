@@ -378,9 +378,16 @@ static bool show_defaults(struct session *session)
         name_options(session, NULL);
         return false;
     }
-    oche_show_effective(scenario, stdout);
+    struct oche_error message;
+    struct oche_world *world = oche_world_create(&scenario->config, &message);
+
+    if (world != NULL)
+        oche_show_effective(scenario, world, stdout);
+    else
+        oche_scenario_place(scenario, message.text, &session->error);
+    oche_world_free(world);
     oche_scenario_close(scenario);
-    return true;
+    return world != NULL;
 }
 
 /* ---- the command ---- */

@@ -3,6 +3,9 @@
 #include "cli/run/show_defaults.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "sim/world/derived.h"
 
 void oche_show_schema(FILE *out)
 {
@@ -14,17 +17,39 @@ void oche_show_schema(FILE *out)
     free(schema);
 }
 
+struct show {
+    const struct oche_world *world;
+    FILE *out;
+};
+
+const char *oche_show_value(const struct oche_world *world, const char *key, const char *value,
+                            char *text, size_t bytes)
+{
+    char derived[128];
+
+    bool may_be_derived = strcmp(value, "auto") == 0 || strcmp(value, "0") == 0;
+
+    if (may_be_derived && oche_world_derived(world, key, derived, sizeof(derived)) &&
+        strcmp(derived, value) != 0)
+        snprintf(text, bytes, "%s (%s)", value, derived);
+    else
+        snprintf(text, bytes, "%s", value);
+    return text;
+}
+
 static void print_line(void *context, const char *key, const char *value, const char *unit,
                        bool given)
 {
-    FILE *out = context;
+    const struct show *show = context;
+    char text[1024];
 
-    fprintf(out, "%-48s %-24s %-7s%s\n", key, value[0] != '\0' ? value : "–", unit,
-            given ? " given" : "");
+    oche_show_value(show->world, key, value[0] != '\0' ? value : "–", text, sizeof(text));
+    fprintf(show->out, "%-48s %-24s %-7s%s\n", key, text, unit, given ? " given" : "");
 }
 
-void oche_show_effective(const struct oche_scenario *scenario, FILE *out)
+void oche_show_effective(const struct oche_scenario *scenario, const struct oche_world *world,
+                         FILE *out)
 {
     fprintf(out, "%-48s %-24s %-7s\n", "key, as for --set", "value", "unit");
-    oche_bindings_each(&scenario->bindings, print_line, out);
+    oche_bindings_each(&scenario->bindings, print_line, &(struct show){world, out});
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/run/show_defaults.h"
 #include "core/qp/nic.h"
 #include "lab/measures/metrics.h"
 
@@ -150,10 +151,19 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
         store_number(results, "deflections_not_listed", outcome->ways.unnoted);
 }
 
+struct parameters {
+    struct oche_results *results;
+    const struct oche_world *world;
+};
+
 static void store_parameter(void *context, const char *key, const char *value, const char *unit,
                             bool given)
 {
-    oche_results_parameter(context, key, value, unit, given);
+    const struct parameters *to = context;
+    char text[1024];
+
+    oche_results_parameter(to->results, key,
+                           oche_show_value(to->world, key, value, text, sizeof(text)), unit, given);
 }
 
 static void store_metric(void *context, const char *name, const char *unit, double value)
@@ -598,7 +608,7 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
                     const char *command)
 {
     store_info(results, scenario, outcome, command);
-    oche_bindings_each(&scenario->bindings, store_parameter, results);
+    oche_bindings_each(&scenario->bindings, store_parameter, &(struct parameters){results, world});
     store_flows(results, world);
     store_topology(results, oche_world_topology(world));
     store_pauses(results, world);

@@ -37,7 +37,8 @@
  * would be after_bytes.
  *
  * Numbers do not depend on the mode, with one exception: min_rate = 0 means 1 Mbps in mode nic
- * (dcqcn.md#a4). The defaults are those of the paper's deployment (dcqcn.md#parameters).
+ * (dcqcn.md#a4). There are two sets of defaults: those of the paper's deployment
+ * (dcqcn.md#parameters), and those of NICs in use (dcqcn_deployed.c).
  *
  * Where this differs from the sources: rates are doubles, rounded to whole bits per second for the
  * pacer. The byte counter counts bytes on the line. Alpha has no timer event; it is brought up to
@@ -240,8 +241,10 @@ static void alpha_catch_up(struct dcqcn_rp *rp, const struct dcqcn_params *p, oc
 static void restart_timer(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
                           bool halved)
 {
+    oche_time timer = dcqcn_timer_of(p, flow->line_rate_bps);
+
     if (CHOSEN(p, increase_on) != INCREASE_BYTES)
-        flow->timer[TIMER_INCREASE] = now + (halved ? p->timer / 2 : p->timer);
+        flow->timer[TIMER_INCREASE] = now + (halved ? timer / 2 : timer);
 }
 
 static void restart_bytes(struct dcqcn_rp *rp, const struct dcqcn_params *p, bool halved)
@@ -359,7 +362,8 @@ static void dcqcn_cnp(struct oche_cc_flow *flow, oche_time now, const struct och
 }
 
 /* Chooses the stage for T and BC (Fig 7), and the step of R_T in it. */
-static enum cause choose_stage(const struct dcqcn_params *p, uint32_t t, uint32_t bc, double *step)
+static enum cause choose_stage(const struct dcqcn_params *p, uint64_t line_bps, uint32_t t,
+                               uint32_t bc, double *step)
 {
     uint64_t f = p->fast_recovery_steps;
     uint64_t low = t < bc ? t : bc, high = t < bc ? bc : t;
@@ -369,10 +373,10 @@ static enum cause choose_stage(const struct dcqcn_params *p, uint32_t t, uint32_
     *step = 0.0;
     if (high < f)
         return CAUSE_FAST;
-    *step = (double)p->rai;
+    *step = (double)dcqcn_rai_of(p, line_bps);
     if (test == HYPER_NEVER || tested < f || (tested == f && test != HYPER_MIN_AT_LEAST))
         return CAUSE_ADDITIVE;
-    *step = (double)p->rhai;
+    *step = (double)dcqcn_rhai_of(p, line_bps);
     if (multiplier == HAI_LINEAR)
         *step *= (double)(tested - f);
     else if (multiplier == HAI_PLUS_ONE)
@@ -388,8 +392,8 @@ static void increase(struct oche_cc_flow *flow, oche_time now, const struct dcqc
     double line = (double)flow->line_rate_bps;
     bool before = CHOSEN(p, stage_count) == COUNT_BEFORE;
     double step;
-    enum cause stage =
-        choose_stage(p, before ? t_before : rp->t, before ? bc_before : rp->bc, &step);
+    enum cause stage = choose_stage(p, flow->line_rate_bps, before ? t_before : rp->t,
+                                    before ? bc_before : rp->bc, &step);
 
     if (CHOSEN(p, target_guard) == YES && (rp->t == 1 || rp->bc == 1) && rp->rt > 10.0 * rp->rc)
         rp->rt /= 8.0;
@@ -587,7 +591,7 @@ static const char *dcqcn_check(const void *params)
 const struct oche_cc_scheme oche_cc_dcqcn = {
     .name = "dcqcn",
     .paper = "DCQCN, SIGCOMM 2015, sec 3",
-    .table = OCHE_PARAM_TABLE(table, struct dcqcn_params),
+    .table = OCHE_PARAM_TABLE_DEPLOYED(table, struct dcqcn_params, dcqcn_deployed),
     .flow_state_bytes = sizeof(struct dcqcn_state),
     .nic_state_bytes = sizeof(struct dcqcn_nic_state),
     .needs = OCHE_CC_NEEDS_ECN,

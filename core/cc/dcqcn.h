@@ -11,6 +11,7 @@
 #include "core/cc/cc.h"
 
 struct dcqcn_params {
+    uint32_t preset; /* enum oche_preset */
     uint32_t mode;
     double g, initial_alpha;
     oche_time alpha_interval;
@@ -67,6 +68,15 @@ struct dcqcn_state {
 struct dcqcn_nic_state {
     oche_time free_at;
 };
+
+/* The values of NICs in use, for every table whose struct begins with struct dcqcn_params. */
+#define DCQCN_DEPLOYED_COUNT 7
+extern const struct oche_deployed dcqcn_deployed[DCQCN_DEPLOYED_COUNT];
+
+/* Return the value of a parameter that may be `auto`, on a line of `line_bps`. */
+oche_time dcqcn_timer_of(const struct dcqcn_params *params, uint64_t line_bps);
+uint64_t dcqcn_rai_of(const struct dcqcn_params *params, uint64_t line_bps);
+uint64_t dcqcn_rhai_of(const struct dcqcn_params *params, uint64_t line_bps);
 
 extern const struct oche_cc_scheme oche_cc_dcqcn;
 

@@ -19,6 +19,7 @@
 #define release_names NAMES("auto", "at_line", "never")
 #define np_names NAMES("auto", "window", "poll", "arrival")
 
+    OCHE_PRESET_ROW(struct dcqcn_params),
     {OCHE_PARAM(struct dcqcn_params, mode), OCHE_IS_CHOICE(0, mode_names),
      .where = "dcqcn.md#readings",
      .help = "what `auto` means in the other options: as in the paper, in the authors' ns-3 "
@@ -65,8 +66,9 @@
      .where = "DCQCN sec 3.1",
      .help = "what raises the rate: the timer and the byte counter, or one of them"},
     {OCHE_PARAM(struct dcqcn_params, timer), OCHE_IS_TIME(55 * OCHE_US, OCHE_NS, OCHE_SEC),
-     .where = "DCQCN sec 3.1; value: dcqcn.md#parameters",
-     .help = "period of the increase timer (strawman 1.5ms, ConnectX 300us)"},
+     .automatic = true, .where = "DCQCN sec 3.1; value: dcqcn.md#parameters",
+     .help = "period of the increase timer (strawman 1.5ms, ConnectX 300us); auto: 300us on a line "
+             "of 25Gbps, shorter on a faster one"},
     {OCHE_PARAM(struct dcqcn_params, byte_counter), OCHE_IS_BYTES(10000000, 1, UINT64_MAX / 2),
      .where = "DCQCN sec 3.1; value: dcqcn.md#parameters",
      .help = "bytes on the line between increase events (strawman 150KB)"},
@@ -78,9 +80,11 @@
      .help = "after: the stage is chosen after the event is counted (F-1 steps of fast "
              "recovery); before: before that (F steps)"},
     {OCHE_PARAM(struct dcqcn_params, rai), OCHE_IS_BPS(40 * OCHE_MBPS, 0, 1000 * OCHE_GBPS),
-     .where = "DCQCN eq 4, Table 2", .help = "R_AI, step of additive increase"},
+     .automatic = true, .where = "DCQCN eq 4, Table 2",
+     .help = "R_AI, step of additive increase; auto: 1/2000 of the line's rate"},
     {OCHE_PARAM(struct dcqcn_params, rhai), OCHE_IS_BPS(200 * OCHE_MBPS, 0, 1000 * OCHE_GBPS),
-     .where = "dcqcn.md#a3", .help = "R_HAI, unit of hyper increase"},
+     .automatic = true, .where = "dcqcn.md#a3",
+     .help = "R_HAI, unit of hyper increase; auto: 1/1000 of the line's rate"},
     {OCHE_PARAM(struct dcqcn_params, hyper), OCHE_IS_CHOICE(0, hyper_names),
      .where = "DCQCN Fig 7; dcqcn.md#a2",
      .help = "hyper increase when min(T,BC) > F, min(T,BC) >= F, max(T,BC) > F, or never"},

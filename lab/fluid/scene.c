@@ -12,9 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cc/dcqcn.h"
 #include "core/wire/opcode.h"
 #include "params/error.h"
 #include "params/units.h"
+#include "sim/world/derived.h"
 #include "sim/world/world.h"
 
 enum oche_fluid_name oche_fluid_scene_model(const struct oche_scenario *scenario)
@@ -75,6 +77,12 @@ static bool take_dcqcn(struct oche_fluid_model *model, const struct oche_scenari
         return oche_bound_fail(scenario->document,
                                oche_bindings_find(&scenario->bindings, "switch"),
                                "ecn: is false, and the model answers marks; set it to true", error);
+    if (((const struct dcqcn_params *)scheme->values)->preset != OCHE_PRESET_PAPER ||
+        ((const struct dcqcn_params *)scheme->values)->mode != 0)
+        return oche_bound_fail(scenario->document, scheme,
+                               "preset: the model is one of the paper's algorithm, not of NICs in "
+                               "use; set preset: paper and mode: paper, or defaults: paper",
+                               error);
     model->switches = scenario->config.switches;
     memcpy(model->scheme, scheme->values, scheme->table->struct_bytes);
     return true;
@@ -275,6 +283,9 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
     oche_topology_port_name(topology, port->peer, port->peer_port, scene->bottleneck,
                             sizeof(scene->bottleneck));
     model->link = (struct oche_dcqcn_link_params){capacity, line_bytes, delay};
+    if (model->name == OCHE_FLUID_DCQCN)
+        oche_world_thresholds(world, capacity, &model->switches.kmin_bytes,
+                              &model->switches.kmax_bytes);
     model->timely_params.capacity_bps = capacity;
     model->timely_params.packet_bytes = line_bytes;
     model->timely_params.delay = delay;

@@ -41,8 +41,10 @@ static bool is_given(const struct oche_world_config *config, const char *key)
     if (strcmp(key, "recovery") == 0)
         return config->recovery != NULL && strcmp(config->recovery->name, "go_back_n") != 0;
     const struct oche_param *param = oche_param_find(&oche_host_params, key);
+    union oche_value preset =
+        oche_param_default(&oche_host_params, param, (enum oche_preset)config->hosts.preset);
 
-    return oche_param_get(param, &config->hosts).u != param->preset.u;
+    return oche_param_get(param, &config->hosts).u != preset.u;
 }
 
 /* Names keys that an endpoint with queue pairs does not use because of a setting of its own. */

@@ -2,6 +2,7 @@
 /* Thresholds, computed by the code that the switch itself uses: fabric/shared_buffer. */
 #include "sim/measure/thresholds.h"
 
+#include "fabric/chips.h"
 #include "fabric/shared_buffer.h"
 
 /* Computes the switch's PFC, ECN and resume thresholds as if it had the kind `threshold`. */
@@ -28,7 +29,7 @@ bool oche_thresholds(const struct oche_switch_config *config, struct oche_thresh
 {
     struct oche_buffer_plan plan = oche_buffer_plan(config);
 
-    if (plan.priorities == 0 || plan.headroom_total >= config->params->buffer_bytes)
+    if (plan.priorities == 0 || plan.headroom_total >= oche_switch_memory(config))
         return false;
     *thresholds = (struct oche_thresholds){.headroom_all = (double)plan.headroom_total,
                                            .shared = (double)plan.shared,

@@ -21,6 +21,7 @@ static const char *const connection_choices[] = {"per_flow", "per_pair", "per_ch
 static const char *const timeout_choices[] = {"as_asked", "connectx", NULL};
 
 static const struct oche_param host_params[] = {
+    OCHE_PRESET_ROW(struct oche_host_params),
     {OCHE_PARAM_AS("mtu", struct oche_host_params, mtu_bytes), OCHE_IS_BYTES(1024, 256, 9000),
      .where = "rocev2.md#mtu",
      .help = "payload of a full packet; verbs allow 256, 512, 1024, 2048 and 4096"},
@@ -30,10 +31,10 @@ static const struct oche_param host_params[] = {
     {OCHE_PARAM_AS("window", struct oche_host_params, window_packets), OCHE_IS_COUNT(0, 0, 1 << 23),
      .where = "error-recovery.md#l9",
      .help = "packets in flight at most on one queue pair; 0: half the PSN space"},
-    {OCHE_PARAM(struct oche_host_params, ack_timeout),
-     OCHE_IS_TIME(10 * OCHE_MS, OCHE_US, OCHE_NEVER),
+    {OCHE_PARAM(struct oche_host_params, ack_timeout), OCHE_IS_TIME(10 * OCHE_MS, 0, OCHE_NEVER),
      .where = "error-recovery.md#ack-timeout; value: error-recovery.md#parameters",
-     .help = "without progress for so long, go back; never: wait for ever"},
+     .help = "without progress for so long, go back; 0: four times the longest round trip of the "
+             "empty network, 10ms at least; never: wait for ever"},
     {OCHE_PARAM(struct oche_host_params, retry_count), OCHE_IS_COUNT(1000000, 0, UINT32_MAX),
      .where = "our choice (as good as no limit); verbs: rocev2.md#retries",
      .help = "timeouts without progress before the queue pair fails; verbs allow 0 to 7"},
@@ -67,8 +68,10 @@ static const struct oche_param host_params[] = {
      .where = "rocev2.md#encapsulation", .help = "RoCEv2 over IPv6: 20 bytes more a packet"},
 };
 
+static const struct oche_deployed in_use[] = {{"ack_timeout", {.u = 0}}};
+
 const struct oche_param_table oche_host_params =
-    OCHE_PARAM_TABLE(host_params, struct oche_host_params);
+    OCHE_PARAM_TABLE_DEPLOYED(host_params, struct oche_host_params, in_use);
 
 struct oche_nic_habits oche_host_habits(const struct oche_host_params *params)
 {

@@ -16,6 +16,7 @@ struct binder {
     size_t section_count;
     struct oche_bindings *bindings;
     size_t capacity;
+    enum oche_preset preset; /* the root's key `defaults` */
     struct oche_error *error;
 };
 
@@ -116,6 +117,27 @@ static bool unknown_key(struct binder *binder, const struct oche_yaml *node,
 }
 
 /*
+ * Fills `values` with the defaults: those that `map` chooses by its key OCHE_PRESET or, without
+ * that, the scenario's. `map` may be NULL.
+ */
+static bool bind_defaults(struct binder *binder, const struct oche_yaml *map,
+                          const struct oche_param_table *table, void *values)
+{
+    const struct oche_yaml *node = map != NULL ? oche_yaml_find(map, OCHE_PRESET) : NULL;
+    enum oche_preset preset = binder->preset;
+
+    if (node != NULL && table->deployed_count > 0) {
+        const struct oche_param *param = oche_param_find(table, OCHE_PRESET);
+
+        if (!bind_value(binder, node, param, values))
+            return false;
+        preset = (enum oche_preset)oche_param_get(param, values).u;
+    }
+    oche_param_preset(table, preset, values);
+    return true;
+}
+
+/*
  * Fills `values` from `map` (NULL: all defaults). A key that is not in the table must be one of the
  * `other_count` words in `others`, which the caller handles.
  */
@@ -123,7 +145,8 @@ static bool bind_table(struct binder *binder, const struct oche_yaml *map,
                        const struct oche_param_table *table, const char *const *others,
                        size_t other_count, void *values)
 {
-    oche_param_defaults(table, values);
+    if (!bind_defaults(binder, map, table, values))
+        return false;
     for (uint32_t i = 0; map != NULL && i < map->count; i++) {
         const struct oche_yaml *node = map->child[i];
         const struct oche_param *param = oche_param_find(table, node->key);
@@ -333,6 +356,19 @@ static bool bind_section(struct binder *binder, const struct oche_section *secti
     return true;
 }
 
+/* Returns which defaults the sections have: the value of the root's parameter `defaults`. */
+static enum oche_preset chosen_defaults(const struct oche_bindings *bindings)
+{
+    for (size_t i = 0; i < bindings->count; i++) {
+        const struct oche_bound *bound = &bindings->bound[i];
+        const struct oche_param *param = oche_param_find(bound->table, "defaults");
+
+        if (param != NULL)
+            return (enum oche_preset)oche_param_get(param, bound->values).u;
+    }
+    return OCHE_PRESET_PAPER;
+}
+
 bool oche_bind(struct oche_document *document, const struct oche_section *sections,
                size_t section_count, struct oche_bindings *bindings, struct oche_error *error)
 {
@@ -345,6 +381,7 @@ bool oche_bind(struct oche_document *document, const struct oche_section *sectio
     *bindings = (struct oche_bindings){.bound = NULL, .count = 0};
     if (!bind_root(&binder))
         return false;
+    binder.preset = chosen_defaults(bindings);
     for (size_t i = 0; i < section_count; i++)
         if (sections[i].name[0] != '\0' && !bind_section(&binder, &sections[i]))
             return false;
@@ -521,13 +558,18 @@ static void print_table(const struct oche_param_table *table, const char *indent
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct oche_param *param = &table->params[i];
-        char preset[1024], range[512];
+        char preset[1024], paper[512], range[512];
 
-        oche_value_format(param, param->preset, preset, sizeof(preset));
+        oche_value_format(param, oche_param_default(table, param, OCHE_PRESET_DEPLOYED), preset,
+                          sizeof(preset));
+        oche_value_format(param, param->preset, paper, sizeof(paper));
         oche_value_range(param, range, sizeof(range));
-        fprintf(out, "%s%-24s %-7s default %s%s%s\n", indent, param->name,
+        bool differs = strcmp(preset, paper) != 0 && strcmp(param->name, OCHE_PRESET) != 0;
+
+        fprintf(out, "%s%-24s %-7s default %s%s%s%s%s\n", indent, param->name,
                 oche_unit_name(param->unit), preset[0] != '\0' ? preset : "(none)",
-                range[0] != '\0' ? "; " : "", range);
+                differs ? "; paper " : "", differs ? paper : "", range[0] != '\0' ? "; " : "",
+                range);
         if (param->help != NULL || param->where != NULL)
             fprintf(out, "%s    %s%s%s%s%s\n", indent, param->help != NULL ? param->help : "",
                     param->help != NULL && param->where != NULL ? " " : "",

@@ -12,7 +12,8 @@
 struct head {
     const char *name, *description;
     uint64_t seed;
-    uint32_t model; /* enum oche_scenario_model */
+    uint32_t defaults; /* enum oche_preset */
+    uint32_t model;    /* enum oche_scenario_model */
 };
 
 static const char *const models[] = {"packets", "fluid", "both", NULL};
@@ -23,6 +24,10 @@ static const struct oche_param head_params[] = {
     {OCHE_PARAM(struct head, description), OCHE_IS_TEXT, .help = "what the scenario shows"},
     {OCHE_PARAM(struct head, seed), OCHE_IS_COUNT(1, 0, OCHE_MOST_SEED),
      .help = "names every random stream of the run"},
+    {OCHE_PARAM(struct head, defaults), OCHE_IS_CHOICE(OCHE_PRESET_DEPLOYED, oche_preset_names),
+     .where = "dcqcn.md#deployed",
+     .help = "values that are not given: those of equipment in use, made for each line's rate, or "
+             "the papers'"},
     {OCHE_PARAM(struct head, model), OCHE_IS_CHOICE(0, models), .where = "DCQCN sec 5.1",
      .help =
          "what a sweep computes a point by: packets, the fluid model of the congestion control, "

@@ -39,6 +39,7 @@ struct oche_world {
     uint8_t class_count; /* number of classes: lanes, priority flows (if there are any), control */
     uint64_t *onward;    /* the result of oche_world_onward; NULL: no mechanism misroutes */
     struct oche_flows flows;
+    struct oche_host_params host_params; /* the configuration's, with the ACK timeout filled in */
     struct oche_host_shared shared;
     struct oche_host **hosts;
     struct oche_switch **switches;
@@ -155,5 +156,8 @@ uint64_t *oche_world_onward(const struct oche_world *world,
 void *oche_world_make(size_t count, size_t bytes);
 /* Memory for arrays with an entry for each flow; see sim/engine/sparse_memory.h. */
 void *oche_world_make_sparse(size_t count, size_t bytes);
+
+/* Returns the hosts' ACK timeout: the configuration's or, if that is 0, one for the network. */
+oche_time oche_world_ack_timeout(const struct oche_world *world);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/wire/opcode.h"
+#include "fabric/chips.h"
 #include "fabric/ib_credits.h"
 #include "fabric/iofd.h"
 #include "fabric/loss.h"
@@ -386,8 +387,10 @@ static void build_hosts(struct oche_world *world)
             oche_world_make_sparse(world->flows.count, sizeof(*world->ways_before));
     }
 
+    world->host_params = config->hosts;
+    world->host_params.ack_timeout = oche_world_ack_timeout(world);
     world->shared = (struct oche_host_shared){
-        .params = &config->hosts,
+        .params = &world->host_params,
         .endpoint = config->endpoint,
         .endpoint_params = config->endpoint_params,
         .mechanism_params = mechanism_of_endpoint(config),
@@ -497,7 +500,11 @@ static bool add_watch(struct oche_world *world, const char *name, struct oche_er
             name);
     oche_topology_port_name(&world->topology, watched->node, watched->local, watched->name,
                             sizeof(watched->name));
-    uint64_t steps = world->config->switches.buffer_bytes / params->queue_step_bytes + 2;
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+    struct oche_switch_config config;
+
+    oche_world_switch_config(world, watched->node - world->topology.host_count, &config, ports);
+    uint64_t steps = oche_switch_memory(&config) / params->queue_step_bytes + 2;
     watched->watch.step_bytes = params->queue_step_bytes;
     watched->watch.steps = (uint32_t)(steps < WATCH_MOST_STEPS * 1024 ? steps : 4194304);
     watched->watch.time = oche_world_make(watched->watch.steps, sizeof(oche_time));
@@ -547,9 +554,11 @@ static bool build_topology(struct oche_world *world, struct oche_error *error)
     return true;
 }
 
-/* Checks that the endpoint can do `bytes` and host.feedback_jitter if the scenario has them. */
+/* Checks the ACK timeout, and that the endpoint can do `bytes` and host.feedback_jitter. */
 static bool check_endpoint(const struct oche_world_config *config, struct oche_error *error)
 {
+    if (config->hosts.ack_timeout > 0 && config->hosts.ack_timeout < OCHE_US)
+        return oche_fail(error, "host.ack_timeout: less than 1us; at least that, or 0");
     if (config->endpoint == NULL)
         return true;
     if (config->hosts.feedback_jitter > 0 && config->endpoint->is_feedback == NULL)

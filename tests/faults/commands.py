@@ -30,6 +30,7 @@ IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 SKIPPED = 77
 SCENARIO = """\
 duration: 200us
+defaults: paper
 topology: {type: star, hosts: 2, host_rate: 10Gbps}
 congestion_control: dcqcn
 workload: {type: background, bytes: 20KB}

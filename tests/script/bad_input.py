@@ -168,7 +168,7 @@ CHANGED = [
     ("degree: 4", "degree: 16",
      "s.yaml:16: workload[1].degree: 16 senders, but only 15 hosts beside the receiver; at most "
      "15"),
-    ("  kmin: 5KB", "  kmin: 900KB",
+    ("  kmin: 5KB", "  kmin: 900KB\n  kmax: 200KB",
      "s.yaml:9: switch.kmin: 900000 bytes is above kmax, 200000 bytes; would be right: at most "
      "kmax (at tor0)"),
     ("  kmin: 5KB", "  kmin: 5KB\n  buffer: 10KB",
@@ -289,7 +289,7 @@ COMMANDS = [
      '"none"? ('),
     (["S", "--compare", "switch.kmim=1KB,2KB"],
      '--compare switch.kmim=1KB: switch.kmim: unknown key; did you mean "kmin"?'),
-    (["S", "--compare", "switch.kmin=1KB,900KB"],
+    (["S", "--set", "switch.kmax=200KB", "--compare", "switch.kmin=1KB,900KB"],
      "--compare switch.kmin=900KB: switch.kmin: 900000 bytes is above kmax, 200000 bytes; "),
     (["S", "--compare", "switch.kmin=1KB,1000B"],
      "--compare switch.kmin=1KB,1000B: 1KB and 1000B come to the same run; leave one out"),

@@ -16,6 +16,9 @@ failures = []
 
 
 def run(*arguments):
+    """The formulas are the paper's, and so are the defaults here."""
+    if "--check" in arguments:
+        arguments = [*arguments, "--set", "defaults=paper"]
     return subprocess.run([OCHE, "buffers", *arguments], capture_output=True, text=True,
                           check=False)
 

@@ -83,8 +83,8 @@ def check_shown(shown, sources, folder):
     """The sources in what --show-defaults prints: in brackets, or behind a range as last column."""
     found, count, preset = [], 0, None
     for line in shown.split("\n"):
-        key = re.match(r"^ {4,8}\S+ +\S+ +default (\S+?)(?:;.*)?$", line)
-        preset = key.group(1) if key else preset
+        key = re.match(r"^ {4,8}\S+ +\S+ +default (\S+?)(?:; paper (\S+?))?(?:;.*)?$", line)
+        preset = key.group(2) or key.group(1) if key else preset
         match = re.match(r"^ {8}.*\[([^\]]*)\]$", line)
         if not match:
             match = re.match(

@@ -22,6 +22,7 @@ OCHE = os.environ["OCHE"]
 SANITIZED = os.environ["SANITIZED"] == "yes"
 MOST_KB = 300_000
 SCENARIO = """duration: {duration}
+defaults: paper
 topology: {{type: star, hosts: 192}}
 switch: {{buffer: 64MB}}
 workload: {{type: permutation, bytes: 16B, messages: 0}}

@@ -715,7 +715,7 @@ static void dart_nic_start(struct oche_cc_nic *nic)
 const struct oche_cc_scheme oche_cc_dart = {
     .name = "dart",
     .paper = "Dart, ToN 2020, sec III: DASR, and DCQCN where the receiver is not the bottleneck",
-    .table = OCHE_PARAM_TABLE(dart_param_rows, struct dart_params),
+    .table = OCHE_PARAM_TABLE_DEPLOYED(dart_param_rows, struct dart_params, dcqcn_deployed),
     .flow_state_bytes = sizeof(struct dart_flow),
     .sender_line = OCHE_CACHE_LINE,
     .receiver_line = 2 * OCHE_CACHE_LINE,

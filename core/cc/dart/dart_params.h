@@ -37,7 +37,7 @@ struct dart_params {
     const char *tenant_shares;
 };
 
-#define DART_PARAMS 49 /* number of rows in the table */
+#define DART_PARAMS 50 /* number of rows in the table */
 extern const struct oche_param dart_param_rows[DART_PARAMS];
 
 /*

@@ -1,58 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RED marking: the probability's edges exactly, its middle by counting, and what may be marked. */
+#include <math.h>
+
 #include "tests/unit/fabric/rig.h"
 
 #include "fabric/ecn.h"
 
 #define ALWAYS (UINT64_C(1) << 63)
 
-static struct oche_red red_of(uint64_t kmin, uint64_t kmax, double pmax)
+/* A ramp, and the random numbers of its marks. */
+struct red {
+    struct oche_red_ramp ramp;
+    struct oche_random random;
+};
+
+static struct red red_of(uint64_t kmin, uint64_t kmax, double pmax)
 {
     struct oche_switch_params params;
-    struct oche_red red;
 
     oche_param_defaults(&oche_switch_params, &params);
     params.kmin_bytes = kmin;
     params.kmax_bytes = kmax;
     params.pmax = pmax;
-    oche_red_init(&red, &params, 1, 2);
-    return red;
+    return (struct red){.ramp = oche_red_ramp(&params, 40 * OCHE_GBPS),
+                        .random = oche_random_stream(1, "red", 2)};
 }
 
 static void probability(void **state)
 {
-    struct oche_red red = red_of(5000, 200000, 0.01);
+    struct red red = red_of(5000, 200000, 0.01);
     double exact;
 
     (void)state;
-    assert_int_equal(oche_red_probability(&red, 0), 0);
-    assert_int_equal(oche_red_probability(&red, 5000), 0);
-    assert_true(oche_red_probability(&red, 5001) > 0);
-    assert_int_equal(oche_red_probability(&red, 200001), ALWAYS);
-    exact = (double)oche_red_probability(&red, 200000) / (double)ALWAYS;
+    assert_int_equal(oche_red_probability(&red.ramp, 0), 0);
+    assert_int_equal(oche_red_probability(&red.ramp, 5000), 0);
+    assert_true(oche_red_probability(&red.ramp, 5001) > 0);
+    assert_int_equal(oche_red_probability(&red.ramp, 200001), ALWAYS);
+    exact = (double)oche_red_probability(&red.ramp, 200000) / (double)ALWAYS;
     assert_float_equal(exact, 0.01, 1e-12);
-    exact = (double)oche_red_probability(&red, 102500) / (double)ALWAYS;
+    exact = (double)oche_red_probability(&red.ramp, 102500) / (double)ALWAYS;
     assert_float_equal(exact, 0.005, 1e-12);
 
     red = red_of(40000, 40000, 1); /* DCTCP: a step */
-    assert_int_equal(oche_red_probability(&red, 40000), 0);
-    assert_int_equal(oche_red_probability(&red, 40001), ALWAYS);
+    assert_int_equal(oche_red_probability(&red.ramp, 40000), 0);
+    assert_int_equal(oche_red_probability(&red.ramp, 40001), ALWAYS);
     red = red_of(0, 1, 1);
-    assert_int_equal(oche_red_probability(&red, 1), ALWAYS);
+    assert_int_equal(oche_red_probability(&red.ramp, 1), ALWAYS);
     red = red_of(0, 1000, 1);
-    assert_true(oche_red_probability(&red, 1000) > ALWAYS - 1000);
+    assert_true(oche_red_probability(&red.ramp, 1000) > ALWAYS - 1000);
     red = red_of(1000, 2000, 0);
-    assert_int_equal(oche_red_probability(&red, 2000), 0);
-    assert_int_equal(oche_red_probability(&red, 2001), ALWAYS);
+    assert_int_equal(oche_red_probability(&red.ramp, 2000), 0);
+    assert_int_equal(oche_red_probability(&red.ramp, 2001), ALWAYS);
 }
 
-static unsigned marks_of(struct oche_red *red, uint64_t queue, unsigned packets)
+static void automatic_thresholds_follow_the_rate(void **state)
+{
+    struct oche_switch_params params;
+
+    (void)state;
+    oche_param_preset(&oche_switch_params, OCHE_PRESET_DEPLOYED, &params);
+    struct oche_red_ramp ramp = oche_red_ramp(&params, 100 * OCHE_GBPS);
+
+    assert_int_equal(ramp.kmin, 100000);
+    assert_int_equal(ramp.kmax, 400000);
+    double exact = (double)oche_red_probability(&ramp, 400000) / (double)ALWAYS;
+
+    assert_true(fabs(exact - 0.2) < 1e-9);
+    ramp = oche_red_ramp(&params, 800 * OCHE_GBPS);
+    assert_int_equal(ramp.kmin, 800000);
+    assert_int_equal(ramp.kmax, 3200000);
+    ramp = oche_red_ramp(&params, OCHE_GBPS); /* a few packets at least */
+    assert_int_equal(ramp.kmin, 5000);
+    assert_int_equal(ramp.kmax, 20000);
+    params.kmin_bytes = 900000; /* the other one gives way */
+    ramp = oche_red_ramp(&params, 100 * OCHE_GBPS);
+    assert_int_equal(ramp.kmax, 900000);
+    params.kmin_bytes = OCHE_NEVER;
+    params.kmax_bytes = 30000;
+    ramp = oche_red_ramp(&params, 100 * OCHE_GBPS);
+    assert_int_equal(ramp.kmin, 30000);
+    params.ecn = false;
+    assert_true(oche_red_ramp(&params, OCHE_GBPS).kmin == UINT64_MAX);
+}
+
+static unsigned marks_of(struct red *red, uint64_t queue, unsigned packets)
 {
     unsigned marks = 0;
 
     for (unsigned i = 0; i < packets; i++) {
         struct oche_packet packet = {.ecn = i % 2 ? OCHE_ECN_ECT0 : OCHE_ECN_ECT1};
-        bool marked = oche_red_mark(red, &packet, queue);
+        bool marked = oche_red_mark(&red->ramp, &red->random, &packet, queue);
 
         assert_int_equal(packet.ecn == OCHE_ECN_CE, marked);
         marks += marked;
@@ -62,7 +99,7 @@ static unsigned marks_of(struct oche_red *red, uint64_t queue, unsigned packets)
 
 static void statistics(void **state)
 {
-    struct oche_red red = red_of(10000, 20000, 0.2);
+    struct red red = red_of(10000, 20000, 0.2);
 
     (void)state;
     /* Five standard deviations of 10^6 draws are at most 0.0025. */
@@ -75,14 +112,15 @@ static void statistics(void **state)
 
 static void only_capable(void **state)
 {
-    struct oche_red red = red_of(0, 0, 1);
+    struct red red = red_of(0, 0, 1);
     struct oche_packet not_capable = {.ecn = OCHE_ECN_NOT_ECT};
     struct oche_packet already = {.ecn = OCHE_ECN_CE};
 
     (void)state;
-    assert_false(oche_red_mark(&red, &not_capable, 1000));
+    assert_false(oche_red_mark(&red.ramp, &red.random, &not_capable, 1000));
     assert_int_equal(not_capable.ecn, OCHE_ECN_NOT_ECT);
-    assert_false(oche_red_mark(&red, &already, 1000)); /* marked elsewhere, not counted here */
+    assert_false(oche_red_mark(&red.ramp, &red.random, &already,
+                               1000)); /* marked elsewhere, not counted here */
     assert_int_equal(already.ecn, OCHE_ECN_CE);
 }
 
@@ -131,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(probability),
+        cmocka_unit_test(automatic_thresholds_follow_the_rate),
         cmocka_unit_test(statistics),
         cmocka_unit_test(only_capable),
         cmocka_unit_test(dequeue_and_enqueue),

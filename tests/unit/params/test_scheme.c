@@ -29,6 +29,28 @@ static void test_right(void **state)
     assert_int_equal(number(&recovery.recovery->table, "rto_low", &recovery.params), 5 * OCHE_MS);
 }
 
+/* On the wire DCQCN's defaults are the paper's, unless those of NICs in use are wanted. */
+static void test_presets(void **state)
+{
+    struct oche_cc_choice cc;
+    struct oche_error error;
+
+    (void)state;
+    assert_true(oche_cc_parse(&cc, "dcqcn", &error));
+    assert_int_equal(number(&cc.cc->table, "cnp_interval", &cc.params), 50 * OCHE_US);
+    assert_true(oche_cc_parse(&cc, "dcqcn,preset=deployed", &error));
+    assert_int_equal(number(&cc.cc->table, "cnp_interval", &cc.params), 4 * OCHE_US);
+    assert_true(oche_cc_parse(&cc, "dcqcn,rai=7Mbps,preset=deployed,g=1/16", &error));
+    assert_int_equal(number(&cc.cc->table, "cnp_interval", &cc.params), 4 * OCHE_US);
+    assert_int_equal(number(&cc.cc->table, "rai", &cc.params), 7 * OCHE_MBPS);
+    assert_int_equal(number(&cc.cc->table, "timer", &cc.params), OCHE_NEVER);
+    assert_true(oche_cc_parse(&cc, "dcqcn,timer=auto", &error));
+    assert_int_equal(number(&cc.cc->table, "timer", &cc.params), OCHE_NEVER);
+    assert_false(oche_cc_parse(&cc, "dcqcn,preset=papers", &error));
+    assert_non_null(strstr(error.text, "papers"));
+    assert_false(oche_cc_parse(&cc, "dcqcn,g=auto", &error));
+}
+
 /* Every scheme for the wire is named, with its defaults; no other one is. */
 static void test_all(void **state)
 {
@@ -108,10 +130,8 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_right), cmocka_unit_test(test_all),    cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_wrong), cmocka_unit_test(test_values),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

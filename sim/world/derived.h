@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The values behind a scenario's `auto`: they follow from the network that a world has. */
+#ifndef OCHE_SIM_WORLD_DERIVED_H
+#define OCHE_SIM_WORLD_DERIVED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct oche_world;
+
+/*
+ * Writes what `auto` stands for in this world: "1.6MB", or "100KB to 400KB" where switches, ports
+ * or hosts differ. `key` is the parameter as --set names it ("switch.kmin"). Returns false if
+ * nothing is derived for the key.
+ */
+bool oche_world_derived(const struct oche_world *world, const char *key, char *text, size_t bytes);
+
+/* Sets the bytes of the thresholds that a switch has at a port of `rate_bps`. */
+void oche_world_thresholds(const struct oche_world *world, uint64_t rate_bps, uint64_t *kmin_bytes,
+                           uint64_t *kmax_bytes);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two sets of defaults: what chooses between them, and what `auto` is in a network. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/cc/dcqcn.h"
+#include "lab/sweep/point.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/derived.h"
+#include "sim/world/world.h"
+#include "tests/support/test.h"
+
+#define STAR     "topology: {type: star, hosts: 9, host_rate: 100Gbps}\n"
+#define WORKLOAD "workload: {type: incast, degree: 4, bytes: 5MB}\n"
+
+static struct oche_error error;
+
+static struct oche_scenario *parse(const char *text)
+{
+    struct oche_scenario *scenario = oche_scenario_parse("s.yaml", text, strlen(text), &error);
+
+    if (scenario == NULL)
+        fail_msg("%s", error.text);
+    return scenario;
+}
+
+static void check_sets(const char *text, bool dcqcn_is_paper, bool switch_is_paper)
+{
+    struct oche_scenario *scenario = parse(text);
+    const struct dcqcn_params *dcqcn = scenario->config.cc_params;
+    const struct oche_switch_params *switches = &scenario->config.switches;
+
+    assert_int_equal(dcqcn->preset, dcqcn_is_paper ? OCHE_PRESET_PAPER : OCHE_PRESET_DEPLOYED);
+    assert_int_equal(dcqcn->rai, dcqcn_is_paper ? 40 * OCHE_MBPS : OCHE_NEVER);
+    assert_int_equal(dcqcn->mode, dcqcn_is_paper ? 0 : 2);
+    assert_int_equal(switches->kmin_bytes, switch_is_paper ? 5000 : OCHE_NEVER);
+    assert_int_equal(switches->buffer_bytes, switch_is_paper ? 12000000 : OCHE_NEVER);
+    oche_scenario_close(scenario);
+}
+
+static void test_who_chooses(void **state)
+{
+    (void)state;
+    check_sets(STAR WORKLOAD, false, false);
+    check_sets(STAR WORKLOAD "defaults: deployed\n", false, false);
+    check_sets(STAR WORKLOAD "defaults: paper\n", true, true); /* wherever it stands */
+    check_sets(STAR WORKLOAD "congestion_control: {name: dcqcn, preset: paper}\n", true, false);
+    check_sets(STAR WORKLOAD "switch: {preset: paper}\n", false, true);
+    check_sets(STAR WORKLOAD "defaults: paper\nswitch: {preset: deployed}\n", true, false);
+    check_sets(STAR WORKLOAD "congestion_control: {name: dart, preset: paper}\n", true, false);
+}
+
+/* A value that is given counts, whatever the preset and on whichever side of it it stands. */
+static void test_what_is_given_counts(void **state)
+{
+    static const char *const texts[] = {
+        STAR WORKLOAD "switch: {kmin: 7KB, preset: paper}\n",
+        STAR WORKLOAD "switch: {preset: paper, kmin: 7KB}\n",
+        STAR WORKLOAD "defaults: deployed\nswitch: {kmin: 7KB}\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(texts); i++) {
+        struct oche_scenario *scenario = parse(texts[i]);
+
+        assert_int_equal(scenario->config.switches.kmin_bytes, 7000);
+        assert_true(scenario->config.switches.pmax == (i < 2 ? 0.01 : 0.2));
+        oche_scenario_close(scenario);
+    }
+}
+
+static void check_derived(const struct oche_world *world, const char *key, const char *expected)
+{
+    char text[128] = "";
+
+    assert_true(oche_world_derived(world, key, text, sizeof(text)));
+    assert_string_equal(text, expected);
+}
+
+static void test_what_auto_is(void **state)
+{
+    struct oche_scenario *scenario =
+        parse("topology: {type: leaf_spine, leaves: 4, spines: 4, hosts_per_leaf: 8,\n"
+              "           host_rate: 100Gbps, link_rate: 400Gbps}\n" WORKLOAD);
+    struct oche_world *world = oche_world_create(&scenario->config, &error);
+    char text[128];
+
+    (void)state;
+    assert_non_null(world);
+    check_derived(world, "switch.chip", "tomahawk3");
+    check_derived(world, "switch.buffer", "64MB");
+    check_derived(world, "switch.kmin", "100KB to 400KB");
+    check_derived(world, "switch.kmax", "400KB to 1600KB");
+    check_derived(world, "switch.pfc_priorities", "2");
+    check_derived(world, "congestion_control.timer", "75us");
+    check_derived(world, "congestion_control.rai", "50Mbps");
+    check_derived(world, "congestion_control.rhai", "100Mbps");
+    check_derived(world, "host.ack_timeout", "10ms");
+    assert_false(oche_world_derived(world, "switch.beta", text, sizeof(text)));
+    assert_false(oche_world_derived(world, "duration", text, sizeof(text)));
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+}
+
+/* Networks of 400 and 800 Gbit/s need no more than their topology. */
+static void test_fast_networks(void **state)
+{
+    static const char *const topologies[] = {
+        "{type: leaf_spine, host_rate: 400Gbps, link_rate: 400Gbps}",
+        "{type: leaf_spine, host_rate: 800Gbps, link_rate: 800Gbps, leaves: 32, spines: 32}",
+        "{type: star, hosts: 64, host_rate: 800Gbps}",
+        "{type: fat_tree, k: 8, link_rate: 800Gbps}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(topologies); i++) {
+        char text[512];
+
+        snprintf(text, sizeof(text), "topology: %s\nworkload: {type: permutation, bytes: 1KB}\n",
+                 topologies[i]);
+        struct oche_scenario *scenario = parse(text);
+        struct oche_world *world = oche_world_create(&scenario->config, &error);
+
+        if (world == NULL)
+            fail_msg("%s: %s", topologies[i], error.text);
+        oche_world_free(world);
+        oche_scenario_close(scenario);
+    }
+}
+
+static void check_refused(const char *text, const char *expected)
+{
+    struct oche_scenario *scenario = parse(text);
+
+    assert_null(oche_world_create(&scenario->config, &error));
+    if (strncmp(error.text, expected, strlen(expected)) != 0)
+        fail_msg("%s", error.text);
+    oche_scenario_close(scenario);
+}
+
+#define WAN                                                                                        \
+    "topology: {type: dumbbell, host_rate: 100Gbps, bottleneck_rate: 100Gbps, "                    \
+    "bottleneck_delay: %s}\nworkload: {type: permutation, bytes: 1KB}\n"
+
+static void test_long_links(void **state)
+{
+    char text[512];
+
+    (void)state;
+    snprintf(text, sizeof(text), WAN "switch: {pfc: false}\n", "10ms");
+    struct oche_scenario *scenario = parse(text);
+    struct oche_world *world = oche_world_create(&scenario->config, &error);
+    char timeout[128];
+
+    assert_non_null(world);
+    assert_true(oche_world_derived(world, "host.ack_timeout", timeout, sizeof(timeout)));
+    assert_memory_equal(timeout, "800", 3); /* 80 ms and something, in microseconds */
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+    /* Advice that works … */
+    snprintf(text, sizeof(text), WAN, "10ms");
+    check_refused(text, "switch: buffer: 32000000 bytes is less than the PFC headroom");
+    assert_non_null(strstr(error.text, "or pfc: false"));
+    /* … and none that a parameter could not take. */
+    snprintf(text, sizeof(text), WAN, "500ms");
+    check_refused(text, "switch: headroom: PFC needs up to");
+    assert_non_null(strstr(error.text, "or pfc: false"));
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    check_refused(STAR WORKLOAD "host: {ack_timeout: 5ns}\n", "host.ack_timeout: less than 1us");
+    check_refused(STAR WORKLOAD "switch: {chip: tomahawk5, buffer: 1MB}\n",
+                  "switch: chip: buffer is 1000000 bytes");
+}
+
+static double goodput(const char *defaults)
+{
+    const char *sets[] = {defaults,
+                          "topology.host_rate=100Gbps",
+                          "workload.degree=4",
+                          "workload.bytes=5MB",
+                          "measure.interval=0",
+                          "duration=50ms"};
+    struct oche_point_result result;
+
+    oche_point_run("scenarios/incast.yaml", sets, OCHE_COUNT_OF(sets), &result);
+    if (result.status != OCHE_POINT_DONE)
+        fail_msg("%s", result.error);
+    double bps = oche_point_metric(&result, "goodput");
+
+    oche_point_free(&result);
+    return bps;
+}
+
+/* What the defaults are for: an incast of 5 MB at 100 Gbit/s (dcqcn.md#deployed). */
+static void test_an_incast_at_100_gbps(void **state)
+{
+    (void)state;
+    assert_true(goodput("defaults=paper") < 25e9);
+    assert_true(goodput("defaults=deployed") > 75e9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_chooses),
+        cmocka_unit_test(test_what_is_given_counts),
+        cmocka_unit_test(test_what_auto_is),
+        cmocka_unit_test(test_fast_networks),
+        cmocka_unit_test(test_long_links),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_an_incast_at_100_gbps),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
