@@ -57,6 +57,7 @@ struct oche_flow_way {
     uint32_t packets;    /* packets with data, including retransmissions */
     uint32_t marked;     /* packets with data that had the CE mark */
     uint8_t deflections; /* the most deflections that one packet had */
+    uint32_t last_psn;   /* the highest PSN of these packets; valid if there are any */
 };
 
 /* A connection: one queue pair at each end, both with the same number. */

@@ -235,8 +235,25 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
 }
 
 /*
+ * True if the packet belongs to a flow before the one that is being received. Which flow comes next
+ * must not be looked up then: its sender, perhaps in another thread, may be about to start it.
+ */
+static bool is_of_earlier_flow(const struct oche_flows *flows,
+                               const struct oche_connection *connection,
+                               const struct oche_packet *packet)
+{
+    if (connection->delivered == 0)
+        return false;
+    uint32_t before = flows->order[connection->first + connection->delivered - 1];
+    const struct oche_flow_way *way = &flows->ways[before];
+
+    return way->packets > 0 && (packet->dest_qpn & OCHE_SHADOW_QPN) == 0 &&
+           oche_psn_diff(packet->psn, way->last_psn) <= 0;
+}
+
+/*
  * Records the path of a packet that has arrived, for the flow that is being received on its
- * connection.
+ * connection. Repeated packets of a flow that is over are not counted.
  */
 static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_packet *packet)
 {
@@ -248,18 +265,23 @@ static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_pac
         packet->dest_qpn < OCHE_FIRST_QPN || number >= flows->connection_count)
         return;
     const struct oche_connection *connection = &flows->connections[number];
-    if (connection->dst != host->address || connection->delivered == connection->count)
+    if (connection->dst != host->address || connection->delivered == connection->count ||
+        is_of_earlier_flow(flows, connection, packet))
         return;
     uint32_t flow = flows->order[connection->first + connection->delivered];
     const struct oche_deflection *deflection = &host->shared->deflection;
     uint8_t left = packet->bth_reserved & OCHE_BTH_TOKENS;
 
-    flows->ways[flow].packets++;
-    flows->ways[flow].marked += packet->ecn == OCHE_ECN_CE;
-    flows->ways[flow].links += packet->hops + 1U; /* `hops` does not count the last link yet */
+    struct oche_flow_way *way = &flows->ways[flow];
+
+    if (way->packets == 0 || oche_psn_diff(packet->psn, way->last_psn) > 0)
+        way->last_psn = packet->psn;
+    way->packets++;
+    way->marked += packet->ecn == OCHE_ECN_CE;
+    way->links += packet->hops + 1U; /* `hops` does not count the last link yet */
     if (flows->plan[flow].bytes <= deflection->short_bytes && left < deflection->tokens &&
-        deflection->tokens - left > flows->ways[flow].deflections)
-        flows->ways[flow].deflections = (uint8_t)(deflection->tokens - left);
+        deflection->tokens - left > way->deflections)
+        way->deflections = (uint8_t)(deflection->tokens - left);
 }
 
 static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now)

@@ -3,9 +3,9 @@
  * What arrives of a connection's data packets is some of what was sent, in the same order: links
  * are FIFOs, a connection keeps one way and one class, and deflection keeps messages apart. (Of a
  * packet that was sent again one copy may be late: its message was acknowledged by the other.) Not
- * where routes change on the way, where deflection may not wait (`hold`), or from the first loss on
- * where there is deflection: what a message sends again may go another way than its first try. And
- * not for RoGUE, whose queue pairs are renewed.
+ * where routes change on the way, where deflection may not wait (`hold`), or, where there is
+ * deflection, from the first loss or repetition on: what a message sends again may go another way
+ * than its first try. And not for RoGUE, whose queue pairs are renewed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +30,18 @@ struct order {
     bool deflects, over; /* over: nothing is promised any more */
 };
 
-static void note_sent(struct sent *sent, uint64_t number)
+/* True if a packet of that number has been sent. */
+static bool was_sent(const struct sent *sent, uint64_t number)
 {
+    for (uint32_t i = sent->count; i-- > 0;)
+        if (sent->packets[i].number == number)
+            return true;
+    return false;
+}
+
+static void note_sent(struct order *order, struct sent *sent, uint64_t number)
+{
+    order->over |= order->deflects && was_sent(sent, number);
     if (sent->count == sent->capacity) {
         sent->capacity = sent->capacity == 0 ? 64 : 2 * sent->capacity;
         sent->packets = realloc(sent->packets, sent->capacity * sizeof(*sent->packets));
@@ -76,7 +86,7 @@ static void order_event(void *context, uint32_t node, const struct oche_trace_re
     if (connection == UINT32_MAX)
         return;
     if (record->kind == OCHE_TRACE_DATA_SENT)
-        note_sent(&order->sent[connection], record->a);
+        note_sent(order, &order->sent[connection], record->a);
     else if (record->kind == OCHE_TRACE_DATA_ARRIVED)
         note_arrived(order, connection, record->a, record->time);
 }

@@ -18,6 +18,7 @@
 
 #define UNANSWERED   (5 * OCHE_MS) /* a duplicate that waits for so long for an ACK */
 #define NAK_SEQUENCE 0x60
+#define MANY_RETRIES 1000 /* no world has so many timeouts in a row */
 
 struct side {
     uint32_t una, high; /* high: behind the last packet that was sent */
@@ -38,7 +39,7 @@ struct senders {
     const struct oche_improved_go_back_n_params *improved; /* or NULL: the last leaves once */
     const struct oche_selective_repeat_params *selective;  /* or NULL */
     bool restarts;     /* what was acknowledged may come again */
-    bool own_timeouts; /* host.timeouts is not as_asked */
+    bool own_timeouts; /* other timeouts than the scheme's may apply */
 };
 
 static void check_size(struct senders *senders, uint32_t connection, uint32_t opcode,
@@ -97,8 +98,7 @@ static void on_timeout(struct senders *senders, uint32_t connection,
     struct side *side = &senders->sides[connection];
     const struct oche_selective_repeat_params *selective = senders->selective;
 
-    /* With the last retry the connection's own timeout applies; adapters have another one. */
-    if (selective != NULL && !side->many && record->b > 0 && !senders->own_timeouts &&
+    if (selective != NULL && !side->many && !senders->own_timeouts &&
         record->time > oche_time_add(side->last, selective->rto_low))
         swarm_breaks(senders->run, "timeout",
                      "connection %u with %u packets outstanding waits %llu ps, not %llu",
@@ -185,7 +185,9 @@ static void *make_senders(struct swarm_run *run)
         senders->selective = config->recovery_params;
     if (senders->selective != NULL)
         senders->few = (uint32_t)senders->selective->few_packets;
-    senders->own_timeouts = config->hosts.timeouts != OCHE_TIMEOUTS_AS_ASKED;
+    /* Where retries may run out, the connection's timeout holds until the next packet leaves. */
+    senders->own_timeouts = config->hosts.timeouts != OCHE_TIMEOUTS_AS_ASKED ||
+                            config->hosts.retry_count < MANY_RETRIES;
     senders->sides = calloc(senders->count + 1, sizeof(*senders->sides));
     OCHE_MUST(senders->sides != NULL);
     for (uint32_t i = 0; i < senders->count; i++)
