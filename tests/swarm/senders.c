@@ -153,8 +153,10 @@ static void sender_event(void *context, uint32_t node, const struct oche_trace_r
     case OCHE_TRACE_GO_BACK:
     case OCHE_TRACE_RESTARTED:
     case OCHE_TRACE_STATE:
-    case OCHE_TRACE_CNP_ARRIVED:
         side->again = side->sent = false;
+        side->last = record->time;
+        break;
+    case OCHE_TRACE_CNP_ARRIVED:
         side->last = record->time;
         break;
     default:
