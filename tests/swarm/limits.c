@@ -18,6 +18,7 @@ static const struct {
     unsigned percent; /* of drafts that give it, whatever else they give; 0: by chance */
 } rows[] = {
     {"", "seed", .least = 0, .most = 1e6},
+    {"", "defaults", .percent = 100},
     {"", "duration", .least = 20 * US, .most = 200 * MS, .percent = 100},
     {"", "warmup", .least = 0, .most = MS},
     {"", "model", .least = 1, .most = 0}, /* worlds are of packets */

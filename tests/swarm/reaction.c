@@ -33,7 +33,7 @@ struct reaction {
 static bool is_papers(const struct dcqcn_params *p)
 {
     return p->mode == 0 && p->alpha_update <= CUT_FIRST && p->alpha_timer <= TIMER_RESTART &&
-           p->cut <= CUT_PERIODIC && p->hyper_halves <= 1;
+           p->cut <= CUT_PERIODIC && p->hyper_halves <= 1 && p->timer != OCHE_NEVER;
 }
 
 static void on_cut(struct reaction *reaction, uint32_t connection, oche_time now, double alpha)
