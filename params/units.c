@@ -291,7 +291,9 @@ bool oche_value_parse(const struct oche_param *param, const char *text, union oc
                          param->unit == OCHE_UNIT_CHOICE ? "write one of its choices"
                                                          : unit->example);
     if (is_whole(param->unit)) {
-        if (strcmp(text, "never") == 0 || strcmp(text, oche_value_special(param)) == 0) {
+        bool never = strcmp(text, "never") == 0 && !param->automatic;
+
+        if (never || strcmp(text, oche_value_special(param)) == 0) {
             if (!has_special(param)) {
                 char high[OCHE_VALUE_BYTES];
 

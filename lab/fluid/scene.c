@@ -77,11 +77,16 @@ static bool take_dcqcn(struct oche_fluid_model *model, const struct oche_scenari
         return oche_bound_fail(scenario->document,
                                oche_bindings_find(&scenario->bindings, "switch"),
                                "ecn: is false, and the model answers marks; set it to true", error);
-    if (((const struct dcqcn_params *)scheme->values)->preset != OCHE_PRESET_PAPER ||
-        ((const struct dcqcn_params *)scheme->values)->mode != 0)
+    const struct dcqcn_params *params = scheme->values;
+
+    if (params->preset != OCHE_PRESET_PAPER || params->mode != 0)
         return oche_bound_fail(scenario->document, scheme,
-                               "preset: the model is one of the paper's algorithm, not of NICs in "
-                               "use; set preset: paper and mode: paper, or defaults: paper",
+                               params->preset != OCHE_PRESET_PAPER
+                                   ? "preset: the model is one of the paper's algorithm, not of "
+                                     "NICs in use; set preset: paper and mode: paper, or defaults: "
+                                     "paper"
+                                   : "mode: the model is one of the paper's algorithm; set mode: "
+                                     "paper",
                                error);
     model->switches = scenario->config.switches;
     memcpy(model->scheme, scheme->values, scheme->table->struct_bytes);
@@ -102,7 +107,8 @@ static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_mo
     for (size_t i = 0; i < scheme->table->count; i++) {
         const char *name = scheme->table->params[i].name;
 
-        if (is_given(scheme, name) && !oche_fluid_model_has(model, name))
+        if (is_given(scheme, name) && !oche_fluid_model_has(model, name) &&
+            strcmp(name, OCHE_PRESET) != 0 && strcmp(name, "mode") != 0)
             add_word(scene->left_out, sizeof(scene->left_out), name);
     }
     return true;
@@ -258,6 +264,14 @@ static void note_differences(struct oche_fluid_scene *scene, const struct oche_f
         add_word(scene->left_out, sizeof(scene->left_out), "ecn_at");
 }
 
+/* Puts what `auto` is on a line of `line_bps` in its place. */
+static void take_automatic(struct dcqcn_params *params, uint64_t line_bps)
+{
+    params->timer = dcqcn_timer_of(params, line_bps);
+    params->rai = dcqcn_rai_of(params, line_bps);
+    params->rhai = dcqcn_rhai_of(params, line_bps);
+}
+
 static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
                        const struct oche_world *world, const char *receiver_name,
                        const char *remedy, struct oche_error *error)
@@ -283,6 +297,8 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
     oche_topology_port_name(topology, port->peer, port->peer_port, scene->bottleneck,
                             sizeof(scene->bottleneck));
     model->link = (struct oche_dcqcn_link_params){capacity, line_bytes, delay};
+    if (model->name == OCHE_FLUID_DCQCN)
+        take_automatic(model->scheme, capacity);
     if (model->name == OCHE_FLUID_DCQCN)
         oche_world_thresholds(world, capacity, &model->switches.kmin_bytes,
                               &model->switches.kmax_bytes);

@@ -6,9 +6,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "core/base.h"
+
+/* Left free on the disk, for results and for others. */
+#define RESERVE_BYTES (UINT64_C(1) << 28)
 
 void oche_spill_open(struct oche_spill *spill)
 {
@@ -40,6 +45,18 @@ static size_t whole_pages(char **memory, size_t bytes)
     return (bytes - first) / page * page;
 }
 
+/* True if the disk and the limit of a file's size (ulimit -f) have room for more. */
+static bool has_room(const struct oche_spill *spill, size_t bytes)
+{
+    struct statvfs disk;
+    struct rlimit limit;
+
+    if (fstatvfs(spill->file, &disk) != 0 ||
+        (uint64_t)disk.f_bavail * disk.f_frsize < bytes + RESERVE_BYTES)
+        return false;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && spill->bytes + bytes <= limit.rlim_cur;
+}
+
 static bool write_all(int file, const char *from, size_t bytes, size_t at)
 {
     while (bytes > 0) {
@@ -64,7 +81,7 @@ bool oche_spill_move(struct oche_spill *spill, void *memory, size_t bytes)
     bytes = whole_pages(&at, bytes);
     if (spill->file < 0 || bytes == 0)
         return spill->file >= 0;
-    if (!write_all(spill->file, at, bytes, spill->bytes)) {
+    if (!has_room(spill, bytes) || !write_all(spill->file, at, bytes, spill->bytes)) {
         oche_spill_close(spill); /* the disk is full: what was moved stays moved */
         return false;
     }

@@ -232,7 +232,7 @@ static void switches_of_dctcp(const void *values, struct oche_switch_params *swi
 static const char *remark_of_dctcp(const void *values, const struct oche_switch_params *switches)
 {
     (void)values;
-    if (switches->kmin_bytes == switches->kmax_bytes)
+    if (switches->kmin_bytes == switches->kmax_bytes && switches->kmin_bytes != OCHE_NEVER)
         return NULL;
     return "switches mark by a slope from kmin to kmax; it is made for a step: set "
            "congestion_control.k, such as 97KB at 10 Gbit/s";
