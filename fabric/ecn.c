@@ -2,15 +2,15 @@
 /* RED marking. The header says which rules are the paper's and which are ours. */
 #include "fabric/ecn.h"
 
-#define KMIN_US    8
-#define KMAX_US    32
-#define LEAST_KMIN 5000 /* the paper's kmin, at 40 Gbit/s */
-#define LEAST_KMAX 20000
-#define BITS_OF_US (8 * UINT64_C(1000000))
+#define KMIN_US               8
+#define KMAX_US               32
+#define LEAST_KMIN            5000 /* the paper's kmin, at 40 Gbit/s */
+#define LEAST_KMAX            20000
+#define BPS_FOR_ONE_BYTE_A_US (8 * UINT64_C(1000000))
 
 static uint64_t bytes_in_us(uint64_t rate_bps, uint64_t us, uint64_t least)
 {
-    uint64_t bytes = rate_bps / BITS_OF_US * us;
+    uint64_t bytes = rate_bps / BPS_FOR_ONE_BYTE_A_US * us;
 
     return bytes > least ? bytes : least;
 }

@@ -12,7 +12,7 @@
 #include "fabric/shared_buffer.h"
 #include "fabric/switch.h"
 
-/* What a packet normally does not touch: counters, links, and thresholds of long queues. */
+/* Counters, link state and marking thresholds: packets seldom touch these. */
 struct oche_switch_cold {
     uint64_t marks;
     struct oche_red_ramp ramp; /* with kmin above every queue if the port does not mark */

@@ -18,7 +18,7 @@
 extern char **environ;
 
 #define MOST_COMMITS 1000 /* most commits of a file to examine */
-/* That git cannot run now must not pass for claims that were never committed. */
+/* If git cannot run, that is an error; it does not mean that the claims are not committed. */
 #define NOTHING_LEFT OCHE_OUT_OF_MEMORY ", processes or descriptors"
 
 /* Starts a program. Returns -1 if there is none. */

@@ -67,7 +67,7 @@ static double mean_gap(const struct poisson *p, const struct oche_workload_facts
     return mean_bytes * 8.0 * (double)OCHE_SEC / (p->load * rate);
 }
 
-/* What drawing flows needs. */
+/* The parameters of a source that draws flows. */
 struct arrivals {
     struct oche_cdf cdf;
     oche_time gap, to; /* mean gap between two flows; no flow starts at `to` or later */

@@ -93,7 +93,7 @@ bool oche_spill_move(struct oche_spill *spill, void *memory, size_t bytes)
     spill->bytes += bytes;
     if (mremap(moved, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED)
         return true;
-    /* What was at `at` may be gone. */
+    /* mremap may have unmapped the old pages, so the file is mapped in their place. */
     munmap(moved, bytes);
     if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, spill->file,
              (off_t)(spill->bytes - bytes)) == MAP_FAILED)

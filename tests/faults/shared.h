@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What fail_calls.c and preload.c share: a file that both map. The first names it to the other in
+ * The file that fail_calls.c and preload.c both map. The first names it to the other in
  * FAULTS_SHARED.
  */
 #ifndef OCHE_TESTS_FAULTS_SHARED_H

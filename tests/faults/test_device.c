@@ -19,7 +19,7 @@
 #define BYTES 200000
 #define FDS   256
 
-/* What became of a run. */
+/* The outcome of a run. */
 enum ended { ENDED_WELL, ENDED_UNOPENED, ENDED_WITH_ERROR };
 
 static char what[80]; /* now fails, for messages */

@@ -392,7 +392,7 @@ static bool mend_file(struct draft *draft, const char *refusal, struct draw *dra
     return false;
 }
 
-/* What does not fit into the switch: a smaller one of that, or the default of the switch. */
+/* Makes a value smaller if it does not fit into the switch, or takes the default instead. */
 static bool mend_buffer(struct draft *draft, const char *refusal, struct draw *draw)
 {
     if (strstr(refusal, "a larger switch.buffer") == NULL || draw_one_in(draw, 3))

@@ -167,7 +167,7 @@ static void prepare(struct oche_world_config *config, enum swarm_twin twin)
     }
 }
 
-/* What the run itself left for its twins. */
+/* Results of the first run, which its twins are compared with. */
 struct first {
     uint64_t most; /* events that it may have */
     bool early;    /* it stopped before its duration was over */
