@@ -222,6 +222,17 @@ static void unreliable(void **state)
     pair_close(pair);
 }
 
+/* Returns a pair whose side 0 has written PSNs 0x500000 to 0x500003, all acknowledged. */
+static struct pair *open_and_write(struct seen *seen)
+{
+    struct pair *pair =
+        open_pair((struct pair_options){.first_psn = 0x500000}, "dart", "dart", seen);
+
+    post(pair, 0, OCHE_WORK_WRITE, 4 * 1024);
+    pair_run_quiet(pair);
+    return pair;
+}
+
 /* A share in an ACK counts in an old ACK, too, which may be late, but not in one of any PSN. */
 static void old_acks(void **state)
 {
@@ -236,11 +247,8 @@ static void old_acks(void **state)
     (void)state;
     for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct seen seen;
-        struct pair *pair =
-            open_pair((struct pair_options){.first_psn = 0x500000}, "dart", "dart", &seen);
+        struct pair *pair = open_and_write(&seen);
 
-        post(pair, 0, OCHE_WORK_WRITE, 4 * 1024);
-        pair_run_quiet(pair);
         struct oche_packet ack =
             pair_packet(pair, 1, OCHE_RC_ACK_SHARE, 0x500000 + 3 - cases[i].behind, 0);
         ack.aeth = oche_aeth(OCHE_SYNDROME_ACK, 0);
@@ -279,11 +287,8 @@ static void forged_updates(void **state)
     (void)state;
     for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct seen seen;
-        struct pair *pair =
-            open_pair((struct pair_options){.first_psn = 0x500000}, "dart", "dart", &seen);
+        struct pair *pair = open_and_write(&seen);
 
-        post(pair, 0, OCHE_WORK_WRITE, 4 * 1024);
-        pair_run_quiet(pair);
         post(pair, 0, OCHE_WORK_WRITE, 1024);
         pair_run(pair, pair->now + OCHE_US / 2);
         const struct oche_packet update =
