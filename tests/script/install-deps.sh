@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/install-deps on a made-up machine: silent when nothing is missing, installs as root, asks
-# sudo when not, and says one line when it may not. The page's packages: fetched once, and no reason
-# to fail.
+# sudo when not, and says one line when it may not; installs nothing for another purpose. The page's
+# packages: fetched once, and no reason to fail.
 set -eu
 
 fake=$(mktemp -d)
@@ -13,14 +13,15 @@ put() { # put COMMAND SCRIPT
     printf '#!/bin/bash\n%s\n' "$2" >"$fake/$1"
     chmod +x "$fake/$1"
 }
-run() { # run: status in $status, both outputs in $out
+run() { # run [PURPOSE…]: status in $status, both outputs in $out
     status=0
     : >"$fake/apt.log"
-    out=$(PATH="$fake:/usr/bin:/bin" "$fake/tree/tools/install-deps" 2>&1) || status=$?
+    out=$(PATH="$fake:/usr/bin:/bin" "$fake/tree/tools/install-deps" "$@" 2>&1) || status=$?
 }
 
-mkdir -p "$fake/tree/tools" "$fake/tree/report/page/node_modules"
+mkdir -p "$fake/tree/tools" "$fake/tree/tests" "$fake/tree/report/page/node_modules"
 cp tools/install-deps "$fake/tree/tools"
+touch "$fake/tree/meson.build" "$fake/tree/tests/meson.build"
 cp report/page/fetch report/page/package-lock.json report/page/meson.build "$fake/tree/report/page"
 cp report/page/package-lock.json "$fake/tree/report/page/node_modules/.oche-lock"
 put npm 'exit 1'
@@ -35,14 +36,32 @@ run
 [ "$status" = 0 ] && [ -z "$out" ] || fail "nothing missing: status $status, said: $out"
 [ ! -s "$fake/apt.log" ] || fail "nothing missing, but apt-get was called"
 
-# Two are missing; root installs them and nothing else, without a question.
+# Two are missing; root installs those of the purpose and nothing else, without a question.
 put dpkg-query 'for p in "$@"; do case $p in -*|meson|tshark) ;;
     *) printf "installed:%s " "$p";; esac; done; exit 1'
-run
+run build test
 [ "$status" = 0 ] || fail "root: status $status, said: $out"
 grep -q '^-q -y update$' "$fake/apt.log" || fail "root: no update: $(cat "$fake/apt.log")"
 grep -q '^-q -y install --no-install-recommends meson tshark$' "$fake/apt.log" ||
     fail "root: $(cat "$fake/apt.log")"
+
+run build
+grep -q 'install --no-install-recommends meson$' "$fake/apt.log" ||
+    fail "build: $(cat "$fake/apt.log")"
+run test wire
+grep -q 'install --no-install-recommends tshark$' "$fake/apt.log" ||
+    fail "test: $(cat "$fake/apt.log")"
+run wire
+[ "$status" = 0 ] && [ ! -s "$fake/apt.log" ] || fail "wire: $(cat "$fake/apt.log")"
+
+# Builds that were configured without a package look again.
+touch -d '2000-01-01' "$fake/tree/meson.build"
+run build
+[ "$(find "$fake/tree/meson.build" -newermt 2001-01-01)" ] || fail "builds do not look"
+
+# Not a purpose: one line, status 2.
+run bild
+[ "$status" = 2 ] && [ "$(wc -l <<<"$out")" = 1 ] && [[ $out == *bild* ]] || fail "bild: $out"
 
 # A removed package that left its configuration is missing as well.
 put dpkg-query 'for p in "$@"; do case $p in -*) ;; meson) printf "config-files:%s " "$p";;
