@@ -3,7 +3,7 @@
 # of the purpose alone (tools/install-deps).
 PREFIX ?= /usr/local
 
-.PHONY: all demo demo-wire check check-full bench bench-wire format install clean
+.PHONY: all demo demo-wire check check-full bench bench-wire format install uninstall clean
 
 all:
 	@tools/install-deps build page
@@ -49,6 +49,10 @@ format:
 install: all
 	@meson configure build -Dprefix="$(abspath $(PREFIX))"
 	@meson install -C build
+
+# Removes what the last `make install` from this folder has installed.
+uninstall:
+	@tools/uninstall build
 
 clean:
 	@rm -rf build build-*

@@ -13,7 +13,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef uint64_t oche_time; /* picoseconds */
+/* C++ programs include these headers as they are. */
+#ifdef __cplusplus
+#define OCHE_C_BEGIN       extern "C" {
+#define OCHE_C_END         }
+#define OCHE_NORETURN      [[noreturn]]
+#define OCHE_STATIC_ASSERT static_assert
+#else
+#define OCHE_C_BEGIN
+#define OCHE_C_END
+#define OCHE_NORETURN      _Noreturn
+#define OCHE_STATIC_ASSERT _Static_assert
+#endif
+
+OCHE_C_BEGIN
+
+typedef uint64_t oche_time;                        /* picoseconds */
+__extension__ typedef unsigned __int128 oche_u128; /* for products of bytes, times and rates */
 
 #define OCHE_NEVER UINT64_MAX
 #define OCHE_PS    UINT64_C(1)
@@ -61,7 +77,7 @@ static inline size_t oche_place(size_t *end, size_t bytes, size_t unit)
  * Reports a broken invariant and does not return. Each program that links core supplies it (the
  * simulator adds the command that repeats the run). Never reachable from input.
  */
-_Noreturn void oche_panic(const char *file, int line, const char *what);
+OCHE_NORETURN void oche_panic(const char *file, int line, const char *what);
 
 /* Checks an invariant of our own code, in every build. Not for checking input. */
 #define OCHE_MUST(condition)                                                                       \
@@ -94,14 +110,14 @@ static inline oche_time oche_time_of_bytes(uint64_t bytes, uint64_t bps)
 
     if (OCHE_LIKELY(bytes < UINT64_MAX / (16 * OCHE_SEC)))
         return (bytes * bits_ps + bps - 1) / bps;
-    unsigned __int128 ps = ((unsigned __int128)bytes * bits_ps + bps - 1) / bps;
+    oche_u128 ps = ((oche_u128)bytes * bits_ps + bps - 1) / bps;
     return ps >= OCHE_NEVER ? OCHE_NEVER : (oche_time)ps;
 }
 
 /* Returns the bytes that a line of `bps` carries in `duration`, rounded up. */
 static inline uint64_t oche_bytes_in_time(oche_time duration, uint64_t bps)
 {
-    unsigned __int128 bits_ps = (unsigned __int128)duration * bps;
+    oche_u128 bits_ps = (oche_u128)duration * bps;
     const uint64_t byte_ps = 8 * OCHE_SEC;
 
     return (uint64_t)((bits_ps + byte_ps - 1) / byte_ps);
@@ -114,7 +130,7 @@ static inline uint64_t oche_rate_of(uint64_t bytes, oche_time duration)
 {
     if (duration == 0)
         return 0;
-    return (uint64_t)((unsigned __int128)bytes * 8 * OCHE_SEC / duration);
+    return (uint64_t)((oche_u128)bytes * 8 * OCHE_SEC / duration);
 }
 
 /* Returns a + b, or OCHE_NEVER if the sum would exceed it. */
@@ -149,5 +165,7 @@ static inline int32_t oche_psn_diff(uint32_t a, uint32_t b)
 {
     return (int32_t)((a - b) << 8) >> 8;
 }
+
+OCHE_C_END
 
 #endif

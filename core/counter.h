@@ -11,6 +11,8 @@
 
 #include "core/base.h"
 
+OCHE_C_BEGIN
+
 #define OCHE_MOST_COUNTERS 16 /* most counters in one table */
 
 struct oche_counter {
@@ -38,5 +40,7 @@ struct oche_counters {
 
 /* Adds what `state` has counted so far to `sums`, which has one element per row. */
 void oche_counters_add(const struct oche_counters *counters, const void *state, uint64_t *sums);
+
+OCHE_C_END
 
 #endif

@@ -9,6 +9,8 @@
 
 #include "core/base.h"
 
+OCHE_C_BEGIN
+
 enum oche_unit {
     OCHE_UNIT_COUNT,  /* uint64_t: a plain number */
     OCHE_UNIT_BYTES,  /* uint64_t: 225KB (decimal), 4KiB (binary) */
@@ -151,5 +153,7 @@ void oche_param_set(const struct oche_param *param, void *values, union oche_val
 
 /* True if `value` lies in the parameter's range, or if its unit has no range. */
 bool oche_param_in_range(const struct oche_param *param, union oche_value value);
+
+OCHE_C_END
 
 #endif

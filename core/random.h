@@ -9,6 +9,8 @@
 
 #include "core/base.h"
 
+OCHE_C_BEGIN
+
 struct oche_random {
     uint64_t state;
 };
@@ -28,7 +30,8 @@ static inline struct oche_random oche_random_stream(uint64_t seed, const char *p
 
     for (const char *c = purpose; *c != '\0'; c++)
         h = oche_mix64(h ^ (uint64_t)(unsigned char)*c);
-    return (struct oche_random){.state = oche_mix64(h ^ oche_mix64(entity + 1))};
+    struct oche_random random = {oche_mix64(h ^ oche_mix64(entity + 1))};
+    return random;
 }
 
 static inline uint64_t oche_random_u64(struct oche_random *random)
@@ -40,7 +43,7 @@ static inline uint64_t oche_random_u64(struct oche_random *random)
 /* Returns a uniform number in [0, n); n must not be 0. The bias is below n / 2^64. */
 static inline uint64_t oche_random_below(struct oche_random *random, uint64_t n)
 {
-    return (uint64_t)(((unsigned __int128)oche_random_u64(random) * n) >> 64);
+    return (uint64_t)(((oche_u128)oche_random_u64(random) * n) >> 64);
 }
 
 /* Returns a uniform number in [0, 1), a multiple of 2^-53. */
@@ -48,5 +51,7 @@ static inline double oche_random_unit(struct oche_random *random)
 {
     return (double)(oche_random_u64(random) >> 11) * 0x1p-53;
 }
+
+OCHE_C_END
 
 #endif

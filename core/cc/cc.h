@@ -22,6 +22,8 @@
 #include "core/trace/trace.h"
 #include "core/wire/packet.h"
 
+OCHE_C_BEGIN
+
 #define OCHE_CC_TIMERS 3
 
 struct oche_cc_flow {
@@ -291,5 +293,7 @@ extern const size_t oche_cc_scheme_count;
 
 /* Returns the scheme called `name`, or NULL. */
 const struct oche_cc_scheme *oche_cc_find(const char *name);
+
+OCHE_C_END
 
 #endif

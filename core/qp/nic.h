@@ -26,6 +26,8 @@
 #include "core/trace/trace.h"
 #include "core/wire/packet.h"
 
+OCHE_C_BEGIN
+
 struct oche_nic;
 struct oche_qp;
 struct oche_cq;
@@ -255,7 +257,7 @@ struct oche_qp_config {
     uint32_t qpn;          /* our number, 24 bits, unique in the NIC; at least 2 (UD: 1) */
     uint8_t transport;     /* enum oche_transport */
     uint8_t traffic_class; /* class of requests, READ responses, and ACKs behind READ responses */
-    uint16_t pkey;
+    uint16_t pkey; /* partition key; 0 (no partition has it): OCHE_PKEY_DEFAULT */
     uint32_t qkey; /* UD: Q_Key that datagrams must have */
     uint32_t pd;
     uint32_t mtu_bytes;  /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
@@ -606,5 +608,7 @@ struct oche_qp_losses {
     struct oche_psn_note nak_sent;  /* the last NAK that left */
 };
 void oche_qp_losses(const struct oche_qp *qp, struct oche_qp_losses *losses);
+
+OCHE_C_END
 
 #endif

@@ -208,7 +208,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
 
     qp->qpn = config->qpn;
     qp->traffic_class = config->traffic_class & (OCHE_CLASSES - 1U);
-    qp->pkey = config->pkey;
+    qp->pkey = config->pkey != 0 ? config->pkey : OCHE_PKEY_DEFAULT;
     qp->pd = qp->recv_pd = config->pd;
     if (config->srq != NULL)
         srq_attach(qp, config->srq);

@@ -9,6 +9,8 @@
 #include "core/base.h"
 #include "core/wire/extension.h"
 
+OCHE_C_BEGIN
+
 #define OCHE_MAX_SGE           8
 #define OCHE_MAX_INLINE_BYTES  256
 #define OCHE_MAX_MESSAGE_BYTES (UINT32_C(1) << 31)
@@ -55,6 +57,8 @@ struct oche_destination {
     uint16_t udp_source_port;
     uint8_t traffic_class; /* class of the datagram; that of the queue pair is ignored */
 };
+
+#define OCHE_PKEY_DEFAULT UINT16_C(0xffff) /* the default partition, full member */
 
 #define OCHE_QKEY_PRIVILEGED UINT32_C(0x80000000)
 
@@ -166,5 +170,7 @@ enum oche_qp_state {
     OCHE_QP_SQE,
     OCHE_QP_ERR,
 };
+
+OCHE_C_END
 
 #endif

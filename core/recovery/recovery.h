@@ -14,6 +14,8 @@
 #include "core/wire/extension.h"
 #include "core/wire/packet.h"
 
+OCHE_C_BEGIN
+
 /* The sender half of one queue pair. All PSNs are 24 bits. */
 struct oche_recovery_tx {
     uint32_t una;           /* oldest PSN that is not acknowledged; see also whole_messages */
@@ -146,5 +148,7 @@ struct oche_recovery_scheme {
 extern const struct oche_recovery_scheme *const oche_recovery_schemes[];
 extern const size_t oche_recovery_scheme_count;
 const struct oche_recovery_scheme *oche_recovery_find(const char *name);
+
+OCHE_C_END
 
 #endif

@@ -8,7 +8,11 @@
 #ifndef OCHE_CORE_TRACE_TRACE_H
 #define OCHE_CORE_TRACE_TRACE_H
 
+#include <string.h>
+
 #include "core/base.h"
+
+OCHE_C_BEGIN
 
 /* X(name, meaning of a, meaning of b). Append only: an event's number is part of the hash. */
 #define OCHE_TRACE_EVENTS(X)                                                                       \
@@ -82,8 +86,11 @@ struct oche_trace {
 static inline void oche_trace_init(struct oche_trace *trace, uint32_t node,
                                    struct oche_trace_record *ring, uint32_t records)
 {
-    *trace = (struct oche_trace){
-        .hash = UINT64_C(0x9e3779b97f4a7c15), .ring = ring, .mask = records - 1, .node = node};
+    memset(trace, 0, sizeof(*trace));
+    trace->hash = UINT64_C(0x9e3779b97f4a7c15);
+    trace->ring = ring;
+    trace->mask = records - 1;
+    trace->node = node;
 }
 
 static inline void oche_trace_emit(struct oche_trace *trace, oche_time time,
@@ -92,8 +99,11 @@ static inline void oche_trace_emit(struct oche_trace *trace, oche_time time,
     struct oche_trace_record *record = &trace->ring[trace->count++ & trace->mask];
     uint64_t h = trace->hash;
 
-    *record = (struct oche_trace_record){
-        .time = time, .qpn = qpn, .kind = (uint32_t)kind, .a = a, .b = b};
+    record->time = time;
+    record->qpn = qpn;
+    record->kind = (uint32_t)kind;
+    record->a = a;
+    record->b = b;
     h = (h ^ time) * UINT64_C(0xff51afd7ed558ccd);
     h = (h ^ (h >> 32) ^ ((uint64_t)kind << 32 | qpn)) * UINT64_C(0xc4ceb9fe1a85ec53);
     h = (h ^ (h >> 32) ^ a) * UINT64_C(0x9fb21c651e98df25);
@@ -104,5 +114,7 @@ static inline void oche_trace_emit(struct oche_trace *trace, oche_time time,
 
 /* Returns the event's name ("DATA_SENT"). The table above says what its a and b mean. */
 const char *oche_trace_name(enum oche_trace_kind kind);
+
+OCHE_C_END
 
 #endif

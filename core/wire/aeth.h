@@ -8,6 +8,8 @@
 
 #include "core/base.h"
 
+OCHE_C_BEGIN
+
 /* Bits 7-5 of the syndrome. All values not listed here are reserved. */
 enum oche_aeth_kind {
     OCHE_AETH_ACK = 0,
@@ -74,5 +76,7 @@ uint8_t oche_credit_code(uint32_t credits);
  * syndrome".
  */
 const char *oche_syndrome_name(uint8_t syndrome);
+
+OCHE_C_END
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "core/base.h"
 
+OCHE_C_BEGIN
+
 static inline uint16_t oche_get16(const uint8_t *at)
 {
     return (uint16_t)(at[0] << 8 | at[1]);
@@ -51,5 +53,7 @@ static inline void oche_put64(uint8_t *at, uint64_t value)
     oche_put32(at, (uint32_t)(value >> 32));
     oche_put32(at + 4, (uint32_t)value);
 }
+
+OCHE_C_END
 
 #endif

@@ -17,6 +17,8 @@
 #include "core/wire/bytes.h"
 #include "core/wire/opcode.h"
 
+OCHE_C_BEGIN
+
 /*
  * Writes the BTH facts, sizes and flags of a CNP into `cnp`; addresses, flow hash, source port and
  * traffic class are left for the caller to set. CNPs are not ECN capable here, since nobody reacts
@@ -55,5 +57,7 @@ static inline bool oche_cnp_get_psn(const struct oche_packet *cnp, uint32_t *psn
     *psn = oche_get24(cnp->cnp_reserved + 1);
     return true;
 }
+
+OCHE_C_END
 
 #endif

@@ -16,6 +16,8 @@
 #include "core/wire/icrc.h"
 #include "core/wire/opcode.h"
 
+OCHE_C_BEGIN
+
 /* X(name, text): why bytes are not a RoCEv2 packet. NOT_…: the bytes belong to another protocol. */
 #define OCHE_WIRE_ERRORS(X)                                                                        \
     X(OK, "ok")                                                                                    \
@@ -131,5 +133,7 @@ uint16_t oche_udp_checksum(const uint8_t *ip);
  * connections. It is the same in both directions (rocev2.md#source-port).
  */
 uint16_t oche_udp_source_port(uint32_t local_qpn, uint32_t remote_qpn);
+
+OCHE_C_END
 
 #endif

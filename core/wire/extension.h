@@ -23,6 +23,8 @@
 #include "core/wire/opcode.h"
 #include "core/wire/packet.h"
 
+OCHE_C_BEGIN
+
 /* Where the payload of a SEND packet goes. */
 struct oche_place {
     uint32_t receive; /* number of earlier messages of the connection that took a receive */
@@ -139,11 +141,13 @@ struct oche_group {
 
 static inline struct oche_group oche_group_get(const struct oche_packet *packet)
 {
-    return (struct oche_group){
-        .id = oche_get24(packet->scheme_header),
-        .count = packet->ext & OCHE_EXT_LIST ? oche_get16(packet->scheme_header + 4) : 0,
-        .members = packet->members,
-    };
+    struct oche_group group;
+
+    group.id = oche_get24(packet->scheme_header);
+    group.count =
+        (uint16_t)(packet->ext & OCHE_EXT_LIST ? oche_get16(packet->scheme_header + 4) : 0);
+    group.members = packet->members;
+    return group;
 }
 
 static inline uint8_t oche_group_tenant(const struct oche_packet *packet)
@@ -190,5 +194,7 @@ static inline uint16_t oche_packet_frame_bytes(const struct oche_packet *packet,
     return (uint16_t)oche_frame_bytes_with(packet->opcode, packet->payload_bytes,
                                            trailer + oche_list_bytes(packet), ipv6);
 }
+
+OCHE_C_END
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "core/wire/packet.h"
 
+OCHE_C_BEGIN
+
 #define OCHE_ROCE_UDP_PORT  4791
 #define OCHE_ETHERTYPE_IPV4 0x0800
 #define OCHE_ETHERTYPE_IPV6 0x86dd
@@ -43,5 +45,7 @@ static inline void oche_ip_map_ipv4(uint8_t ip[16], const uint8_t ipv4[4])
     for (unsigned i = 0; i < 4; i++)
         ip[12 + i] = ipv4[i];
 }
+
+OCHE_C_END
 
 #endif

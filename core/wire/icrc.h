@@ -11,6 +11,8 @@
 
 #include "core/wire/packet.h"
 
+OCHE_C_BEGIN
+
 /*
  * CRC-32 with the Ethernet polynomial, reflected, as zlib defines it: `crc` is the result for the
  * bytes before (0 if there are none); the function inverts the value on entry and on return.
@@ -70,5 +72,7 @@ static inline uint32_t oche_icrc_get(const uint8_t *at)
  */
 bool oche_icrc_check(oche_crc32 *crc32, const struct oche_pseudo *pseudo, const uint8_t *bytes,
                      size_t count);
+
+OCHE_C_END
 
 #endif

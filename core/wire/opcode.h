@@ -14,6 +14,8 @@
 
 #include "core/wire/packet.h"
 
+OCHE_C_BEGIN
+
 enum oche_opcode {
     OCHE_RC_SEND_FIRST = 0x00,
     OCHE_RC_SEND_MIDDLE = 0x01,
@@ -270,5 +272,7 @@ static inline uint32_t oche_frame_bytes(uint8_t opcode, uint32_t payload_bytes, 
 {
     return oche_frame_bytes_with(opcode, payload_bytes, 0, ipv6);
 }
+
+OCHE_C_END
 
 #endif

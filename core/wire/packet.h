@@ -29,6 +29,8 @@
 
 #include "core/base.h"
 
+OCHE_C_BEGIN
+
 /* number of a link's traffic classes, that is of PFC priorities and egress queues */
 #define OCHE_CLASSES 8
 
@@ -229,13 +231,16 @@ struct oche_packet {
     };
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
-_Static_assert(offsetof(struct oche_packet, payload) == OCHE_CACHE_LINE, "hot line is 64 bytes");
-_Static_assert(sizeof(struct oche_packet) == 2 * OCHE_CACHE_LINE, "extension line is 64 bytes");
-_Static_assert(offsetof(struct oche_packet, scheme_header) + 12 == sizeof(struct oche_packet),
-               "RoCEv2's members fill the extension line");
-_Static_assert(offsetof(struct oche_packet, psn) == offsetof(struct oche_packet, tcp.sequence) &&
-                   offsetof(struct oche_packet, psn) == offsetof(struct oche_packet, xpass.credit),
-               "one word numbers a packet of any kind");
+OCHE_STATIC_ASSERT(offsetof(struct oche_packet, payload) == OCHE_CACHE_LINE,
+                   "hot line is 64 bytes");
+OCHE_STATIC_ASSERT(sizeof(struct oche_packet) == 2 * OCHE_CACHE_LINE, "extension line is 64 bytes");
+OCHE_STATIC_ASSERT(offsetof(struct oche_packet, scheme_header) + 12 == sizeof(struct oche_packet),
+                   "RoCEv2's members fill the extension line");
+OCHE_STATIC_ASSERT(offsetof(struct oche_packet, psn) ==
+                           offsetof(struct oche_packet, tcp.sequence) &&
+                       offsetof(struct oche_packet, psn) ==
+                           offsetof(struct oche_packet, xpass.credit),
+                   "one word numbers a packet of any kind");
 
 /* True if the PFC frame has quanta for the class. */
 static inline bool oche_pfc_has(const struct oche_packet *frame, unsigned cls)
@@ -286,5 +291,7 @@ static inline uint32_t oche_aeth_msn(const struct oche_packet *packet)
 {
     return packet->aeth & OCHE_PSN_MASK;
 }
+
+OCHE_C_END
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "core/wire/packet.h"
 
+OCHE_C_BEGIN
+
 #define OCHE_PFC_BYTES (OCHE_MIN_FRAME_BYTES - OCHE_FCS_BYTES) /* as captured, without FCS */
 
 /* True if an Ethernet frame of `count` bytes is a MAC control frame (ethertype 0x8808). */
@@ -22,5 +24,7 @@ void oche_pfc_encode(const struct oche_packet *pfc, const uint8_t src_mac[6], ui
  * (0x0001).
  */
 bool oche_pfc_decode(const uint8_t *bytes, size_t count, struct oche_packet *pfc, uint8_t *src_mac);
+
+OCHE_C_END
 
 #endif

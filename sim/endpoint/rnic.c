@@ -31,7 +31,6 @@ static struct oche_qp_config qp_config(const struct oche_rnic *rnic, uint32_t co
         .qpn = OCHE_FIRST_QPN + connection,
         .transport = OCHE_TRANSPORT_RC,
         .traffic_class = priority ? rnic->host->shared->priority_class : OCHE_DATA_CLASS,
-        .pkey = 0xffff,
         .pd = 1,
         .mtu_bytes = (uint32_t)rnic->host->shared->params->mtu_bytes,
         .send_depth = rnic->host->shared->params->connections == OCHE_CONNECTION_PER_FLOW ? 1 : 16,

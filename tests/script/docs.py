@@ -183,35 +183,33 @@ def test_links():
                 check(heading in headings(target), page, "links to no heading:", link)
 
 
-PROGRAM = """
-#include "core/qp/nic.h"
-#include "core/wire/codec.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-void oche_panic(const char *file, int line, const char *what)
-{
-    fprintf(stderr, "%s:%d: %s\\n", file, line, what);
-    abort();
-}
-
-int main(void)
-{
-    struct oche_trace trace = {0};
-    struct oche_nic_port port = {0};
-    struct oche_nic_config config = {.line_rate_bps = 100 * OCHE_GBPS, .max_qps = 4,
-                                     .max_regions = 1, .cc = oche_cc_schemes[0],
-                                     .recovery = oche_recovery_schemes[0], .port = &port,
-                                     .trace = &trace};
-    void *memory = aligned_alloc(OCHE_CACHE_LINE, (oche_nic_bytes(&config) + 63) / 64 * 64);
-    struct oche_nic *nic = oche_nic_create(memory, &config);
-
-    puts(oche_nic_next(nic, 255) == OCHE_NEVER ? oche_opcode_name(0x0a) : "busy");
-    free(memory);
-    return 0;
-}
-"""
+def test_library(work, found, only):
+    """The program of docs/library.md, as it says, with the installed library: shared, and static.
+    The headers are C++, too."""
+    prefix = os.path.dirname(os.path.dirname(only("/bin/oche")))
+    libraries = os.path.dirname(only("/liboche.so"))
+    pkg_config = ["pkg-config", f"--define-variable=prefix={prefix}", only("/pkgconfig/oche.pc")]
+    program = os.path.join(work, "two_nics")
+    source = only("/library/two_nics.c")
+    for kind, flags in {"shared": "--libs", "static": f"{libraries}/liboche.a -lm"}.items():
+        flags = run(pkg_config + ["--cflags"] + ([flags] if kind == "shared" else [])) + \
+            (flags if kind == "static" else "")
+        run(f"{os.environ['CC']} -Wall -Wextra -Werror '{source}' -o '{program}' " +
+            flags.replace("\n", " "))
+        said = run(["env", f"LD_LIBRARY_PATH={libraries}", program, "dcqcn", "selective_repeat"])
+        check(re.fullmatch(r"done: .* us, [1-9]\d* packets sent again, data equal\n", said),
+              kind, said)
+        check(said.strip() in read("docs/library.md"), "docs/library.md does not show", said)
+    headers = [path for path in found if "/include/oche/core/" in path]
+    check(len(headers) > 15, "only", len(headers), "headers")
+    every = os.path.join(work, "every.cc")
+    with open(every, "w", encoding="utf-8") as file:
+        file.writelines(f'#include "{header}"\n' for header in headers)
+        file.write("oche_time at(const oche_nic *nic) { return oche_nic_next_timer(nic); }\n")
+    if shutil.which("g++"):
+        run(f"g++ -std=c++17 -Wall -Wextra -Werror -c '{every}' -o '{work}/every.o' "
+            + run(pkg_config + ["--cflags"]))
+        check("U oche_nic_next_timer\n" in run(["nm", f"{work}/every.o"]), "the names of C++")
 
 
 def test_installed_rogue(work, found, only):
@@ -257,14 +255,16 @@ def test_install(work):
         check(listed == file.read() and "error-recovery/fig2 " in listed, "commits", listed)
     if os.path.exists(os.path.join(BUILD, "liboche-rogue.so")):
         test_installed_rogue(work, found, only)
-    config = only("/pkgconfig/oche.pc")
-    prefix = os.path.dirname(os.path.dirname(only("/bin/oche")))
-    flags = run(["pkg-config", f"--define-variable=prefix={prefix}", "--cflags", "--libs", config])
-    source = os.path.join(work, "program.c")
-    with open(source, "w", encoding="utf-8") as file:
-        file.write(PROGRAM)
-    run(f"{os.environ['CC']} -Wall -Wextra -Werror '{source}' -o '{work}/program' {flags}")
-    check(run([os.path.join(work, "program")]) == "RC WRITE ONLY\n", "the program that uses it")
+    if SANITIZED == "no":
+        test_library(work, found, only)
+    # Nothing is left, but for what is in no folder of ours.
+    for name in ("bash-completion/completions/oche", "site-functions/_oche", "/doc/oche/LICENSE"):
+        only(name)
+    run([sys.executable, os.path.join(SOURCE, "tools", "uninstall"), BUILD])
+    left = [path for path in found if os.path.exists(path)]
+    check(not left, "left by uninstall:", left)
+    left = [folder for folder, _, _ in os.walk(work) if os.path.basename(folder) == "oche"]
+    check(not left, "folders left by uninstall:", left)
 
 
 def main():
@@ -277,8 +277,16 @@ def main():
     test_named_files()
     test_named_functions()
     test_links()
+    # What somebody has installed from this build can still be uninstalled afterwards.
+    log, kept = os.path.join(BUILD, "meson-logs", "install-log.txt"), None
+    if os.path.exists(log):
+        with open(log, encoding="utf-8") as file:
+            kept = file.read()
     with tempfile.TemporaryDirectory() as work:
         test_install(work)
+    if kept is not None:
+        with open(log, "w", encoding="utf-8") as file:
+            file.write(kept)
     for failure in failures:
         print("FAILED:", failure)
     return 1 if failures else 0

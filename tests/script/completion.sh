@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What bash offers after parts of a command line. Environment: OCHE, SOURCE.
+set -eu
+shopt -u extglob
+# shellcheck disable=SC1091
+. "$SOURCE/cli/completion/oche.bash"
+fail() { echo "FAILED: $*"; exit 1; }
+
+offers() { # offers EXPECTED WORD…    EXPECTED: a word that must be offered, or !WORD: must not
+    local expected=$1
+    shift
+    COMP_WORDS=("$OCHE" "$@")
+    COMP_CWORD=$#
+    COMPREPLY=()
+    _oche
+    if [ "${expected#!}" != "$expected" ]; then
+        ! printf '%s\n' "${COMPREPLY[@]}" | grep -qxF -- "${expected#!}" ||
+            fail "$*: offers $expected"
+    else
+        printf '%s\n' "${COMPREPLY[@]}" | grep -qxF -- "$expected" ||
+            fail "$*: offers ${COMPREPLY[*]:0:20}, not $expected"
+    fi
+}
+
+for command in run sweep reproduce report fluid buffers exec wire; do
+    offers "$command" ""
+    offers --help "$command" --h
+done
+offers run r
+offers '!sweep' r
+offers --set= run --se
+offers --quiet run --q
+offers switch.kmin= run scenarios/demo.yaml --set sw
+offers duration= run --set du
+offers 'workload[0].load=' sweep --vary work
+offers congestion_control.g= run -s = congestion_control.g
+offers dcqcn reproduce dc
+offers dcqcn/fig2 reproduce dcqcn/
+offers trident2 buffers --preset tri
+offers '!trident2' run tri
