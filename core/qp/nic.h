@@ -257,8 +257,8 @@ struct oche_qp_config {
     uint32_t qpn;          /* our number, 24 bits, unique in the NIC; at least 2 (UD: 1) */
     uint8_t transport;     /* enum oche_transport */
     uint8_t traffic_class; /* class of requests, READ responses, and ACKs behind READ responses */
-    uint16_t pkey; /* partition key; 0 (no partition has it): OCHE_PKEY_DEFAULT */
-    uint32_t qkey; /* UD: Q_Key that datagrams must have */
+    uint16_t pkey;         /* partition key; 0 (no partition has it): OCHE_PKEY_DEFAULT */
+    uint32_t qkey;         /* UD: Q_Key that datagrams must have */
     uint32_t pd;
     uint32_t mtu_bytes;  /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
     uint32_t send_depth; /* work requests, a power of two */
