@@ -5,6 +5,7 @@
  */
 #include "params/units.h"
 #include "params/error.h"
+#include "params/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -242,6 +243,42 @@ static bool parse_real(const char *text, double *value)
         *value /= divisor;
     }
     return *end == '\0' && isfinite(*value);
+}
+
+void oche_number_format(double number, char text[OCHE_NUMBER_BYTES])
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, OCHE_NUMBER_BYTES, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+}
+
+bool oche_number_parse(const char *text, double *number)
+{
+    /* What a suffix's factor is counted in, as a part of the unit of results. */
+    static const struct {
+        enum oche_unit unit;
+        double part;
+    } kinds[] = {{OCHE_UNIT_BYTES, 1}, {OCHE_UNIT_BPS, 1}, {OCHE_UNIT_TIME, 1e-12}};
+    const char *end;
+
+    if (parse_real(text, number))
+        return true;
+    if (read_real(text, number, &end)) {
+        while (*end == ' ')
+            end++;
+        for (size_t i = 0; i < OCHE_COUNT_OF(kinds); i++) {
+            const struct suffix *suffix = find_suffix(&units[kinds[i].unit], end);
+
+            if (suffix != NULL) {
+                *number *= (double)suffix->factor * kinds[i].part;
+                return true;
+            }
+        }
+    }
+    *number = NAN;
+    return false;
 }
 
 static bool parse_choice(const struct oche_param *param, const char *text, uint64_t *value,

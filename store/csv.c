@@ -2,8 +2,10 @@
 /* Writes CSV from SQLite. */
 #include "store/csv.h"
 #include "params/error.h"
+#include "params/number.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,20 @@ static void write_field(FILE *out, const char *text)
     fputc('"', out);
 }
 
+/* Numbers have as many digits as it takes to have the same double again; SQLite writes 15. */
+static void write_value(FILE *out, sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    char number[OCHE_NUMBER_BYTES];
+
+    if (sqlite3_column_type(statement, column) == SQLITE_FLOAT &&
+        isfinite(sqlite3_column_double(statement, column))) {
+        oche_number_format(sqlite3_column_double(statement, column), number);
+        text = number;
+    }
+    write_field(out, text != NULL ? text : "");
+}
+
 /* Returns true if all rows were read. */
 static bool write_rows(sqlite3_stmt *statement, FILE *out)
 {
@@ -37,10 +53,8 @@ static bool write_rows(sqlite3_stmt *statement, FILE *out)
     fputc('\n', out);
     while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++) {
-            const char *text = (const char *)sqlite3_column_text(statement, i);
-
             fputs(i > 0 ? "," : "", out);
-            write_field(out, text != NULL ? text : "");
+            write_value(out, statement, i);
         }
         fputc('\n', out);
     }

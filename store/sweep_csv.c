@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes two files: points with one column for each axis, and metrics, one per row. */
+/*
+ * Writes two files: points, with a column for each axis, for its number, and for each metric; and
+ * metrics, one per row.
+ */
 #include "store/sweep_csv.h"
 
 #include <stdio.h>
@@ -7,6 +10,7 @@
 #include <string.h>
 
 #include "store/csv.h"
+#include "store/functions.h"
 
 /*
  * Returns the SQL text ", (…) AS "KEY"" for each axis, which selects the axis' value at point p.id.
@@ -33,25 +37,67 @@ static char *axis_columns(sqlite3 *database, size_t axis_count)
     return columns;
 }
 
+/* Likewise, ", (…) AS "KEY.number"": the value in seconds, bit/s or bytes; empty: it is none. */
+static char *number_columns(sqlite3 *database, size_t axis_count)
+{
+    char *columns = sqlite3_mprintf("");
+    sqlite3_stmt *keys = NULL;
+
+    if (sqlite3_prepare_v2(database, "SELECT key FROM axes ORDER BY id", -1, &keys, NULL) !=
+        SQLITE_OK)
+        return columns;
+    for (size_t axis = 0; axis < axis_count && sqlite3_step(keys) == SQLITE_ROW; axis++)
+        columns = sqlite3_mprintf(
+            "%z, (SELECT number_of(v.value) FROM point_values w JOIN axis_values v ON"
+            " v.axis = w.axis AND v.number = w.number WHERE w.point = p.id AND w.axis = %d)"
+            " AS \"%w.number\"",
+            columns, (int)axis, sqlite3_column_text(keys, 0));
+    sqlite3_finalize(keys);
+    return columns;
+}
+
+/*
+ * Likewise, ", (…) AS "METRIC"" for each metric, as far as SQLite has columns; metrics.csv has all.
+ */
+#define MOST_METRIC_COLUMNS 1900
+static char *metric_columns(sqlite3 *database)
+{
+    sqlite3_str *columns = sqlite3_str_new(database);
+    sqlite3_stmt *names = NULL;
+
+    sqlite3_str_appendall(columns, " "); /* what is empty would be NULL */
+    if (sqlite3_prepare_v2(database, "SELECT name FROM metric_names ORDER BY name", -1, &names,
+                           NULL) == SQLITE_OK)
+        for (int i = 0; i < MOST_METRIC_COLUMNS && sqlite3_step(names) == SQLITE_ROW; i++)
+            sqlite3_str_appendf(columns,
+                                ", (SELECT value FROM metrics WHERE point = p.id AND name = %Q)"
+                                " AS \"%w\"",
+                                sqlite3_column_text(names, 0), sqlite3_column_text(names, 0));
+    sqlite3_finalize(names);
+    return sqlite3_str_finish(columns);
+}
+
 bool oche_sweep_csv_write(sqlite3 *database, size_t axis_count, const char *folder,
                           struct oche_error *error)
 {
     char *axes = axis_columns(database, axis_count);
+    char *numbers = number_columns(database, axis_count), *metrics = metric_columns(database);
     const struct {
         const char *name;
         char *query;
     } files[] = {
         {"points.csv", sqlite3_mprintf("SELECT p.id AS point%s, p.repeat, p.seed, p.status,"
-                                       " p.error, p.wall_s, p.trace_hash FROM points p ORDER BY"
-                                       " p.id",
-                                       axes)},
+                                       " p.error, p.wall_s, p.trace_hash%s%s FROM points p"
+                                       " ORDER BY p.id",
+                                       axes, numbers, metrics)},
         {"metrics.csv",
          sqlite3_mprintf("SELECT p.id AS point%s, p.repeat, p.seed, m.name, n.unit, m.value FROM"
                          " points p JOIN metrics m ON m.point = p.id JOIN metric_names n ON"
                          " n.name = m.name ORDER BY p.id, m.name",
                          axes)},
     };
-    bool ok = true;
+    bool ok = oche_add_functions(database) ||
+              oche_fail(error, "%s: %s", folder, sqlite3_errmsg(database));
 
     for (size_t i = 0; i < OCHE_COUNT_OF(files); i++) {
         char *path = NULL;
@@ -62,5 +108,7 @@ bool oche_sweep_csv_write(sqlite3 *database, size_t axis_count, const char *fold
         sqlite3_free(files[i].query);
     }
     sqlite3_free(axes);
+    sqlite3_free(numbers);
+    sqlite3_free(metrics);
     return ok;
 }

@@ -11,7 +11,7 @@
 
 #define MOST_JOBS 1024
 
-enum key { KEY_QUICK = 256, KEY_FULL, KEY_LIST, KEY_TOLERANCES, KEY_PAPERS, KEY_RESTART };
+enum key { KEY_QUICK = 256, KEY_FULL, KEY_JSON, KEY_LIST, KEY_TOLERANCES, KEY_PAPERS, KEY_RESTART };
 
 struct reading {
     struct oche_reproduce_options *options;
@@ -62,6 +62,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'q':
         options->quiet = true;
         return 0;
+    case KEY_JSON:
+        options->json = true;
+        return 0;
     case 'l':
         set_mode(options, OCHE_REPRODUCE_LIST, state);
         return 0;
@@ -84,6 +87,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_END:
         if (options->quick && reading->full)
             oche_refuse(state, "--quick and --full do not go together; give one");
+        if (options->json && (options->quiet || options->mode != OCHE_REPRODUCE_RUN))
+            oche_refuse(state, "--json prints what figures come to; leave out what prints "
+                               "something else, or nothing");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -105,6 +111,8 @@ static const struct argp_option known[] = {
      "the papers' folder; default: OCHE_PAPERS of the environment, or what came with the program",
      0},
     {"restart", KEY_RESTART, NULL, 0, "begin anew: forget the runs that are in --out", 0},
+    {"json", KEY_JSON, NULL, 0,
+     "print claims and verdicts as JSON instead of tables: {\"figures\": [...]}", 0},
     {"quiet", 'q', NULL, 0, "no progress and no tables: only results files and errors", 0},
     {0},
 };

@@ -17,7 +17,7 @@ struct oche_reproduce_options {
     const char *papers; /* folder of papers; NULL: the usual one */
     const char *out;    /* folder for results; NULL: not given */
     unsigned jobs;      /* number of processes; 0: one per core */
-    bool quick, restart, quiet;
+    bool quick, restart, quiet, json;
 };
 
 /*

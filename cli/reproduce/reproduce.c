@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/sweep/points_bar.h"
 #include "cli/refuse.h"
+#include "cli/results_json.h"
 #include "cli/reproduce/checking.h"
 #include "cli/reproduce/options.h"
 #include "cli/reproduce/print.h"
@@ -349,6 +350,29 @@ static bool open_store(struct session *session, struct work *work)
 
 /* ---- a figure ---- */
 
+static bool shows_tables(const struct session *session)
+{
+    return !session->options.quiet && !session->options.json;
+}
+
+static bool print_json(struct session *session)
+{
+    char **paths = calloc(session->work_count, sizeof(*paths));
+
+    OCHE_GOT(paths != NULL);
+    for (size_t i = 0; i < session->work_count; i++) {
+        const struct work *work = &session->works[i];
+
+        OCHE_GOT(asprintf(&paths[i], "%s/%s.sqlite", work->folder, work->study->name) >= 0);
+    }
+    bool ok = oche_print_json("figures", paths, session->work_count, &session->error);
+
+    for (size_t i = 0; i < session->work_count; i++)
+        free(paths[i]);
+    free(paths);
+    return ok;
+}
+
 static bool show(struct session *session, struct work *work, size_t *counts)
 {
     struct oche_findings findings;
@@ -360,7 +384,7 @@ static bool show(struct session *session, struct work *work, size_t *counts)
 
     for (unsigned f = 0; f < OCHE_FINDINGS; f++)
         counts[f] += findings.counts[f];
-    if (ok && !session->options.quiet) {
+    if (ok && shows_tables(session)) {
         oche_reproduce_print(&findings, commit, stdout);
         printf("\nresults: %s/%s.sqlite\n\n", work->folder, work->study->name);
         fflush(stdout);
@@ -391,7 +415,9 @@ static enum status run_figures(struct session *session)
         oche_sweep_store_close(work->store);
         work->store = NULL;
     }
-    if (!session->options.quiet && session->work_count > 1) {
+    if (session->options.json && !print_json(session))
+        return REFUSED;
+    if (shows_tables(session) && session->work_count > 1) {
         fputs("in all: ", stdout);
         oche_reproduce_print_counts(counts, stdout);
     }
@@ -512,7 +538,7 @@ static enum status work_on(struct session *session)
     if (made != DONE)
         return made;
     session->pool = oche_pool_create();
-    if (!session->options.quiet)
+    if (shows_tables(session))
         print_heads(session);
     return run_figures(session);
 }

@@ -13,7 +13,7 @@
 
 #define MOST_THREADS 64
 
-enum key { KEY_SEED = 256, KEY_CSV, KEY_PCAP, KEY_SHOW_DEFAULTS };
+enum key { KEY_SEED = 256, KEY_CSV, KEY_JSON, KEY_PCAP, KEY_SHOW_DEFAULTS };
 
 static void add_set(struct oche_run_options *options, const char *key, const char *value,
                     const char *option)
@@ -46,6 +46,7 @@ static void check_show(const struct oche_run_options *options, struct argp_state
                           : options->pcap != NULL  ? "--pcap"
                           : options->out != NULL   ? "--out"
                           : options->csv           ? "--csv"
+                          : options->json          ? "--json"
                                                    : NULL;
 
     if (ignored != NULL)
@@ -84,6 +85,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_CSV:
         options->csv = true;
         return 0;
+    case KEY_JSON:
+        options->json = true;
+        return 0;
     case KEY_PCAP:
         options->pcap = argument;
         return 0;
@@ -104,6 +108,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (options->scenario == NULL && !options->show_defaults)
             oche_refuse(state, "which scenario? give a YAML file, such as those in "
                                "scenarios/");
+        if (options->json && options->quiet)
+            oche_refuse(state, "--json is printed, and --quiet prints nothing; leave out one");
         if (options->pcap != NULL && options->compare != NULL)
             oche_refuse(state, "--pcap captures one run; leave out --compare");
         if (options->pcap != NULL && options->threads != 1)
@@ -125,6 +131,10 @@ static const struct argp_option known[] = {
      "out/NAME, where NAME is the scenario's",
      0},
     {"csv", KEY_CSV, NULL, 0, "also write metrics.csv, flows.csv, series.csv and counters.csv", 0},
+    {"json", KEY_JSON, NULL, 0,
+     "print the results as JSON instead of tables: {\"runs\": [...]}, with metrics, parameters and "
+     "the scenario",
+     0},
     {"pcap", KEY_PCAP, "FILE[:HOST,...]", 0,
      "capture what passes the links of these hosts; needs one thread", 0},
     {"threads", 't', "N", 0, "simulate with N threads; the results are the same", 0},

@@ -19,7 +19,7 @@ struct oche_run_options {
     size_t set_count;
     const char *out, *pcap, *compare; /* each is NULL if not given */
     uint32_t threads;
-    bool csv, show_defaults, quiet;
+    bool csv, json, show_defaults, quiet;
 };
 
 /*

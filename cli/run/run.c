@@ -12,6 +12,7 @@
 #include "cli/interrupted.h"
 #include "cli/run/progress.h"
 #include "cli/refuse.h"
+#include "cli/results_json.h"
 #include "cli/run/remarks.h"
 #include "cli/run/options.h"
 #include "cli/run/show_defaults.h"
@@ -366,6 +367,21 @@ static void print_results(const struct session *session)
     putchar('\n');
 }
 
+static bool print_json(struct session *session)
+{
+    char **paths = calloc(session->count, sizeof(*paths));
+
+    OCHE_GOT(paths != NULL);
+    for (size_t i = 0; i < session->count; i++)
+        OCHE_GOT(asprintf(&paths[i], "%s/run.sqlite", session->runs[i].folder) >= 0);
+    bool ok = oche_print_json("runs", paths, session->count, &session->error);
+
+    for (size_t i = 0; i < session->count; i++)
+        free(paths[i]);
+    free(paths);
+    return ok;
+}
+
 static bool show_defaults(struct session *session)
 {
     if (session->options.scenario == NULL) {
@@ -410,6 +426,8 @@ static bool work(struct session *session)
     name_folders(session);
     if (!run_all(session))
         return false;
+    if (options->json)
+        return print_json(session);
     if (!options->quiet)
         print_results(session);
     return true;

@@ -16,6 +16,7 @@
 
 enum key {
     KEY_CSV = 256,
+    KEY_JSON,
     KEY_METRICS,
     KEY_RESTART,
     KEY_SLURM,
@@ -122,10 +123,14 @@ static void check_together(const struct oche_sweep_options *options, struct argp
         oche_refuse(state,
                     "--slurm --restart: the script cannot begin anew; remove what is in --out, "
                     "or give another");
-    if ((options->csv || options->metric_count > 0) &&
+    if ((options->csv || options->json || options->metric_count > 0) &&
         (options->mode == OCHE_SWEEP_SLURM || options->mode == OCHE_SWEEP_POINTS))
         oche_refuse(state,
-                    "--csv and --metric are for when all points are there; give them to --merge");
+                    "--csv, --json and --metric are for when all points are there; give them to "
+                    "--merge");
+    if (options->json && (options->quiet || options->metric_count > 0))
+        oche_refuse(state, "--json prints all results, and no table; leave out --%s",
+                    options->quiet ? "quiet" : "metric");
     if (options->quiet && options->mode == OCHE_SWEEP_SLURM)
         oche_refuse(state, "--slurm --quiet: the script is all that --slurm says");
     if (options->jobs > 0 && options->mode == OCHE_SWEEP_MERGE)
@@ -168,6 +173,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_CSV:
         options->csv = true;
+        return 0;
+    case KEY_JSON:
+        options->json = true;
         return 0;
     case KEY_METRICS:
         set_mode(options, OCHE_SWEEP_METRICS, state);
@@ -214,6 +222,8 @@ static const struct argp_option known[] = {
     {"out", 'o', "DIR", 0,
      "put results there, as sweep.sqlite; default out/NAME-sweep, where NAME is the scenario's", 0},
     {"csv", KEY_CSV, NULL, 0, "also write points.csv and metrics.csv", 0},
+    {"json", KEY_JSON, NULL, 0,
+     "print the results as JSON instead of a table: points, each with its axes and metrics", 0},
     {"metric", 'm', "NAME", 0,
      "show this metric in the table at the end; may be given several times", 0},
     {"metrics", KEY_METRICS, NULL, 0, "list all metrics with their units and what they mean", 0},

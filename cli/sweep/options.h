@@ -25,7 +25,7 @@ struct oche_sweep_options {
     unsigned jobs;        /* number of processes; 0: one per core */
     size_t tasks;         /* tasks in the Slurm array; 0: one per point, up to the usual limit */
     size_t first, stride; /* points for OCHE_SWEEP_POINTS; stride 0: only point `first` */
-    bool csv, quiet, restart;
+    bool csv, json, quiet, restart;
 };
 
 /*

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/sweep/points_bar.h"
 #include "cli/refuse.h"
+#include "cli/results_json.h"
 #include "cli/sweep/slurm_script.h"
 #include "cli/sweep/options.h"
 #include "cli/sweep/table.h"
@@ -167,6 +168,17 @@ static void print_head(const struct sweep *sweep)
            plural(oche_grid_combinations(grid)), grid->repeats, plural(grid->repeats));
 }
 
+static bool print_json(struct sweep *sweep)
+{
+    char *path = NULL;
+
+    OCHE_GOT(asprintf(&path, "%s/sweep.sqlite", sweep->folder) >= 0);
+    bool ok = oche_print_json(NULL, &path, 1, &sweep->error);
+
+    free(path);
+    return ok;
+}
+
 /* Completes the results file, writes CSV files and prints the table. */
 static bool show(struct sweep *sweep)
 {
@@ -176,6 +188,8 @@ static bool show(struct sweep *sweep)
         return false;
     if (options->csv && !oche_sweep_store_csv(sweep->store, sweep->folder, &sweep->error))
         return false;
+    if (options->json)
+        return print_json(sweep);
     if (options->quiet)
         return true;
     print_head(sweep);

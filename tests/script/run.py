@@ -6,6 +6,7 @@ and the capture agree with one another; comparisons; nothing is left behind when
 Environment: OCHE, SOURCE.
 """
 import csv
+import json
 import os
 import pty
 import re
@@ -285,6 +286,28 @@ def test_csv(work):
     check(sorted(os.listdir(folder)) == ["counters.csv", "flows.csv", "metrics.csv", "run.sqlite",
                                          "series.csv"],
           os.listdir(folder))
+
+
+def test_json(work):
+    """--json prints what is in the results files, and nothing else."""
+    folder = os.path.join(work, "json")
+    document = json.loads(oche(scenario("pauses"), "--out", folder, "--json"))
+    check(list(document) == ["runs"] and len(document["runs"]) == 1, "runs", list(document))
+    run = document["runs"][0]
+    with database(folder) as db:
+        for table, member in (("info", "info"), ("metrics", "metrics")):
+            check(dict(db.execute(f"SELECT * FROM {table}")) == run[member], member)
+        check(dict(db.execute("SELECT name, unit FROM metric_names")) == run["units"], "units")
+        check({key: [value["value"], value["unit"], value["given"]]
+               for key, value in run["parameters"].items()} ==
+              {row[0]: [row[1], row[2], row[3] == 1]
+               for row in db.execute("SELECT * FROM parameters")}, "parameters")
+    check(run["results"] == os.path.join(folder, "run.sqlite") and run["kind"] == "run", run)
+    with open(scenario("pauses"), encoding="utf-8") as file:
+        check(run["info"]["scenario_text"] == file.read(), "the scenario's text")
+    both = json.loads(oche(scenario("pauses"), "--out", folder, "--json", "--compare",
+                           "switch.pfc=true,false"))
+    check([run["info"]["label"] for run in both["runs"]] == ["true", "false"], "labels")
 
 
 def test_compare(work):
@@ -764,6 +787,7 @@ def main():
         test_timeout_causes(work)
         test_dart_counts(work)
         test_csv(work)
+        test_json(work)
         test_rogue_over_time(work)
         test_compare(work)
         test_remark(work)

@@ -6,6 +6,8 @@ is wrong is found before anything runs; the way over Slurm's tasks comes to the 
 
 Environment: OCHE, SOURCE; SANITIZED=yes: the program is built with a sanitizer, and slow.
 """
+import csv
+import json
 import os
 import pty
 import re
@@ -75,7 +77,17 @@ def test_any_number_of_processes(work):
     check(sorted(os.listdir(three)) == ["metrics.csv", "points.csv", "sweep.sqlite"],
           os.listdir(three))
     with open(os.path.join(three, "points.csv"), encoding="utf-8") as rows:
-        check(len(rows.readlines()) == 13, "points.csv")
+        points = list(csv.DictReader(rows))
+    check(len(points) == 12, "points.csv")
+    metrics = dict(ask(three, "SELECT name, value FROM metrics WHERE point = 7"))
+    check(metrics == {name: float(points[7][name]) for name in metrics}, "metrics of points.csv")
+    check({float(row["loss.probability.number"]) for row in points} == {0, 0.001}, points[0])
+    document = json.loads(sweep(*GRID, "--out", three, "--json").stdout)
+    check(document["points"][7]["metrics"] == metrics, "metrics of --json")
+    check([point["numbers"] for point in document["points"]] ==
+          [{key[:-7]: float(value) for key, value in row.items() if key.endswith(".number")}
+           for row in points], "numbers of --json", document["points"][0])
+    check(document["info"] == dict(ask(three, "SELECT * FROM info")), "info of --json")
     check(re.search(r"^0\.1% +4 +[\d.]+ ± [\d.]+Gbps ", first.stdout, re.M), first.stdout)
     again = sweep(*GRID, "--out", one, "--metric", "fct.all.p99", "--metric", "acks")
     check("12 of 12 points were done before" in again.stderr, again.stderr)
@@ -297,8 +309,8 @@ def test_what_is_wrong(work):
         ([SCENARIO, "--point", "1"], "--point 1: no such point; they are 0 to 0"),
         ([SCENARIO, "--point", "0", "--merge"], "--slurm, --point, --merge and --metrics do not"),
         ([SCENARIO, "--tasks", "3"], "--tasks says how --slurm divides the points"),
-        ([SCENARIO, "--point", "0", "--csv"], "--csv and --metric are for when all points"),
-        ([SCENARIO, "--slurm", "--metric", "jain"], "--csv and --metric are for when all points"),
+        ([SCENARIO, "--point", "0", "--csv"], "--csv, --json and --metric are for when"),
+        ([SCENARIO, "--slurm", "--metric", "jain"], "--csv, --json and --metric are for when"),
         ([SCENARIO, "--merge", "--jobs", "2"], "--merge runs nothing; leave out --jobs"),
         ([SCENARIO, "--vary", "model=packets,water"], "--vary model=water: model: "),
         ([SCENARIO, "--vary", "model=packets,fluid"], "the model is one of the paper's algorithm"),

@@ -3,9 +3,11 @@
  */
 #include "tests/support/test.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/random.h"
+#include "params/number.h"
 #include "params/units.h"
 
 static const char *const thresholds[] = {"dynamic", "static", NULL};
@@ -273,6 +275,39 @@ static void test_nearest_word(void **state)
     assert_null(oche_nearest_word("a_very_long_word_that_is_longer_than_any", words, 5));
 }
 
+static void test_numbers(void **state)
+{
+    static const struct {
+        const char *text;
+        double number; /* NAN: none */
+    } rows[] = {
+        {"0", 0},          {"42", 42},         {"-1.5", -1.5},   {"1e3", 1000},   {"1%", 0.01},
+        {"1/4", 0.25},     {"10KB", 10000},    {"4KiB", 4096},   {"1 MB", 1e6},   {"5us", 5e-6},
+        {"1.5ms", 0.0015}, {"2s", 2},          {"40Gbps", 4e10}, {"10kbps", 1e4}, {"never", NAN},
+        {"dcqcn", NAN},    {"", NAN},          {"10XB", NAN},    {"KB", NAN},     {"1/0", NAN},
+        {"5us,6us", NAN},  {"{name: x}", NAN},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
+        double number = 7;
+        bool is = oche_number_parse(rows[i].text, &number);
+
+        if (is != !isnan(rows[i].number) ||
+            (is && fabs(number - rows[i].number) > 1e-9 * fabs(rows[i].number)))
+            fail_msg("%s: %d, %g", rows[i].text, is, number);
+        assert_true(is || isnan(number));
+        if (is) {
+            char text[OCHE_NUMBER_BYTES];
+            double again;
+
+            oche_number_format(number / 3, text);
+            assert_true(oche_number_parse(text, &again));
+            assert_true(again == number / 3);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_printing_and_reading_are_inverse),
         cmocka_unit_test(test_ranges_are_told),
         cmocka_unit_test(test_nearest_word),
+        cmocka_unit_test(test_numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What --json prints: results files as one JSON document. */
+#ifndef OCHE_CLI_RESULTS_JSON_H
+#define OCHE_CLI_RESULTS_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "params/error.h"
+
+/*
+ * Prints {"LIST":[…]}, one object a file, or without a list's name the object of the only file.
+ * Returns false, with one line in `error`, and prints nothing, if a file cannot be read.
+ */
+bool oche_print_json(const char *list, char *const *paths, size_t count, struct oche_error *error);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/json.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+#include "store/json.sql.h"
+#include "store/functions.h"
+
+/* Returns the query for the kind of file, or NULL. */
+static const char *query_of(sqlite3 *database)
+{
+    static const struct {
+        const char *table, *query;
+    } kinds[] = {{"claims", figure_json}, {"points", sweep_json}, {"flows", run_json}};
+    const char *query = NULL;
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(kinds) && query == NULL; i++)
+        if (sqlite3_table_column_metadata(database, NULL, kinds[i].table, NULL, NULL, NULL, NULL,
+                                          NULL, NULL) == SQLITE_OK)
+            query = kinds[i].query;
+    return query;
+}
+
+/* Writes the object with `path` as a further member. */
+static bool write_object(sqlite3 *database, const char *query, const char *path, FILE *out,
+                         struct oche_error *error)
+{
+    char *whole =
+        sqlite3_mprintf("SELECT json_set((%.*s), '$.results', ?)", (int)strcspn(query, ";"), query);
+    sqlite3_stmt *statement = NULL;
+    bool ok = whole != NULL &&
+              sqlite3_prepare_v2(database, whole, -1, &statement, NULL) == SQLITE_OK &&
+              sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC) == SQLITE_OK &&
+              sqlite3_step(statement) == SQLITE_ROW;
+
+    if (ok)
+        fputs((const char *)sqlite3_column_text(statement, 0), out);
+    else
+        oche_fail(error, "%s: %s", path, sqlite3_errmsg(database));
+    sqlite3_finalize(statement);
+    sqlite3_free(whole);
+    return ok;
+}
+
+bool oche_results_json(const char *path, FILE *out, struct oche_error *error)
+{
+    sqlite3 *database = NULL;
+    bool ok = sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+              oche_add_functions(database);
+
+    if (!ok) {
+        oche_fail(error, "%s: %s", path, sqlite3_errmsg(database));
+    } else {
+        const char *query = query_of(database);
+
+        ok = query != NULL ? write_object(database, query, path, out, error)
+                           : oche_fail(error, "%s: has no results of oche", path);
+    }
+    sqlite3_close(database);
+    return ok;
+}
