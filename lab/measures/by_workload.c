@@ -110,10 +110,14 @@ static void add_flow(struct oche_by_workload *by, const struct oche_world *world
         add_value(&workload->round_trip,
                   (double)(flows->sent[number].completed - flows->sent[number].started) /
                       (double)OCHE_SEC);
-    if (flows->sent[number].failed != 0)
+    if (flows->sent[number].failed != 0) {
         workload->failed++;
-    else if (flows->received[number].delivered != OCHE_NEVER)
+    } else if (flows->received[number].delivered != OCHE_NEVER) {
         workload->delivered++;
+        add_value(&workload->fct,
+                  (double)(flows->received[number].delivered - flows->sent[number].started) /
+                      (double)OCHE_SEC);
+    }
 }
 
 static double *make_values(size_t count)
@@ -138,6 +142,7 @@ static void make_room(struct oche_by_workload *by, const struct oche_world *worl
         by->workloads[w].type = config->workloads[w].type->name;
         by->workloads[w].flow_goodput.values = make_values(count[w]);
         by->workloads[w].round_trip.values = make_values(count[w]);
+        by->workloads[w].fct.values = make_values(count[w]);
     }
     free(count);
 }
@@ -193,6 +198,7 @@ void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world 
         oche_sort_real(workload->flow_goodput.values, workload->flow_goodput.count);
         oche_sort_real(workload->pair_goodput.values, workload->pair_goodput.count);
         oche_sort_real(workload->round_trip.values, workload->round_trip.count);
+        oche_sort_real(workload->fct.values, workload->fct.count);
     }
 }
 
@@ -202,6 +208,7 @@ void oche_by_workload_free(struct oche_by_workload *by)
         free(by->workloads[w].flow_goodput.values);
         free(by->workloads[w].pair_goodput.values);
         free(by->workloads[w].round_trip.values);
+        free(by->workloads[w].fct.values);
     }
     free(by->workloads);
     *by = (struct oche_by_workload){0};

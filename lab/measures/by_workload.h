@@ -45,6 +45,8 @@ struct oche_workload_outcome {
      * and completed. For a flow of one packet it is the packet's round trip.
      */
     struct oche_sorted_values round_trip;
+    /* Completion time of each flow that started after warm-up and was delivered, in seconds. */
+    struct oche_sorted_values fct;
 };
 
 struct oche_by_workload {

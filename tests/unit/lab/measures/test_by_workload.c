@@ -77,6 +77,17 @@ static void adds_up(void **state)
     for (uint32_t w = 0; w < 3; w++) {
         const struct oche_workload_outcome *workload = &by.workloads[w];
 
+        double fct = 0;
+
+        for (OCHE_EACH_MADE_FLOW(i, oche_world_flows(world))) {
+            const struct oche_flows *all = oche_world_flows(world);
+
+            if (all->plan[i].workload == w && all->sent[i].started != OCHE_NEVER &&
+                all->sent[i].started >= 200 * OCHE_US && all->received[i].delivered != OCHE_NEVER)
+                fct += (double)(all->received[i].delivered - all->sent[i].started) * 1e-12;
+        }
+        assert_int_equal(workload->fct.count, workload->delivered);
+        close_to(sum(&workload->fct), fct);
         bytes += workload->delivered_bytes;
         flows += workload->flows;
         delivered += workload->delivered;
