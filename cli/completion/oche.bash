@@ -26,7 +26,7 @@ _oche() {
         case $before in
         --set | -s | --vary | -v | --compare | -c)
             choices=$(_oche_keys "$program" | sort -u)
-            compopt -o nospace 2>/dev/null
+            compopt -o nospace 2>/dev/null || true # fails where nobody types
             mapfile -t COMPREPLY < <(compgen -W "$choices" -S = -- "$word")
             return ;;
         --preset | -P)
@@ -37,8 +37,8 @@ _oche() {
             case $command:$word in
             *:-*)
                 choices=$("$program" "$command" --help 2>/dev/null |
-                          grep -oE '^ +(-[a-z], )?--[a-z-]+=?' | grep -oE -- '--[a-z-]+=?')
-                [[ $choices == *=* ]] && compopt -o nospace 2>/dev/null ;;
+                          grep -oE '^ +(-., )?--[a-z-]+=?' | grep -oE -- '--[a-z-]+=?')
+                [[ $choices != *=* ]] || compopt -o nospace 2>/dev/null || true ;;
             reproduce:*)
                 choices=$("$program" reproduce --list 2>/dev/null | awk -F: '
                     /^---/ { figures = 1; next }

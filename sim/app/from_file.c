@@ -6,8 +6,10 @@
  * line, then lines `src dst pg dport size start`, size in bytes, start in seconds. The generator's
  * clock begins at 2 s: set `origin` to 2 s. Priority group (pg) and port (dport) are ignored.
  *
- * CSV: a line with the column names src, dst, bytes and start in any order, then one flow per line;
- * start is in seconds, or has a unit (ps, ns, us, ms, s).
+ * CSV, as people, spreadsheets and pandas write it (sim/app/sheet.h): a line with the column names
+ * src, dst, bytes and start in any order, then one flow per line; start is in seconds, bytes in
+ * bytes, or they have a unit. The separator is a comma, a semicolon or a tab. A column without a
+ * name, or "Unnamed: 0", is the index that pandas writes, and is not read.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,6 +19,7 @@
 
 #include "params/error.h"
 #include "sim/app/generate.h"
+#include "sim/app/sheet.h"
 
 struct from_file {
     uint64_t initial_rate, tenant;
@@ -37,13 +40,14 @@ static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct fro
 enum column { SRC, DST, BYTES, START, UNUSED, COLUMNS_KNOWN = UNUSED };
 static const char *const column_names[] = {"src", "dst", "bytes", "start"};
 
-#define MAX_COLUMNS 6
-#define NOT_READ    "%s; a readable file of flows"
+#define MAX_COLUMNS     8
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* with which Excel begins its UTF-8 */
+#define NOT_READ        "%s; a readable file of flows"
 
 struct reader {
     const char *path;
     unsigned line;
-    const char *separators;
+    char separator;   /* of columns; ' ': blanks and tabs, as many as there are */
     unsigned columns; /* number of columns in a line */
     enum column column[MAX_COLUMNS];
     bool has_count;
@@ -67,52 +71,9 @@ static bool fail(struct reader *reader, const char *format, ...)
     return false;
 }
 
-static bool parse_count(const char *text, uint64_t *value)
-{
-    if (*text == '\0' || strspn(text, "0123456789") != strlen(text) || strlen(text) > 18)
-        return false;
-    *value = strtoull(text, NULL, 10);
-    return true;
-}
-
-/*
- * Parses a time such as "2.00001" (seconds) or "10.5us", of at most 24 digits, and rounds it to
- * picoseconds.
- */
-static bool parse_time(const char *text, oche_time *time)
-{
-    static const struct {
-        const char *name;
-        uint64_t ps;
-    } units[] = {{"", OCHE_SEC},  {"s", OCHE_SEC}, {"ms", OCHE_MS},
-                 {"us", OCHE_US}, {"ns", OCHE_NS}, {"ps", 1}};
-    unsigned __int128 number = 0, divisor = 1;
-    unsigned digits = 0;
-    bool point = false;
-
-    for (; (*text >= '0' && *text <= '9') || (*text == '.' && !point); text++) {
-        if (*text == '.') {
-            point = true;
-            continue;
-        }
-        if (++digits > 24)
-            return false;
-        number = number * 10 + (unsigned)(*text - '0');
-        divisor *= point ? 10 : 1;
-    }
-    for (size_t i = 0; digits > 0 && i < OCHE_COUNT_OF(units); i++) {
-        if (strcmp(units[i].name, text) != 0)
-            continue;
-        number = (number * units[i].ps + divisor / 2) / divisor;
-        *time = (oche_time)number;
-        return number < OCHE_NEVER / 2;
-    }
-    return false;
-}
-
 static bool parse_host(struct reader *reader, const char *column, const char *text, uint64_t *host)
 {
-    if (!parse_count(text, host))
+    if (!oche_sheet_count(text, host))
         return fail(reader, "%s: \"%.40s\" is no host; a number", column, text);
     if (*host >= reader->facts->host_count)
         return fail(reader, "%s: there is no host %.40s; 0 to %u", column, text,
@@ -133,10 +94,10 @@ static bool parse_flow(struct reader *reader, char *const words[])
         return false;
     if (src == dst)
         return fail(reader, "dst: host %.40s sends to itself; another host", text[DST]);
-    if (!parse_count(text[BYTES], &bytes) || bytes < 1 || bytes > OCHE_MAX_FLOW_BYTES)
+    if (!oche_sheet_bytes(text[BYTES], &bytes) || bytes < 1 || bytes > OCHE_MAX_FLOW_BYTES)
         return fail(reader, "bytes: \"%.40s\" is no size; 1 to %llu bytes", text[BYTES],
                     (unsigned long long)OCHE_MAX_FLOW_BYTES);
-    if (!parse_time(text[START], &start))
+    if (!oche_sheet_time(text[START], &start))
         return fail(reader, "start: \"%.40s\" is no time; seconds, as 2.00001, or as 10us",
                     text[START]);
     if (start < reader->origin)
@@ -151,63 +112,92 @@ static bool parse_flow(struct reader *reader, char *const words[])
     return true;
 }
 
+static bool is_count(const char *text, uint64_t *value)
+{
+    return strspn(text, "0123456789") == strlen(text) && oche_sheet_count(text, value);
+}
+
+/* Returns the next value of a line, or NULL. */
+static char *next_value(const struct reader *reader, char **rest)
+{
+    char *word;
+
+    if (reader->separator != ' ')
+        return oche_sheet_value(rest, reader->separator);
+    while ((word = strsep(rest, " \t")) != NULL && *word == '\0')
+        ;
+    return word;
+}
+
+/* Parses column names. */
+static bool parse_header(struct reader *reader, char *line)
+{
+    bool seen[COLUMNS_KNOWN] = {0};
+    unsigned known = 0;
+    char *rest = line, *word;
+
+    reader->separator = strchr(line, ',') != NULL    ? ','
+                        : strchr(line, ';') != NULL  ? ';'
+                        : strchr(line, '\t') != NULL ? '\t'
+                                                     : ' ';
+    while ((word = next_value(reader, &rest)) != NULL) {
+        enum column c = SRC;
+
+        while (c < COLUMNS_KNOWN && strcmp(word, column_names[c]) != 0)
+            c++;
+        if (reader->columns == MAX_COLUMNS)
+            return fail(reader, "more than %d columns; src,dst,bytes,start", MAX_COLUMNS);
+        if (c == COLUMNS_KNOWN && strcmp(word, "") != 0 && strcmp(word, "Unnamed: 0") != 0)
+            return fail(reader,
+                        "\"%.40s\" is no column; the first line is a number of flows, or "
+                        "src,dst,bytes,start",
+                        word);
+        if (c < COLUMNS_KNOWN && seen[c])
+            return fail(reader, "\"%.40s\" is there twice; src,dst,bytes,start are needed", word);
+        if (c < COLUMNS_KNOWN) {
+            seen[c] = true;
+            known++;
+        }
+        reader->column[reader->columns++] = c;
+    }
+    if (known == COLUMNS_KNOWN) {
+        if (reader->separator == ' ') /* names between blanks, values between commas */
+            reader->separator = ',';
+        return true;
+    }
+    return fail(reader, "%u columns; src,dst,bytes,start are needed", known);
+}
+
 /* Parses the first line, which shows the format: just a count (HPCC), or column names (CSV). */
 static bool parse_first(struct reader *reader, char *line)
 {
     static const enum column hpcc[] = {SRC, DST, UNUSED, UNUSED, BYTES, START};
-    bool seen[COLUMNS_KNOWN] = {0};
-    char *rest = line, *word;
 
-    reader->separators = " \t";
-    if (parse_count(line, &reader->announced)) {
-        reader->has_count = true;
-        reader->columns = OCHE_COUNT_OF(hpcc);
-        memcpy(reader->column, hpcc, sizeof(hpcc));
-        return true;
-    }
-    reader->separators = ",";
-    while ((word = strsep(&rest, " \t,")) != NULL) {
-        enum column c = SRC;
-
-        if (*word == '\0')
-            continue;
-        while (c < COLUMNS_KNOWN && strcmp(word, column_names[c]) != 0)
-            c++;
-        if (c == COLUMNS_KNOWN || seen[c])
-            return fail(reader,
-                        "\"%.40s\" is no column, or a second one; the first line is a "
-                        "number of flows, or src,dst,bytes,start",
-                        word);
-        seen[c] = true;
-        reader->column[reader->columns++] = c;
-    }
-    if (reader->columns == COLUMNS_KNOWN)
-        return true;
-    return fail(reader, "%u columns; src,dst,bytes,start are needed", reader->columns);
+    if (!is_count(line, &reader->announced))
+        return parse_header(reader, line);
+    reader->separator = ' ';
+    reader->has_count = true;
+    reader->columns = OCHE_COUNT_OF(hpcc);
+    memcpy(reader->column, hpcc, sizeof(hpcc));
+    return true;
 }
 
-/* Splits a line into words, one per column. Returns false if the number of words is wrong. */
+/* Splits a line into values, one per column. Returns false if their number is wrong. */
 static bool split(struct reader *reader, char *line, char *words[MAX_COLUMNS])
 {
-    bool csv = *reader->separators == ',';
     unsigned count = 0;
     char *rest = line, *word;
 
-    while ((word = strsep(&rest, reader->separators)) != NULL) {
-        if (csv)
-            word += strspn(word, " \t");
-        if (*word == '\0' && !csv)
-            continue;
+    while ((word = next_value(reader, &rest)) != NULL) {
         if (count < MAX_COLUMNS)
             words[count] = word;
         count++;
-        if (csv)
-            word[strcspn(word, " \t")] = '\0';
     }
     if (count == reader->columns)
         return true;
     return fail(reader, "%u values; %u would be right: %s", count, reader->columns,
-                csv ? "one for each column of the first line" : "src dst pg dport size start");
+                reader->separator == ' ' ? "src dst pg dport size start"
+                                         : "one for each column of the first line");
 }
 
 static bool read_line(struct reader *reader, char *line)
@@ -216,7 +206,9 @@ static bool read_line(struct reader *reader, char *line)
     size_t length;
 
     line[strcspn(line, "#\r\n")] = '\0';
-    line += strspn(line, " \t");
+    if (reader->line == 1 && strncmp(line, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+        line += strlen(BYTE_ORDER_MARK);
+    line += strspn(line, " ");
     for (length = strlen(line); length > 0 && strchr(" \t", line[length - 1]) != NULL; length--)
         line[length - 1] = '\0';
     if (length == 0)

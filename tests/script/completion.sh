@@ -36,6 +36,6 @@ offers duration= run --set du
 offers 'workload[0].load=' sweep --vary work
 offers congestion_control.g= run -s = congestion_control.g
 offers dcqcn reproduce dc
-offers dcqcn/fig2 reproduce dcqcn/
+offers dcqcn/fig3 reproduce dcqcn/
 offers trident2 buffers --preset tri
 offers '!trident2' run tri

@@ -69,6 +69,30 @@ static void reads_csv(void **state)
     expect_flow(4, 1, 0, 1, 2 * OCHE_MS);
 }
 
+/* As pandas, Excel and LibreOffice write them. */
+static void reads_spreadsheets(void **state)
+{
+    (void)state;
+    assert_true(read_text("\xef\xbb\xbf\"src\";\"dst\";\"bytes\";\"start\"\r\n"
+                          "1;2;\"1e6\";0\r\n\" 3 \";4;10KB;1E-05\r\n",
+                          0));
+    assert_int_equal(list.count, 2);
+    expect_flow(0, 1, 2, 1000000, 0);
+    expect_flow(1, 3, 4, 10000, 10 * OCHE_US);
+    assert_true(read_text(",src,dst,bytes,start\n0,1.0,2.0,1000000.0,1e-05\n"
+                          "1,3,4,4KiB,2.5E+3us\n",
+                          0));
+    assert_int_equal(list.count, 2);
+    expect_flow(0, 1, 2, 1000000, 10 * OCHE_US);
+    expect_flow(1, 3, 4, 4096, 2500 * OCHE_US);
+    assert_true(read_text("Unnamed: 0\tsrc\tdst\tbytes\tstart\n0\t1\t2\t5\t\"1 ms\"\n", 0) ==
+                false); /* a time has no blank in it */
+    assert_true(read_text("\tsrc\tdst\tbytes\tstart\n0\t1\t2\t5\t1ms\n", 0));
+    expect_flow(0, 1, 2, 5, OCHE_MS);
+    assert_true(read_text("src dst bytes start\n1,2,3,4us\n", 0));
+    expect_flow(0, 1, 2, 3, 4 * OCHE_US);
+}
+
 static void says_what_is_wrong(void **state)
 {
 #define CSV "src,dst,bytes,start\n"
@@ -99,10 +123,19 @@ static void says_what_is_wrong(void **state)
         {CSV "5,6,1,1\n5,6,1,2\n",
          ": all flows start after the end of the run; a longer run, or another origin"},
         {"src,dst,bytes\n", ":1: 3 columns; src,dst,bytes,start are needed"},
-        {"src,dst,size,start\n", ":1: \"size\" is no column, or a second one; the first line is a "
-                                 "number of flows, or src,dst,bytes,start"},
-        {"src,dst,dst,start\n", ":1: \"dst\" is no column, or a second one; the first line is a "
-                                "number of flows, or src,dst,bytes,start"},
+        {"src,dst,size,start\n", ":1: \"size\" is no column; the first line is a number of flows, "
+                                 "or src,dst,bytes,start"},
+        {"src,dst,dst,start\n", ":1: \"dst\" is there twice; src,dst,bytes,start are needed"},
+        {"src,dst,bytes,start,,,,,\n", ":1: more than 8 columns; src,dst,bytes,start"},
+        {CSV "5,6,1e400,0\n", ":2: bytes: \"1e400\" is no size; 1 to 2147483648 bytes"},
+        {CSV "5,6,10XB,0\n", ":2: bytes: \"10XB\" is no size; 1 to 2147483648 bytes"},
+        {CSV "5,6,15e-1,0\n", ":2: bytes: \"15e-1\" is no size; 1 to 2147483648 bytes"},
+        {CSV "5,6,1,1e-\n", ":2: start: \"1e-\" is no time; seconds, as 2.00001, or as 10us"},
+        {CSV "5,6,1,1e-60\n", ":2: start: \"1e-60\" is no time; seconds, as 2.00001, or as 10us"},
+        {CSV "5,\"6\"x,1,1\n", ":2: dst: \"6x\" is no host; a number"},
+        {CSV "5,6.5,1,1\n", ":2: dst: \"6.5\" is no host; a number"},
+        {CSV "\"5,6,1,1\n",
+         ":2: 1 values; 4 would be right: one for each column of the first line"},
     };
 
     (void)state;
@@ -130,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_generators_format),
         cmocka_unit_test(reads_csv),
+        cmocka_unit_test(reads_spreadsheets),
         cmocka_unit_test(says_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
