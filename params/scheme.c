@@ -30,7 +30,8 @@ static void no_parameter(const char *scheme, const struct oche_param_table *tabl
     else if (near != NULL)
         oche_fail(error, "%s has no parameter %s; did you mean %s?", scheme, name, near);
     else
-        oche_fail(error, "%s has no parameter %s; docs/scenario.md has them", scheme, name);
+        oche_fail(error, "%s has no parameter %s; docs/scenario-reference.md has them", scheme,
+                  name);
 }
 
 /* Sets one parameter. `given` notes which parameters the text had before. */

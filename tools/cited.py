@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a citation leads to: docs/papers/README.md says which forms there are. For the reference in
-docs/scenario.md (scenario-reference) and for the test that every citation leads somewhere
+docs/scenario-reference.md (its tool) and for the test that every citation leads somewhere
 (tests/script/citations.py).
 """
 import os

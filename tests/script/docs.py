@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pages say what the program does: docs/scenario.md has the reference that the parameter
-tables make, and its example runs; the manual pages have the options of --help, no more and no
-fewer, and are well-formed; files and links that the pages name are there; what `make install`
+"""The pages say what the program does: docs/scenario-reference.md is what the parameter tables
+make; the example of docs/scenario.md runs; the manual pages have the options of --help, no more and
+no fewer, and are well-formed; files and links that the pages name are there; what `make install`
 installs can be used.
 
 Environment: OCHE, SOURCE, BUILD, CC.

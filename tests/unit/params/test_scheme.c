@@ -83,7 +83,7 @@ static void test_wrong(void **state)
         {"", "no such congestion control"},
         {"rcp", "needs switches that no network has; there are none, dcqcn"},
         {"timely,t_lo=5ms", "timely has no parameter t_lo; did you mean t_low?"},
-        {"timely,qqqqq=5ms", "docs/scenario.md"},
+        {"timely,qqqqq=5ms", "docs/scenario-reference.md"},
         {"timely,t_low", "t_low: no value; t_low=VALUE is meant"},
         {"timely,t_low=5", "t_low: "},
         {"timely,t_low=", "t_low: "},
