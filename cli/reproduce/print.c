@@ -69,11 +69,37 @@ void oche_reproduce_print_counts(const size_t *counts, FILE *out)
 
 /* ---- the figure's own reading ---- */
 
+/* True if a question mark stands behind a verdict of the figure's own reading, or of another. */
+static bool any_unsure(const struct oche_findings *findings)
+{
+    const struct oche_study *study = findings->study;
+    bool unsure = false;
+
+    for (size_t c = 0; c < study->claim_count; c++) {
+        unsure |= findings->judged[c].unsure;
+        for (size_t a = 0; a < study->also_count; a++)
+            unsure |= findings->also[c * study->also_count + a].unsure;
+    }
+    return unsure;
+}
+
+/* Explains the table's verdicts and intervals; `drawn`: some intervals are by bootstrap. */
+static void print_key(const struct oche_findings *findings, bool drawn, FILE *out)
+{
+    fputs("\nverdicts: reproduced, within the tolerance; in shape, beyond it but within the wider"
+          " band\n  (\"shape\")",
+          out);
+    if (any_unsure(findings))
+        fputs("; ?: the interval reaches into another verdict, so more seeds may change it", out);
+    fputs("\nintervals: of means over seeds, by Student's t", out);
+    fputs(drawn ? "; * by bootstrap (2000 draws of the seeds)\n" : "\n", out);
+}
+
 static void print_claims(const struct oche_findings *findings, FILE *out)
 {
     const struct oche_study *study = findings->study;
     struct oche_table *table = oche_table_create(6);
-    bool unsure = false, drawn = false;
+    bool drawn = false;
 
     oche_table_cell(table, "claim");
     oche_table_cell(table, "published");
@@ -93,17 +119,11 @@ static void print_claims(const struct oche_findings *findings, FILE *out)
         oche_table_cell(table, "%s", oche_tolerance_words(study, claim).text);
         oche_table_cell(table, "%s%s", oche_finding_name(judged->finding),
                         judged->unsure ? "?" : "");
-        unsure |= judged->unsure;
         drawn |= judged->interval == OCHE_INTERVAL_BOOTSTRAP;
     }
     oche_table_print(table, out);
     oche_table_free(table);
-    fputs("\nintervals: of means over seeds, by Student's t", out);
-    if (drawn)
-        fputs("; * by bootstrap (2000 draws of the seeds)", out);
-    if (unsure)
-        fputs("; ?: it reaches into another verdict", out);
-    fputc('\n', out);
+    print_key(findings, drawn, out);
 }
 
 /* Returns the claim's explanation if the verdict needs one; else NULL. */

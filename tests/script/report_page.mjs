@@ -241,6 +241,8 @@ async function readsFigures(browser) {
   assert.match(await claim(3), /The paper's loss is by path\.[^]*not reproduced/);
   assert.match(await claim(5), /As for “Go-Back-N is down to 40 % at 0\.01 %”\./, 'said once');
   assert.match(await page.locator('.claims:visible tbody tr').nth(2).innerText(), /in shape\?/);
+  assert.match(await page.locator('.caption:visible', { hasText: 'In shape: ' }).innerText(),
+    /wider band.*\?: the interval reaches into another verdict/);
   assert.match(await claim(3), /\bnever\b[^]*not reproduced/);
   assert.match(await claim(5), /–[^]*no data/);
   const readings = page.getByRole('region', { name: 'Other readings' }).filter({ visible: true });

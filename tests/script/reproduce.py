@@ -167,6 +167,13 @@ def test_a_paper(work):
     check("  more than all of it at 1 % (not reproduced)\n    EXPLAINED\n" in said, said)
     check("  3 reproduced, 0 in shape, 1 not reproduced\n" in said, said)
     check("in all: 6 reproduced, 0 in shape, 2 not reproduced\n" in said, said)
+    # Each table says how to read its verdicts.
+    tables = re.split(r"^p/\w+: ", said, flags=re.M)[1:]
+    check(len(tables) == 2, said)
+    for table in tables:
+        check("in shape, beyond it but within the wider band\n" in table, table)
+        check(("; ?: the interval reaches into another verdict" in table) ==
+              bool(re.search(r"(reproduced|in shape)\?$", table, re.M)), table)
     check("claims and tolerances: not committed\n" in said, said)
     check("also measured: a NAK a second" in said, said)
     check(said.startswith("p: A paper\n2 figures, 26 runs for 52 points, as figures share them\n"),

@@ -18,9 +18,12 @@ const VERDICTS = {
 const verdictOf = (claim) => VERDICTS[claim.verdict]
   ?? { sign: '?', name: claim.verdict || 'no verdict', kind: 'none' };
 
+const UNSURE = 'The interval reaches into another verdict, so more seeds may change it.';
+const IN_SHAPE = 'In shape: beyond the tolerance, but within the wider band (“shape”).';
+
 function chip(verdict, unsure) {
   return h('span', { class: `verdict ${verdict.kind}`,
-    title: unsure ? 'The interval reaches into another verdict.' : null },
+    title: unsure ? UNSURE : null },
   h('span', { class: 'sign', 'aria-hidden': 'true' }, verdict.sign),
   verdict.name + (unsure ? '?' : ''));
 }
@@ -99,8 +102,8 @@ function claimTable(claims) {
       cell(2, measured(claim)),
       cell(3, claim.tolerance || '–'),
       cell(4, chip(verdictOf(claim), claim.unsure)))))),
-  claims.some(({ unsure }) => unsure) && h('p', { class: 'caption' },
-    '?: the interval reaches into another verdict.'));
+  claims.length > 0 && h('p', { class: 'caption' },
+    claims.some(({ unsure }) => unsure) ? `${IN_SHAPE} ?: ${UNSURE.toLowerCase()}` : IN_SHAPE));
 }
 
 // The claims under other readings of the paper: what the verdict would be, one column a reading.
