@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-ENDS = (".c", ".h", ".py", ".sh", ".yaml", ".md", ".build", ".txt", ".js", ".mjs", ".1", ".sql")
+ENDS = (".c", ".h", ".py", ".sh", ".yaml", ".md", ".build", ".txt", ".js", ".mjs", ".1", ".5",
+        ".sql")
 NOT_READ = {".git", "node_modules", "notes", "__pycache__"}
 NOT_CHECKED = {os.path.join("tests", "script", "citations.py")}
 ELSEWHERE = re.compile(

@@ -19,7 +19,7 @@ OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUIL
 SANITIZED = os.environ["SANITIZED"]
 failures = []
 MANUAL = ("oche.1", "oche-buffers.1", "oche-fluid.1", "oche-report.1", "oche-reproduce.1",
-          "oche-run.1", "oche-sweep.1", "oche-wire.1")
+          "oche-run.1", "oche-scenario.5", "oche-sweep.1", "oche-wire.1")
 
 
 def check(truth, *what):
@@ -92,6 +92,26 @@ def test_sweep_page(work):
     check(shape(said) == shape(table), "docs/sweep.md shows", table, "not", said)
 
 
+def test_manual_of_scenarios():
+    """oche-scenario(5) has the sections that the program has, every topology, and the units; its
+    example is that of docs/scenario.md, which runs."""
+    page = read("docs", "oche-scenario.5").replace("\\-", "-")
+    shown = run([OCHE, "run", "--show-defaults"])
+    parts = dict(re.findall(r"^\.SH (\w+)\n((?:(?!\.SH ).*\n)*)", page, re.M))
+    sections = set(re.findall(r"^([a-z_]+): ", shown, re.M))
+    told = re.findall(r"^\.TP\n\.B (\S+)$", parts["SECTIONS"], re.M)
+    check(len(told) > 10 and set(told) == sections, "sections:", sections ^ set(told))
+    units = set(re.findall(r"^    \S+ +([a-z]+) +default ", shown, re.M))
+    told = set(re.findall(r"^\.TP\n\.B (\S+)$", parts["VALUES"], re.M))
+    check(told == units, "units:", told ^ units)
+    topology = shown.split("\ntopology: ")[1].split("\nroutes: ")[0]
+    variants = re.findall(r"^  type: (\w+)", topology, re.M)
+    check(len(variants) > 5 and set(variants) <= set(re.findall(r"\w+", parts["SECTIONS"])),
+          "topologies", variants)
+    guide = re.search(r"^```yaml\n(.*?)^```$", read("docs", "scenario.md"), re.M | re.S).group(1)
+    check(f".nf\n{guide}.fi\n" in page, "the example of oche-scenario(5) is not the guide's")
+
+
 def test_manual():
     for command in ("report", "reproduce", "run", "sweep", "wire"):
         usage = run([OCHE, command, "--help"])
@@ -106,6 +126,7 @@ def test_manual():
     listed = set(re.findall(r"^  ([a-z]+) ", run([OCHE, "--help"]), re.M))
     check(listed == set(re.findall(r"^\.BR ([a-z]+)$", read("docs", "oche.1"), re.M)),
           "commands of oche.1", listed)
+    test_manual_of_scenarios()
     if shutil.which("groff"):
         for page in MANUAL:
             said = run(["groff", "-man", "-ww", "-z", "-Tutf8", os.path.join(SOURCE, "docs", page)])
@@ -240,7 +261,7 @@ def test_install(work):
         return ours[0] if ours else "/nothing"
     check(run([only("/bin/oche"), "--version"]).startswith("oche "), "the installed program")
     for page in MANUAL:
-        only("/man1/" + page)
+        only(f"/man{page[-1]}/{page}")
     run([only("/bin/oche"), "run", only("/scenarios/headroom.yaml"), "--quiet", "--out",
          os.path.join(work, "out")])
     # It finds the page of its reports, if it was built with one.
