@@ -272,6 +272,8 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
         oche_scenario_place(scenario, error.text, &place);
         if (twin == TWIN_NONE)
             fine = refuse(verdict, place.text);
+        if (strstr(place.text, "to take the same way") && swarm_ways_are_single(&scenario->config))
+            swarm_finding(verdict, "symmetry", "there is but one way: %s", place.text);
     } else if (twin == TWIN_NONE && oche_world_flows(run.world)->count > MOST_FLOWS) {
         verdict->kind = SWARM_LONG;
         verdict->stopped = scenario->config.run.duration / 4 + 1;

@@ -86,6 +86,9 @@ struct swarm_run {
     char broken[256]; /* how; "": none was */
 };
 
+/* ways.c: true if there is one way between any two hosts. */
+bool swarm_ways_are_single(const struct oche_world_config *config);
+
 /* sights.c: what a run saw. */
 uint32_t swarm_saw(const struct swarm_run *run);
 

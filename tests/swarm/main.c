@@ -169,6 +169,7 @@ static void run_seed(uint64_t seed, struct draw *draw)
 
     draft_draw(&shared->draft, draw);
     start_at_warmup(draw);
+    draft_meet(&shared->draft, draw);
     shared->twins = draw_twins(draw);
     uint64_t wanted = draft_find(&shared->draft, "", "duration")->value.u;
 

@@ -283,6 +283,11 @@ bool draft_wishes_param(const struct draw *draw, const struct draft_part *part,
     return false;
 }
 
+bool draft_fills_queues(const struct draw *draw)
+{
+    return draw->theme == PAUSED;
+}
+
 const char *draft_wished_file(const struct draw *draw)
 {
     return draw->theme == STUCK ? "ring.topology" : "";

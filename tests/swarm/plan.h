@@ -22,6 +22,11 @@ bool draft_wishes_param(const struct draw *draw, const struct draft_part *part,
                         const struct oche_param *param);
 bool draft_wishes_mechanism(const struct draw *draw, const char *name);
 
+/* True if the draw's theme is about ports that pause each other. */
+bool draft_fills_queues(const struct draw *draw);
+/* meet.c: makes values meet that chance seldom draws together. */
+void draft_meet(struct draft *draft, struct draw *draw);
+
 /* Returns the file of tests/swarm/files that the theme is about; "": it is about none. */
 const char *draft_wished_file(const struct draw *draw);
 

@@ -6,8 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct swarm_rule *const rules[] = {&swarm_order_rule, &swarm_sender_rule,
-                                                 &swarm_dcqcn_rule, &swarm_pfc_rule};
+#include "sim/world/internal.h"
+
+static const struct swarm_rule *const rules[] = {
+    &swarm_order_rule,  &swarm_sender_rule,     &swarm_dcqcn_rule, &swarm_pfc_rule,
+    &swarm_buffer_rule, &swarm_pause_time_rule, &swarm_loss_rule,  &swarm_feedback_rule,
+    &swarm_credit_rule, &swarm_nak_rule,
+};
 
 struct swarm_watch {
     struct swarm_run *run;
@@ -48,15 +53,50 @@ static void on_event(void *context, uint32_t node, const struct oche_trace_recor
             rules[i]->event(watch->states[i], node, record);
 }
 
+/* Packets of all links, in the order in which they are sent and arrive. */
+static void on_packet(void *context, uint32_t port, const struct oche_packet *packet,
+                      oche_time when, bool sent)
+{
+    struct swarm_watch *watch = context;
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(rules); i++) {
+        void (*look)(void *, uint32_t, const struct oche_packet *, oche_time) =
+            sent ? rules[i]->sent : rules[i]->arrived;
+
+        if (watch->states[i] != NULL && look != NULL)
+            look(watch->states[i], port, packet, when);
+    }
+}
+
+/* A port whose link may fail shows what it receives when it arrives, any other one when it leaves.
+ */
+static void tap_all(struct swarm_watch *watch, struct oche_network *network)
+{
+    network->tap = on_packet;
+    network->tap_context = watch;
+    for (uint32_t i = 0; i < network->port_count; i++) {
+        if (!(network->ports[i].flags & OCHE_PORT_FAILS))
+            network->extras[i].last_down = OCHE_NEVER;
+        network->ports[i].flags |= OCHE_PORT_SPECIAL | OCHE_PORT_FAILS;
+        network->extras[i].tap = true;
+    }
+}
+
 struct swarm_watch *swarm_watch_start(struct swarm_run *run)
 {
-    const struct oche_network *network = oche_world_network(run->world);
+    struct oche_network *network = &run->world->network;
     struct swarm_watch *watch = calloc(1, sizeof(*watch));
+    bool packets = false;
 
     OCHE_MUST(watch != NULL);
     watch->run = run;
-    for (size_t i = 0; i < OCHE_COUNT_OF(rules); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(rules); i++) {
         watch->states[i] = rules[i]->make(run);
+        packets |=
+            watch->states[i] != NULL && (rules[i]->sent != NULL || rules[i]->arrived != NULL);
+    }
+    if (packets)
+        tap_all(watch, network);
     for (uint32_t i = 0; i < network->node_count; i++) {
         network->nodes[i].trace.sink = on_event;
         network->nodes[i].trace.sink_context = watch;

@@ -18,11 +18,18 @@ void swarm_breaks(struct swarm_run *run, const char *rule, const char *format, .
 struct swarm_rule {
     void *(*make)(struct swarm_run *run);
     void (*event)(void *state, uint32_t node, const struct oche_trace_record *record);
+    /*
+     * A packet that port `port` (global number) has begun to send, or has received. May be NULL; a
+     * packet that is lost is dropped by the very next event.
+     */
+    void (*sent)(void *state, uint32_t port, const struct oche_packet *packet, oche_time now);
+    void (*arrived)(void *state, uint32_t port, const struct oche_packet *packet, oche_time now);
     void (*end)(void *state); /* at the end of the run; may be NULL */
     void (*free)(void *state);
 };
 extern const struct swarm_rule swarm_order_rule, swarm_sender_rule, swarm_dcqcn_rule,
-    swarm_pfc_rule;
+    swarm_pfc_rule, swarm_buffer_rule, swarm_pause_time_rule, swarm_loss_rule, swarm_feedback_rule,
+    swarm_credit_rule, swarm_nak_rule;
 
 /* Returns the connection of an event; UINT32_MAX: it is of none. */
 static inline uint32_t swarm_connection(const struct oche_trace_record *record, uint32_t count)
