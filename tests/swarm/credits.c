@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "core/wire/opcode.h"
 #include "fabric/ib_credits.h"
 #include "fabric/switch_state.h"
 #include "sim/world/internal.h"
@@ -68,7 +69,7 @@ static void told(struct credits *credits, uint32_t port, const struct oche_packe
                  oche_time now)
 {
     /* A list of senders makes the first packet of a message longer (congestion control dart). */
-    uint64_t list = 2 * credits->run->world->topology.host_count + 4;
+    uint64_t list = OCHE_GROUP_BYTES + 2 * credits->run->world->topology.host_count + 4;
     oche_time longest = oche_time_of_bytes(credits->frame_bytes + list,
                                            credits->run->world->network.extras[port].rate_bps);
     bool all = true;

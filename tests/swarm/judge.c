@@ -60,9 +60,22 @@ static bool refuse(struct swarm_verdict *verdict, const char *message)
     return false;
 }
 
+/* Likewise, of a scenario that reads well and makes no world. */
+static bool refuse_world(struct swarm_verdict *verdict, const struct oche_scenario *scenario,
+                         const struct oche_error *error)
+{
+    struct oche_error place = {""};
+
+    oche_scenario_place(scenario, error->text, &place);
+    refuse(verdict, place.text);
+    if (strstr(place.text, "to take the same way") && swarm_ways_are_single(&scenario->config))
+        swarm_finding(verdict, "symmetry", "there is but one way: %s", place.text);
+    return false;
+}
+
 uint64_t swarm_flows(const char *yaml, size_t bytes, struct swarm_verdict *verdict)
 {
-    struct oche_error error = {""}, place = {""};
+    struct oche_error error = {""};
     uint64_t count = SWARM_NO_FLOWS;
     struct oche_scenario *scenario = oche_scenario_parse(FILE_NAME, yaml, bytes, &error);
 
@@ -76,8 +89,7 @@ uint64_t swarm_flows(const char *yaml, size_t bytes, struct swarm_verdict *verdi
     if (world != NULL) {
         count = oche_world_flows(world)->count;
     } else {
-        oche_scenario_place(scenario, error.text, &place);
-        refuse(verdict, place.text);
+        refuse_world(verdict, scenario, &error);
     }
     oche_world_free(world);
     oche_scenario_close(scenario);
@@ -251,7 +263,7 @@ static bool judge_twin(struct swarm_run *run, enum swarm_twin twin, const struct
 static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct first *first,
                     struct swarm_verdict *verdict)
 {
-    struct oche_error error = {""}, place = {""};
+    struct oche_error error = {""};
     struct swarm_run run = {.broken = ""};
     struct swarm_watch *watch = NULL;
     struct oche_capture *capture = NULL;
@@ -269,11 +281,8 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
     run.scenario = scenario;
     run.world = oche_world_create(&scenario->config, &error);
     if (run.world == NULL) {
-        oche_scenario_place(scenario, error.text, &place);
         if (twin == TWIN_NONE)
-            fine = refuse(verdict, place.text);
-        if (strstr(place.text, "to take the same way") && swarm_ways_are_single(&scenario->config))
-            swarm_finding(verdict, "symmetry", "there is but one way: %s", place.text);
+            fine = refuse_world(verdict, scenario, &error);
     } else if (twin == TWIN_NONE && oche_world_flows(run.world)->count > MOST_FLOWS) {
         verdict->kind = SWARM_LONG;
         verdict->stopped = scenario->config.run.duration / 4 + 1;
