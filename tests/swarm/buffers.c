@@ -77,15 +77,15 @@ static bool store(const struct oche_switch *sw, uint64_t *used, struct ingress *
 
 static void settle(struct buffers *buffers, bool dropped)
 {
+    if (!buffers->waits)
+        return;
     uint32_t number = switch_of(buffers, buffers->port);
     const struct oche_switch *sw = world_of(buffers)->switches[number];
     struct ingress *in = &buffers->ingress[buffers->port * OCHE_CLASSES + buffers->cls];
     uint64_t headroom =
         oche_switch_headroom_bytes(sw, world_of(buffers)->network.ports[buffers->port].local);
-    struct ingress before = *in;
+    uint64_t above = in->above;
 
-    if (!buffers->waits)
-        return;
     buffers->waits = false;
     if (!(sw->lossless >> buffers->cls & 1)) {
         buffers->used[number] += dropped ? 0 : buffers->bytes;
@@ -99,8 +99,8 @@ static void settle(struct buffers *buffers, bool dropped)
                  "switch %u, port %u, class %u: %u bytes are %s; headroom has %llu of %llu, shared "
                  "part %llu of %llu",
                  number, buffers->port, buffers->cls, buffers->bytes,
-                 dropped ? "dropped" : "stored", U(before.above), U(headroom),
-                 U(buffers->used[number]), U(sw->buffer.size));
+                 dropped ? "dropped" : "stored", U(above), U(headroom), U(buffers->used[number]),
+                 U(sw->buffer.size));
 }
 
 /* A class resumes two frames below its threshold, and if the reserve and its headroom are free. */
@@ -210,7 +210,6 @@ static void *make_buffers(struct swarm_run *run)
 
     OCHE_MUST(buffers != NULL);
     buffers->run = run;
-    buffers->port = world->topology.nodes[world->topology.host_count].first_port;
     buffers->hysteresis = 2 * oche_world_packets(world->config).frame_bytes;
     buffers->ingress =
         calloc((size_t)world->network.port_count * OCHE_CLASSES, sizeof(*buffers->ingress));

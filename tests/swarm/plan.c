@@ -114,6 +114,7 @@ static const struct {
     {ONLY(DEFLECTED) | ONLY(CREDITS), "congestion_control",
      "|none|dcqcn|dart|ib_cc|rcp|timely|timely_patched|", 90},
     {ONLY(STUCK), "congestion_control", "|none|timely|dcqcn|timely_patched|", 60},
+    {ONLY(FAILING) | ONLY(CUT), "congestion_control", "|rogue|", 12},
     {ONLY(DEFLECTED), "workload", "|permutation|incast_groups|long_flows|", 70},
     {BUSY, "workload", "|incast|incast_groups|permutation|long_flows|transfers|", 70},
     {ONLY(DEFLECTED), "iofd", NULL, 95},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules that are judged while a world runs, from the trace of all nodes: what is allowed next
- * follows from what was seen, not from the state of the code that runs. One thread only.
+ * Rules that are judged while a world runs, from the trace of all nodes and the packets of
+ * all links: what is allowed next follows from what was seen, not from the state of the code that
+ * runs. One thread only.
  */
 #ifndef OCHE_TESTS_SWARM_WATCH_H
 #define OCHE_TESTS_SWARM_WATCH_H
