@@ -3,7 +3,7 @@
 # of the purpose alone (tools/install-deps).
 PREFIX ?= /usr/local
 
-.PHONY: all demo demo-wire check check-full bench bench-wire format install uninstall clean
+.PHONY: all demo demo-wire check check-full bench bench-wire format install uninstall dist deb clean
 
 all:
 	@tools/install-deps build page
@@ -49,6 +49,13 @@ format:
 install: all
 	@meson configure build -Dprefix="$(abspath $(PREFIX))"
 	@meson install -C build
+
+# A tarball that builds without git, node and npm; packages for Debian.
+dist: all
+	@tools/make-dist
+
+deb: all
+	@tools/make-deb
 
 # Removes what the last `make install` from this folder has installed.
 uninstall:
