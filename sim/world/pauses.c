@@ -102,7 +102,9 @@ bool oche_world_pauses_look(struct oche_world *world)
 
 void oche_world_pauses_finish(struct oche_world *world)
 {
-    take_notes(world);
+    /* The last look may have been just before this, and when it was depends on what is measured. */
+    if (take_notes(world) && !world->deadlock.found)
+        oche_world_deadlock_check(world);
     oche_pause_tree_end(world->pause_tree, world->network.now);
     give_notes(world, OCHE_NEVER);
     oche_pause_tree_finish(world->pause_tree);

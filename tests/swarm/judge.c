@@ -181,8 +181,9 @@ static void prepare(struct oche_world_config *config, enum swarm_twin twin)
 
 /* Results of the first run, which its twins are compared with. */
 struct first {
-    uint64_t most; /* events that it may have */
-    bool early;    /* it stopped before its duration was over */
+    uint64_t most;        /* events that it may have */
+    bool early;           /* it stopped before its duration was over */
+    oche_time deadlocked; /* when that was noticed; OCHE_NEVER: it was not */
     struct swarm_digest *digest;
     uint64_t rows;     /* of its time series, for each of which threads are started anew */
     uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
@@ -222,6 +223,19 @@ static bool all_ended(const struct swarm_run *run)
     return run->totals.flows_completed + run->totals.flows_failed == run->totals.flows;
 }
 
+static bool is_early(const struct swarm_run *run)
+{
+    return oche_world_network(run->world)->now < run->scenario->config.run.duration;
+}
+
+/* Returns when a deadlock was noticed, or OCHE_NEVER. */
+static oche_time deadlocked(const struct swarm_run *run)
+{
+    const struct oche_deadlock *deadlock = oche_world_deadlock(run->world);
+
+    return deadlock != NULL ? deadlock->noticed : OCHE_NEVER;
+}
+
 static bool judge_first(struct swarm_run *run, struct first *first, struct swarm_verdict *verdict)
 {
     verdict->hops = run->totals.hops;
@@ -232,7 +246,8 @@ static bool judge_first(struct swarm_run *run, struct first *first, struct swarm
         verdict->mechanisms |= (uint32_t)run->totals.has_mechanism[i] << i;
     if (oche_world_series_count(run->world) > 0)
         first->rows = oche_world_series(run->world, 0).count;
-    first->early = oche_world_network(run->world)->now < run->scenario->config.run.duration;
+    first->early = is_early(run);
+    first->deadlocked = deadlocked(run);
     first->digest = swarm_digest_take(run);
     first->arrived = verdict->done ? NULL : swarm_note_arrived(run);
     const char *strange = swarm_digest_strange(first->digest);
@@ -242,14 +257,35 @@ static bool judge_first(struct swarm_run *run, struct first *first, struct swarm
     return swarm_rules(run, verdict);
 }
 
+/*
+ * A deadlock lasts, so both tell it, even if one of them stops for it earlier; unless links that
+ * fail later discard what waits in it, or flows that have all ended end a run before it.
+ */
+static bool tells_the_same(const struct swarm_run *run, const struct first *first,
+                           struct swarm_verdict *verdict)
+{
+    const struct oche_world_config *config = oche_world_config(run->world);
+    oche_time here = deadlocked(run), there = first->deadlocked;
+    bool ended = here == OCHE_NEVER ? is_early(run) : first->early;
+
+    if ((here == OCHE_NEVER) == (there == OCHE_NEVER) || ended)
+        return true;
+    for (uint32_t i = 0; i < config->failure_count; i++)
+        if (config->failures[i].at >= oche_time_min(here, there))
+            return true;
+    return swarm_finding(verdict, "unmeasured", "a deadlock at %llu ps, which the %s does not tell",
+                         (unsigned long long)oche_time_min(here, there),
+                         here == OCHE_NEVER ? "twin" : "run itself");
+}
+
 static bool judge_twin(struct swarm_run *run, enum swarm_twin twin, const struct first *first,
                        struct swarm_verdict *verdict)
 {
     if (twin == TWIN_LONGER)
         return swarm_comes_on(run, first->arrived, verdict);
     /* Windows end where measures are taken, and runs that stop early stop at windows' ends. */
-    if (twin == TWIN_UNMEASURED && first->early)
-        return true;
+    if (twin == TWIN_UNMEASURED && (first->early || is_early(run)))
+        return tells_the_same(run, first, verdict);
     struct swarm_digest *digest = swarm_digest_take(run);
     bool same = swarm_digest_same(first->digest, digest, verdict);
 

@@ -160,6 +160,7 @@ static void send_other(struct oche_xpass *xpass, oche_time now, struct oche_pack
     struct oche_xpass_item item = oche_xpass_take(&xpass->others);
 
     fill(xpass, &item, packet);
+    xpass->stats.naks_sent += item.kind == OCHE_XPASS_NACK;
     if (item.kind != OCHE_XPASS_DATA)
         return;
     xpass->stats.data_packets_sent++;

@@ -192,7 +192,6 @@ static void find_gap(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_
         return;
     receiver->gap = true;
     receiver->nacked_at = now;
-    xpass->stats.naks_sent++;
     oche_xpass_put(xpass, &xpass->others, end,
                    (struct oche_xpass_item){.kind = OCHE_XPASS_NACK, .place = receiver->next});
 }
