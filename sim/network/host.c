@@ -219,8 +219,10 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
     /* A queue pair that failed in transmit makes the next one ready: that waits for no port. */
     if (port->busy_until >= now &&
         (wake < port->busy_until || (wake <= now && port->busy_until > now))) {
-        oche_network_want_done(shard, port);
         wake = endpoint->next_timer(state);
+        /* A timer that is due comes first: a free port would be done again and again. */
+        if (port->busy_until > now || wake > now)
+            oche_network_want_done(shard, port);
     }
     if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS))
         wake = oche_time_min(wake, oche_host_credits_next(host));
