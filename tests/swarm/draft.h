@@ -44,7 +44,7 @@ struct draft_wish {
     const struct oche_param *param; /* NULL: none in particular */
 };
 
-#define DRAFT_MOST_WISHES 6
+#define DRAFT_MOST_WISHES 8
 
 /* What a draw knows: names of the network that has been drawn, for texts and host numbers. */
 struct draw {
@@ -54,6 +54,7 @@ struct draw {
     unsigned theme;                /* plan.c: 0 is none */
     struct draft_wish wishes[DRAFT_MOST_WISHES];
     uint32_t wish_count;
+    uint32_t entry; /* of a list: which is being drawn */
 };
 
 /* The table of a part's parameters; its name, as messages and reports have it. */

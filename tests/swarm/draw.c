@@ -53,6 +53,8 @@ static uint64_t draw_whole(const struct draft_part *part, const struct oche_para
         return 0;
     if (param->maximum.u == OCHE_NEVER && limits.percent < 100 && draw_one_in(draw, 6))
         return OCHE_NEVER;
+    if (param->automatic && draw_one_in(draw, 8))
+        return OCHE_NEVER;
     if (limits.percent < 100 && draw_one_in(draw, 24))
         return clip(param, (uint64_t)(draw_one_in(draw, 2) ? limits.least : limits.most));
     /* Messages of a few bytes are a world of their own; most are to meet each other. */
@@ -251,16 +253,28 @@ static bool has_mechanism(struct draft *draft, const struct oche_section *sectio
     return needed != NULL && strcmp(needed, section->name) == 0;
 }
 
+/* At least one for each variant that is wished for. */
+static uint64_t least_entries(const struct draw *draw, const struct oche_section *section,
+                              uint64_t count)
+{
+    uint32_t wished = draft_variants_wished(draw, section);
+
+    return count < wished ? wished : count;
+}
+
 static uint64_t entries(struct draft *draft, const struct oche_section *section, struct draw *draw)
 {
     if (section->name[0] == '\0')
         return 1;
+    if (draft_shuns(draw, section->name))
+        return 0;
     if (section->list && section->optional)
         return draw_one_in(draw, 3) || draft_wishes_section(draw, section)
                    ? 1 + draw_below(draw, MOST_FAILURES)
                    : 0;
     if (section->list)
-        return draw_one_in(draw, 2) ? 1 : 1 + draw_below(draw, MOST_WORKLOAD);
+        return least_entries(draw, section,
+                             draw_one_in(draw, 2) ? 1 : 1 + draw_below(draw, MOST_WORKLOAD));
     if (!section->list && draft_wishes_section(draw, section))
         return 1;
     if (oche_switch_mechanism_find(section->name) != NULL)
@@ -281,7 +295,8 @@ void draft_draw(struct draft *draft, struct draw *draw)
             draw_network(draft, section, draw);
             continue;
         }
-        for (uint64_t n = entries(draft, section, draw); n > 0; n--)
+        draw->entry = 0;
+        for (uint64_t n = entries(draft, section, draw); n > 0; n--, draw->entry++)
             add(draft, section, draw);
     }
 }
@@ -294,10 +309,14 @@ static bool redraw(struct draft *draft, uint32_t number, struct draw *draw)
 
     if (strcmp(section->name, "topology") == 0)
         return false; /* others know its names */
-    if (section->optional || oche_switch_mechanism_find(section->name) != NULL)
+    if (section->optional || oche_switch_mechanism_find(section->name) != NULL) {
         draft_remove_part(draft, number);
-    else
-        draw_part(&draft->parts[number], section, draw);
+        return true;
+    }
+    for (draw->entry = 0; draw->entry < number; draw->entry++)
+        if (draft->parts[number - draw->entry - 1].section != section)
+            break;
+    draw_part(&draft->parts[number], section, draw);
     return true;
 }
 
@@ -341,8 +360,8 @@ static bool take_advice(struct draft_value *value, const char *refusal, struct d
     return true;
 }
 
-static bool mend_value(struct draft_part *part, const char *key, const char *refusal,
-                       struct draw *draw)
+static bool mend_value(struct draft *draft, struct draft_part *part, const char *key,
+                       const char *refusal, struct draw *draw)
 {
     const struct oche_param *param = oche_param_find(draft_table(part), key);
     uint32_t number = 0;
@@ -353,9 +372,14 @@ static bool mend_value(struct draft_part *part, const char *key, const char *ref
         number++;
     if (number == DRAFT_MOST_VALUES)
         return false;
+    if (draft_take_other(draft, part, param, refusal, draw))
+        return true;
     if (number < part->value_count && take_advice(&part->values[number], refusal, draw))
         return true;
-    if (number < part->value_count && !draft_is_needed(part, param) && draw_one_in(draw, 2)) {
+    bool wished = draft_wishes_param(draw, part, param);
+
+    if (number < part->value_count && !draft_is_needed(part, param) &&
+        draw_one_in(draw, wished ? 8 : 2)) {
         draft_remove_value(part, number);
         return true;
     }
@@ -385,7 +409,9 @@ static bool mend_file(struct draft *draft, const char *refusal, struct draw *dra
                 continue;
             if (draft_is_needed(part, part->values[k].param))
                 return redraw(draft, i, draw);
-            draft_remove_value(part, k);
+            if (!draft_wishes_param(draw, part, part->values[k].param) || draw_one_in(draw, 8) ||
+                !draft_draw_value(&part->values[k], part, part->values[k].param, draw))
+                draft_remove_value(part, k);
             return true;
         }
     }
@@ -432,18 +458,19 @@ bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
     for (uint32_t i = 0; i < draft->part_count; i++) {
         struct draft_part *part = &draft->parts[i];
 
-        if (part->section->name[0] == '\0' && key == NULL && mend_value(part, path, refusal, draw))
+        if (part->section->name[0] == '\0' && key == NULL &&
+            mend_value(draft, part, path, refusal, draw))
             return true;
         if (strcmp(part->section->name, path) != 0 || entry-- > 0)
             continue;
-        return key != NULL ? mend_value(part, key, refusal, draw) : redraw(draft, i, draw);
+        return key != NULL ? mend_value(draft, part, key, refusal, draw) : redraw(draft, i, draw);
     }
     /* It is about a default of a section that is not given. */
     for (size_t i = 0; key != NULL && i < draw->schema->section_count; i++)
         if (strcmp(draw->schema->sections[i].name, path) == 0) {
             struct draft_part *part = add(draft, &draw->schema->sections[i], draw);
 
-            return part != NULL && mend_value(part, key, refusal, draw);
+            return part != NULL && mend_value(draft, part, key, refusal, draw);
         }
     return false;
 }

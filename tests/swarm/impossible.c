@@ -23,10 +23,14 @@ static const struct {
     const char *some, *others, *why;
 } pairs[] = {
     {"|topology=star|topology=dumbbell|topology=parking_lot|", "|saw=deflections|", one_way},
-    {"|topology=star|topology=clos|topology=fat_tree|topology=from_file|", "|routes.file|", names},
+    {"|topology=star|topology=from_file|", "|routes.file|", names},
     {"|switch.pfc|", "|saw=pauses|saw=deadlock|", "without PFC no PAUSEs"},
     {"|topology=star|", "|saw=deadlock|", "one switch does not wait for itself"},
-    {"|saw=deadlock|", "|saw=every_flow_end|", "flows that wait in it have not ended"},
+    {"|congestion_control=expresspass|mechanism=credit_shaper|", "|saw=pauses|saw=deadlock|",
+     "its classes are lossy"},
+    {"|congestion_control=expresspass|mechanism=credit_shaper|", "|saw=failed_flows|",
+     "its senders ask for ever"},
+    {"|switch.port_buffer|", "|saw=pauses|saw=deadlock|", "it needs lossy classes, and all are"},
     {"|switch.ecn|", "|saw=marks|saw=cnps|", "switches do not mark"},
     {"|switch.ecn|",
      "|congestion_control=dcqcn|congestion_control=dart|congestion_control=ib_cc|"
@@ -73,7 +77,7 @@ static const struct {
      "congestion_control=tcp|",
      one_scheme},
     {"|twin=longer|", "|saw=every_flow_end|", "it goes on where flows have not ended"},
-    {"|saw=pauses|", "|saw=waits_for_credit|mechanism=ib_credits|",
+    {"|saw=pauses|saw=deadlock|", "|saw=waits_for_credit|mechanism=ib_credits|",
      "link credits take the place of PFC"},
 };
 

@@ -165,7 +165,8 @@ static void run_seed(uint64_t seed, struct draw *draw)
 
     draw->random = oche_random_stream(seed, "swarm", 0);
     draft_plan(draw, seed);
-    uint64_t most = (uint64_t)draw_scale(draw, LEAST_EVENTS, MOST_EVENTS);
+    uint64_t most = (uint64_t)draw_scale(
+        draw, draft_takes_time(draw) ? MOST_EVENTS / 2 : LEAST_EVENTS, MOST_EVENTS);
 
     draft_draw(&shared->draft, draw);
     start_at_warmup(draw);
@@ -179,8 +180,8 @@ static void run_seed(uint64_t seed, struct draw *draw)
             swarm_judge(yaml, draft_write(&shared->draft, yaml), shared->twins, most, verdict)) {
             shared->worlds++;
             if (getenv("SWARM_DEBUG") != NULL)
-                fprintf(stderr, "seed %llu: %llu hops, %llu us, saw %x\n", (unsigned long long)seed,
-                        (unsigned long long)verdict->hops,
+                fprintf(stderr, "%sseed %llu: %llu hops, %llu us, saw %x\n", yaml,
+                        (unsigned long long)seed, (unsigned long long)verdict->hops,
                         (unsigned long long)(draft_find(&shared->draft, "", "duration")->value.u /
                                              OCHE_US),
                         verdict->saw);

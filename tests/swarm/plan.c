@@ -5,27 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/swarm/coverage.h"
+
 #define US ((double)OCHE_US)
 #define MS ((double)OCHE_MS)
 
-/* What is to happen. */
-enum theme {
-    CALM, /* whatever chance brings: most worlds without a theme are idle */
-    CROWDED,
-    PAUSED,
-    MARKED,
-    LOSSY,
-    DEFLECTED,
-    CREDITS,
-    FAILING,
-    STUCK, /* a ring of switches that wait for each other */
-    CUT,   /* links fail while packets cross them */
-    THEMES
-};
-
 #define ONLY(theme) (1U << (theme))
 #define BUSY        (((1U << THEMES) - 1) & ~ONLY(CALM))
-#define PFC         (ONLY(PAUSED) | ONLY(STUCK))
+#define RING        (ONLY(STUCK) | ONLY(GIVEN_UP))
+#define WAITING     (RING | ONLY(DETOURED) | ONLY(LOOPED))
+#define TREES       (ONLY(DETOURED) | ONLY(LOOPED))
+#define PFC         (ONLY(PAUSED) | WAITING)
+#define AROUND      (ONLY(DEFLECTED) | ONLY(ASTRAY))
+#define QUIET       (WAITING | ONLY(LOST))
+#define TRIES       (ONLY(FAILING) | ONLY(LOST) | ONLY(GIVEN_UP))
 
 /*
  * Limits under themes; a choice or truth value is drawn from least to most. The first row
@@ -40,9 +33,24 @@ static const struct {
 } rows[] = {
     {BUSY, "", "duration", .least = 300 * US, .most = 50 * MS, .percent = 100},
     {BUSY, "", "warmup", .least = 0, .most = 30 * US, .percent = 12},
-    {ONLY(DEFLECTED), "topology", "hosts_per_leaf", .least = 3, .most = 4, .percent = 100},
-    {ONLY(DEFLECTED), "topology", "leaves", .least = 2, .most = 4, .percent = 100},
-    {ONLY(DEFLECTED), "topology", "spines", .least = 2, .most = 3, .percent = 100},
+    {AROUND, "topology", "hosts_per_leaf", .least = 3, .most = 4, .percent = 100},
+    {AROUND, "topology", "leaves", .least = 2, .most = 4, .percent = 100},
+    {AROUND, "topology", "spines", .least = 2, .most = 3, .percent = 100},
+    {ONLY(DETOURED), "topology", "leaves", .least = 4, .most = 4, .percent = 100},
+    {ONLY(DETOURED), "topology", "hosts_per_leaf", .least = 1, .most = 1, .percent = 100},
+    {TREES, "topology", "host_rate", .least = 5e10, .most = 2e11, .percent = 100},
+    {TREES, "topology", NULL, OCHE_UNIT_BPS, .least = 5e9, .most = 2e10, .percent = 100},
+    {ONLY(DETOURED), "topology", "spines", .least = 2, .most = 2, .percent = 100},
+    {ONLY(DETOURED), "topology", "pods", .least = 4, .most = 4, .percent = 100},
+    {ONLY(DETOURED), "topology", "tors_per_pod", .least = 1, .most = 1, .percent = 100},
+    {ONLY(DETOURED), "topology", "hosts_per_tor", .least = 1, .most = 1, .percent = 100},
+    {ONLY(DETOURED), "topology", "uplinks_per_tor", .least = 1, .most = 1, .percent = 100},
+    {ONLY(DETOURED), "topology", "aggs_per_pod", .least = 1, .most = 1, .percent = 100},
+    {ONLY(DETOURED), "topology", "uplinks_per_agg", .least = 2, .most = 2, .percent = 100},
+    {ONLY(DETOURED), "topology", "cores", .least = 2, .most = 2, .percent = 100},
+    {BUSY, "topology", "pods", .least = 2, .most = 3, .percent = 100},
+    {BUSY, "topology", "tors_per_pod", .least = 1, .most = 3, .percent = 100},
+    {BUSY, "topology", "hosts_per_tor", .least = 1, .most = 3, .percent = 100},
     {BUSY, "topology", "k", .least = 4, .most = 4, .percent = 100},
     {BUSY, "topology", "hosts", .least = 3, .most = 8, .percent = 100},
     {BUSY, "topology", "oversubscription", .least = 0, .most = 0, .percent = 100},
@@ -54,14 +62,25 @@ static const struct {
     {BUSY, "topology", NULL, OCHE_UNIT_TIME, .least = 5e3, .most = 3 * US, .percent = 20},
     {BUSY & ~ONLY(CUT), "routes", "reroute", .least = 0, .most = 500 * US, .percent = 10},
     {ONLY(CUT), "routes", "reroute", .least = 0, .most = 100 * US, .percent = 80},
-    {ONLY(STUCK), "workload", "bytes", .least = 1e5, .most = 1e6, .percent = 100},
-    {ONLY(STUCK), "workload", "pattern", .least = 1, .most = 1, .percent = 100},
-    {ONLY(STUCK), "workload", "shift", .least = 2, .most = 2, .percent = 100},
+    {ONLY(DETOURED), "iofd", "lanes", .least = 2, .most = 2, .percent = 90},
+    {ONLY(DETOURED), "iofd", "threshold", .least = 0, .most = 2e3, .percent = 100},
+    {ONLY(DETOURED), "iofd", "short_message", .least = 5e4, .most = 1e6, .percent = 100},
+    {ONLY(DETOURED), "workload", "bytes", .least = 3e4, .most = 3e5, .percent = 100},
+    {WAITING, "workload", "bytes", .least = 1e5, .most = 1e6, .percent = 100},
+    {RING, "workload", "pattern", .least = 1, .most = 1, .percent = 100},
+    {ONLY(LOOPED), "workload", "pattern", .least = 1, .most = 1, .percent = 60},
+    {ONLY(DETOURED), "workload", "pattern", .least = 1, .most = 1, .percent = 100},
+    {ONLY(DETOURED), "workload", "shift", .least = 1, .most = 1, .percent = 100},
+    {RING, "workload", "shift", .least = 2, .most = 2, .percent = 100},
+    {ONLY(LOST), "workload", "bytes", .least = 2e4, .most = 4e5, .percent = 100},
     {BUSY, "workload", "bytes", .least = 2e3, .most = 6e4, .percent = 100},
     {BUSY, "workload", "start", .least = 0, .most = 5 * US, .percent = 15},
     {BUSY, "workload", "jitter", .least = 0, .most = 2 * US, .percent = 20},
     {BUSY, "workload", "stagger", .least = 0, .most = 2 * US, .percent = 20},
     {BUSY, "workload", "spread", .least = 0, .most = 3 * US, .percent = 100},
+    {QUIET, "workload", "load", .least = 0.1, .most = 1, .percent = 100},
+    {QUIET, "workload", "messages", .least = 1, .most = 3, .percent = 90},
+    {QUIET, "workload", "stop", .least = 3 * US, .most = 30 * US, .percent = 90},
     {BUSY, "workload", "load", .least = 0.8, .most = 8, .percent = 100},
     {BUSY, "workload", "messages", .least = 0, .most = 4, .percent = 80},
     {BUSY, "workload", "degree", .least = 2, .most = 8, .percent = 100},
@@ -71,30 +90,50 @@ static const struct {
     {BUSY, "workload", "outstanding", .least = 1, .most = 6, .percent = 50},
     {BUSY, "host", "window", .least = 0, .most = 200, .percent = 12},
     {BUSY, "host", "feedback_jitter", .least = 0, .most = 10 * US, .percent = 10},
+    {ONLY(ASTRAY), "host", "retry_count", .least = 0, .most = 0, .percent = 100},
+    {ONLY(ASTRAY), "host", "ack_timeout", .least = 2 * US, .most = 20 * US, .percent = 100},
+    {ONLY(LOST) | ONLY(GIVEN_UP), "host", "retry_count", .least = 0, .most = 1, .percent = 100},
+    {ONLY(GIVEN_UP) | ONLY(ASTRAY), "host", "timeouts", .least = 0, .most = 0, .percent = 100},
     {ONLY(FAILING), "host", "retry_count", .least = 0, .most = 3, .percent = 100},
+    {ONLY(LOST) | ONLY(GIVEN_UP), "host", "ack_timeout", .least = 5 * US, .most = 30 * US,
+     .percent = 100},
     {ONLY(FAILING), "host", "ack_timeout", .least = 5 * US, .most = 60 * US, .percent = 100},
     {BUSY, "host", "ack_timeout", .least = 20 * US, .most = 500 * US, .percent = 60},
     {ONLY(STUCK), "host", "ack_timeout", .least = 200 * US, .most = 2 * MS, .percent = 60},
     {ONLY(LOSSY), "switch", "pfc", .least = 0, .most = 0, .percent = 70},
     {ONLY(LOSSY), "switch", "buffer", .least = 5e3, .most = 5e4, .percent = 80},
     {PFC, "switch", "pfc", .least = 0, .most = 1, .percent = 6},
-    {ONLY(STUCK), "switch", "threshold", .least = 1, .most = 1, .percent = 97},
-    {ONLY(STUCK), "switch", "xoff", .least = 1e3, .most = 5e3, .percent = 97},
+    {WAITING, "switch", "threshold", .least = 1, .most = 1, .percent = 97},
+    {WAITING, "switch", "xoff", .least = 1e3, .most = 5e3, .percent = 97},
     {PFC, "switch", "threshold", .least = 1, .most = 1, .percent = 75},
     {PFC, "switch", "xoff", .least = 1e3, .most = 1.2e4, .percent = 90},
     {PFC, "switch", "buffer", .least = 5e4, .most = 4e5, .percent = 20},
     {PFC, "switch", "headroom", .least = 0, .most = 5e4, .percent = 10},
     {ONLY(CREDITS), "switch", "buffer", .least = 1e5, .most = 1e6, .percent = 20},
+    {WAITING, "switch", "kmax", .least = 4e3, .most = 5e4, .percent = 70},
     {BUSY, "switch", "kmin", .least = 0, .most = 4e3, .percent = 60},
     {BUSY, "switch", "kmax", .least = 4e3, .most = 2e4, .percent = 75},
     {BUSY, "switch", "pmax", .least = 0.02, .most = 1, .percent = 75},
     {ONLY(MARKED), "switch", "ecn", .least = 1, .most = 1, .percent = 10},
+    {ONLY(LOST), "loss", "port", .least = 1, .most = 0},
+    {ONLY(LOST), "loss", "pattern", .least = 1, .most = 0},
+    {ONLY(LOST), "loss", "probability", .least = 0.7, .most = 1, .percent = 100},
     {ONLY(FAILING), "loss", "probability", .least = 0.02, .most = 0.6, .percent = 90},
     {ONLY(LOSSY), "loss", "probability", .least = 1e-3, .most = 0.1, .percent = 80},
+    {WAITING, "failures", "at", .least = 20 * US, .most = 2 * MS, .percent = 95},
     {ONLY(CUT), "failures", "at", .least = US, .most = 40 * US, .percent = 100},
     {ONLY(CUT), "failures", "until", .least = 30 * US, .most = MS, .percent = 60},
-    {ONLY(DEFLECTED), "iofd", "threshold", .least = 0, .most = 4e3, .percent = 100},
-    {ONLY(DEFLECTED), "iofd", "short_message", .least = 100, .most = 2e4, .percent = 50},
+    {TRIES, "congestion_control", "rto_min", .least = 2 * US, .most = 40 * US, .percent = 100},
+    {TRIES, "congestion_control", "rto_initial", .least = 2 * US, .most = 40 * US, .percent = 100},
+    {TRIES, "congestion_control", "ack_delay", .least = 0, .most = US, .percent = 100},
+    {TRIES, "congestion_control", "rto", .least = 5 * US, .most = 50 * US, .percent = 100},
+    {TRIES, "congestion_control", "stop_timeout", .least = 5 * US, .most = 50 * US, .percent = 100},
+    {TRIES, "congestion_control", "retries", .least = 0, .most = 1, .percent = 100},
+    {BUSY, "congestion_control", "os_overhead", .least = 0, .most = 20 * US, .percent = 60},
+    {PFC, "congestion_control", "lossless", .least = 1, .most = 1, .percent = 80},
+    {PFC, "congestion_control", "initial_window", .least = 10, .most = 200, .percent = 60},
+    {BUSY & ~ONLY(DETOURED), "iofd", "threshold", .least = 0, .most = 4e3, .percent = 100},
+    {BUSY & ~ONLY(DETOURED), "iofd", "short_message", .least = 100, .most = 2e4, .percent = 50},
     {ONLY(CREDITS), "ib_credits", "buffer", .least = 2e3, .most = 2e4, .percent = 100},
 };
 
@@ -107,33 +146,52 @@ static const struct {
     const char *section, *variants; /* between bars; NULL: an entry of the section */
     unsigned percent;
 } picks[] = {
-    {ONLY(DEFLECTED), "topology", "|leaf_spine|clos|fat_tree|", 95},
-    {ONLY(STUCK), "topology", "|from_file|", 95},
-    {ONLY(STUCK), "workload", "|permutation|", 85},
+    {AROUND, "topology", "|leaf_spine|clos|fat_tree|", 95},
+    {RING, "topology", "|from_file|", 95},
+    {ONLY(DETOURED), "topology", "|leaf_spine|clos|fat_tree|", 100},
+    {ONLY(LOOPED), "topology", "|dumbbell|parking_lot|", 100},
+    {RING, "workload", "|permutation|", 85},
+    {ONLY(LOOPED) | ONLY(DETOURED), "workload", "|permutation|", 75},
     {ONLY(MARKED), "congestion_control", "|dcqcn|ib_cc|dctcp|dart|", 85},
-    {ONLY(DEFLECTED) | ONLY(CREDITS), "congestion_control",
+    {AROUND | ONLY(CREDITS), "congestion_control",
      "|none|dcqcn|dart|ib_cc|rcp|timely|timely_patched|", 90},
-    {ONLY(STUCK), "congestion_control", "|none|timely|dcqcn|timely_patched|", 60},
+    {WAITING, "congestion_control", "|none|timely|dcqcn|timely_patched|", 60},
     {ONLY(FAILING) | ONLY(CUT), "congestion_control", "|rogue|", 12},
-    {ONLY(DEFLECTED), "workload", "|permutation|incast_groups|long_flows|", 70},
+    {AROUND, "workload", "|permutation|incast_groups|long_flows|", 70},
     {BUSY, "workload", "|incast|incast_groups|permutation|long_flows|transfers|", 70},
-    {ONLY(DEFLECTED), "iofd", NULL, 95},
+    {PFC | ONLY(MARKED) | AROUND | ONLY(CREDITS), "switch", NULL, 100},
+    {TRIES | ONLY(ASTRAY), "host", NULL, 100},
+    {AROUND, "iofd", NULL, 95},
     {ONLY(CREDITS), "ib_credits", NULL, 95},
     {ONLY(LOSSY), "loss", NULL, 60},
     {ONLY(FAILING), "loss", NULL, 95},
+    {ONLY(LOST), "loss", NULL, 100},
     {ONLY(CUT), "failures", NULL, 100},
+};
+
+/* Sections and mechanisms that a theme leaves out so often, unless they are wished for. */
+static const struct {
+    uint32_t themes;
+    const char *section;
+    unsigned percent;
+} shunned[] = {
+    {PFC, "ib_credits", 90},
+    {WAITING, "failures", 70},
+    {WAITING, "loss", 70},
 };
 
 /* ---- what the network must be for a feature, or what brings it ---- */
 
 static const struct {
-    const char *section, *key; /* of the wish: a parameter, or NULL: an entry */
-    const char *other, *variant;
+    const char *wish, *brings[5]; /* one of these, or NULL */
 } needs[] = {
-    {"routes", "file", "topology", "parking_lot"},
-    {"rcp_rate", NULL, "congestion_control", "rcp"},
-    {"credit_shaper", NULL, "congestion_control", "expresspass"},
-    {"fecn", NULL, "congestion_control", "ib_cc"},
+    {"routes.file",
+     {"topology=parking_lot", "topology=leaf_spine", "topology=dumbbell", "topology=clos",
+      "topology=fat_tree"}},
+    {"mechanism=rcp_rate", {"congestion_control=rcp"}},
+    {"mechanism=credit_shaper", {"congestion_control=expresspass"}},
+    {"mechanism=fecn", {"congestion_control=ib_cc"}},
+    {"failures.where", {"failures.random"}},
 };
 
 static const struct oche_section *section_of(const struct draw *draw, const char *name)
@@ -151,27 +209,26 @@ static void wish(struct draw *draw, struct draft_wish wish)
         draw->wishes[draw->wish_count++] = wish;
 }
 
-static void wish_variant(struct draw *draw, const char *section, const char *variant)
+static bool is_mechanism(const struct oche_section *section)
 {
-    const struct oche_section *found = section_of(draw, section);
-
-    for (uint32_t v = 0; found != NULL && v < found->variant_count; v++)
-        if (strcmp(found->variants[v].name, variant) == 0)
-            wish(draw, (struct draft_wish){found, v, NULL});
+    return oche_switch_mechanism_find(section->name) != NULL;
 }
 
-static void wish_what_is_needed(struct draw *draw)
+/* Features of the section that can be wished for. */
+static uint64_t features_of(const struct oche_section *section)
 {
-    for (uint32_t i = 0; i < draw->wish_count; i++)
-        for (size_t k = 0; k < OCHE_COUNT_OF(needs); k++) {
-            const struct oche_param *param = draw->wishes[i].param;
-            bool same = needs[k].key == NULL
-                            ? param == NULL
-                            : param != NULL && strcmp(param->name, needs[k].key) == 0;
+    return section->selector != NULL ? section->variant_count
+           : is_mechanism(section)   ? 1
+                                     : section->table->count;
+}
 
-            if (same && strcmp(draw->wishes[i].section->name, needs[k].section) == 0)
-                wish_variant(draw, needs[k].other, needs[k].variant);
-        }
+static struct draft_wish feature_of(const struct oche_section *section, uint32_t index)
+{
+    bool plain = section->selector == NULL && !is_mechanism(section);
+
+    return (struct draft_wish){.section = section,
+                               .variant = section->selector != NULL ? index : DRAFT_NO_VARIANT,
+                               .param = plain ? &section->table->params[index] : NULL};
 }
 
 /*
@@ -185,19 +242,10 @@ static bool find_feature(const struct draw *draw, uint64_t number, struct draft_
 
     for (size_t i = 0; i < draw->schema->section_count; i++) {
         const struct oche_section *section = &draw->schema->sections[i];
-        bool mechanism = oche_switch_mechanism_find(section->name) != NULL;
-        uint64_t here = section->selector != NULL ? section->variant_count
-                        : mechanism               ? 1
-                                                  : section->table->count;
+        uint64_t here = features_of(section);
 
         if (number >= seen && number < seen + here) {
-            bool plain = section->selector == NULL && !mechanism;
-            uint32_t index = (uint32_t)(number - seen);
-
-            *found =
-                (struct draft_wish){.section = section,
-                                    .variant = section->selector != NULL ? index : DRAFT_NO_VARIANT,
-                                    .param = plain ? &section->table->params[index] : NULL};
+            *found = feature_of(section, (uint32_t)(number - seen));
             return true;
         }
         seen += here;
@@ -206,20 +254,97 @@ static bool find_feature(const struct draw *draw, uint64_t number, struct draft_
     return false;
 }
 
-void draft_plan(struct draw *draw, uint64_t seed)
+/* The name of a feature, as coverage.c has it. */
+static void name_feature(const struct draft_wish *feature, char *name, size_t room)
 {
-    struct draft_wish first, second;
+    const struct oche_section *section = feature->section;
+
+    if (feature->variant != DRAFT_NO_VARIANT)
+        snprintf(name, room, "%s=%s", section->name, section->variants[feature->variant].name);
+    else if (feature->param != NULL)
+        snprintf(name, room, "%s.%s", section->name, feature->param->name);
+    else
+        snprintf(name, room, "mechanism=%s", section->name);
+}
+
+bool draft_wish(struct draw *draw, const char *name)
+{
+    struct draft_wish found;
+    uint64_t count;
+    char here[64];
+
+    for (uint64_t i = 0; find_feature(draw, i, &found, &count); i++) {
+        name_feature(&found, here, sizeof(here));
+        if (strcmp(here, name) != 0)
+            continue;
+        wish(draw, found);
+        return true;
+    }
+    return false;
+}
+
+static struct draft_wish feature_number(const struct draw *draw, uint64_t number)
+{
+    struct draft_wish found = {0};
     uint64_t count;
 
-    draw->wish_count = 0;
-    draw->theme = (unsigned)oche_random_below(&draw->random, THEMES);
-    find_feature(draw, UINT64_MAX, &first, &count);
-    uint64_t a = seed % count, b = (a + seed / count) % count;
+    find_feature(draw, UINT64_MAX, &found, &count);
+    find_feature(draw, number % count, &found, &count);
+    return found;
+}
 
-    if (!find_feature(draw, a, &first, &count) || !find_feature(draw, b, &second, &count))
-        return;
-    wish(draw, first);
-    wish(draw, second);
+void draft_wish_number(struct draw *draw, uint64_t number)
+{
+    wish(draw, feature_number(draw, number));
+}
+
+void draft_name_number(const struct draw *draw, uint64_t number, char *name, size_t room)
+{
+    struct draft_wish found = feature_number(draw, number);
+
+    name_feature(&found, name, room);
+}
+
+/* Wishes for what a wish needs, unless the section is chosen already. */
+static void wish_what_is_needed(struct draw *draw)
+{
+    for (uint32_t i = 0; i < draw->wish_count; i++)
+        for (size_t k = 0; k < OCHE_COUNT_OF(needs); k++) {
+            uint64_t choices = 0;
+            char name[64];
+
+            name_feature(&draw->wishes[i], name, sizeof(name));
+            if (strcmp(name, needs[k].wish) != 0)
+                continue;
+            while (choices < OCHE_COUNT_OF(needs[k].brings) && needs[k].brings[choices] != NULL)
+                choices++;
+            const char *brings = needs[k].brings[draw_below(draw, choices)];
+
+            snprintf(name, sizeof(name), "%.*s", (int)strcspn(brings, "=."), brings);
+            if (draft_variants_wished(draw, section_of(draw, name)) == 0)
+                draft_wish(draw, brings);
+        }
+}
+
+/* Wishes for two features; as many numbers as there are pairs walk through all pairs. */
+static void plan_pair(struct draw *draw, uint64_t number)
+{
+    struct draft_wish any;
+    uint64_t count;
+
+    draw->theme = (unsigned)draw_below(draw, BY_TURN);
+    find_feature(draw, UINT64_MAX, &any, &count);
+    draft_wish_number(draw, number % count);
+    draft_wish_number(draw, number % count + number / count);
+}
+
+void draft_plan(struct draw *draw, uint64_t seed)
+{
+    draw->wish_count = 0;
+    if (seed % 2 == 0)
+        plan_pair(draw, seed / 2);
+    else
+        draft_aim(draw, seed / 2);
     wish_what_is_needed(draw);
     for (size_t i = 0; i < OCHE_COUNT_OF(picks); i++)
         if (picks[i].variants == NULL && (picks[i].themes >> draw->theme & 1) &&
@@ -239,7 +364,7 @@ struct draft_limits draft_limits_in(const struct draw *draw, const struct draft_
             (rows[i].key == NULL ? rows[i].unit != param->unit
                                  : strcmp(rows[i].key, param->name) != 0))
             continue;
-        if (param->unit == OCHE_UNIT_TEXT)
+        if (param->unit == OCHE_UNIT_TEXT && rows[i].least <= rows[i].most)
             continue;
         return draft_limits_clip(
             (struct draft_limits){rows[i].least, rows[i].most, rows[i].percent, true}, param);
@@ -289,23 +414,77 @@ bool draft_fills_queues(const struct draw *draw)
     return draw->theme == PAUSED;
 }
 
-const char *draft_wished_file(const struct draw *draw)
+/* True if a mechanism cannot be with what is wished for. */
+static bool is_against_wishes(const struct draw *draw, const char *mechanism)
 {
-    return draw->theme == STUCK ? "ring.topology" : "";
+    char name[64], wished[64];
+
+    snprintf(name, sizeof(name), "mechanism=%s", mechanism);
+    for (uint32_t i = 0; i < draw->wish_count; i++) {
+        name_feature(&draw->wishes[i], wished, sizeof(wished));
+        if (coverage_impossible(wished, name) != NULL)
+            return true;
+    }
+    return false;
+}
+
+bool draft_shuns(struct draw *draw, const char *section)
+{
+    if (is_against_wishes(draw, section))
+        return true;
+    for (size_t i = 0; i < OCHE_COUNT_OF(shunned); i++)
+        if ((shunned[i].themes >> draw->theme & 1) && strcmp(shunned[i].section, section) == 0 &&
+            !draft_wishes_section(draw, section_of(draw, section)))
+            return draw_below(draw, 100) < shunned[i].percent;
+    return false;
+}
+
+bool draft_takes_time(const struct draw *draw)
+{
+    return QUIET >> draw->theme & 1;
+}
+
+const char *draft_wished_files(const struct draw *draw)
+{
+    if (RING >> draw->theme & 1)
+        return "|ring.topology|";
+    if (draw->theme == DETOURED)
+        return "|circle.routes|pods.routes|fat_tree.routes|";
+    return draw->theme == LOOPED ? "|loop.routes|" : "";
+}
+
+uint32_t draft_variants_wished(const struct draw *draw, const struct oche_section *section)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < draw->wish_count; i++)
+        count += draw->wishes[i].section == section && draw->wishes[i].variant != DRAFT_NO_VARIANT;
+    return count;
+}
+
+/* Entries of a list have the wishes in turn; of others the first counts. */
+static bool wished_variant(const struct draw *draw, const struct oche_section *section,
+                           uint32_t *variant)
+{
+    uint32_t count = draft_variants_wished(draw, section);
+    uint32_t skip = count > 0 && section->list ? draw->entry % count : 0;
+
+    for (uint32_t i = 0; i < draw->wish_count; i++) {
+        if (draw->wishes[i].section != section || draw->wishes[i].variant == DRAFT_NO_VARIANT)
+            continue;
+        *variant = draw->wishes[i].variant;
+        if (skip-- == 0)
+            return true;
+    }
+    return false;
 }
 
 uint32_t draft_pick_variant(struct draw *draw, const struct oche_section *section)
 {
     uint32_t variant = (uint32_t)draw_below(draw, section->variant_count);
-    uint64_t wished = 0;
 
-    for (uint32_t i = 0; i < draw->wish_count; i++)
-        if (draw->wishes[i].section == section && draw->wishes[i].variant != DRAFT_NO_VARIANT &&
-            draw_one_in(draw, ++wished))
-            variant = draw->wishes[i].variant;
-    if (wished > 0)
+    if (wished_variant(draw, section, &variant))
         return variant;
-
     for (size_t i = 0; i < OCHE_COUNT_OF(picks); i++) {
         char name[40];
 

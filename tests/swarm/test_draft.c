@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/support/test.h"
+#include "tests/swarm/coverage.h"
 #include "tests/swarm/plan.h"
 #include "tests/swarm/shrink.h"
 
@@ -200,7 +201,7 @@ static const void *wished(const struct draft_wish *wish)
                                              : (const void *)wish->section;
 }
 
-/* As many seeds as there are pairs of features wish for each pair once. */
+/* As many even seeds as there are pairs of features wish for each pair once. */
 static void test_pairs_are_wished(void **state)
 {
     static const void *first[MOST_MET];
@@ -210,7 +211,7 @@ static void test_pairs_are_wished(void **state)
     (void)state;
     for (uint64_t seed = 0; round == 0 || seed < round * round; seed++) {
         draw.random = oche_random_stream(seed, "swarm", 0);
-        draft_plan(&draw, seed);
+        draft_plan(&draw, 2 * seed); /* those in between have an aim */
         assert_true(draw.wish_count >= 2);
         const void *is = wished(&draw.wishes[0]), *with = wished(&draw.wishes[1]);
 
@@ -230,6 +231,42 @@ static void test_pairs_are_wished(void **state)
     assert_int_equal(pairs, round * round - round);
 }
 
+static bool is_wished(const struct draw *draw, const char *name)
+{
+    struct draw other = {.schema = &schema};
+
+    if (strncmp(name, "saw=", 4) == 0)
+        return true;
+    assert_true(draft_wish(&other, name));
+    for (uint32_t i = 0; i < draw->wish_count; i++)
+        if (wished(&draw->wishes[i]) == wished(&other.wishes[0]))
+            return true;
+    return false;
+}
+
+/* Each pair that an aim names is one that there is, can be, and is wished for by some odd seed. */
+static void test_aims_are_wished(void **state)
+{
+    struct draw draw = {.schema = &schema};
+    const char *names[2];
+    size_t count = 0;
+
+    (void)state;
+    while (draft_aim_names(count, names))
+        count++;
+    assert_true(count > 20);
+    for (uint64_t seed = 1; seed < 4 * count; seed += 4) {
+        assert_true(draft_aim_names(seed / 4, names));
+        if (coverage_impossible(names[0], names[1]) != NULL)
+            fail_msg("%s and %s: %s", names[0], names[1], coverage_impossible(names[0], names[1]));
+        draw.random = oche_random_stream(seed, "swarm", 0);
+        draft_plan(&draw, seed);
+        for (size_t i = 0; i < 2; i++)
+            if (!is_wished(&draw, names[i]))
+                fail_msg("seed %u does not wish for %s", (unsigned)seed, names[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_all_is_drawn),
         cmocka_unit_test(test_shrink),
         cmocka_unit_test(test_pairs_are_wished),
+        cmocka_unit_test(test_aims_are_wished),
     };
 
     if (chdir(SWARM_FOLDER) != 0)

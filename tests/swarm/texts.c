@@ -122,7 +122,8 @@ static void put_mechanisms(char *text, struct draw *draw)
     while (oche_switch_mechanisms[count] != NULL)
         count++;
     for (uint64_t i = 0, any = 0; i < count; i++)
-        if (draw_one_in(draw, oche_switch_mechanisms[i]->only_for != NULL ? 24 : 3) ||
+        if ((draw_one_in(draw, oche_switch_mechanisms[i]->only_for != NULL ? 24 : 3) &&
+             !draft_shuns(draw, oche_switch_mechanisms[i]->name)) ||
             draft_wishes_mechanism(draw, oche_switch_mechanisms[i]->name))
             put(text, "%s%s", any++ > 0 ? ", " : "", oche_switch_mechanisms[i]->name);
 }
@@ -136,28 +137,62 @@ static void put_words(char *text, struct draw *draw)
         put(text, "%c", letters[draw_below(draw, sizeof(letters) - 1)]);
 }
 
-/*
- * A file of tests/swarm/files, by where it is from tests/swarm/regressions: there a scenario that
- * is kept finds it, too. If it does not suit the network, the reader says so.
- */
+static bool has_switch(const struct draw *draw, const char *name)
+{
+    const struct oche_topology *topology = &draw->topology;
+
+    for (uint32_t i = 0; i < topology->switch_count; i++)
+        if (strcmp(topology->nodes[topology->host_count + i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* By where a file is from tests/swarm/regressions: there a scenario that is kept finds it, too. */
+static const struct {
+    const char *section, *key, *file;
+    const char *needs, *is_without; /* switches of the network that it suits; NULL: any */
+} files[] = {
+    {"topology", "file", "ring.topology", NULL, NULL},
+    {"topology", "file", "uneven.topology", NULL, NULL},
+    {"routes", "file", "detours.routes", "leaf3", "core0"},
+    {"routes", "file", "circle.routes", "leaf3", "core0"},
+    {"routes", "file", "pinned.routes", "leaf1", "core0"},
+    {"routes", "file", "loop.routes", "tor1", "agg0"},
+    {"routes", "file", "up.routes", "agg0", "agg8"},
+    {"routes", "file", "pods.routes", "core1", "agg4"},
+    {"routes", "file", "fat_tree.routes", "agg7", "agg8"},
+    {"workload", "file", "two.csv", NULL, NULL},
+    {"workload", "file", "four.csv", NULL, NULL},
+    {"workload", "cdf_file", "steps.cdf", NULL, NULL},
+};
+
+static bool suits(struct draw *draw, size_t file)
+{
+    return (files[file].needs == NULL || has_switch(draw, files[file].needs)) &&
+           (files[file].is_without == NULL || !has_switch(draw, files[file].is_without));
+}
+
+/* A file that seems to suit the network; if it does not, the reader says so. Seldom any file. */
 static void put_file(char *text, const struct draft_part *part, const struct oche_param *param,
                      struct draw *draw)
 {
-    static const struct {
-        const char *section, *key, *file;
-    } files[] = {
-        {"topology", "file", "ring.topology"}, {"topology", "file", "uneven.topology"},
-        {"routes", "file", "detours.routes"},  {"routes", "file", "loop.routes"},
-        {"workload", "file", "two.csv"},       {"workload", "file", "four.csv"},
-        {"workload", "cdf_file", "steps.cdf"},
-    };
+    bool any = draw_one_in(draw, 16);
     uint64_t fit = 0;
 
-    for (size_t i = 0; i < OCHE_COUNT_OF(files); i++)
-        if (strcmp(files[i].section, part->section->name) == 0 &&
-            strcmp(files[i].key, param->name) == 0 && draw_one_in(draw, ++fit) &&
-            !(fit > 1 && i > 0 && strcmp(files[i - 1].file, draft_wished_file(draw)) == 0))
+    for (size_t i = 0; i < OCHE_COUNT_OF(files); i++) {
+        char name[40];
+
+        if (strcmp(files[i].section, part->section->name) != 0 ||
+            strcmp(files[i].key, param->name) != 0 || !(any || suits(draw, i)))
+            continue;
+        snprintf(name, sizeof(name), "|%s|", files[i].file);
+        bool wished = !any && strstr(draft_wished_files(draw), name) != NULL;
+
+        if (wished || draw_one_in(draw, ++fit))
             snprintf(text, DRAFT_TEXT_BYTES, "../files/%s", files[i].file);
+        if (wished)
+            return;
+    }
 }
 
 static bool is(const struct draft_part *part, const struct oche_param *param, const char *section,

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Aims: what chance seldom brings, and what brings it. Every other seed has one. Half of these walk
+ * through what is rare, and with it through all features; the others through pairs that are rarer
+ * still.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/swarm/coverage.h"
+#include "tests/swarm/plan.h"
+
+/* Themes under which something is seen, and what the network must be for them. */
+static const struct {
+    const char *sight;
+    enum draft_theme theme;
+    const char *topologies; /* between bars; NULL: any */
+    const char *wish;       /* or NULL */
+} ways[] = {
+    {"saw=deadlock", STUCK, "|from_file|", NULL},
+    {"saw=deadlock", STUCK, "|from_file|", NULL},
+    {"saw=deadlock", DETOURED, "|leaf_spine|clos|fat_tree|", "routes.file"},
+    {"saw=deadlock", LOOPED, "|dumbbell|parking_lot|", "routes.file"},
+    {"saw=deflections", DEFLECTED, "|leaf_spine|clos|fat_tree|", "mechanism=iofd"},
+    {"saw=deflections", ASTRAY, "|leaf_spine|clos|fat_tree|", "mechanism=iofd"},
+    {"saw=deflections", DETOURED, "|leaf_spine|clos|fat_tree|", "mechanism=iofd"},
+    {"saw=failed_flows", FAILING, NULL, NULL},
+    {"saw=failed_flows", LOST, NULL, NULL},
+    {"saw=waits_for_credit", CREDITS, NULL, "mechanism=ib_credits"},
+    {"saw=cnps", MARKED, NULL, "congestion_control=dcqcn"},
+    {"saw=cnps", MARKED, NULL, "congestion_control=ib_cc"},
+    {"saw=cnps", MARKED, NULL, "congestion_control=dart"},
+    {"saw=cnps", STUCK, "|from_file|", "congestion_control=dcqcn"},
+    {"saw=every_flow_end", LOST, NULL, NULL},
+};
+
+/* Meet all features in turn. */
+static const char *const rare[] = {
+    "saw=deadlock",        "saw=deflections",    "saw=failed_flows",
+    "saw=deadlock",        "saw=cnps",           "routes.file",
+    "switch.chip",         "switch.port_buffer", "host.window",
+    "failures.where",      "saw=every_flow_end", "saw=waits_for_credit",
+    "workload=background",
+};
+
+/* Pairs that are rarer still, with a third feature if that helps, and the theme that brings them;
+ * CALM: that of a way. */
+static const struct {
+    const char *names[3];
+    enum draft_theme theme;
+} pairs[] = {
+    {{"congestion_control=dctcp", "saw=deadlock"}, STUCK},
+    {{"congestion_control=tcp", "saw=deadlock"}, STUCK},
+    {{"congestion_control=rcp", "saw=deadlock"}, LOOPED},
+    {{"congestion_control=ib_cc", "saw=deadlock"}, CALM},
+    {{"congestion_control=dctcp", "saw=failed_flows"}, LOST},
+    {{"congestion_control=tcp", "saw=failed_flows"}, LOST},
+    {{"congestion_control=rogue", "saw=failed_flows"}, LOST},
+    {{"congestion_control=expresspass", "routes.file", "topology=leaf_spine"}, CROWDED},
+    {{"congestion_control=dctcp", "routes.file"}, CROWDED},
+    {{"routes.file", "saw=deflections"}, DEFLECTED},
+    {{"saw=deflections", "saw=deadlock", "topology=leaf_spine"}, DETOURED},
+    {{"saw=deflections", "saw=failed_flows"}, ASTRAY},
+    {{"saw=deflections", "switch.port_buffer", "switch.pfc"}, DEFLECTED},
+    {{"saw=deflections", "switch.chip"}, DEFLECTED},
+    {{"saw=deflections", "host.window"}, DEFLECTED},
+    {{"saw=cnps", "saw=deadlock", "congestion_control=dcqcn"}, LOOPED},
+    {{"saw=failed_flows", "saw=deadlock", ".stop_when_done"}, GIVEN_UP},
+    {{"saw=every_flow_end", "saw=deadlock", ".stop_when_done"}, GIVEN_UP},
+    {{"topology=clos", "saw=deadlock"}, DETOURED},
+    {{"topology=fat_tree", "saw=deadlock"}, DETOURED},
+    {{"topology=leaf_spine", "saw=deadlock"}, CALM},
+    {{"topology=parking_lot", "saw=deadlock"}, LOOPED},
+    {{"topology=dumbbell", "saw=deadlock"}, LOOPED},
+    {{"workload=background", "saw=deadlock"}, STUCK},
+    {{"workload=poisson_cdf", "saw=deadlock"}, STUCK},
+    {{"workload=closed_cdf", "saw=deadlock"}, STUCK},
+    {{"workload=from_file", "saw=deadlock"}, STUCK},
+    {{"workload=long_flows", "saw=deadlock"}, STUCK},
+    {{"workload=incast", "saw=deadlock"}, STUCK},
+    {{"workload=incast_groups", "saw=deadlock"}, STUCK},
+    {{"workload=transfers", "saw=deadlock"}, STUCK},
+    {{"workload=background", "saw=every_flow_end"}, LOST},
+    {{"workload=long_flows", "saw=every_flow_end"}, LOST},
+    {{"workload=closed_cdf", "saw=every_flow_end"}, LOST},
+    {{"workload=poisson_cdf", "saw=failed_flows"}, LOST},
+    {{"failures.switch", "saw=deadlock"}, STUCK},
+    {{"failures.where", "saw=deadlock"}, STUCK},
+    {{"failures.random", "saw=deadlock"}, STUCK},
+    {{"host.window", "saw=deadlock"}, STUCK},
+    {{"switch.port_buffer", "saw=failed_flows", "switch.pfc"}, LOST},
+    {{"switch.port_buffer", "failures.where"}, CUT},
+    {{"switch.chip", "saw=failed_flows"}, LOST},
+    {{"routes.file", "saw=cnps"}, MARKED},
+    {{"congestion_control=expresspass", "saw=timeouts"}, LOST},
+    {{"failures.link", "failures.until", "saw=deadlock"}, STUCK},
+    {{"workload=poisson_cdf", "workload=closed_cdf"}, CALM},
+    {{"workload=poisson_cdf", "workload=from_file"}, CALM},
+    {{"workload=closed_cdf", "workload=from_file"}, CALM},
+    {{"workload=background", "workload=from_file"}, CALM},
+    {{"workload=background", "workload=closed_cdf"}, CALM},
+    {{"workload=from_file", "saw=deflections", "workload=incast_groups"}, DEFLECTED},
+    {{"host.priority_upto", "saw=deflections"}, DEFLECTED},
+    {{"host.feedback_jitter", "saw=deflections"}, DEFLECTED},
+};
+
+static const char *wished_topology(const struct draw *draw)
+{
+    for (uint32_t i = 0; i < draw->wish_count; i++)
+        if (strcmp(draw->wishes[i].section->name, "topology") == 0)
+            return draw->wishes[i].section->variants[draw->wishes[i].variant].name;
+    return NULL;
+}
+
+static bool wishes_workload(const struct draw *draw)
+{
+    for (uint32_t i = 0; i < draw->wish_count; i++)
+        if (strcmp(draw->wishes[i].section->name, "workload") == 0)
+            return true;
+    return false;
+}
+
+/* Chooses a way to the sight that suits the topology, if one is wished for. */
+static void take_way(struct draw *draw, const char *sight, bool with_theme)
+{
+    const char *topology = wished_topology(draw);
+    size_t taken = OCHE_COUNT_OF(ways);
+    uint64_t fit = 0;
+    char name[40];
+
+    snprintf(name, sizeof(name), "|%s|", topology != NULL ? topology : "");
+    for (size_t i = 0; i < OCHE_COUNT_OF(ways); i++)
+        if (strcmp(ways[i].sight, sight) == 0 && (with_theme || ways[i].theme == draw->theme) &&
+            (ways[i].topologies == NULL || topology == NULL ||
+             strstr(ways[i].topologies, name) != NULL) &&
+            draw_one_in(draw, ++fit))
+            taken = i;
+    if (taken == OCHE_COUNT_OF(ways))
+        return;
+    draw->theme = ways[taken].theme;
+    if (ways[taken].wish != NULL)
+        draft_wish(draw, ways[taken].wish);
+    /* What waits in a ring is a permutation; another workload comes beside it. */
+    if (strcmp(sight, "saw=deadlock") == 0 && wishes_workload(draw))
+        draft_wish(draw, "workload=permutation");
+}
+
+static void aim_at_pair(struct draw *draw, size_t number)
+{
+    bool with_theme = pairs[number].theme == CALM;
+
+    if (!with_theme)
+        draw->theme = pairs[number].theme;
+    for (size_t i = 0; i < 3 && pairs[number].names[i] != NULL; i++)
+        draft_wish(draw, pairs[number].names[i]);
+    for (size_t i = 0; i < 3 && pairs[number].names[i] != NULL; i++)
+        if (strncmp(pairs[number].names[i], "saw=", 4) == 0)
+            take_way(draw, pairs[number].names[i], with_theme);
+}
+
+/* The next feature from `number` on that can meet `name`. */
+static void wish_for_other(struct draw *draw, const char *name, uint64_t number)
+{
+    char other[64];
+
+    while (draft_name_number(draw, number, other, sizeof(other)),
+           coverage_impossible(name, other) != NULL)
+        number++;
+    draft_wish_number(draw, number);
+}
+
+void draft_aim(struct draw *draw, uint64_t number)
+{
+    draw->theme = (unsigned)draw_below(draw, BY_TURN);
+    if (number % 2 == 0) {
+        aim_at_pair(draw, number / 2 % OCHE_COUNT_OF(pairs));
+        return;
+    }
+    const char *name = rare[number / 2 % OCHE_COUNT_OF(rare)];
+
+    wish_for_other(draw, name, number / 2 / OCHE_COUNT_OF(rare));
+    if (!draft_wish(draw, name))
+        take_way(draw, name, true);
+}
+
+bool draft_aim_names(size_t number, const char *names[2])
+{
+    if (number >= OCHE_COUNT_OF(pairs))
+        return false;
+    names[0] = pairs[number].names[0];
+    names[1] = pairs[number].names[1];
+    return true;
+}
