@@ -43,8 +43,10 @@ static const char *const rare[] = {
     "workload=background",
 };
 
-/* Pairs that are rarer still, with a third feature if that helps, and the theme that brings them;
- * CALM: that of a way. */
+/*
+ * Pairs that are rarer still, with a third feature if that helps, and the theme that brings them;
+ * CALM: that of a way, or any.
+ */
 static const struct {
     const char *names[3];
     enum draft_theme theme;
