@@ -36,10 +36,18 @@ static const struct {
 
 /* Meet all features in turn. */
 static const char *const rare[] = {
-    "saw=deadlock",        "saw=deflections",    "saw=failed_flows",
-    "saw=deadlock",        "saw=cnps",           "routes.file",
-    "switch.chip",         "switch.port_buffer", "host.window",
-    "failures.where",      "saw=every_flow_end", "saw=waits_for_credit",
+    "saw=deadlock",
+    "saw=deflections",
+    "saw=failed_flows",
+    "saw=deflections",
+    "saw=cnps",
+    "routes.file",
+    "saw=cnps",
+    "saw=deflections",
+    "host.window",
+    "failures.where",
+    "saw=waits_for_credit",
+    "saw=every_flow_end",
     "workload=background",
 };
 
@@ -62,6 +70,9 @@ static const struct {
     {{"congestion_control=dctcp", "routes.file"}, CROWDED},
     {{"routes.file", "saw=deflections"}, DEFLECTED},
     {{"saw=deflections", "saw=deadlock", "topology=leaf_spine"}, DETOURED},
+    {{"saw=deflections", "saw=deadlock", "topology=fat_tree"}, DETOURED},
+    {{"saw=deflections", "saw=deadlock", "topology=leaf_spine"}, DETOURED},
+    {{"workload=background", "saw=deflections", "workload=incast_groups"}, DEFLECTED},
     {{"saw=deflections", "saw=failed_flows"}, ASTRAY},
     {{"saw=deflections", "switch.port_buffer", "switch.pfc"}, DEFLECTED},
     {{"saw=deflections", "switch.chip"}, DEFLECTED},
