@@ -13,6 +13,7 @@
 #include "params/error.h"
 #include "sim/scenario/printable.h"
 
+#define FIRST_BYTES    (8 << 10)
 #define MAX_FILE_BYTES (16 << 20)
 #define MAX_DEPTH      32
 /* most nodes; aliases are copied, so a small file can make many */
@@ -359,18 +360,28 @@ struct oche_document *oche_document_parse(const char *name, const char *text, si
     return document;
 }
 
-/* Returns the whole file in malloc'd memory, or NULL with errno set. */
+/*
+ * Returns the whole file in malloc'd memory, or NULL with errno set. The memory grows with what is
+ * read, as most files are small.
+ */
 static char *read_file(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
+    size_t room = FIRST_BYTES / 2;
     char *text = NULL;
 
     if (file == NULL)
         return NULL;
-    text = malloc(MAX_FILE_BYTES + 1);
-    OCHE_GOT(text != NULL);
+    *bytes = 0;
     errno = 0;
-    *bytes = fread(text, 1, MAX_FILE_BYTES + 1, file);
+    do {
+        room = room < MAX_FILE_BYTES / 2 ? 2 * room : MAX_FILE_BYTES + 1;
+        char *grown = realloc(text, room);
+
+        OCHE_GOT(grown != NULL);
+        text = grown;
+        *bytes += fread(text + *bytes, 1, room - *bytes, file);
+    } while (*bytes == room && room <= MAX_FILE_BYTES);
     if (ferror(file) || *bytes > MAX_FILE_BYTES) {
         int reason = ferror(file) ? errno : EFBIG;
 

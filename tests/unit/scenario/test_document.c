@@ -2,9 +2,11 @@
 /* YAML as a tree that knows its lines; overrides; what is refused, and in which words. */
 #include "tests/support/test.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "sim/scenario/document.h"
@@ -171,6 +173,63 @@ static void test_files_are_read(void **state)
     assert_null(oche_document_open("/tmp", &error));
     assert_string_equal(error.text,
                         "/tmp: cannot be read: Is a directory; give the path of a scenario file");
+}
+
+/* A file of some length: a key and a comment. */
+static void write_file(const char *path, size_t bytes)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs("seed: 3\n#", file);
+    for (size_t at = 9; at < bytes; at++)
+        fputc('x', file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_files_of_any_length(void **state)
+{
+    const size_t bytes[] = {9, 4095, 4096, 8191, 8192, 8193, (1 << 20), (16 << 20) - 1, (16 << 20)};
+    char path[] = "/tmp/oche-document-XXXXXX";
+    struct oche_error error;
+
+    (void)state;
+    close(mkstemp(path));
+    for (size_t i = 0; i < OCHE_COUNT_OF(bytes); i++) {
+        write_file(path, bytes[i]);
+        struct oche_document *document = oche_document_open(path, &error);
+
+        assert_non_null(document);
+        assert_int_equal(strlen(oche_document_text(document)), bytes[i]);
+        oche_document_close(document);
+    }
+    write_file(path, (16 << 20) + 1);
+    assert_null(oche_document_open(path, &error));
+    assert_non_null(strstr(error.text, "cannot be read: File too large; "));
+    unlink(path);
+}
+
+/* A scenario is opened for each point of a sweep: its memory is that of the file. */
+static void test_a_small_file_takes_little_memory(void **state)
+{
+    char path[] = "/tmp/oche-document-XXXXXX";
+    struct rusage before, after;
+    struct oche_error error;
+
+    (void)state;
+    close(mkstemp(path));
+    write_file(path, 100);
+    mallopt(M_MMAP_THRESHOLD, 1 << 16); /* large memory is the kernel's, and fresh */
+    mallopt(M_PERTURB, 85);             /* all that is allocated is written to */
+    getrusage(RUSAGE_SELF, &before);
+    struct oche_document *document = oche_document_open(path, &error);
+
+    getrusage(RUSAGE_SELF, &after);
+    mallopt(M_PERTURB, 0);
+    assert_non_null(document);
+    assert_in_range(after.ru_minflt - before.ru_minflt, 0, 256);
+    oche_document_close(document);
+    unlink(path);
 }
 
 static void test_overrides(void **state)
@@ -343,12 +402,15 @@ static void test_errors_are_one_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* first, while the heap is small */
+        cmocka_unit_test(test_a_small_file_takes_little_memory),
         cmocka_unit_test(test_nodes_know_their_lines),
         cmocka_unit_test(test_aliases_are_copied),
         cmocka_unit_test(test_bad_files_are_refused),
         cmocka_unit_test(test_alias_bombs_are_refused),
         cmocka_unit_test(test_deep_nesting_is_refused),
         cmocka_unit_test(test_files_are_read),
+        cmocka_unit_test(test_files_of_any_length),
         cmocka_unit_test(test_overrides),
         cmocka_unit_test(test_an_index_into_an_only_entry),
         cmocka_unit_test(test_an_index_into_no_list),
