@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,14 +34,16 @@ static pid_t start(const char *const *command, const posix_spawn_file_actions_t 
     return refused == 0 ? child : -1;
 }
 
-/* Returns the output of a program (malloc'd); NULL if there is no such program, or it fails. */
-static char *output_of(const char *const *command)
+/*
+ * Returns the output of a program (malloc'd); NULL if there is no such program, or it fails.
+ * input: what it reads; NULL: nothing.
+ */
+static char *output_of(const char *const *command, FILE *input, size_t *bytes)
 {
     posix_spawn_file_actions_t actions;
     int ends[2], status = 1;
     pid_t child;
     char *text = NULL, buffer[4096];
-    size_t bytes;
     ssize_t got;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -49,10 +52,12 @@ static char *output_of(const char *const *command)
              posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) == 0 &&
              posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) ==
                  0);
+    if (input != NULL)
+        OCHE_GOT(posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO) == 0);
     child = start(command, &actions);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    FILE *out = oche_text_stream_open(&text, &bytes);
+    FILE *out = oche_text_stream_open(&text, bytes);
 
     while (child != -1 && (got = read(ends[0], buffer, sizeof(buffer))) > 0)
         fwrite(buffer, 1, (size_t)got, out);
@@ -66,39 +71,94 @@ static char *output_of(const char *const *command)
     return NULL;
 }
 
-static struct oche_document *document_at(const char *folder, const char *commit, const char *file)
-{
-    char *object = NULL, *text;
-    struct oche_error ignored;
-    struct oche_document *document = NULL;
+/* The files of one commit that say what is claimed, in the order in which git is asked for them. */
+struct claimed {
+    const char *file;     /* the figure */
+    const char *old_file; /* beside paper.yaml, where figures were in older commits */
+};
 
-    OCHE_GOT(asprintf(&object, "%s:./%s", commit, file) >= 0);
-    text = output_of((const char *[]){"git", "-C", folder, "show", object, NULL});
-    if (text != NULL)
-        document = oche_document_parse(file, text, strlen(text), &ignored);
-    free(object);
-    free(text);
-    return document;
+/* Returns a file in memory, at its beginning, with the name of each object on a line. */
+static FILE *object_names(const struct claimed *claimed, const char *commits)
+{
+    const int memory = memfd_create("object names", MFD_CLOEXEC);
+    FILE *names = memory < 0 ? NULL : fdopen(memory, "w");
+
+    if (names == NULL)
+        oche_panic(__FILE__, __LINE__, NOTHING_LEFT);
+    while (*commits != '\0') {
+        const int length = (int)strcspn(commits, "\n");
+
+        fprintf(names, "%.*s:./%s\n%.*s:./%s\n%.*s:./paper.yaml\n", length, commits, claimed->file,
+                length, commits, claimed->old_file, length, commits);
+        commits += length + (commits[length] == '\n');
+    }
+    OCHE_GOT(fflush(names) == 0 && fseek(names, 0, SEEK_SET) == 0);
+    return names;
 }
 
 /*
- * True if the figure's claims in this commit have the same digest as now. Also looks beside
- * paper.yaml, where figures were in older commits.
+ * Takes what git cat-file --batch says of one object from *rest: a line that ends with its size,
+ * its bytes and a newline; one line if there is no such object. Returns NULL then.
  */
-static bool is_same_at(const struct oche_study *study, const char *commit, const char *file,
-                       const char *old_file)
+static struct oche_document *next_document(const char **rest, const char *end, const char *file)
 {
-    struct oche_document *then = document_at(study->paper->folder, commit, file);
+    const char *line = *rest, *newline = memchr(line, '\n', (size_t)(end - line));
+    struct oche_error ignored;
+    size_t bytes;
 
-    if (then == NULL)
-        then = document_at(study->paper->folder, commit, old_file);
+    *rest = newline == NULL ? end : newline + 1;
+    if (newline == NULL || sscanf(line, "%*s blob %zu", &bytes) != 1 ||
+        bytes >= (size_t)(end - *rest))
+        return NULL;
+    *rest += bytes + 1;
+    return oche_document_parse(file, newline + 1, bytes, &ignored);
+}
 
-    struct oche_document *paper = document_at(study->paper->folder, commit, "paper.yaml");
-    bool same = then != NULL && paper != NULL && oche_claims_digest(then, paper) == study->digest;
+/* True if the figure's claims in the next commit of *rest have the same digest as now. */
+static bool is_next_same(const struct oche_study *study, const struct claimed *claimed,
+                         const char **rest, const char *end)
+{
+    struct oche_document *then = next_document(rest, end, claimed->file);
+    struct oche_document *older = next_document(rest, end, claimed->old_file);
+    struct oche_document *paper = next_document(rest, end, "paper.yaml");
+    struct oche_document *figure = then != NULL ? then : older;
+    const bool same =
+        figure != NULL && paper != NULL && oche_claims_digest(figure, paper) == study->digest;
 
     oche_document_close(then);
+    oche_document_close(older);
     oche_document_close(paper);
     return same;
+}
+
+/*
+ * Returns the last of these commits, the newest of which is the first, before which no claim
+ * differs from now; NULL if it differs in the first. One git tells of all of them: to start it
+ * takes far longer than what it does.
+ */
+static char *oldest_same(const struct oche_study *study, const struct claimed *claimed,
+                         const char *commits)
+{
+    FILE *names = object_names(claimed, commits);
+    size_t bytes;
+    char *told =
+        output_of((const char *[]){"git", "-C", study->paper->folder, "cat-file", "--batch", NULL},
+                  names, &bytes);
+    const char *rest = told, *fixed = NULL;
+
+    fclose(names);
+    while (told != NULL && *commits != '\0' && is_next_same(study, claimed, &rest, told + bytes)) {
+        fixed = commits;
+        commits += strcspn(commits, "\n");
+        commits += *commits == '\n';
+    }
+    free(told);
+    if (fixed == NULL)
+        return NULL;
+    char *commit = strndup(fixed, strcspn(fixed, "\n"));
+
+    OCHE_GOT(commit != NULL);
+    return commit;
 }
 
 /*
@@ -107,24 +167,22 @@ static bool is_same_at(const struct oche_study *study, const char *commit, const
  */
 static char *ask_git(const struct oche_study *study)
 {
-    char *file = NULL, *log, *fixed = NULL, *rest, *commit, most[32];
-    const char *old_file;
+    char *file = NULL, *log, *fixed = NULL, most[32];
+    size_t bytes;
 
     OCHE_GOT(asprintf(&file, "figures/%s.yaml", study->name) >= 0);
-    old_file = file + strlen("figures/");
+    const struct claimed claimed = {file, file + strlen("figures/")};
+
     snprintf(most, sizeof(most), "-n%d", MOST_COMMITS);
     log = output_of((const char *[]){"git", "-C", study->paper->folder, "log", most, "--format=%H",
-                                     "--", file, old_file, "paper.yaml", NULL});
-    rest = log;
-    while (rest != NULL && (commit = strsep(&rest, "\n")) != NULL && commit[0] != '\0') {
-        if (!is_same_at(study, commit, file, old_file))
-            break;
-        free(fixed);
-        fixed = strdup(commit);
+                                     "--", file, claimed.old_file, "paper.yaml", NULL},
+                    NULL, &bytes);
+    if (log != NULL && log[0] != '\0') {
+        fixed = oldest_same(study, &claimed, log);
+        if (fixed == NULL)
+            fixed = strdup(OCHE_NOT_COMMITTED);
         OCHE_GOT(fixed != NULL);
     }
-    if (fixed == NULL && log != NULL && log[0] != '\0')
-        fixed = strdup(OCHE_NOT_COMMITTED);
     free(log);
     free(file);
     return fixed;
