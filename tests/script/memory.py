@@ -54,7 +54,11 @@ GROWTH = [
     ("permutation, bytes: 1KB, messages: 0", "per_chain", 1, ("50ms", "150ms"),
      ("dfa03b9c115ae667", "5d66fd9b8b26c027")),
 ]
-if os.environ.get("OCHE_LONG") == "yes":
+ALL = os.environ.get("OCHE_LONG") == "yes"
+if SANITIZED:  # its own memory is not told from the program's: for what it finds, and the hash
+    GROWTH = GROWTH[:1] if ALL else [
+        (*GROWTH[0][:3], ("5ms", "15ms"), ("3ed551c77938e28b", "b4b154144246eb9f"))]
+elif ALL:
     GROWTH += [(*case[:2], threads, *case[3:]) for case in GROWTH for threads in (2, 3)]
 
 
@@ -118,7 +122,7 @@ def main():
         elif peak > MOST_KB and not SANITIZED:
             failures += 1
             print(f"FAILED: at most {MOST_KB} KB")
-    for case in GROWTH[:1] if SANITIZED else GROWTH:
+    for case in GROWTH:
         failures += not grows_little(case)
     return failures > 0
 
