@@ -2,7 +2,9 @@
 // A figure of single numbers with names: a bar for the measured one, a mark for the published.
 import { style } from '../theme.js';
 import * as format from '../format.js';
-import { axis, base, legend, rowHeight, shareUnit, textWidth } from './base.js';
+import { axis } from './axis.js';
+import { base, legend, nameLabels, rowHeight, shareUnit } from './base.js';
+import { textWidth } from './text-width.js';
 import { readingsOf } from './readings.js';
 
 const roomOf = (width) => Math.min(240, width * 0.4);
@@ -30,7 +32,7 @@ export function barChart(plot, id) {
   const nameAt = (at) => (typeof at === 'string' ? at : names[at]);
 
   return {
-    id, title: plot.title ?? id, along: 'y',
+    id, title: plot.title ?? id, along: 'y', rows: true,
     caption: `Bars: measured, with the 95 % interval.${has('published')
       ? ' Open markers: published.' : ''}`,
     controls: controls([]),
@@ -51,8 +53,7 @@ export function barChart(plot, id) {
           splitLine: { show: true, lineStyle: { color: theme.faint } } },
         yAxis: { type: 'category', inverse: true, data: names, axisTick: { show: false },
           axisLine: { lineStyle: { color: theme.axis } },
-          axisLabel: { color: theme.text, fontSize: 12, interval: 0,
-            width: room, overflow: 'break' } },
+          axisLabel: nameLabels(context, room) },
         series: [
           { name: 'measured', type: 'bar', barWidth: 14, data: names.map(y),
             itemStyle: { color: measured }, emphasis: { disabled: true } },

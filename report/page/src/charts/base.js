@@ -10,6 +10,7 @@
  *   option(context, state)   ECharts' option; context: {theme, width, print, hidden, looked};
  *                            hidden: a Set of names that are switched off, or none
  *   looks                    whether `looked`, the name that is pointed at, changes the picture
+ *   rows                     true if rows of names make its height: it is not smaller in small
  *   along                    'x' or 'y': where a tooltip reads; 'item': the thing pointed at
  *   tip(state, at)           the tooltip there: {head, rows: [{line, name, value}]}; `at` is a
  *                            value of that axis, or the data of the item
@@ -19,105 +20,7 @@
  *   table(state)             {columns, rows}: the same in words
  */
 import { FONT, faded, ramp, style } from '../theme.js';
-import * as format from '../format.js';
-
-export const isNarrow = (context) => context.width < 520;
-
-// The least and the largest finite value, or null.
-export function extent(values) {
-  let low = Infinity, high = -Infinity;
-  for (const value of values) {
-    if (value === null || value === undefined || !Number.isFinite(value))
-      continue;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
-  return low <= high ? [low, high] : null;
-}
-
-// Powers of ten between low and high; 1, 2 and 5 times them where there are few.
-export function logTicks(low, high, most = 7) {
-  const from = Math.floor(Math.log10(low)), to = Math.ceil(Math.log10(high));
-  const ticks = (factors, step) => {
-    const list = [];
-    for (let power = from; power <= to; power += step)
-      for (const factor of factors)
-        list.push(Number((factor * 10 ** power).toPrecision(6)));
-    return list.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
-  };
-  const decades = Math.log10(high / low);
-  for (const [widest, factors] of [[0.8, [1, 2, 3, 4, 5, 6, 7, 8, 9]], [1.7, [1, 2, 5]],
-    [2.6, [1, 3]], [most, [1]]]) {
-    const list = ticks(factors, 1);
-    if (decades <= widest && list.length <= most)
-      return list;
-  }
-  return ticks([1], Math.max(1, Math.ceil((to - from) / most)));
-}
-
-// The round distance of at most about `most` ticks between low and high.
-function linearStep(low, high, most) {
-  const rough = (high - low) / most;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);
-}
-
-// An axis over `values`: log or linear, ticks in the unit, its name where it can be read.
-export function axis(context, { name, values, unit, scale = 'linear', vertical = false, from, to,
-  format: written, ticks }) {
-  const { theme } = context;
-  const range = extent(values) ?? [0, 1];
-  let [low, high] = [from ?? range[0], to ?? range[1]];
-  const text = written ?? ((value) => format.tick(value, unit));
-  const common = {
-    name, // of a vertical axis: base() puts it above the chart
-    nameLocation: 'middle',
-    nameGap: 28,
-    nameTextStyle: { color: theme.muted, fontSize: 12 },
-    axisLine: { show: !vertical, lineStyle: { color: theme.axis } },
-    axisTick: { show: !vertical, length: 4, lineStyle: { color: theme.axis } },
-    axisLabel: { color: theme.muted, fontSize: 11, hideOverlap: true, formatter: text },
-    splitLine: { show: vertical, lineStyle: { color: theme.faint } },
-    axisPointer: { label: { show: false } },
-  };
-  if (scale === 'log' && low > 0) {
-    if (low === high)
-      [low, high] = [low / 2, high * 2];
-    if (from === undefined)
-      low /= 1.06;
-    if (to === undefined)
-      high *= 1.06;
-    const at = ticks ?? logTicks(low, high, isNarrow(context) && !vertical ? 5 : 8);
-    common.axisTick.customValues = at;
-    common.axisLabel.customValues = at;
-    return { ...common, type: 'log', min: low, max: high };
-  }
-  if (low === high)
-    [low, high] = low === 0 ? [0, 1] : [Math.min(0, low), Math.max(0, high)];
-  if (ticks) { // at places of their own: the axis goes a little beyond them
-    const beyond = (high - low) * 0.03;
-    common.axisTick.customValues = ticks;
-    common.axisLabel.customValues = ticks;
-    return { ...common, type: 'value', min: low - beyond, max: high + beyond };
-  }
-  const step = linearStep(low, high, isNarrow(context) && !vertical ? 4 : 6);
-  const start = from ?? (low > 0 && low < high * 0.7 ? 0 : Math.floor(low / step + 1e-9) * step);
-  const end = to ?? Number((Math.ceil(high / step - 1e-9) * step).toPrecision(12));
-  const at = [];
-  for (let i = Math.ceil(start / step - 1e-9); i * step <= end + step * 1e-9; i++)
-    at.push(Number((i * step).toPrecision(12)));
-  common.axisTick.customValues = at;
-  common.axisLabel.customValues = at;
-  return { ...common, type: 'value', min: start, max: end, interval: step };
-}
-
-export function category(context, { name, values, vertical = false }) {
-  return {
-    ...axis(context, { name, values: [], vertical }),
-    type: 'category', data: values, min: undefined, max: undefined,
-    axisLabel: { color: context.theme.muted, fontSize: 11, interval: 'auto' },
-  };
-}
+import { linesOf, textWidth } from './text-width.js';
 
 const label = (context, text, more) => ({ type: 'text', silent: true,
   style: { text, fill: context.theme.muted, fontSize: 12, fontFamily: FONT, ...more.style },
@@ -136,12 +39,15 @@ function rampScale(context, { low, high }) {
   ];
 }
 
-// About how wide a text is: enough to leave room for it, with no canvas to measure on.
-export const textWidth = (text, size) => String(text).length * size * 0.58;
+const LINE = 14; // pixels between lines of 12-pixel letters
 
-// How high the rows of bars are whose names are broken into lines of `room` pixels.
-export const rowHeight = (names, room) => Math.max(34, 10 + 12
-  * Math.max(0, ...names.map((name) => Math.ceil(textWidth(name, 12) / room))));
+// The axis of names: broken into lines of `room` pixels.
+export const nameLabels = (context, room) => ({ color: context.theme.text, fontSize: 12,
+  lineHeight: LINE, interval: 0, width: room, overflow: 'break' });
+
+// How high the rows of bars are whose names are broken so.
+export const rowHeight = (names, room) => Math.max(34, 10 + LINE
+  * Math.max(0, ...names.map((name) => linesOf(name, 12, room))));
 
 // The rest of an option. The vertical axis' name stands above the chart, at its left edge.
 export function base(context, { grid, yAxis, ramp: scale, ...extra }) {

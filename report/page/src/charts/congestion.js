@@ -2,7 +2,9 @@
 // Where congestion sits: a bar for each run or scheme, its parts the places on a packet's way.
 import { style } from '../theme.js';
 import * as format from '../format.js';
-import { axis, base, legend, rowHeight, textWidth } from './base.js';
+import { axis } from './axis.js';
+import { base, legend, nameLabels, rowHeight } from './base.js';
+import { textWidth } from './text-width.js';
 import { estimate } from './sweep.js';
 
 // From the sender to the receiver, each with the number of its colour.
@@ -66,8 +68,7 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
         splitLine: { show: true, lineStyle: { color: theme.faint } } },
         yAxis: { type: 'category', inverse: true, data: names, axisTick: { show: false },
           axisLine: { lineStyle: { color: theme.axis } },
-          axisLabel: { color: theme.text, fontSize: 12, interval: 0,
-            width: room, overflow: 'break' } },
+          axisLabel: nameLabels(context, room) },
         series: shown(state).map(([place, name, line]) => ({
           name, type: 'bar', stack: 'way', barWidth: 18, data: parts(place),
           itemStyle: { color: style(theme, line).color, borderColor: theme.paper,

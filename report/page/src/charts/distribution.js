@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distributions of flows: completion times, slowdowns, goodputs, each with percentiles on hover.
 import * as format from '../format.js';
-import { axis, base, legend, line, pointer } from './base.js';
+import { axis } from './axis.js';
+import { base, legend, line, pointer } from './base.js';
 
 const QUANTITIES = {
   fct: { title: 'Flow completion time', unit: 's', name: 'completion time' },

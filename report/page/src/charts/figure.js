@@ -3,7 +3,8 @@
 import { style } from '../theme.js';
 import * as format from '../format.js';
 import { barChart, isBars } from './bars.js';
-import { axis, band, base, bars, legend, line, placeTicks, pointer, shareUnit } from './base.js';
+import { axis } from './axis.js';
+import { band, base, bars, legend, line, placeTicks, pointer, shareUnit } from './base.js';
 import { readingsOf } from './readings.js';
 
 const MOST_BANDS = 4; // more of them are mud

@@ -2,7 +2,9 @@
 // When which port was held by PAUSE: a row a port, coloured by the share of each moment.
 import { ramp } from '../theme.js';
 import * as format from '../format.js';
-import { axis, base, isNarrow, textWidth } from './base.js';
+import { axis, isNarrow } from './axis.js';
+import { base } from './base.js';
+import { textWidth } from './text-width.js';
 
 const KINDS = ['core', 'aggregation', 'tor', 'host'];
 const KIND_NAMES = { core: 'core', aggregation: 'aggregation', tor: 'ToR', host: 'host' };

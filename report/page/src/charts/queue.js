@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How deep watched queues were, for what share of the time: from exact histograms.
 import * as format from '../format.js';
-import { axis, base, legend, line, pointer } from './base.js';
+import { axis } from './axis.js';
+import { base, legend, line, pointer } from './base.js';
 
 export function queueDepth(runs, grid) {
   const ports = [...new Set(runs.flatMap((run) => run.queues.filter(({ curve }) => curve)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is measured over time: goodput of all, of single flows or hosts, queues, PAUSE frames.
 import * as format from '../format.js';
-import { axis, band, base, extent, legend, line, nearest, pointer } from './base.js';
+import { axis, extent } from './axis.js';
+import { band, base, legend, line, nearest, pointer } from './base.js';
 
 // Spans of a series: the time in the middle of each, in seconds.
 export function times(series) {

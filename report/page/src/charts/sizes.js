@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slowdown and completion time over the size of flows: the middle and the tail of each size.
 import * as format from '../format.js';
-import { axis, base, extent, legend, line, pointer } from './base.js';
+import { axis, extent } from './axis.js';
+import { base, legend, line, pointer } from './base.js';
 
 const PAIRS = {
   tail: { label: 'p50 and p99', at: [0, 2] },

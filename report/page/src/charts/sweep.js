@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep: any metric over any axis, a line for each value of another, with the spread of repeats.
 import * as format from '../format.js';
-import { axis, band, base, category, extent, legend, line, logTicks, pointer } from './base.js';
+import { axis, category, extent } from './axis.js';
+import { band, base, legend, line, pointer } from './base.js';
+import { logTicks } from './ticks.js';
 
 // Two-sided 95 % of Student's t, by degrees of freedom.
 const T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179,

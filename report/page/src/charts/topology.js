@@ -2,7 +2,8 @@
 // The network in layers; each half of a link has the colour of what its end sends.
 import { FONT, ramp } from '../theme.js';
 import * as format from '../format.js';
-import { base, isNarrow } from './base.js';
+import { isNarrow } from './axis.js';
+import { base } from './base.js';
 
 const LAYERS = ['host', 'tor', 'aggregation', 'core'];
 const KIND_NAMES = { core: 'core', aggregation: 'aggregation', tor: 'ToR', host: 'host' };

@@ -2,7 +2,8 @@
 // The way of a deflected flow, link by link and tier by tier, beside the ordinary one.
 import { FONT, style } from '../theme.js';
 import * as format from '../format.js';
-import { base, isNarrow, legend } from './base.js';
+import { isNarrow } from './axis.js';
+import { base, legend } from './base.js';
 
 const TIERS = ['host', 'tor', 'aggregation', 'core'];
 const TIER_NAMES = { host: 'host', tor: 'ToR', aggregation: 'aggregation', core: 'core' };

@@ -157,7 +157,7 @@ export class ChartView {
   draw(sameLegend = false) {
     const { chart, state } = this;
     const width = Math.max(240, Math.floor(this.plot.clientWidth || this.width || 640));
-    const height = chart.height(width, state) * (chart.small ? 0.85 : 1);
+    const height = chart.height(width, state) * (chart.small && !chart.rows ? 0.85 : 1);
     this.width = width;
     this.plot.style.height = `${height}px`;
     this.picture ??= echarts.init(this.plot, null, { renderer: 'svg', width, height });
