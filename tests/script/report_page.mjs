@@ -118,6 +118,13 @@ async function readsRuns(browser) {
   assert.match(text, /^p\d+(\.\d+)?\s+dcqcn\s+[\d.]+\s[µm]s\s+none\s+[\d.]+\s[µm]s$/);
   await page.mouse.move(5, 5);
 
+  // What it says does not cover the curves.
+  const { said: over, grid } = await plot.evaluate((element) => ({
+    said: element.querySelector('.tip').getBoundingClientRect().toJSON(),
+    grid: element.querySelector('svg').getBoundingClientRect().toJSON() }));
+  assert.ok(over.bottom <= grid.top + 32 || over.top >= grid.bottom,
+    `the tip from ${over.top} to ${over.bottom} is over the plot from ${grid.top}`);
+
   // So do the arrow keys, aloud.
   await plot.focus();
   assert.notEqual(await plot.evaluate((element) => getComputedStyle(element).outlineStyle), 'none');
@@ -209,6 +216,45 @@ async function readsRuns(browser) {
   assert.equal(paper.subarray(0, 5).toString(), '%PDF-');
   assert.ok((paper.toString('latin1').match(/\/Type\s*\/Page\b/g) ?? []).length > 2, 'pages');
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+  await page.context().close();
+}
+
+// A part of the time is selected by pointer or by key, in all charts of it; and left again.
+async function zooms(browser) {
+  const page = await open(browser, page_of('runs'));
+  const ticks = (id) => chart(page, id).locator('svg').getByText(/^[\d.]+\s(ms|µs)$/)
+    .allTextContents();
+  const all = { goodput: 'fixture-goodput-all', queue: 'fixture-queue-time',
+    held: 'fixture-pauses-0' };
+  for (const id of Object.values(all))
+    await drawn(page, id);
+  const before = await ticks(all.goodput);
+  await drawn(page, all.goodput);
+  const plot = chart(page, all.goodput).locator('.plot'), box = await plot.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.45, box.y + 110);
+  await plot.locator('.zoom-band').waitFor();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 110);
+  await page.mouse.up();
+  assert.equal(await plot.locator('.zoom-band').count(), 0);
+  const part = await ticks(all.goodput);
+  assert.notDeepEqual(part, before);
+  for (const id of [all.queue, all.held])
+    assert.deepEqual(await ticks(id), part, `${id}: the same part of the time`);
+  await plot.getByRole('button', { name: 'Show all' }).click();
+  assert.deepEqual(await ticks(all.goodput), before);
+  assert.ok(await plot.evaluate((element) => document.activeElement === element));
+
+  const said = chart(page, all.goodput).locator('[aria-live]');
+  await page.keyboard.press('+');
+  assert.match(await said.innerText(), /^From 3\.\d+\sms to 8\.\d+\sms$/);
+  await page.keyboard.press('Shift+ArrowRight');
+  assert.match(await said.innerText(), /^From 4\.\d+\sms to 9\.\d+\sms$/);
+  await page.keyboard.press('Home');
+  assert.match(await said.innerText(), /^4\.\d+\sms to 4\.\d+\sms: /, 'the first that is shown');
+  await page.keyboard.press('0');
+  assert.deepEqual(await ticks(all.goodput), before);
   await page.context().close();
 }
 
@@ -517,7 +563,7 @@ function drawsWithinAxes() {
   const [below, above] = axis('linear', [[0, -4, -6, -3], [1, 2, 1, 3]], []);
   assert.ok(below <= -6 && above >= 3);
   const [low, high] = axis('log', [[0, 10, -1, 1e9], [1, 100, 50, 200]], [[0, 5, null, null]]);
-  assert.ok(low < 0.5 && low > 0.4 && high > 1000 && high < 1100, `${low} to ${high}`);
+  assert.ok(low < 0.5 && low > 0.4 && high >= 1000 && high < 1100, `${low} to ${high}`);
 
   // Bars too: an interval below zero of what is not is cut there, not drawn over the names.
   const bars = (y, from) => figureCharts({ info: {}, plots: [{ title: '', curves: ['a', 'b']
@@ -585,6 +631,7 @@ try {
   browser = await chromium.launch({ executablePath: browserPath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
   await readsRuns(browser);
+  await zooms(browser);
   await readsFigures(browser);
   await readsSeveralPlots(browser);
   await readsManyDocuments(browser);

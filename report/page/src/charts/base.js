@@ -7,14 +7,17 @@
  *   controls                 [{key, label, options: [[value, label], …], value}] of its state
  *   height(width, state)     in pixels
  *   legend(state)            [{name, line, dash}] or none: the series that can be switched off
- *   option(context, state)   ECharts' option; context: {theme, width, print, hidden, looked};
+ *   option(context, state)   ECharts' option; context: {theme, width, print, hidden, looked,
+ *                            zoom};
  *                            hidden: a Set of names that are switched off, or none
  *   looks                    whether `looked`, the name that is pointed at, changes the picture
  *   rows                     true if rows of names make its height: it is not smaller in small
+ *   zooms, zoomUnit(state)   true if a part of the horizontal axis can be selected; 'time': the
+ *                            same part in all such charts of a document; the unit of its ends
  *   along                    'x' or 'y': where a tooltip reads; 'item': the thing pointed at
  *   tip(state, at)           the tooltip there: {head, rows: [{line, name, value}]}; `at` is a
  *                            value of that axis, or the data of the item
- *   stops(state)             where the arrow keys lead: values of that axis with a place to show,
+ *   stops(state, zoom)       where the arrow keys lead: values of that axis with a place to show,
  *                            [{at, x, y}], or of items [{at, series, index}]; with a row, up and
  *                            down lead to the next row
  *   table(state)             {columns, rows}: the same in words

@@ -41,7 +41,7 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
 
   return {
     ...chosen,
-    id: kind, title, caption, along: 'y',
+    id: kind, title, caption, along: 'y', rows: true,
     controls: [...chosen.controls, { key: 'as', label: 'Show', value: 'amount',
       options: [['amount', unit === 's' ? 'time' : 'number'], ['share', 'share']] }],
     height(width, state) {

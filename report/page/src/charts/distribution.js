@@ -44,7 +44,7 @@ export function distribution(runs, grid, quantity, caption) {
     ...shown(state).map(({ run }) => 1 / rangeOf(run, state).delivered));
 
   return {
-    id: quantity, title, caption, along: 'y',
+    id: quantity, title, caption, along: 'y', zooms: true, zoomUnit: () => unit,
     controls: [
       { key: 'size', label: 'Flow size', options: sizeOptions(runs), value: '0-null' },
       { key: 'shape', label: 'Show', value: 'cdf',

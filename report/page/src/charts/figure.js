@@ -92,7 +92,7 @@ function plotChart(plot, id) {
   }
 
   return {
-    id, title: plot.title ?? id, along: 'x', looks: true,
+    id, title: plot.title ?? id, along: 'x', looks: true, zooms: true, zoomUnit: () => unitX,
     caption: (state, context) => 'Lines and filled markers: measured, with the 95 % interval of '
       + `the mean over repeats${!context.print && measuredOf(context, state).length > MOST_BANDS
         ? ' (point at a name below for its band)' : ''}.`

@@ -41,19 +41,19 @@ export function pauseTimeline(run, number, several) {
       + `held for ${format.time(line.more_s)} in all.` : '';
 
   return {
-    id: `pauses-${number}`, along: 'item',
+    id: `pauses-${number}`, along: 'item', zooms: 'time', zoomUnit: () => 's',
     title: several ? `Ports held by PAUSE: ${run.label}` : 'Ports held by PAUSE',
     caption: 'A row a port, from the core down; the stronger the colour, the larger the part of '
       + `that moment in which it could not send.${rest}`,
     ramp: { low: 'free', high: 'held throughout' },
-    height: () => 58 + ports.length * 15,
+    height: () => 78 + ports.length * 15,
     option(context) {
       const { theme } = context;
       const room = isNarrow(context) ? 86 : 150;
       return base(context, {
         ramp: this.ramp,
         grid: { left: 14 + Math.min(room, Math.max(...ports.map(({ port }) =>
-          textWidth(port, 10.5)))), top: 6, outerBoundsMode: 'none' },
+          textWidth(port, 10.5)))), top: 26, outerBoundsMode: 'none' },
         tooltip: { trigger: 'item' },
         xAxis: axis(context, { name: 'time', unit: 's', values: [line.start_s, line.end_s],
           from: line.start_s, to: line.end_s }),

@@ -14,7 +14,7 @@ export function queueDepth(runs, grid) {
     .filter(({ queue }) => queue);
 
   return {
-    id: 'queue-depth', along: 'y',
+    id: 'queue-depth', along: 'y', zooms: true, zoomUnit: () => 'bytes',
     title: ports.length > 1 ? 'Queue depth' : `Queue depth: ${ports[0]}`,
     caption: 'The share of the measured time in which no more than so many bytes waited.',
     controls: [

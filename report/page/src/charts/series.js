@@ -41,7 +41,7 @@ function overTime({ id, title, caption, controls = [], lines, yName, several, mo
     .reduce((best, { series }) => (series.mean.length > best.mean.length ? series : best),
       { mean: [] });
   return {
-    id, title, caption, controls, along: 'x',
+    id, title, caption, controls, along: 'x', zooms: 'time', zoomUnit: () => 's',
     height: (width) => (width < 520 ? 240 : 280),
     legend: (state) => (several || lines(state).length > 1) && lines(state).length <= most
       && lines(state).map(({ name, i, dotted }) =>
@@ -49,7 +49,10 @@ function overTime({ id, title, caption, controls = [], lines, yName, several, mo
     option(context, state) {
       const shown = lines(state);
       const unit = shown[0]?.series.unit;
-      const all = shown.flatMap(({ series }) => [...series.mean, ...(series.most ?? [])]);
+      const isSeen = ([x]) => !context.zoom || (x >= context.zoom[0] && x <= context.zoom[1]);
+      const all = shown.flatMap(({ series }) => times(series)
+        .map((x, k) => [x, series.mean[k], series.most?.[k]]).filter(isSeen)
+        .flatMap(([, ...values]) => values));
       const many = shown.length > most;
       const [from, to] = bounds(shown) ?? [0, 1];
       return base(context, {
@@ -99,11 +102,12 @@ function overTime({ id, title, caption, controls = [], lines, yName, several, mo
       return { head: `${format.time(Math.max(0, middle - half))} to `
         + format.time(middle + half), rows: cut };
     },
-    stops(state) {
+    stops(state, zoom) {
       const series = longest(state);
-      const every = Math.max(1, Math.floor(series.mean.length / 60));
-      return times(series).map((x, i) => ({ at: x, x, y: series.mean[i] }))
-        .filter((_, i) => i % every === 0);
+      const all = times(series).map((x, i) => ({ at: x, x, y: series.mean[i] }))
+        .filter(({ x }) => !zoom || (x >= zoom[0] && x <= zoom[1]));
+      const every = Math.max(1, Math.floor(all.length / 60));
+      return all.filter((_, i) => i % every === 0);
     },
     table(state) {
       const shown = lines(state);

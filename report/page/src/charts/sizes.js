@@ -23,7 +23,8 @@ export function sizes(runs) {
   const atEdge = (run, edge) => ranges(run).find((range) => middle(range) === edge);
 
   return {
-    id: 'sizes', title: 'Slowdown by flow size', along: 'x',
+    id: 'sizes', title: 'Slowdown by flow size', along: 'x', zooms: true,
+    zoomUnit: () => 'bytes',
     caption: 'Completion time over that of the same flow alone in the network, for flows of each '
       + 'size. Solid: the typical flow; dashed: the slow ones. 1 is the best there is.',
     controls: [

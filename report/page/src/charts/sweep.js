@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep: any metric over any axis, a line for each value of another, with the spread of repeats.
 import * as format from '../format.js';
-import { axis, category, extent } from './axis.js';
+import { axis, category, extent, isNarrow } from './axis.js';
 import { band, base, legend, line, pointer } from './base.js';
 import { logTicks } from './ticks.js';
 
@@ -155,6 +155,16 @@ function nearestPlace({ at: list, named, scale }, values, at) {
   return list.reduce((best, value, i) => (distance(value) < distance(list[best]) ? i : best), 0);
 }
 
+// A few values have a tick each, if their names have room between them.
+export function ownTicks(values, scale, context) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const line = scale === 'log' ? sorted.map(Math.log) : sorted;
+  const least = isNarrow(context) ? 0.12 : 0.045;
+  const whole = line[line.length - 1] - line[0];
+  return sorted.length > 1 && line.slice(1).every((x, i) => x - line[i] >= least * whole)
+    ? sorted : undefined;
+}
+
 export function sweepChart(sweep, id, title) {
   if (sweep.metrics.length === 0 || sweep.done.length === 0)
     return null;
@@ -165,7 +175,7 @@ export function sweepChart(sweep, id, title) {
   const isLog = (wanted, values) => wanted === 'log' && values.every((value) => value > 0);
 
   return {
-    id, title, along: 'x',
+    id, title, along: 'x', zooms: true, zoomUnit: (state) => placesOf(state).unit ?? 'ratio',
     caption: 'The mean over the repeats of each combination; the band is the 95 % interval of that '
       + 'mean, or the range of the repeats.',
     controls: controls(sweep, first),
@@ -201,7 +211,8 @@ export function sweepChart(sweep, id, title) {
         xAxis: named ? category(context, { name: key, values: valuesOf(state) })
           : axis(context, { name: key, unit, values: xs, scale,
             ...(zero ? { ticks: [zero, ...logTicks(least, Math.max(...xs))],
-              format: (value) => (value < least * 0.99 ? '0' : format.tick(value, unit)) } : {}) }),
+              format: (value) => (value < least * 0.99 ? '0' : format.tick(value, unit)) }
+              : { ticks: ownTicks([...new Set(xs)], scale, context) }) }),
         yAxis: axis(context, { name: metric.name, vertical: true, unit: metric.unit,
           values: [...ys, ...spreads], scale: log ? 'log' : 'linear' }),
         series: lines.flatMap(({ name, i, points }) => {
@@ -274,7 +285,8 @@ export function sweepDistribution(sweep, id) {
         name: along < 0 ? 'all' : sweep.axes[along].values[sweep.combinations[along][k]] }));
   };
   return {
-    id, title: 'Percentiles of flows', along: 'y',
+    id, title: 'Percentiles of flows', along: 'y', zooms: true,
+    zoomUnit: (state) => known[Number(state.of)].unit,
     caption: 'The distribution over the flows of one combination; each percentile is the mean over '
       + 'the repeats.',
     controls: [

@@ -52,8 +52,8 @@ export function logTicks(low, high, most = 7) {
     candidates.push(decadeTicks(low, high, [1], every));
   candidates.reverse(); // fewest names first: the last one that fits has the most of them
   if (decades < 4)
-    candidates.push(decadeTicks(low, high, [1, 3]), decadeTicks(low, high, [1, 2, 5]),
-      decadeTicks(low, high, [1, 2, 3, 5]), decadeTicks(low, high, [1, 2, 3, 5, 7]));
+    candidates.push(...[[1, 3], [1, 2, 5], [1, 2, 3, 5], [1, 2, 3, 5, 7]].map((factors) =>
+      decadeTicks(low, high, factors)));
   for (const factor of decades < 1.2 ? [1, 2, 2.5, 5] : []) {
     for (let power = Math.floor(Math.log10((high - low) / 20)); power <= Math.log10(high); power++)
       candidates.push(multiples(low, high, factor * 10 ** power));
@@ -81,7 +81,7 @@ export function minorTicks(low, high, named) {
   return [...new Set([...all, ...named])].sort((a, b) => a - b);
 }
 
-// The ends of a log axis whose ends are less than 3 times apart, at round values just outside of the data.
+// The ends of a log axis that are less than 3 times apart: round values just outside of the data.
 export function roundEnds(low, high, most) {
   const step = linearStep(low, high, most);
   const from = clean(Math.floor(low / step + 1e-9) * step);

@@ -5,8 +5,11 @@
  */
 import echarts from '../charts/echarts.js';
 import { firstState } from '../charts/index.js';
+import * as format from '../format.js';
 import { DARK, LIGHT, ramp, style } from '../theme.js';
 import { h, longTable, scroller, svg } from './dom.js';
+import { tipPlace } from './tip-place.js';
+import { dragging, moved, scaled, select } from './zoom.js';
 
 const views = new Set();
 let theme = LIGHT;
@@ -45,6 +48,7 @@ export class ChartView {
     this.state = firstState(chart);
     this.hidden = new Set();
     this.stop = -1;
+    this.zoom = null; // the part of the horizontal axis that is shown, or all of it
     this.element = this.build();
     views.add(this);
     watcher.observe(this.plot);
@@ -66,18 +70,31 @@ export class ChartView {
     this.controls = h('div', { class: 'controls' });
     this.fillControls();
     this.fillCaption();
+    this.listenForZoom();
     const help = h('p', { class: 'visually-hidden', id: `${id}-help` },
-      `Arrow keys read the values; Escape leaves them.${chart.small ? ''
-        : ' The data is below as a table.'}`);
+      `Arrow keys read the values; Escape leaves them.${chart.zooms && !chart.small
+        ? ' Plus and minus zoom, Shift with an arrow key moves, 0 shows all.' : ''}${chart.small
+        ? '' : ' The data is below as a table.'}`);
     if (chart.small)
-      return h('figure', { class: 'chart small', id, 'aria-label': chart.title }, this.plot, help,
-        this.said);
+      return h('figure', { class: 'chart small', id, 'aria-label': chart.title }, this.plot,
+        this.names(), help, this.said);
     if (chart.tableOpen)
       this.data.open = true;
     return h('figure', { class: 'chart', id },
       h('figcaption', {}, chart.heading !== false && h('h3', {}, chart.title),
         chart.caption && this.caption),
       this.controls, this.legend, this.plot, help, this.said, this.data);
+  }
+
+  // The legend of a small chart: names only, not too many, and what is published in one of them.
+  names(most = 6) {
+    const all = this.chart.legend?.(this.state) || [];
+    const published = all.find(({ open }) => open);
+    const entries = [...all.filter(({ open }) => !open),
+      ...(published ? [{ ...published, name: 'published' }] : [])];
+    return h('div', { class: 'legend names' }, entries.slice(0, most).map((entry) =>
+      h('span', {}, sample(entry), entry.name)), entries.length > most
+      && h('span', {}, `and ${entries.length - most} more`));
   }
 
   // Few options are buttons, many are a list.
@@ -111,6 +128,7 @@ export class ChartView {
     const focused = document.activeElement;
     const [name, value] = [focused?.name, focused?.value];
     this.stop = -1;
+    this.zoom = this.chart.zooms === 'time' ? this.zoom : null; // another axis, another part
     this.fillControls();
     // The controls were made again: the focus goes to the one that had it.
     if (name === `${this.chart.id}-${key}`)
@@ -162,13 +180,19 @@ export class ChartView {
     this.plot.style.height = `${height}px`;
     this.picture ??= echarts.init(this.plot, null, { renderer: 'svg', width, height });
     this.picture.resize({ width, height });
-    const option = chart.option({ theme, width, print: false, hidden: this.hidden,
+    const option = chart.option({ theme, width, print: false, hidden: this.hidden, zoom: this.zoom,
       looked: this.hidden.has(this.looked) ? null : this.looked }, state);
     option.series = option.series.filter(({ of, name }) => !this.hidden.has(of ?? name));
     option.tooltip = { ...option.tooltip, confine: true, transitionDuration: 0, borderWidth: 0,
       padding: 0, backgroundColor: 'transparent', extraCssText: 'box-shadow:none',
-      formatter: (found) => this.tipOf(found) };
+      formatter: (found) => this.tipOf(found),
+      ...(chart.along === 'item' ? {}
+        : { confine: false, position: (...at) => this.tipAt(...at) }) };
     this.picture.setOption(option, true);
+    this.axis = option.xAxis;
+    if (!this.zoom)
+      this.whole = [option.xAxis.min, option.xAxis.max];
+    this.fillZoom();
     if (!sameLegend)
       this.fillLegend();
     this.fillCaption();
@@ -179,6 +203,105 @@ export class ChartView {
     const print = document.documentElement.classList.contains('printing');
     this.caption.textContent = typeof caption === 'function'
       ? caption(this.state, { print, hidden: this.hidden }) : caption;
+  }
+
+  // Where the curves are, in pixels of the plot.
+  grid() {
+    return this.picture?.getModel().getComponent('grid').coordinateSystem.getRect();
+  }
+
+  tipAt(pointer, found, element, rect, { contentSize }) {
+    const { y, height } = this.grid(), { top } = this.plot.getBoundingClientRect();
+    const bar = document.querySelector('.top')?.getBoundingClientRect().bottom ?? 0;
+    return tipPlace({ pointer, tip: contentSize, width: this.width, rows: this.chart.rows,
+      grid: { top: y, bottom: y + height + 46 },
+      seen: { top: bar - top, bottom: innerHeight - top } });
+  }
+
+  /* ---- a part of the horizontal axis ---- */
+
+  canZoom() {
+    const { chart, axis } = this;
+    return Boolean(chart.zooms && !chart.small && axis?.max > axis?.min);
+  }
+
+  listenForZoom() {
+    this.zoomed = h('div', { class: 'zoomed' });
+    this.plot.append(this.zoomed);
+    if (!this.chart.zooms || this.chart.small)
+      return;
+    this.plot.classList.add('zooms');
+    dragging(this.plot, () => this.canZoom() && this.grid(), (from, to) => {
+      const value = (x) => this.picture.convertFromPixel({ gridIndex: 0 }, [x, this.grid().y])[0];
+      const part = select(this.whole, [value(from), value(to)], this.isLog());
+      if (part)
+        this.show(part);
+    });
+    this.plot.addEventListener('dblclick', () => this.show(null));
+  }
+
+  isLog() {
+    return this.axis.type === 'log';
+  }
+
+  // Time is the same in all charts of a document: they show the same part of it.
+  show(part) {
+    const panel = this.element.closest('.panel');
+    const together = this.chart.zooms === 'time' && panel ? [...views].filter((view) =>
+      view.chart.zooms === 'time' && !view.chart.small && panel.contains(view.element)) : [this];
+    for (const view of together) {
+      view.zoom = part;
+      if (view.picture)
+        view.draw(true);
+    }
+    this.said.textContent = part ? `From ${this.tick(part[0])} to ${this.tick(part[1])}`
+      : 'All is shown';
+  }
+
+  tick(value) {
+    return format.value(value, this.chart.zoomUnit?.(this.state) ?? 'ratio');
+  }
+
+  fillZoom() {
+    if (!this.canZoom())
+      return this.zoomed.replaceChildren();
+    const focused = this.zoomed.contains(document.activeElement);
+    this.zoomed.replaceChildren(this.zoom
+      ? h('button', { type: 'button', class: 'quiet', onclick: () => {
+        this.show(null);
+        this.plot.focus({ preventScroll: true });
+      } }, 'Show all') : h('span', { 'aria-hidden': 'true' }, 'drag to zoom'));
+    if (focused)
+      this.zoomed.querySelector('button')?.focus();
+    return undefined;
+  }
+
+  // Plus, minus, Shift with an arrow, 0; true if it was one of these.
+  onZoomKey(event) {
+    if (!this.canZoom())
+      return false;
+    const stop = this.stops()[this.stop];
+    const [from, to] = this.zoom ?? this.whole;
+    const center = stop?.x !== undefined && stop.x >= from && stop.x <= to ? stop.x
+      : this.isLog() ? Math.sqrt(from * to) : (from + to) / 2;
+    const by = { ArrowRight: 0.25, ArrowLeft: -0.25 }[event.shiftKey ? event.key : ''];
+    const factor = { '+': 0.5, '=': 0.5, '-': 2, _: 2 }[event.key];
+    if (event.key !== '0' && !by && !factor)
+      return false;
+    this.hideTip();
+    this.show(by ? moved(this.whole, this.zoom, by, this.isLog())
+      : factor ? scaled(this.whole, this.zoom, center, factor, this.isLog()) : null);
+    return true;
+  }
+
+  // Where the arrow keys lead, in the part that is shown.
+  stops() {
+    const list = this.chart.stops(this.state, this.zoom);
+    if (!this.zoom)
+      return list;
+    const [from, to] = this.zoom;
+    return list.filter(({ x, at }) => (x === undefined ? at[1] >= from && at[0] <= to
+      : x >= from && x <= to));
   }
 
   tipOf(found) {
@@ -197,10 +320,14 @@ export class ChartView {
       PageUp: -10 }[event.key];
     if (event.key === 'Escape')
       return this.hideTip();
+    if (!event.ctrlKey && !event.altKey && !event.metaKey && this.onZoomKey(event)) {
+      event.preventDefault();
+      return undefined;
+    }
     if ((!step && event.key !== 'Home' && event.key !== 'End') || event.ctrlKey || event.altKey
         || event.metaKey)
       return undefined;
-    const stops = this.chart.stops(this.state);
+    const stops = this.stops();
     event.preventDefault();
     if (stops.length === 0)
       return undefined;
