@@ -15,6 +15,7 @@ const { runsCongestion } = await at('charts/congestion.js');
 const { linesOf, textWidth } = await at('charts/text-width.js');
 const { tipPlace } = await at('page/tip-place.js');
 const { moved, scaled, select } = await at('page/zoom.js');
+const { story } = await at('story/story.js');
 const { LIGHT } = await at('theme.js');
 
 const WIDE = { theme: LIGHT, width: 1100 };
@@ -145,6 +146,85 @@ function measuresNames() {
   assert.ok(grid.left >= 10 + 35, `${grid.left} pixels for "mmm"`);
 }
 
+/* ---- the story of a run ---- */
+
+const range = (from, to, delivered, p50, p99, started = delivered) => ({ from, to, started,
+  delivered, failed: 0, slowdown: [p50, p99, p99, p99, p99, p50], fct: Array(6).fill(null) });
+const waiting = (place, us, more) => ({ place, queueing: us * 1e-6, ports: 16, ...more });
+const told = (label, { sizes = [], all, where, metrics = {}, pauses }) => ({ label,
+  flows: { ranges: [...sizes, all] }, congestion: where, topology: { links: [] },
+  pauses: { tree: [], victims: 0, deadlock: [], ...pauses },
+  metrics: Object.fromEntries(Object.entries(metrics).map(([key, value]) => [key, [value, '']])) });
+
+const answers = (...runs) => story(runs).map(([, answer]) => plainText([answer
+  .map(([label, text]) => (label ? `${label}: ${text}` : text)).join(' ')])[0]);
+
+function tellsOneRun() {
+  const marked = told('a', { all: range(0, null, 60, 1.28, 5.21),
+    sizes: [range(0, 10000, 20, 1, 3), range(10000, 100000, 38, 1.3, 7.54),
+      range(100000, 1e6, 2, 9, 99)],
+    where: [waiting('tor_up', 1.2), waiting('tor_to_host', 2.1, { worst_port: 'tor6:host106',
+      queueing_worst: 4.3e-6, queue_max: 263000 })],
+    metrics: { marks: 7830, data_packets: 626400, cnps: 1 } });
+  assert.deepEqual(answers(marked), [
+    'All 60 flows arrived: the typical one took 1.28 times as long as alone, the slowest in a '
+      + 'hundred 5.21 times; those of 10 KB to 100 KB were slowed most (p99 7.54).',
+    'A packet waited 3.30 µs on its way, 64 % of it on the last link to the receiver, where the '
+      + 'longest queue held 263 KB; longest at tor6:host106, 4.30 µs in the mean.',
+    'Several senders shared a receiver’s link; switches marked 7,830 packets (1.25 % of the data), '
+      + 'and 1 CNP slowed senders down.']);
+
+  // Where ports are held, it is said where that began, and not where packets wait for it.
+  const held = told('a', { all: range(0, null, 7, 16, 16.1, 9),
+    where: [waiting('tor_up', 900), waiting('core_down', 700)],
+    metrics: { 'flows.unfinished': 2, pauses: 107, pause_time: 0.000273 },
+    pauses: { victims: 5, tree: [{ parent: null, port: 'tor4:host67', held_s: 1, senders: 6 },
+      { parent: null, port: 'tor1:host2', held_s: 2, senders: 1 },
+      { parent: 0, port: 'agg5:tor4', held_s: 3, senders: 0 }] } });
+  assert.deepEqual(answers(held), [
+    '7 of 9 flows arrived (2 had not arrived at the end): each took about 16.0 times as long as '
+      + 'alone.',
+    'A packet waited 1.60 ms on its way, 56 % of it on the uplinks of the ToRs, 44 % on the way '
+      + 'down from the cores.',
+    'PFC stopped senders: 107 PAUSE frames held ports for 273 µs in all, begun at tor1:host2 (1 '
+      + 'sender) and 1 other port, and slowed 5 flows whose own way was free.']);
+
+  const dropped = told('a', { all: range(0, null, 0, null, null, 4),
+    where: [waiting('tor_up', 0.2)],
+    metrics: { goodput: 9.26e8, drops: 330, 'drops.ttl': 320, lost: 1, timeouts: 2,
+      retransmitted_packets: 226 } });
+  assert.deepEqual(answers(dropped), [
+    'None of 4 flows arrived; all hosts together received 926 Mbps.',
+    'Nowhere for long: 200 ns on a packet’s whole way.',
+    '330 packets dropped by switches (mostly too many hops) and 1 packet lost on links, 226 sent '
+      + 'again, with 2 timeouts.']);
+  assert.deepEqual(answers(told('a', { all: range(0, null, 1, 1, 1), where: [] })).slice(1), [
+    'The results do not say where packets waited.',
+    'Nothing was marked, paused or lost: the network had room for all.']);
+  assert.match(answers(told('a', { all: range(0, null, 1, 1, 1), where: [], pauses: {
+    deadlock: ['leaf0:spine1', 'spine1:leaf1'] } }))[2],
+  /^2 ports wait .*leaf0:spine1.*deadlock\.$/);
+}
+
+function tellsSeveralRuns() {
+  const one = (label, p99, us, metrics) => told(label, { all: range(0, null, 60, 1, p99), metrics,
+    where: [waiting('tor_to_host', us, { worst_port: 'tor0:host1', queueing_worst: 1 })] });
+  assert.deepEqual(answers(one('dcqcn', 5.21, 3.3, { marks: 10 }), one('none', 107, 674, {})), [
+    'The slow flows waited least with dcqcn and longest with none: the 99th percentile of the '
+      + 'slowdown is 5.21 against 107, 20.5 times as much.',
+    'dcqcn: A packet waited 3.30 µs on its way, all of it on the last link to the receiver, at '
+      + 'tor0:host1. none: A packet waited 674 µs on its way, all of it on the last link to the '
+      + 'receiver, at tor0:host1.',
+    'Several senders shared a receiver’s link. dcqcn: Switches marked 10 packets. none: Nothing '
+      + 'was marked, paused or lost.']);
+  assert.match(answers(one('a', 5, 3, {}), one('b', 5.05, 3, {}))[0],
+    /^The slow flows waited alike/);
+  const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((label, i) => one(label, 2 + i, 3, {}));
+  assert.match(answers(...many)[0],
+    /least with a and longest with f: .* 2\.00 against 7\.00, 3\.5 times/);
+  assert.match(answers(...many)[1], /These are the first 4 of 6 runs\.$/);
+}
+
 namesEnoughValues();
 namesNarrowRanges();
 writesTicksAlike();
@@ -152,3 +232,5 @@ zooms();
 selects();
 placesTips();
 measuresNames();
+tellsOneRun();
+tellsSeveralRuns();

@@ -2,7 +2,8 @@
 // The page of one run, or of several of one scenario side by side.
 import { WHERE_TITLE } from '../charts/congestion.js';
 import { runCharts } from '../charts/index.js';
-import { style, LIGHT } from '../theme.js';
+import { story } from '../story/story.js';
+import { LIGHT } from '../theme.js';
 import * as format from '../format.js';
 import { ChartView } from './chart-view.js';
 import { origin, section } from './details.js';
@@ -69,15 +70,21 @@ const TILES = [
     numberOf(run, 'timeouts') === 1 ? 'timeout' : 'timeouts'}`],
 ];
 
+const swatch = (i) => h('span', { class: 'swatch', 'data-line': i % LIGHT.lines.length });
+
 function headline(runs) {
-  const names = (run, i) => (runs.length > 1 ? h('span', { class: 'run-name' },
-    h('span', { class: 'swatch', style: { '--line': i }, 'data-line': i % LIGHT.lines.length }),
-    run.label) : null);
+  const names = (run, i) => (runs.length > 1
+    ? h('span', { class: 'run-name' }, swatch(i), run.label) : null);
   const tile = ([name, value, about]) => h('div', { class: 'tile' }, h('h3', {}, name),
     runs.map((run, i) => h('p', {}, names(run, i), h('span', { class: 'figure' }, value(run)),
       h('span', { class: 'about' }, about(run)))));
   return h('div', { class: 'tiles' }, TILES.map(tile));
 }
+
+const storyOf = (runs) => h('dl', { class: 'story' }, story(runs).map(([question, answer]) =>
+  h('div', {}, h('dt', {}, question), h('dd', {}, answer.map(([label, text]) => h('p', {},
+    label && [swatch(runs.findIndex((run) => run.label === label)), h('b', {}, label), ' '],
+    text))))));
 
 // A small table for each group of rows.
 function comparison(runs) {
@@ -128,7 +135,8 @@ export function runsPage(document, id, grid) {
       h('p', { class: 'about' }, `congestion control ${[...new Set(runs.map((run) =>
         run.info.congestion_control))].join(', ')} · recovery ${[...new Set(runs.map((run) =>
         run.info.recovery))].join(', ')} · seed ${info.seed} · ${info.program}`)),
-    section(`${id}-summary`, 'Summary', runs.map((run) => stop(run, several)), headline(runs)),
+    section(`${id}-summary`, 'Summary', runs.map((run) => stop(run, several)),
+      storyOf(runs), headline(runs)),
     section(`${id}-flows`, 'Flows', charts.flows.length > 0
       ? [figures(charts.flows.slice(0, 2)), figures(charts.flows.slice(2), true), bySize(runs)]
       : without('No flow was delivered within the measured time.')),

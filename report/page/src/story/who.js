@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who waited: how many flows arrived, how much longer they took than alone, and of what size those
+// are that were slowed most.
+import * as format from '../format.js';
+import { against, byRun, metric, ofAll, some } from './words.js';
+
+const [P50, P99] = [0, 2]; // of a range's list of percentiles
+const ENOUGH = 5; // flows of a size that say something about it
+
+const whole = (run) => run.flows.ranges.find(({ from, to }) => from === 0 && to === null);
+
+// Completion times stand for slowdowns where the time alone is not known.
+export function quantityOf(runs) {
+  const known = (name) => runs.every((run) => Number.isFinite(whole(run)?.[name]?.[P99]));
+  return known('slowdown') ? 'slowdown' : known('fct') ? 'fct' : null;
+}
+
+const times = (value, quantity) => (quantity === 'slowdown' ? `${format.digits(value)} times`
+  : format.time(value));
+const text = (value, quantity) => times(value, quantity)
+  + (quantity === 'slowdown' ? ' as long as alone' : '');
+
+// The size of flows that was slowed most, if flows have several.
+function worstSize(run, quantity) {
+  const sizes = run.flows.ranges.filter((range) => range !== whole(run)
+    && range.delivered >= ENOUGH && Number.isFinite(range[quantity][P99]));
+  if (sizes.length < 2 || quantity !== 'slowdown')
+    return null;
+  return sizes.reduce((worst, range) => (range.slowdown[P99] > worst.slowdown[P99] ? range
+    : worst));
+}
+
+function arrived(run) {
+  const range = whole(run), late = metric(run, 'flows.unfinished'), failed = range?.failed ?? 0;
+  const left = [late > 0 && `${format.grouped(late)} had not arrived at the end`,
+    failed > 0 && `${format.grouped(failed)} failed`].filter(Boolean).join(', ');
+  if (!range || range.started === 0)
+    return 'no flow began within the measured time';
+  if (range.delivered === 0)
+    return `none of ${some(range.started, 'flow')} arrived`;
+  if (range.started === 1)
+    return 'the only flow arrived';
+  return left === '' ? `all ${some(range.started, 'flow')} arrived`
+    : `${format.grouped(range.delivered)} of ${some(range.started, 'flow')} arrived (${left})`;
+}
+
+// Flows that did not arrive, or have no end, got something all the same.
+function without(run) {
+  const rate = metric(run, 'goodput');
+  return arrived(run) + (rate > 0 ? `; all hosts together received ${format.rate(rate)}` : '');
+}
+
+function spread(range, quantity) {
+  const [middle, tail] = [range[quantity][P50], range[quantity][P99]];
+  if (range.delivered === 1)
+    return `it took ${text(middle, quantity)}`;
+  return tail / middle < 1.05 ? `each took about ${text(middle, quantity)}`
+    : `the typical one took ${text(middle, quantity)}, the slowest in a hundred ${
+      times(tail, quantity)}`;
+}
+
+function one(run) {
+  const quantity = quantityOf([run]);
+  if (!quantity)
+    return without(run);
+  const size = worstSize(run, quantity);
+  const named = size && format.sizes(size.from, size.to).replace(/^below/, 'less than')
+    .replace(/ and more$/, ' or more');
+  return `${arrived(run)}: ${spread(whole(run), quantity)}${size
+    ? `; those of ${named} were slowed most (p99 ${format.digits(size.slowdown[P99])})` : ''}`;
+}
+
+function several(runs) {
+  const quantity = quantityOf(runs);
+  if (!quantity)
+    return byRun(runs, without);
+  const tail = (run) => whole(run)[quantity][P99];
+  const sorted = [...runs].sort((a, b) => tail(a) - tail(b));
+  const [best, worst] = [sorted[0], sorted[sorted.length - 1]];
+  const value = (run) => format.value(tail(run), quantity === 'slowdown' ? 'ratio' : 's');
+  const ratio = against(tail(worst), tail(best));
+  const name = `the 99th percentile of the ${quantity === 'slowdown' ? 'slowdown'
+    : 'completion time'}`;
+  const found = ratio === 'about the same'
+    ? `The slow flows waited alike: ${name} is ${value(best)} with ${best.label}, ${
+      value(worst)} with ${worst.label}` : `The slow flows waited least with ${best.label} and `
+      + `longest with ${worst.label}: ${name} is ${value(best)} against ${value(worst)}, ${ratio}`;
+  const isAlike = runs.every((run) => arrived(run) === arrived(runs[0]));
+  return [...ofAll(found), ...(isAlike ? [] : byRun(runs, arrived))];
+}
+
+export const who = (runs) => (runs.length === 1 ? ofAll(one(runs[0])) : several(runs));

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why: where flows met, and what stopped or slowed them there: a deadlock, PAUSEs, losses, marks.
+import * as format from '../format.js';
+import { LITTLE, places, total } from './where.js';
+import { byRun, listed, metric, ofAll, some } from './words.js';
+
+const MUCH = 0.4; // of the waiting, where flows meet in one way: that is the reason
+
+const MEETINGS = [
+  [['host_nic'], 'flows of one sender shared its link'],
+  [['tor_up', 'aggregation_up'], 'flows met on the same links upwards'],
+  [['core_down', 'aggregation_down'], 'flows met on the same links downwards'],
+  [['switch_to_switch'], 'flows met between switches'],
+  [['tor_to_host'], 'several senders shared a receiver\u2019s link'],
+];
+
+// Where ports were held, packets wait far from where it began: then that is said.
+function meeting(run) {
+  if (total(run) < LITTLE || begun(run).length > 0)
+    return null;
+  const [first] = MEETINGS.map(([among, text]) => ({ text, share: places(run)
+    .reduce((sum, { place, share }) => sum + (among.includes(place) ? share : 0), 0) }))
+    .sort((a, b) => b.share - a.share);
+  return first.share >= MUCH ? first.text : null;
+}
+
+// Where PAUSEs began, the longest held first.
+const begun = (run) => (run.pauses?.tree ?? []).filter(({ parent, port }) =>
+  parent === null && port).sort((a, b) => b.held_s - a.held_s);
+
+function roots(run) {
+  const [first, ...others] = begun(run), more = others.length;
+  if (!first)
+    return '';
+  const senders = first.senders > 0 ? ` (${some(first.senders, 'sender')})` : '';
+  return `, begun at ${first.port}${senders}${more > 0 ? ` and ${some(more, 'other port')}` : ''}`;
+}
+
+function paused(run) {
+  const frames = metric(run, 'pauses'), victims = run.pauses?.victims ?? 0;
+  if (frames === 0)
+    return null;
+  const hurt = victims > 0 ? `, and slowed ${some(victims, 'flow')} whose own way was free` : '';
+  return `PFC stopped senders: ${some(frames, 'PAUSE frame')} held ports for ${
+    format.time(metric(run, 'pause_time'))} in all${roots(run)}${hurt}`;
+}
+
+const REASONS = { buffer: 'no room in a buffer', ttl: 'too many hops', no_route: 'no route',
+  link_down: 'a link that was down', mechanism: 'by the switch\u2019s mechanism' };
+
+// Why switches dropped most packets, if that is known.
+function reason(run) {
+  const [first] = Object.keys(REASONS)
+    .map((name) => ({ name, count: metric(run, `drops.${name}`) }))
+    .sort((a, b) => b.count - a.count);
+  return first.count > 0 ? ` (${first.count < metric(run, 'drops') ? 'mostly ' : ''}${
+    REASONS[first.name]})` : '';
+}
+
+function lost(run) {
+  const [dropped, onLinks] = [metric(run, 'drops'), metric(run, 'lost')];
+  const parts = [dropped > 0 && `${some(dropped, 'packet')} dropped by switches${reason(run)}`,
+    onLinks > 0 && `${some(onLinks, 'packet')} lost on links`].filter(Boolean);
+  const again = metric(run, 'retransmitted_packets'), timeouts = metric(run, 'timeouts');
+  if (parts.length === 0 && again === 0)
+    return null;
+  const repeated = `${format.grouped(again)} sent again${timeouts > 0
+    ? `, with ${some(timeouts, 'timeout')}` : ''}`;
+  return parts.length > 0 ? `${listed(parts)}, ${repeated}`
+    : `${some(again, 'packet')} sent again though none was lost${timeouts > 0
+      ? `, with ${some(timeouts, 'timeout')}` : ''}`;
+}
+
+function marked(run) {
+  const marks = metric(run, 'marks'), sent = metric(run, 'data_packets');
+  const cnps = metric(run, 'cnps');
+  if (marks === 0)
+    return null;
+  const share = sent > 0 && marks <= sent ? ` (${format.percent(marks / sent)} of the data)` : '';
+  return `switches marked ${some(marks, 'packet')}${share}${cnps > 0
+    ? `, and ${some(cnps, 'CNP')} slowed senders down` : ''}`;
+}
+
+// Without `said`, the meeting that is said already.
+function of(run, said) {
+  const { deadlock = [] } = run.pauses ?? {};
+  if (deadlock.length > 0)
+    return `${deadlock.length} ports wait for each other for ever (${deadlock[0]} …): a deadlock`;
+  const found = meeting(run), met = found === said ? null : found;
+  const done = [paused(run), lost(run), marked(run)].filter(Boolean);
+  if (done.length === 0 && !found)
+    return 'nothing was marked, paused or lost: the network had room for all';
+  if (done.length === 0)
+    done.push('nothing was marked, paused or lost');
+  return [met, ...done].filter(Boolean).join('; ');
+}
+
+// Of runs side by side, what they have in common first.
+export function why(runs) {
+  const [met, ...others] = [...new Set(runs.map(meeting))];
+  if (runs.length === 1 || others.length > 0 || !met)
+    return byRun(runs, (run) => of(run));
+  return [...ofAll(met), ...byRun(runs, (run) => of(run, met))];
+}
