@@ -12,6 +12,8 @@ const at = (path) => import(join(process.env.SOURCE, 'report/page/src', path));
 const { axis, scaleOf } = await at('charts/axis.js');
 const { distribution } = await at('charts/distribution.js');
 const { runsCongestion } = await at('charts/congestion.js');
+const { bars: heatBars } = await at('charts/heat.js');
+const { throughput } = await at('charts/series.js');
 const { linesOf, textWidth } = await at('charts/text-width.js');
 const { tipPlace } = await at('page/tip-place.js');
 const { moved, scaled, select } = await at('page/zoom.js');
@@ -49,6 +51,14 @@ function namesEnoughValues() {
         }
       }
     }
+  }
+}
+
+// Also where the ends are given: the time from 1 ms to 5.1 ms on a phone.
+function namesBetweenGivenEnds() {
+  for (let to = 1.3; to < 40; to *= 1.13) {
+    const { named } = scaleOf({ theme: LIGHT, width: 340 }, { values: [], from: 1, to });
+    assert.ok(named.length >= 3 && named.length <= 7, `1 to ${to}: ${named}`);
   }
 }
 
@@ -146,6 +156,52 @@ function measuresNames() {
   assert.ok(grid.left >= 10 + 35, `${grid.left} pixels for "mmm"`);
 }
 
+/* ---- many lines ---- */
+
+const goodputs = (rows, step = 1) => ({ label: 'a', series: rows.map((mean, i) => ({
+  name: 'goodput', entity: `host${i}`, unit: 'bps', first_s: step, step_s: step, width: 1,
+  samples: mean.length, mean })) });
+
+// 32 hosts were 32 lines without names: rows now, or seven lines and a band.
+function tellsManyLinesApart() {
+  const rows = Array.from({ length: 32 }, (_, i) => [i + 1, 2 * (i + 1), 0]);
+  const chart = throughput(goodputs(rows), 0, false), part = { part: 'host' };
+  const lines = { ...part, as: 'lines' }, heat = { ...part, as: 'heat' };
+  assert.deepEqual([chart.along(heat), chart.along(lines)], ['item', 'x']);
+  const drawn = chart.option(WIDE, heat);
+  assert.equal(drawn.yAxis.data.length, 32);
+  assert.deepEqual(drawn.series[0].data.filter(([, , row]) => row === 4)
+    .map(([from, to, , value]) => [from, to, value]), [[0, 1, 5], [1, 2, 10], [2, 3, 0]]);
+  assert.equal(plainText([chart.ramp(heat).high])[0], '64.0 bps');
+  assert.deepEqual(chart.legend(lines).map(({ name }) => name), ['host25', 'host26', 'host27',
+    'host28', 'host29', 'host30', 'host31', 'the other 25']);
+  assert.equal(new Set(chart.legend(lines).map(({ line }) => line)).size, 8, 'a colour each');
+  const tip = chart.tip(lines, 1.4).rows;
+  assert.deepEqual([tip.length, plainText([tip.at(-1).value])[0]], [8, '2.00 bps to 50.0 bps']);
+  assert.equal(chart.option(WIDE, lines).series.length, 8);
+  assert.equal(chart.table(heat).rows.length, 32);
+  // A part of the time in more detail; the keys lead through it.
+  const zoom = chart.option({ ...WIDE, zoom: [0.5, 1.5] }, heat).series[0].data
+    .filter(([, , row]) => row === 0);
+  assert.deepEqual(zoom.map(([from, to]) => [from, to]), [[0.5, 1], [1, 1.5]]);
+  assert.equal(new Set(chart.stops(heat, [0.5, 1.5]).map(({ row }) => row)).size, 32);
+
+  // So many as there are colours are lines without a choice.
+  const few = throughput(goodputs(rows.slice(0, 8)), 0, false);
+  assert.equal(few.along(heat), 'x');
+  assert.ok(!few.controls.find(({ key }) => key === 'as').visible(heat));
+  assert.equal(few.legend(heat).length, 8);
+}
+
+// Spans that begin and end where columns do not, and a line that begins late.
+function averagesColumns() {
+  const mean = Array.from({ length: 480 }, (_, i) => i % 5);
+  assert.deepEqual(heatBars({ first_s: 1, step_s: 1, width: 1, mean }, [0, 480], 4),
+    [{ from: 0, to: 480, value: 2 }]);
+  const late = heatBars({ first_s: 241, step_s: 1, width: 1, mean: [1, null, 1] }, [0, 480], 1);
+  assert.deepEqual(late, [{ from: 240, to: 245, value: 1 }]);
+}
+
 /* ---- the story of a run ---- */
 
 const range = (from, to, delivered, p50, p99, started = delivered) => ({ from, to, started,
@@ -226,11 +282,14 @@ function tellsSeveralRuns() {
 }
 
 namesEnoughValues();
+namesBetweenGivenEnds();
 namesNarrowRanges();
 writesTicksAlike();
 zooms();
 selects();
 placesTips();
 measuresNames();
+tellsManyLinesApart();
+averagesColumns();
 tellsOneRun();
 tellsSeveralRuns();

@@ -5,7 +5,7 @@
  * then, with ticks of its own.
  */
 import { tickText } from './tick-text.js';
-import { linearStep, logTicks, minorTicks, multiples, roundEnds } from './ticks.js';
+import { linearStep, linearTicks, logTicks, minorTicks, roundEnds } from './ticks.js';
 
 export const isNarrow = (context) => context.width < 520;
 
@@ -77,7 +77,7 @@ export function scaleOf(context, { values, scale = 'linear', vertical = false, f
     return { type: 'value', min: low - beyond, max: high + beyond, named: ticks, all: ticks };
   }
   const [min, max, step] = linearEnds(wanted);
-  const named = given(zoom && ticks, [min, max]) ?? multiples(min, max, step);
+  const named = given(zoom && ticks, [min, max]) ?? linearTicks(min, max, step);
   return { type: 'value', min, max, named, all: named, interval: step };
 }
 

@@ -14,7 +14,9 @@
  *   rows                     true if rows of names make its height: it is not smaller in small
  *   zooms, zoomUnit(state)   true if a part of the horizontal axis can be selected; 'time': the
  *                            same part in all such charts of a document; the unit of its ends
- *   along                    'x' or 'y': where a tooltip reads; 'item': the thing pointed at
+ *   along                    'x' or 'y': where a tooltip reads; 'item': the thing pointed at; or
+ *                            along(state)
+ *   ramp                     {low, high}: what the ends of its colours mean; or ramp(state)
  *   tip(state, at)           the tooltip there: {head, rows: [{line, name, value}]}; `at` is a
  *                            value of that axis, or the data of the item
  *   stops(state, zoom)       where the arrow keys lead: values of that axis with a place to show,

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is measured over time: goodput of all, of single flows or hosts, queues, PAUSE frames.
 import * as format from '../format.js';
-import { axis, extent } from './axis.js';
+import { axis } from './axis.js';
 import { band, base, legend, line, nearest, pointer } from './base.js';
-
-// Spans of a series: the time in the middle of each, in seconds.
-export function times(series) {
-  const { first_s: first, step_s: step, width } = series;
-  return series.mean.map((_, i) => first - step + step * width * (i + 0.5));
-}
-
-// When the measured time begins and ends, over all lines.
-const bounds = (shown) => extent(shown.flatMap(({ series: { first_s: first, step_s: step, width,
-  mean } }) => [first - step, first - step + step * width * mean.length]));
+import { busiest, envelope, MOST_LINES } from './crowd.js';
+import { either } from './either.js';
+import { heat } from './heat.js';
+import { bounds, times } from './time.js';
 
 const ofName = (run, name, entity) =>
   run.series.find((series) => series.name === name && series.entity === entity);
@@ -33,50 +27,61 @@ function eventsAt(events, x) {
   return Math.abs(at[k] - x) > half * 1.001 ? 0 : Math.round(events.mean[k] * samples);
 }
 
+// A line with its marks, or with the band from its least to its largest samples.
+function drawn(context, one) {
+  const { name, series, i, dotted } = one;
+  const at = times(series);
+  const data = series.mean.map((value, k) => [at[k], value]);
+  const curve = line(context, name, i, data, { symbol: 'none', showSymbol: false,
+    lineStyle: { type: dotted ? DOTS : 'solid' } });
+  const marks = marksOf(one);
+  if (marks.length > 0)
+    return [curve, { of: name, type: 'scatter', data: marks, symbol: 'triangle',
+      symbolSize: 9, silent: true, z: 3, tooltip: { show: false },
+      itemStyle: { color: curve.itemStyle.color } }];
+  return series.least
+    ? [band(context, name, i, at.map((x, k) => [x, series.least[k], series.most[k]])),
+      curve]
+    : [curve];
+}
+
 // A chart of lines over time. `lines(state)`: [{name, series, i, dotted, events}]; `events`: a
 // series of counts, whose spans with any are marked on the line and named by `eventName`.
-function overTime({ id, title, caption, controls = [], lines, yName, several, most = 12,
+function overTime({ id, title, caption, controls = [], lines: all, yName, several,
   eventName = (count) => `${count} events` }) {
+  const most = 12; // lines of a tip
+  const lines = (state) => busiest(all(state)).top;
+  const rest = (state) => busiest(all(state)).rest;
+  const restName = (state) => `the other ${new Set(rest(state).map(({ i }) => i)).size}`;
   const longest = (state) => lines(state)
     .reduce((best, { series }) => (series.mean.length > best.mean.length ? series : best),
       { mean: [] });
   return {
     id, title, caption, controls, along: 'x', zooms: 'time', zoomUnit: () => 's',
     height: (width) => (width < 520 ? 240 : 280),
-    legend: (state) => (several || lines(state).length > 1) && lines(state).length <= most
-      && lines(state).map(({ name, i, dotted }) =>
+    legend: (state) => (several || lines(state).length > 1)
+      && [...lines(state).map(({ name, i, dotted }) =>
         ({ name, line: i, solid: !dotted, dash: dotted && DOTS })),
+      ...(rest(state).length > 0 ? [{ name: restName(state), line: MOST_LINES - 1, wide: true }]
+        : [])],
     option(context, state) {
       const shown = lines(state);
+      const others = rest(state).length > 0 ? envelope(rest(state)) : [];
       const unit = shown[0]?.series.unit;
       const isSeen = ([x]) => !context.zoom || (x >= context.zoom[0] && x <= context.zoom[1]);
-      const all = shown.flatMap(({ series }) => times(series)
+      const seen = shown.flatMap(({ series }) => times(series)
         .map((x, k) => [x, series.mean[k], series.most?.[k]]).filter(isSeen)
         .flatMap(([, ...values]) => values));
-      const many = shown.length > most;
-      const [from, to] = bounds(shown) ?? [0, 1];
+      const [from, to] = bounds(shown.map(({ series }) => series)) ?? [0, 1];
       return base(context, {
         legend: legend(context, this.legend(state) || []),
         tooltip: pointer(context, 'x'),
         xAxis: axis(context, { name: 'time', unit: 's', values: [], from, to }),
-        yAxis: axis(context, { name: yName(state), vertical: true, unit, values: all, from: 0 }),
-        series: shown.flatMap((one) => {
-          const { name, series, i, dotted } = one;
-          const at = times(series);
-          const data = series.mean.map((value, k) => [at[k], value]);
-          const drawn = line(context, name, i, data, { symbol: 'none', showSymbol: false,
-            lineStyle: many ? { width: 1, type: dotted ? DOTS : 'solid', opacity: 0.7 }
-              : { type: dotted ? DOTS : 'solid' } });
-          const marks = marksOf(one);
-          if (marks.length > 0)
-            return [drawn, { of: name, type: 'scatter', data: marks, symbol: 'triangle',
-              symbolSize: 9, silent: true, z: 3, tooltip: { show: false },
-              itemStyle: { color: drawn.itemStyle.color } }];
-          return series.least
-            ? [band(context, name, i, at.map((x, k) => [x, series.least[k], series.most[k]])),
-              drawn]
-            : [drawn];
-        }),
+        yAxis: axis(context, { name: yName(state), vertical: true, unit, from: 0,
+          values: [...seen, ...others.filter(isSeen).map(([, , high]) => high)] }),
+        series: [...(others.length > 0
+          ? [band(context, restName(state), MOST_LINES - 1, others, 0.3)] : []),
+        ...shown.flatMap((one) => drawn(context, one))],
       });
     },
     tip(state, at) {
@@ -99,6 +104,11 @@ function overTime({ id, title, caption, controls = [], lines, yName, several, mo
       const cut = sorted.slice(0, most);
       if (sorted.length > most)
         cut.push({ name: `and ${sorted.length - most} more`, value: '' });
+      const others = rest(state).length > 0 ? envelope(rest(state)) : [];
+      const [, low, high] = others[nearest(others.map(([x]) => x), middle)] ?? [];
+      if (Number.isFinite(low))
+        cut.push({ line: MOST_LINES - 1, wide: true, name: restName(state),
+          value: `${format.value(low, series.unit)} to ${format.value(high, series.unit)}` });
       return { head: `${format.time(Math.max(0, middle - half))} to `
         + format.time(middle + half), rows: cut };
     },
@@ -110,7 +120,7 @@ function overTime({ id, title, caption, controls = [], lines, yName, several, mo
       return all.filter((_, i) => i % every === 0);
     },
     table(state) {
-      const shown = lines(state);
+      const shown = all(state);
       // Lines need not begin at the same time.
       const cell = ({ series: one, events }, x) => {
         const at = times(one), k = nearest(at, x);
@@ -150,6 +160,12 @@ const PARTS = {
   connection: ['rate', /./, 'pacing rate by connection'],
 };
 
+const GOT = {
+  flow: 'What each flow\u2019s receiver got, by time.',
+  host: 'What each host received, by time.',
+  connection: 'The rate at which each connection was paced, by time.',
+};
+
 // One run's goodput in parts: its flows, its receiving hosts, its connections' pacing rates.
 export function throughput(run, number, several) {
   const of = (key) => run.series.filter((series) => series.name === PARTS[key][0]
@@ -158,16 +174,24 @@ export function throughput(run, number, several) {
     .map((key) => [key, PARTS[key][2]]);
   if (options.length === 0)
     return null;
-  return overTime({
-    id: `throughput-${number}`,
-    title: several ? `Throughput: ${run.label}` : 'Throughput of flows',
-    caption: options[0][0] === 'flow' ? 'What each flow\u2019s receiver got, by time.'
-      : 'What each host received, by time.',
-    controls: [{ key: 'part', label: 'Show', options, value: options[0][0] }],
-    lines: (state) => of(state.part).map((series, i) => ({ i, series,
-      name: series.about ? `${series.about} (${series.entity})` : series.entity })),
-    yName: (state) => (state.part === 'connection' ? 'rate' : 'goodput'),
-  });
+  const lines = (state) => of(state.part).map((series, i) => ({ i, series,
+    name: series.about ? `${series.about} (${series.entity})` : series.entity }));
+  const isCrowd = (state) => of(state.part).length > MOST_LINES;
+  const common = {
+    id: `throughput-${number}`, zooms: 'time', zoomUnit: () => 's',
+    title: several ? `Throughput: ${run.label}` : `Throughput of ${options[0][0]}s`,
+    caption: (state) => `${GOT[state.part]}${isCrowd(state) ? state.as === 'heat'
+      ? ' A row each; the stronger the colour, the more.'
+      : ' Those with the most are lines, the rest a band from the least to the largest.' : ''}`,
+    controls: [{ key: 'part', label: 'Show', options, value: options[0][0] },
+      { key: 'as', label: 'As', value: 'heat', visible: isCrowd,
+        options: [['heat', 'rows'], ['lines', 'lines']] }],
+  };
+  return either(common, {
+    heat: heat({ lines, noun: (state) => state.part }),
+    lines: overTime({ ...common, lines, several: false,
+      yName: (state) => (state.part === 'connection' ? 'rate' : 'goodput') }),
+  }, (state) => (isCrowd(state) && state.as === 'heat' ? 'heat' : 'lines'));
 }
 
 const GAUGES = {

@@ -22,8 +22,11 @@ export function multiples(low, high, step) {
   return list;
 }
 
-export const linearTicks = (low, high, most) =>
-  multiples(low, high, linearStep(low, high, most));
+// Multiples of `step`, or of the next smaller round one where these are too few.
+export function linearTicks(low, high, step) {
+  const list = multiples(low, high, step);
+  return list.length >= LEAST ? list : multiples(low, high, linearStep(0, step * 0.4, 1));
+}
 
 // `factors` times powers of ten, every `every`-th power, from low to high.
 function decadeTicks(low, high, factors, every = 1) {

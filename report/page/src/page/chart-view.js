@@ -23,7 +23,9 @@ function sample(entry) {
   const shape = entry.dash || (!entry.solid && look.dash);
   const dash = Array.isArray(shape) ? shape.join(' ') : 'none';
   const box = svg('svg', { width: 24, height: 12, 'aria-hidden': 'true', class: 'sample' });
-  if (!entry.open)
+  if (entry.wide)
+    box.append(svg('rect', { x: 1, y: 1, width: 22, height: 10, fill: look.color, opacity: 0.4 }));
+  else if (!entry.open)
     box.append(svg('line', { x1: 1, x2: 23, y1: 6, y2: 6, stroke: look.color, 'stroke-width': 2,
       'stroke-dasharray': dash }));
   else
@@ -153,10 +155,11 @@ export class ChartView {
         event.currentTarget.setAttribute('aria-pressed', String(!this.hidden.has(entry.name)));
         this.draw(true);
       } }, sample(entry), entry.name));
-    const scale = chart.ramp && h('span', { class: 'ramp' }, chart.ramp.low,
+    const ends = typeof chart.ramp === 'function' ? chart.ramp(this.state) : chart.ramp;
+    const scale = ends && h('span', { class: 'ramp' }, ends.low,
       h('span', { class: 'ramp-bar', style: { background: `linear-gradient(to right, ${
         [0, 0.25, 0.5, 0.75, 1].map((share) => ramp(theme, share)).join(',')})` } }),
-      chart.ramp.high);
+      ends.high);
     const title = buttons.length > 0 && chart.legendTitle?.(this.state);
     this.legend.replaceChildren(...(title ? [h('span', { class: 'legend-title' }, title)] : []),
       ...buttons, ...(scale ? [scale] : []));
@@ -186,7 +189,7 @@ export class ChartView {
     option.tooltip = { ...option.tooltip, confine: true, transitionDuration: 0, borderWidth: 0,
       padding: 0, backgroundColor: 'transparent', extraCssText: 'box-shadow:none',
       formatter: (found) => this.tipOf(found),
-      ...(chart.along === 'item' ? {}
+      ...(this.along() === 'item' ? {}
         : { confine: false, position: (...at) => this.tipAt(...at) }) };
     this.picture.setOption(option, true);
     this.axis = option.xAxis;
@@ -203,6 +206,11 @@ export class ChartView {
     const print = document.documentElement.classList.contains('printing');
     this.caption.textContent = typeof caption === 'function'
       ? caption(this.state, { print, hidden: this.hidden }) : caption;
+  }
+
+  along() {
+    const { along } = this.chart;
+    return typeof along === 'function' ? along(this.state) : along;
   }
 
   // Where the curves are, in pixels of the plot.
@@ -308,7 +316,7 @@ export class ChartView {
     const item = Array.isArray(found) ? found[0] : found;
     if (!item)
       return '';
-    const tip = this.chart.along === 'item'
+    const tip = this.along() === 'item'
       ? this.chart.tip(this.state, item.value ?? item.data, item.seriesIndex)
       : this.chart.tip(this.state, item.axisValue);
     tip.rows = tip.rows.filter(({ name }) => !this.hidden.has(name));
