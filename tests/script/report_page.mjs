@@ -455,9 +455,20 @@ async function readsSweep(browser) {
   const metric = chart(page, 'sweep-metric');
   await drawn(page, 'sweep-metric');
   assert.equal(await metric.locator('tbody tr').count(), 10);
-  await metric.getByLabel('Metric').selectOption({ label: 'timeouts' })
-    .catch(() => metric.getByLabel('timeouts').check());
-  await metric.getByText('timeouts', { exact: true }).first().waitFor();
+  await metric.locator('.searched select').selectOption({ label: 'timeouts' });
+  await metric.locator('svg').getByText('timeouts', { exact: true }).first().waitFor();
+  assert.match(await metric.locator('.caption').innerText(), /^ACK timeouts\. The mean over/);
+  // Of many metrics, in groups, one is found by words of its name or meaning.
+  const search = metric.getByRole('searchbox');
+  await search.fill('transfers PAIR 17');
+  assert.equal(await metric.locator('.found').innerText(), '1 of 27');
+  assert.deepEqual(await metric.locator('optgroup').evaluateAll((all) =>
+    all.map(({ label }) => label)), ['Shown now', 'By pair of hosts']);
+  await search.press('Enter');
+  assert.match(await metric.locator('.caption').innerText(), /^Transfers of pair 17\./);
+  assert.ok(await search.evaluate((element) => document.activeElement === element));
+  await search.fill('');
+  await metric.locator('.searched select').selectOption({ label: 'timeouts' });
   await metric.locator('fieldset', { hasText: 'Along x' }).getByLabel('recovery').check();
   await metric.locator('svg').getByText('selective_repeat').waitFor();
   assert.equal(await metric.locator('.legend button').count(), 5);

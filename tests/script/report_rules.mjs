@@ -14,6 +14,9 @@ const { distribution } = await at('charts/distribution.js');
 const { runsCongestion } = await at('charts/congestion.js');
 const { bars: heatBars } = await at('charts/heat.js');
 const { throughput } = await at('charts/series.js');
+const { rangesOf } = await at('charts/flow-sizes.js');
+const { grouped, matches } = await at('charts/metric-groups.js');
+const { sweepTitles } = await at('page/titles.js');
 const { linesOf, textWidth } = await at('charts/text-width.js');
 const { tipPlace } = await at('page/tip-place.js');
 const { moved, scaled, select } = await at('page/zoom.js');
@@ -202,6 +205,53 @@ function averagesColumns() {
   assert.deepEqual(late, [{ from: 240, to: 245, value: 1 }]);
 }
 
+/* ---- names, groups and choices ---- */
+
+// Two sweeps of one scenario had one title.
+function namesSweepsApart() {
+  const sweep = (keys, file = 'a/sweep.sqlite', parameters = []) => ({ file, kind: 'sweep',
+    info: { scenario: 'scenarios/incast.yaml' }, axes: keys.map((key) => ({ key, values: [] })),
+    parameters: parameters.map(([key, value]) => [key, value, '', 1]) });
+  const titles = (...sweeps) => [...sweepTitles(sweeps).values()];
+  assert.deepEqual(titles(sweep(['workload.degree'])), ['incast']);
+  assert.deepEqual(titles(sweep(['workload.degree', 'seed']), sweep(['host.mtu'])),
+    ['incast: degree × seed', 'incast: mtu']);
+  assert.deepEqual(titles(sweep(['seed'], 'a/x', [['duration', '1ms'], ['seed', '1']]),
+    sweep(['seed'], 'b/x', [['duration', '2ms'], ['seed', '9']]), sweep(['host.mtu'])),
+  ['incast: seed (duration=1ms)', 'incast: seed (duration=2ms)', 'incast: mtu']);
+  assert.deepEqual(titles(sweep(['seed'], 'a/x.sqlite'), sweep(['seed'], 'b/x.sqlite')),
+    ['incast: seed (a)', 'incast: seed (b)']);
+  assert.deepEqual(titles(sweep(['seed']), sweep(['seed'])),
+    ['incast: seed (a) 1', 'incast: seed (a) 2']);
+  assert.deepEqual(titles(sweep(['a.k', 'b.k']), sweep(['seed']))[0], 'incast: a.k × b.k');
+}
+
+// 309 metrics were one list from acks to workload.
+function groupsMetrics() {
+  const groups = grouped(['acks', 'fct.all.p99', 'fct.below_10KB.p50', 'fct.all.mean', 'goodput',
+    'pair.10.goodput.max', 'pair.2.goodput.max', 'pause_time.host', 'unheard_of', 'drops.ttl']);
+  assert.deepEqual(groups, [['Asked for most', ['goodput', 'fct.all.p99']],
+    ['Completion times', ['fct.all.mean', 'fct.below_10KB.p50']], ['PAUSE', ['pause_time.host']],
+    ['Loss and recovery', ['drops.ttl']], ['Packets', ['acks']],
+    ['By pair of hosts', ['pair.2.goodput.max', 'pair.10.goodput.max']],
+    ['The run and others', ['unheard_of']]]);
+  assert.ok(matches('TTL drop', 'drops.ttl', 'Loss and recovery', 'the packet was in a loop'));
+  assert.ok(matches('loop', 'drops.ttl', '', 'the packet was in a loop') && matches('', 'x'));
+  assert.ok(!matches('ttl marks', 'drops.ttl', 'Loss and recovery'));
+}
+
+// Flows of one size were shown twice, as "10 MB and more" and as all sizes.
+function showsOneSizeOnce() {
+  const run = (...edges) => ({ label: 'a', flows: { ranges: [...edges, [0, null]]
+    .map(([from, to]) => ({ from, to, delivered: 3, fct_curve: [1, 2, 3] })) } });
+  const sizes = (...runs) => distribution(runs, [0, 50, 100], 'fct', '').controls[0].options.length;
+  assert.equal(sizes(run([1e7, null])), 1);
+  assert.equal(sizes(run([1e7, null]), run([1e7, null])), 1);
+  assert.equal(sizes(run([1e7, null]), run([0, 1e4])), 3);
+  assert.deepEqual(rangesOf(run([1e7, null])).map(({ from }) => from), [1e7]);
+  assert.equal(rangesOf(run([0, 1e4], [1e7, null])).length, 3);
+}
+
 /* ---- the story of a run ---- */
 
 const range = (from, to, delivered, p50, p99, started = delivered) => ({ from, to, started,
@@ -289,6 +339,9 @@ zooms();
 selects();
 placesTips();
 measuresNames();
+namesSweepsApart();
+groupsMetrics();
+showsOneSizeOnce();
 tellsManyLinesApart();
 averagesColumns();
 tellsOneRun();

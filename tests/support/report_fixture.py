@@ -246,7 +246,9 @@ def sweep(path, repeats=5, axes=(("loss.probability", ("0", "1e-5", "1e-4", "1e-
     db = create(path, SWEEP)
     _info(db, "sweep", repeats=str(repeats), grid="loss.probability, recovery")
     many(db, "metric_names", [("goodput", "bps", "payload delivered in order"),
-                              ("timeouts", "count", "ACK timeouts")])
+                              ("timeouts", "count", "ACK timeouts"),
+                              *((f"pair.{i}.goodput.mean", "bps", f"transfers of pair {i}")
+                                for i in range(25))])
 
     def value(place, repeat):
         if place[:2] == [2, 1] and repeat == 0:
@@ -255,7 +257,8 @@ def sweep(path, repeats=5, axes=(("loss.probability", ("0", "1e-5", "1e-4", "1e-
             return "fixture.yaml:3: loss.probability: </script><b>is out of range"
         loss = 10 ** (place[0] - 6) if place[0] else 0
         good = 4e10 / (1 + loss * (3000 if place[1] == 0 else 50))
-        return {"goodput": good * draw.uniform(0.93, 1.07), "timeouts": loss * 1e5 * draw.random()}
+        return {"goodput": good * draw.uniform(0.93, 1.07), "timeouts": loss * 1e5 * draw.random(),
+                **{f"pair.{i}.goodput.mean": good / (i + 1) for i in range(25)}}
     _grid(db, list(axes), repeats, value)
     for point, in list(db.execute("SELECT id FROM points WHERE status = 'done'")):
         many(db, "distributions", [(point, "fct", "s", 100, t, 1e-5 * 10 ** (t / 400))

@@ -3,6 +3,7 @@
 import * as format from '../format.js';
 import { axis } from './axis.js';
 import { base, legend, line, pointer } from './base.js';
+import { isOneSize } from './flow-sizes.js';
 
 const QUANTITIES = {
   fct: { title: 'Flow completion time', unit: 's', name: 'completion time' },
@@ -12,6 +13,8 @@ const QUANTITIES = {
 
 // The sizes that any of the runs has, largest last, all of them first.
 function sizeOptions(runs) {
+  if (isOneSize(runs))
+    return [['0-null', 'all sizes']];
   const names = new Map();
   for (const run of runs)
     for (const range of run.flows.ranges)

@@ -3,6 +3,7 @@
 import * as format from '../format.js';
 import { axis, category, extent, isNarrow } from './axis.js';
 import { band, base, legend, line, pointer } from './base.js';
+import { grouped } from './metric-groups.js';
 import { logTicks } from './ticks.js';
 
 // Two-sided 95 % of Student's t, by degrees of freedom.
@@ -64,9 +65,13 @@ export function places(values, scale) {
 
 const PREFERRED = ['goodput', 'throughput', 'fct.all.p99', 'slowdown.all.p99'];
 
-// Metrics in groups by the first part of their name.
+// Metrics by subject, with what they mean.
 export function metricOptions(sweep) {
-  return sweep.metrics.map(({ name }, i) => [String(i), name]);
+  const numberOf = new Map(sweep.metrics.map(({ name }, i) => [name, i]));
+  return grouped([...numberOf.keys()]).flatMap(([group, names]) => names.map((name) => {
+    const i = numberOf.get(name);
+    return [String(i), name, { group, words: sweep.metrics[i].help }];
+  }));
 }
 
 // The scales that suit what is shown.
@@ -104,7 +109,8 @@ const axisOptions = (sweep) => sweep.axes.map(({ key }, i) => [String(i), key]);
 // Also those with one option, which the page does not show: the state has no other source.
 function controls(sweep, state) {
   const list = [
-    { key: 'metric', label: 'Metric', options: metricOptions(sweep), value: state.metric },
+    { key: 'metric', label: 'Metric', options: metricOptions(sweep), value: state.metric,
+      search: true },
   ];
   list.push({ key: 'x', label: 'Along x', options: axisOptions(sweep), value: state.x });
   list.push({ key: 'lines', label: 'A line for each', value: state.lines,
@@ -169,6 +175,7 @@ export function sweepChart(sweep, id, title) {
   if (sweep.metrics.length === 0 || sweep.done.length === 0)
     return null;
   const first = initial(sweep);
+  const repeated = sweep.done.some((runs) => runs > 1);
   const metricOf = (state) => sweep.metrics[Number(state.metric)];
   const valuesOf = (state) => sweep.axes[Number(state.x)]?.values ?? ['all'];
   const placesOf = (state) => places(valuesOf(state), state.xScale);
@@ -176,8 +183,12 @@ export function sweepChart(sweep, id, title) {
 
   return {
     id, title, along: 'x', zooms: true, zoomUnit: (state) => placesOf(state).unit ?? 'ratio',
-    caption: 'The mean over the repeats of each combination; the band is the 95 % interval of that '
-      + 'mean, or the range of the repeats.',
+    caption: (state) => {
+      const { help } = metricOf(state);
+      return `${help ? `${help.charAt(0).toUpperCase()}${help.slice(1)}. ` : ''}${repeated
+        ? 'The mean over the repeats of each combination; the band is the 95 % interval of that '
+          + 'mean, or the range of the repeats.' : ''}`;
+    },
     controls: controls(sweep, first),
     // Another axis along x: the lines are then those of the one that was there.
     settle(state, key, before) {

@@ -7,6 +7,7 @@ import echarts from '../charts/echarts.js';
 import { firstState } from '../charts/index.js';
 import * as format from '../format.js';
 import { DARK, LIGHT, ramp, style } from '../theme.js';
+import { controlElement } from './controls.js';
 import { h, longTable, scroller, svg } from './dom.js';
 import { tipPlace } from './tip-place.js';
 import { dragging, moved, scaled, select } from './zoom.js';
@@ -49,6 +50,7 @@ export class ChartView {
     this.chart = chart;
     this.state = firstState(chart);
     this.hidden = new Set();
+    this.searches = {}; // what is searched for in long lists
     this.stop = -1;
     this.zoom = null; // the part of the horizontal axis that is shown, or all of it
     this.element = this.build();
@@ -99,7 +101,6 @@ export class ChartView {
       && h('span', {}, `and ${entries.length - most} more`));
   }
 
-  // Few options are buttons, many are a list.
   fillControls() {
     const { chart, state } = this;
     this.controls.replaceChildren(...(chart.controls ?? [])
@@ -113,16 +114,8 @@ export class ChartView {
           chart.settle?.(state, control.key, before);
           this.changed(control.key);
         };
-        const name = `${chart.id}-${control.key}`;
-        if (control.options.length <= 3)
-          return h('fieldset', { class: 'choice' }, h('legend', {}, control.label),
-            control.options.map(([value, label]) => h('label', {},
-              h('input', { type: 'radio', name, value, checked: state[control.key] === value,
-                onchange: () => set(value) }), h('span', {}, label))));
-        return h('label', { class: 'select' }, h('span', {}, control.label),
-          h('select', { name, onchange: (event) => set(event.target.value) },
-            control.options.map(([value, label]) =>
-              h('option', { value, selected: state[control.key] === value }, label))));
+        return controlElement(`${chart.id}-${control.key}`, control, state[control.key], set,
+          this.searches);
       }));
   }
 
@@ -133,7 +126,7 @@ export class ChartView {
     this.zoom = this.chart.zooms === 'time' ? this.zoom : null; // another axis, another part
     this.fillControls();
     // The controls were made again: the focus goes to the one that had it.
-    if (name === `${this.chart.id}-${key}`)
+    if (name?.startsWith(`${this.chart.id}-${key}`))
       [...this.controls.querySelectorAll('select, input')].find((element) => element.name === name
         && (element.type !== 'radio' || element.value === value))?.focus();
     this.draw();

@@ -5,7 +5,8 @@ import { drawAll, useTheme } from './chart-view.js';
 import { h } from './dom.js';
 import { figurePage, overviewPage } from './figure.js';
 import { runsPage } from './runs.js';
-import { scenarioName, sweepPage } from './sweep.js';
+import { sweepPage } from './sweep.js';
+import { scenarioName, sweepTitles } from './titles.js';
 
 const data = JSON.parse(document.getElementById('data').textContent);
 
@@ -42,16 +43,19 @@ prefersDark.addEventListener('change', () => applyTheme());
 
 /* ---- what there is ---- */
 
+const sweepTitle = sweepTitles(data.documents.filter(({ kind }) => kind === 'sweep'));
+
 function titleOf(one) {
   if (one.kind === 'runs')
     return one.scenario || 'Run';
   if (one.kind === 'sweep')
-    return `Sweep of ${scenarioName(one)}`;
+    return sweepTitle.get(one) === scenarioName(one) ? `Sweep of ${scenarioName(one)}`
+      : sweepTitle.get(one);
   return one.info.figure || one.file.replace(/^.*\//, '').replace(/\.sqlite$/, '');
 }
 
 const pageOf = (one, id) => ({ runs: runsPage, sweep: sweepPage,
-  figure: figurePage }[one.kind](one, id, data.grid));
+  figure: figurePage }[one.kind](one, id, data.grid, sweepTitle.get(one)));
 
 const MOST_LINES = 2; // of tabs
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of one run, or of several of one scenario side by side.
 import { WHERE_TITLE } from '../charts/congestion.js';
+import { rangesOf } from '../charts/flow-sizes.js';
 import { runCharts } from '../charts/index.js';
 import { story } from '../story/story.js';
 import { LIGHT } from '../theme.js';
@@ -99,7 +100,7 @@ function comparison(runs) {
 }
 
 function bySize(runs) {
-  const rows = runs.flatMap((run) => run.flows.ranges.map((range) => [
+  const rows = runs.flatMap((run) => rangesOf(run).map((range) => [
     format.sizes(range.from, range.to), ...(runs.length > 1 ? [run.label] : []),
     format.grouped(range.started), format.grouped(range.delivered),
     ...[0, 1, 2, 3].map((at) => format.value(range.fct[at], 's')),

@@ -10,11 +10,6 @@ import { h, longTable, scroller } from './dom.js';
 const expected = (sweep) => sweep.axes.reduce((product, { values }) => product * values.length, 1)
   * Math.max(1, Number(sweep.info.repeats ?? 1));
 
-// The name that the scenario gives itself, else "lossy" of scenarios/lossy.yaml.
-export const scenarioName = ({ info, parameters }) =>
-  parameters.find(([key]) => key === 'name')?.[1]
-    || (info.scenario ?? '').replace(/^.*\//, '').replace(/\.ya?ml$/, '') || 'Sweep';
-
 // How far it came, in words.
 export function progress(sweep) {
   const done = sweep.points - sweep.not_done;
@@ -58,16 +53,16 @@ export function whereSection(sweep, id) {
       charts.map((chart) => new ChartView(chart).element)));
 }
 
-export function sweepPage(sweep, id) {
+export function sweepPage(sweep, id, grid, title) {
   const { info } = sweep;
-  const grid = sweep.axes.map(({ key, values }) => `${key}: ${values.join(', ')}`);
+  const axes = sweep.axes.map(({ key, values }) => `${key}: ${values.join(', ')}`);
   const shown = explorer(sweep, id);
   return h('div', {},
     h('div', { class: 'title' },
       h('p', { class: 'kind' }, 'A sweep'),
-      h('h1', {}, scenarioName(sweep)),
+      h('h1', {}, title),
       h('p', { class: 'lead' }, sweep.parameters.find(([key]) => key === 'description')?.[1] ?? ''),
-      grid.map((axis) => h('p', { class: 'about' }, axis)),
+      axes.map((axis) => h('p', { class: 'about' }, axis)),
       h('p', { class: 'about' }, [progress(sweep), info.repeats > 1
         && `${info.repeats} repeats from seed ${info.seed}`, info.program]
         .filter(Boolean).join(' · '))),

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranges of flow sizes that are worth telling apart: flows of one range are all flows.
+
+export const isAll = ({ from, to }) => from === 0 && to === null;
+
+// The ranges of a run, and all sizes together where there are several.
+export const rangesOf = (run) => {
+  const { ranges } = run.flows, single = ranges.filter((range) => !isAll(range));
+  return single.length === 1 ? single : ranges;
+};
+
+// True if the flows of all runs are of one range.
+export function isOneSize(runs) {
+  const keys = runs.flatMap(({ flows }) => flows.ranges.filter((range) => !isAll(range))
+    .map(({ from, to }) => `${from}-${to}`));
+  return new Set(keys).size < 2;
+}
