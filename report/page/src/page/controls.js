@@ -30,7 +30,7 @@ function list(name, { label, options }, now, set, search) {
   const whole = h('label', { class: 'select' }, h('span', {}, label), select);
   if (!search || options.length <= MANY)
     return whole;
-  const count = h('span', { class: 'found', 'aria-live': 'polite' });
+  const count = h('span', { class: 'found', role: 'status' });
   const found = () => options.filter(([, text, about]) =>
     matches(search.text, text, about?.group ?? '', about?.words ?? ''));
   const filter = () => {
