@@ -156,6 +156,7 @@ function measuresNames() {
   const charts = runsCongestion(['kmm', 'mmm'].map((label) => ({ label,
     congestion: [{ place: 'host_nic', queueing: 1, marks: 0 }] })));
   const { grid } = charts[0].option(WIDE, {});
+  assert.ok(grid.right >= textWidth('1.00 s', 11) / 2 + 3, `${grid.right} for the last tick`);
   assert.ok(grid.left >= 10 + 35, `${grid.left} pixels for "mmm"`);
 }
 

@@ -54,6 +54,14 @@ export const nameLabels = (context, room) => ({ color: context.theme.text, fontS
 export const rowHeight = (names, room) => Math.max(34, 10 + LINE
   * Math.max(0, ...names.map((name) => linesOf(name, 12, room))));
 
+// Half of the name at the right end of an axis reaches beyond it.
+function roomAtRight({ type, max, min, axisLabel }) {
+  const last = axisLabel?.customValues?.at(-1);
+  if (last === undefined || last < (type === 'log' ? max * 0.98 : max - (max - min) * 0.02))
+    return 0;
+  return Math.ceil(textWidth(axisLabel.formatter(last), axisLabel.fontSize) / 2) + 4;
+}
+
 // The rest of an option. The vertical axis' name stands above the chart, at its left edge.
 export function base(context, { grid, yAxis, ramp: scale, ...extra }) {
   const { theme } = context;
@@ -67,7 +75,9 @@ export function base(context, { grid, yAxis, ramp: scale, ...extra }) {
     textStyle: { fontFamily: FONT, color: theme.text },
     graphic: inPicture,
     ...extra,
-    grid: { left: 48, right: 18, bottom: 46, ...grid, top: top + (grid?.top ?? 32) },
+    grid: { left: 48, bottom: 46, ...grid, top: top + (grid?.top ?? 32),
+      right: Math.max(grid?.right ?? 18, grid?.outerBoundsMode === 'none'
+        ? roomAtRight(extra.xAxis) : 0) },
     yAxis: { ...yAxis, name: undefined },
   };
 }

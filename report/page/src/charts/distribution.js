@@ -47,7 +47,10 @@ export function distribution(runs, grid, quantity, caption) {
     ...shown(state).map(({ run }) => 1 / rangeOf(run, state).delivered));
 
   return {
-    id: quantity, title, caption, along: 'y', zooms: true, zoomUnit: () => unit,
+    id: quantity, title, along: 'y',
+    caption: (state, { print }) => caption
+      + (print || quantity !== 'fct' ? '' : ' Point at a height to read that percentile.'),
+    zooms: true, zoomUnit: () => unit,
     controls: [
       { key: 'size', label: 'Flow size', options: sizeOptions(runs), value: '0-null' },
       { key: 'shape', label: 'Show', value: 'cdf',

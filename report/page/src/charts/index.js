@@ -34,8 +34,8 @@ export function runCharts(runs, grid, id) {
   const delivered = runs.some((run) => run.flows.ranges.some((range) => range.delivered > 0));
   return {
     flows: delivered ? some(id, [
-      distribution(runs, grid, 'fct', 'From a flow\u2019s start to the delivery of its last byte. '
-        + 'Point at a height to read that percentile.'),
+      distribution(runs, grid, 'fct', 'From a flow\u2019s start to the delivery of its last '
+        + 'byte.'),
       distribution(runs, grid, 'slowdown', 'Completion time over that of the same flow alone in '
         + 'the network.'),
       sizes(runs),
