@@ -555,6 +555,8 @@ function drawsSteps() {
     .series[0].data;
   assert.deepEqual(points('cdf').slice(-3), [[2, 66.5], [8, 67], [8, 100]]);
   assert.ok(points('tail').every(([, share]) => share > 0));
+  assert.equal(chart.option({ theme: LIGHT, width: 700 }, { size: '0-null', shape: 'cdf' })
+    .series[0].step, 'end', 'a few flows are steps, not slopes');
 }
 
 // Axes hold curves and published points, and intervals as far as these leave the curves room.

@@ -59,7 +59,7 @@ function roomAtRight({ type, max, min, axisLabel }) {
   const last = axisLabel?.customValues?.at(-1);
   if (last === undefined || last < (type === 'log' ? max * 0.98 : max - (max - min) * 0.02))
     return 0;
-  return Math.ceil(textWidth(axisLabel.formatter(last), axisLabel.fontSize) / 2) + 4;
+  return Math.ceil(textWidth(axisLabel.formatter?.(last) ?? last, axisLabel.fontSize) / 2) + 4;
 }
 
 // The rest of an option. The vertical axis' name stands above the chart, at its left edge.

@@ -41,7 +41,9 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
 
   return {
     ...chosen,
-    id: kind, title, caption, along: 'y', rows: true,
+    id: kind, title, along: 'y', rows: true,
+    caption: (state) => caption + (barsOf(state).some((bar) => sum(bar) > 0) ? ''
+      : ' Here there is none.'),
     controls: [...chosen.controls, { key: 'as', label: 'Show', value: 'amount',
       options: [['amount', unit === 's' ? 'time' : 'number'], ['share', 'share']] }],
     height(width, state) {

@@ -11,6 +11,8 @@ const QUANTITIES = {
   goodput: { title: 'Goodput of flows', unit: 'bps', name: 'goodput' },
 };
 
+const FEW = 200; // flows: their shares are seen as steps
+
 // The sizes that any of the runs has, largest last, all of them first.
 function sizeOptions(runs) {
   if (isOneSize(runs))
@@ -75,7 +77,8 @@ export function distribution(runs, grid, quantity, caption) {
         yAxis: y,
         series: lines.map(({ run, i, points }) => line(context, run.label, i,
           tail ? points.filter(([, p]) => p < 100).map(([value, p]) => [value, 1 - p / 100])
-            : points, { symbol: 'none', showSymbol: false })),
+            : points, { symbol: 'none', showSymbol: false,
+            step: rangeOf(run, state).delivered <= FEW && 'end' })),
       });
     },
     tip(state, at) {

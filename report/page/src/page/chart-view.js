@@ -5,12 +5,11 @@
  */
 import echarts from '../charts/echarts.js';
 import { firstState } from '../charts/index.js';
-import * as format from '../format.js';
 import { DARK, LIGHT, ramp, style } from '../theme.js';
+import { ChartZoom } from './chart-zoom.js';
 import { controlElement } from './controls.js';
 import { h, longTable, scroller, svg } from './dom.js';
 import { tipPlace } from './tip-place.js';
-import { dragging, moved, scaled, select } from './zoom.js';
 
 const views = new Set();
 let theme = LIGHT;
@@ -52,7 +51,6 @@ export class ChartView {
     this.hidden = new Set();
     this.searches = {}; // what is searched for in long lists
     this.stop = -1;
-    this.zoom = null; // the part of the horizontal axis that is shown, or all of it
     this.element = this.build();
     views.add(this);
     watcher.observe(this.plot);
@@ -74,9 +72,9 @@ export class ChartView {
     this.controls = h('div', { class: 'controls' });
     this.fillControls();
     this.fillCaption();
-    this.listenForZoom();
+    this.zoom = new ChartZoom(this, views);
     const help = h('p', { class: 'visually-hidden', id: `${id}-help` },
-      `Arrow keys read the values; Escape leaves them.${chart.zooms && !chart.small
+      `Arrow keys read the values; Escape leaves them.${this.zoom.isOffered
         ? ' Plus and minus zoom, Shift with an arrow key moves, 0 shows all.' : ''}${chart.small
         ? '' : ' The data is below as a table.'}`);
     if (chart.small)
@@ -123,7 +121,7 @@ export class ChartView {
     const focused = document.activeElement;
     const [name, value] = [focused?.name, focused?.value];
     this.stop = -1;
-    this.zoom = this.chart.zooms === 'time' ? this.zoom : null; // another axis, another part
+    this.zoom.axisChanged();
     this.fillControls();
     // The controls were made again: the focus goes to the one that had it.
     if (name?.startsWith(`${this.chart.id}-${key}`))
@@ -176,8 +174,8 @@ export class ChartView {
     this.plot.style.height = `${height}px`;
     this.picture ??= echarts.init(this.plot, null, { renderer: 'svg', width, height });
     this.picture.resize({ width, height });
-    const option = chart.option({ theme, width, print: false, hidden: this.hidden, zoom: this.zoom,
-      looked: this.hidden.has(this.looked) ? null : this.looked }, state);
+    const option = chart.option({ theme, width, print: false, hidden: this.hidden,
+      zoom: this.zoom.part, looked: this.hidden.has(this.looked) ? null : this.looked }, state);
     option.series = option.series.filter(({ of, name }) => !this.hidden.has(of ?? name));
     option.tooltip = { ...option.tooltip, confine: true, transitionDuration: 0, borderWidth: 0,
       padding: 0, backgroundColor: 'transparent', extraCssText: 'box-shadow:none',
@@ -185,10 +183,7 @@ export class ChartView {
       ...(this.along() === 'item' ? {}
         : { confine: false, position: (...at) => this.tipAt(...at) }) };
     this.picture.setOption(option, true);
-    this.axis = option.xAxis;
-    if (!this.zoom)
-      this.whole = [option.xAxis.min, option.xAxis.max];
-    this.fillZoom();
+    this.zoom.drawn(option.xAxis);
     if (!sameLegend)
       this.fillLegend();
     this.fillCaption();
@@ -219,90 +214,13 @@ export class ChartView {
       seen: { top: bar - top, bottom: innerHeight - top } });
   }
 
-  /* ---- a part of the horizontal axis ---- */
-
-  canZoom() {
-    const { chart, axis } = this;
-    return Boolean(chart.zooms && !chart.small && axis?.max > axis?.min);
-  }
-
-  listenForZoom() {
-    this.zoomed = h('div', { class: 'zoomed' });
-    this.plot.append(this.zoomed);
-    if (!this.chart.zooms || this.chart.small)
-      return;
-    this.plot.classList.add('zooms');
-    dragging(this.plot, () => this.canZoom() && this.grid(), (from, to) => {
-      const value = (x) => this.picture.convertFromPixel({ gridIndex: 0 }, [x, this.grid().y])[0];
-      const part = select(this.whole, [value(from), value(to)], this.isLog());
-      if (part)
-        this.show(part);
-    });
-    this.plot.addEventListener('dblclick', () => this.show(null));
-  }
-
-  isLog() {
-    return this.axis.type === 'log';
-  }
-
-  // Time is the same in all charts of a document: they show the same part of it.
-  show(part) {
-    const panel = this.element.closest('.panel');
-    const together = this.chart.zooms === 'time' && panel ? [...views].filter((view) =>
-      view.chart.zooms === 'time' && !view.chart.small && panel.contains(view.element)) : [this];
-    for (const view of together) {
-      view.zoom = part;
-      if (view.picture)
-        view.draw(true);
-    }
-    this.said.textContent = part ? `From ${this.tick(part[0])} to ${this.tick(part[1])}`
-      : 'All is shown';
-  }
-
-  tick(value) {
-    return format.value(value, this.chart.zoomUnit?.(this.state) ?? 'ratio');
-  }
-
-  fillZoom() {
-    if (!this.canZoom())
-      return this.zoomed.replaceChildren();
-    const focused = this.zoomed.contains(document.activeElement);
-    this.zoomed.replaceChildren(this.zoom
-      ? h('button', { type: 'button', class: 'quiet', onclick: () => {
-        this.show(null);
-        this.plot.focus({ preventScroll: true });
-      } }, 'Show all') : h('span', { 'aria-hidden': 'true' }, 'drag to zoom'));
-    if (focused)
-      this.zoomed.querySelector('button')?.focus();
-    return undefined;
-  }
-
-  // Plus, minus, Shift with an arrow, 0; true if it was one of these.
-  onZoomKey(event) {
-    if (!this.canZoom())
-      return false;
-    const stop = this.stops()[this.stop];
-    const [from, to] = this.zoom ?? this.whole;
-    const center = stop?.x !== undefined && stop.x >= from && stop.x <= to ? stop.x
-      : this.isLog() ? Math.sqrt(from * to) : (from + to) / 2;
-    const by = { ArrowRight: 0.25, ArrowLeft: -0.25 }[event.shiftKey ? event.key : ''];
-    const factor = { '+': 0.5, '=': 0.5, '-': 2, _: 2 }[event.key];
-    if (event.key !== '0' && !by && !factor)
-      return false;
-    this.hideTip();
-    this.show(by ? moved(this.whole, this.zoom, by, this.isLog())
-      : factor ? scaled(this.whole, this.zoom, center, factor, this.isLog()) : null);
-    return true;
-  }
-
   // Where the arrow keys lead, in the part that is shown.
   stops() {
-    const list = this.chart.stops(this.state, this.zoom);
-    if (!this.zoom)
-      return list;
-    const [from, to] = this.zoom;
-    return list.filter(({ x, at }) => (x === undefined ? at[1] >= from && at[0] <= to
-      : x >= from && x <= to));
+    return this.zoom.among(this.chart.stops(this.state, this.zoom.part));
+  }
+
+  say(text) {
+    this.said.textContent = text;
   }
 
   tipOf(found) {
@@ -321,7 +239,8 @@ export class ChartView {
       PageUp: -10 }[event.key];
     if (event.key === 'Escape')
       return this.hideTip();
-    if (!event.ctrlKey && !event.altKey && !event.metaKey && this.onZoomKey(event)) {
+    if (!event.ctrlKey && !event.altKey && !event.metaKey
+        && this.zoom.onKey(event, this.stops()[this.stop]?.x)) {
       event.preventDefault();
       return undefined;
     }
@@ -343,7 +262,7 @@ export class ChartView {
 
   showStop(stop, count) {
     const tip = this.chart.tip(this.state, stop.at, stop.series);
-    this.said.textContent = `${tipText(tip)} (${this.stop + 1} of ${count})`;
+    this.say(`${tipText(tip)} (${this.stop + 1} of ${count})`);
     if (!this.picture)
       this.draw();
     if (stop.series !== undefined) {
@@ -357,7 +276,7 @@ export class ChartView {
 
   hideTip() {
     this.stop = -1;
-    this.said.textContent = '';
+    this.say('');
     this.picture?.dispatchAction({ type: 'hideTip' });
   }
 
