@@ -133,13 +133,17 @@ function placesTips() {
   const grid = { top: 40, bottom: 240 }, tip = [120, 60];
   const place = (x, seen, more) => tipPlace({ pointer: [x, 100], tip, width: 500, grid, seen,
     ...more });
-  assert.deepEqual(place(250, { top: -100, bottom: 500 }), [190, -26]);
-  assert.deepEqual(place(250, { top: 0, bottom: 500 }), [190, 246]);
+  assert.deepEqual(place(250, { top: -100, bottom: 500 }), [190, -28]);
+  assert.deepEqual(place(250, { top: 0, bottom: 500 }), [190, 248]);
   assert.deepEqual(place(100, { top: 0, bottom: 250 }), [380, 40]);
   assert.deepEqual(place(400, { top: 0, bottom: 250 }), [0, 40]);
-  assert.deepEqual(place(5, { top: -100, bottom: 500 }), [0, -26]);
-  assert.deepEqual(place(495, { top: -100, bottom: 500 }), [380, -26]);
-  assert.deepEqual(place(100, { top: 0, bottom: 500 }, { rows: true }), [116, 118]);
+  assert.deepEqual(place(5, { top: -100, bottom: 500 }), [0, -28]);
+  assert.deepEqual(place(495, { top: -100, bottom: 500 }), [380, -28]);
+  // Of a few rows it is at the nearer end; of many it is beside the row.
+  const room = { top: -100, bottom: 900 };
+  assert.deepEqual(place(100, room, { rows: true }), [40, -28]);
+  assert.deepEqual(place(100, { top: 0, bottom: 900 }, { rows: true }), [40, 248]);
+  assert.deepEqual(place(100, room, { rows: true, grid: { top: -200, bottom: 700 } }), [116, 118]);
 }
 
 /* ---- labels ---- */

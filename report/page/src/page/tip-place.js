@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Where a tooltip stands: not on the curves that it explains. It is above them, else below, else at
- * the side that the pointer is not at. That of a row of bars is just below the row.
+ * the side that the pointer is not at. That of one of many rows is just below the row.
  */
 
-const GAP = 6;
+const GAP = 8; // also for half a marker at their edge
+const FAR = 160; // from the row that is pointed at
 
 const within = (value, low, high) => Math.max(low, Math.min(value, high));
 
@@ -14,11 +15,14 @@ const within = (value, low, high) => Math.max(low, Math.min(value, high));
  */
 export function tipPlace({ pointer: [x, y], tip: [wide, high], width, grid, seen, rows }) {
   const left = within(x - wide / 2, 0, Math.max(0, width - wide));
-  if (rows)
+  const above = { top: grid.top - GAP - high, far: y - grid.top };
+  const below = { top: grid.bottom + GAP, far: grid.bottom - y };
+  const fitting = [above, below].filter(({ top }) => top >= seen.top && top + high <= seen.bottom);
+  if (rows && !fitting.some(({ far }) => far <= FAR))
     return [within(x + 16, 0, Math.max(0, width - wide)), y + 18];
-  if (grid.top - GAP - high >= seen.top)
-    return [left, grid.top - GAP - high];
-  if (grid.bottom + GAP + high <= seen.bottom)
-    return [left, grid.bottom + GAP];
+  if (rows)
+    fitting.sort((a, b) => a.far - b.far);
+  if (fitting.length > 0)
+    return [left, fitting[0].top];
   return [x < width / 2 ? Math.max(0, width - wide) : 0, grid.top];
 }
