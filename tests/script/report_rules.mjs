@@ -293,8 +293,8 @@ function tellsOneRun() {
       { parent: null, port: 'tor1:host2', held_s: 2, senders: 1 },
       { parent: 0, port: 'agg5:tor4', held_s: 3, senders: 0 }] } });
   assert.deepEqual(answers(held), [
-    '7 of 9 flows arrived (2 had not arrived at the end): each took about 16.0 times as long as '
-      + 'alone.',
+    '7 of 9 flows arrived (2 had not arrived at the end): each of these took about 16.0 times '
+      + 'as long as alone.',
     'A packet waited 1.60 ms on its way, 56 % of it on the uplinks of the ToRs, 44 % on the way '
       + 'down from the cores.',
     'PFC stopped senders: 107 PAUSE frames held ports for 273 µs in all, begun at tor1:host2 (1 '

@@ -54,8 +54,11 @@ function spread(range, quantity) {
   const [middle, tail] = [range[quantity][P50], range[quantity][P99]];
   if (range.delivered === 1)
     return `it took ${text(middle, quantity)}`;
-  return tail / middle < 1.05 ? `each took about ${text(middle, quantity)}`
-    : `the typical one took ${text(middle, quantity)}, the slowest in a hundred ${
+  // The others may yet take any time.
+  const [each, typical] = range.delivered < range.started
+    ? ['each of these', 'the typical one of these'] : ['each', 'the typical one'];
+  return tail / middle < 1.05 ? `${each} took about ${text(middle, quantity)}`
+    : `${typical} took ${text(middle, quantity)}, the slowest in a hundred ${
       times(tail, quantity)}`;
 }
 
