@@ -57,6 +57,12 @@ function namesEnoughValues() {
   }
 }
 
+// At the places of a few data there is no tick between them.
+function namesPlaces() {
+  const { named, all } = scaleOf(WIDE, { values: [1, 31], scale: 'log', ticks: [1, 2, 4, 8, 31] });
+  assert.deepEqual([named, all], [[1, 2, 4, 8, 31], [1, 2, 4, 8, 31]]);
+}
+
 // Also where the ends are given: the time from 1 ms to 5.1 ms on a phone.
 function namesBetweenGivenEnds() {
   for (let to = 1.3; to < 40; to *= 1.13) {
@@ -337,6 +343,7 @@ function tellsSeveralRuns() {
 }
 
 namesEnoughValues();
+namesPlaces();
 namesBetweenGivenEnds();
 namesNarrowRanges();
 writesTicksAlike();

@@ -35,7 +35,9 @@ export const DARK = {
 export const FONT = 'Inter, ui-sans-serif, system-ui, -apple-system, Segoe UI, Roboto, '
   + 'Helvetica Neue, Arial, sans-serif';
 
-const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin'];
+// A plus: all of these have their middle at the value.
+export const PLUS = 'path://M4 0h4v4h4v4h-4v4h-4v-4h-4v-4h4z';
+const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', PLUS];
 const DASHES = ['solid', [7, 3], [2, 2.5], [9, 3, 2, 3], [12, 4], [4, 2]];
 
 // How the line of number `i` is drawn.

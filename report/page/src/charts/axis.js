@@ -67,9 +67,9 @@ export function scaleOf(context, { values, scale = 'linear', vertical = false, f
   const wanted = { range, from: zoom?.[0] ?? from, to: zoom?.[1] ?? to, most };
   if (scale === 'log' && (wanted.from ?? range[0]) > 0) {
     const [min, max] = logEnds(wanted);
-    const named = given(ticks, [min, max]) ?? logTicks(min, max, most);
+    const own = given(ticks, [min, max]), named = own ?? logTicks(min, max, most);
     return { type: 'log', min, max, named,
-      all: vertical ? named : minorTicks(min, max, named) };
+      all: own || vertical ? named : minorTicks(min, max, named) };
   }
   if (ticks && !zoom) { // at places of their own: the axis goes a little beyond them
     const [low, high] = [from ?? range[0], to ?? range[1]];

@@ -5,7 +5,7 @@
  */
 import echarts from '../charts/echarts.js';
 import { firstState } from '../charts/index.js';
-import { DARK, LIGHT, ramp, style } from '../theme.js';
+import { DARK, LIGHT, PLUS, ramp, style } from '../theme.js';
 import { ChartZoom } from './chart-zoom.js';
 import { controlElement } from './controls.js';
 import { h, longTable, scroller, svg } from './dom.js';
@@ -15,7 +15,9 @@ const views = new Set();
 let theme = LIGHT;
 
 const MARKERS = { rect: 'M8 2h8v8h-8z', triangle: 'M12 1.5l4.6 8.5h-9.2z',
-  diamond: 'M12 1l4.6 5l-4.6 5l-4.6-5z', circle: 'M8 6a4 4 0 1 0 8 0a4 4 0 1 0-8 0z' };
+  diamond: 'M12 1l4.6 5l-4.6 5l-4.6-5z', roundRect: 'M8 2h8v8h-8z',
+  [PLUS]: 'M10.4 1.2h3.2v3.2h3.2v3.2h-3.2v3.2h-3.2v-3.2h-3.2v-3.2h3.2z',
+  circle: 'M8 6a4 4 0 1 0 8 0a4 4 0 1 0-8 0z' };
 
 // The line or the marker that a series is drawn with, small.
 function sample(entry) {
