@@ -43,6 +43,18 @@ const char *oche_topology_oversubscription(uint64_t down, uint64_t up, char *tex
 const char *oche_topology_rate(uint64_t bps, char *text, size_t text_bytes);
 
 /*
+ * Returns the rate of each of `uplinks` uplinks of a switch with `hosts` hosts: that of the hosts'
+ * links if the uplinks then carry what the hosts send; otherwise the lowest rate of Ethernet with
+ * which they do, and if there is none the highest.
+ */
+uint64_t oche_topology_uplink_rate(uint64_t hosts, uint64_t host_bps, uint64_t uplinks);
+/* True if Ethernet has links of this rate. */
+bool oche_topology_is_ethernet(uint64_t bps);
+
+/* The automatic value of a link's rate, which follows from the rate of the hosts' links. */
+#define OCHE_RATE_AUTO OCHE_NEVER
+
+/*
  * True if the numbers of hosts, switches, links, and ports of one node are within the limits; if
  * not, writes an error that names `param`.
  */
@@ -51,6 +63,8 @@ bool oche_topology_fits(uint64_t hosts, uint64_t switches, uint64_t links, uint6
 
 /* A link's rate: from 1 Mbit/s to 8 Tbit/s; at 8 Tbit/s a byte lasts one picosecond. */
 #define OCHE_IS_LINK_RATE(preset) OCHE_IS_BPS(preset, OCHE_MBPS, 8000 * OCHE_GBPS)
+/* As OCHE_IS_LINK_RATE, with the value OCHE_RATE_AUTO. */
+#define OCHE_IS_FABRIC_RATE(preset) OCHE_IS_LINK_RATE(preset), .automatic = true
 /* A link's delay, never 0: the engine's parallel windows are as wide as the smallest link delay. */
 #define OCHE_IS_LINK_DELAY(preset) OCHE_IS_TIME(preset, OCHE_NS, OCHE_SEC)
 

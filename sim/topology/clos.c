@@ -6,19 +6,21 @@
  * leaves, 2 spines) is: pods 2, tors_per_pod 2, uplinks_per_tor 2, oversubscription 0, cores 2, all
  * rates 40Gbps.
  *
- * A parameter that is 0 is derived from the others. A ToR's uplinks follow from the
- * oversubscription; a pod has as many aggregation switches as a ToR has uplinks; above the
- * aggregation switches there is no oversubscription; each pod has one link to each core. Uplink u
- * of a ToR leads to aggregation switch u mod aggs_per_pod of its pod. Uplink u of aggregation
- * switch a leads to core (a * uplinks_per_agg + u) mod cores.
+ * A parameter that is 0, or a rate that is `auto`, is derived from the others. A ToR's uplinks
+ * follow from the oversubscription; a pod has as many aggregation switches as a ToR has uplinks;
+ * above the aggregation switches there is no oversubscription; each pod has one link to each core.
+ * Uplink u of a ToR leads to aggregation switch u mod aggs_per_pod of its pod. Uplink u of
+ * aggregation switch a leads to core (a * uplinks_per_agg + u) mod cores.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "params/error.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/types.h"
 
 struct clos {
+    uint32_t preset;
     uint64_t pods, tors_per_pod, hosts_per_tor;
     double oversubscription;
     uint64_t uplinks_per_tor, aggs_per_pod, uplinks_per_agg, cores;
@@ -27,6 +29,7 @@ struct clos {
 };
 
 static const struct oche_param params[] = {
+    OCHE_PRESET_ROW(struct clos),
     {OCHE_PARAM(struct clos, pods), OCHE_IS_COUNT(16, 2, 1024), .where = "dart.md#topology",
      .help = "groups of ToR switches"},
     {OCHE_PARAM(struct clos, tors_per_pod), OCHE_IS_COUNT(4, 1, 256), .where = "dart.md#topology",
@@ -46,16 +49,54 @@ static const struct oche_param params[] = {
      .help = "0: aggs_per_pod * uplinks_per_agg, a link from every pod to every core"},
     {OCHE_PARAM(struct clos, host_rate), OCHE_IS_LINK_RATE(10 * OCHE_GBPS),
      .where = "Dart sec VI-A", .help = "of each host's link"},
-    {OCHE_PARAM(struct clos, link_rate), OCHE_IS_LINK_RATE(10 * OCHE_GBPS),
-     .where = "Dart sec VI-A", .help = "of each link between ToR and aggregation"},
-    {OCHE_PARAM(struct clos, core_rate), OCHE_IS_LINK_RATE(10 * OCHE_GBPS),
-     .where = "Dart sec VI-A", .help = "of each link between aggregation and core"},
+    {OCHE_PARAM(struct clos, link_rate), OCHE_IS_FABRIC_RATE(10 * OCHE_GBPS),
+     .where = "Dart sec VI-A; dcqcn.md#deployed",
+     .help = "of each link between ToR and aggregation; auto: host_rate, or with uplinks_per_tor "
+             "the higher rate of Ethernet that makes the oversubscription"},
+    {OCHE_PARAM(struct clos, core_rate), OCHE_IS_FABRIC_RATE(10 * OCHE_GBPS),
+     .where = "Dart sec VI-A; dcqcn.md#deployed",
+     .help = "of each link between aggregation and core; auto: link_rate"},
     {OCHE_PARAM(struct clos, delay), OCHE_IS_LINK_DELAY(5 * OCHE_US), .where = "Dart sec VI-A",
      .help = "one way, of each host's link"},
     {OCHE_PARAM(struct clos, link_delay), OCHE_IS_LINK_DELAY(5 * OCHE_US), .where = "Dart sec VI-A",
      .help = "one way, of each link between switches"},
 };
-static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct clos);
+static const struct oche_deployed in_use[] = {{"link_rate", {.u = OCHE_RATE_AUTO}},
+                                              {"core_rate", {.u = OCHE_RATE_AUTO}}};
+static const struct oche_param_table table = OCHE_PARAM_TABLE_DEPLOYED(params, struct clos, in_use);
+
+static uint64_t link_rate(const struct clos *p)
+{
+    if (p->link_rate != OCHE_RATE_AUTO)
+        return p->link_rate;
+    if (p->uplinks_per_tor == 0 || p->oversubscription <= 0)
+        return p->host_rate;
+    double exact = (double)(p->hosts_per_tor * p->host_rate) /
+                   ((double)p->uplinks_per_tor * p->oversubscription);
+    uint64_t rate = exact > (double)p->host_rate ? (uint64_t)(exact + 0.5) : 0;
+
+    return oche_topology_is_ethernet(rate) ? rate : p->host_rate;
+}
+
+/* Returns the parameters with the rates that `auto` stands for. */
+static struct clos with_rates(const struct clos *given)
+{
+    struct clos p = *given;
+
+    p.link_rate = link_rate(given);
+    if (p.core_rate == OCHE_RATE_AUTO)
+        p.core_rate = p.link_rate;
+    return p;
+}
+
+static uint64_t derived(const void *values, const char *name)
+{
+    struct clos p = with_rates(values);
+
+    if (strcmp(name, "link_rate") == 0)
+        return p.link_rate;
+    return strcmp(name, "core_rate") == 0 ? p.core_rate : 0;
+}
 
 /* The parameters, with each 0 replaced by the value derived from the others. */
 struct shape {
@@ -215,9 +256,10 @@ static bool find_shape(const struct clos *p, struct shape *shape, struct oche_er
 
 static bool check(const void *values, struct oche_error *error)
 {
+    struct clos p = with_rates(values);
     struct shape shape;
 
-    return find_shape(values, &shape, error);
+    return find_shape(&p, &shape, error);
 }
 
 static void build_pod(const struct clos *p, const struct shape *s, struct oche_topology *topology,
@@ -246,7 +288,8 @@ static void build_pod(const struct clos *p, const struct shape *s, struct oche_t
 
 static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {
-    const struct clos *p = values;
+    struct clos rated = with_rates(values);
+    const struct clos *p = &rated;
     struct shape s;
     uint64_t hosts, pod_links;
     char at_tor[64], at_agg[64];
@@ -280,5 +323,6 @@ const struct oche_topology_type oche_topology_clos = {
     .table = &table,
     .up_down = true,
     .check = check,
+    .derived = derived,
     .build = build,
 };

@@ -77,6 +77,11 @@ struct oche_topology_type {
      * True if the parameters fit together; each is within its range. NULL: they always fit.
      */
     bool (*check)(const void *params, struct oche_error *error);
+    /*
+     * Optional: returns what the automatic parameter `name` is where it is `auto`, or 0 if there is
+     * no such parameter. `check` has accepted `params`.
+     */
+    uint64_t (*derived)(const void *params, const char *name);
     /* Required: builds what `check` accepted. On failure nothing needs to be freed. */
     bool (*build)(const void *params, struct oche_topology *topology, struct oche_error *error);
 };

@@ -73,6 +73,16 @@ static void take_hosts(const struct oche_world *world, const char *key, struct r
     }
 }
 
+static void take_topology(const struct oche_world_config *config, const char *key,
+                          struct range *range)
+{
+    const struct oche_topology_type *type = config->topology;
+    uint64_t value = type->derived != NULL ? type->derived(config->topology_params, key) : 0;
+
+    if (value > 0)
+        take(range, value);
+}
+
 /* Writes the chips of the switches: their names, from the least memory to the most. */
 static bool chip_text(const struct oche_world *world, char *text, size_t bytes)
 {
@@ -107,7 +117,10 @@ bool oche_world_derived(const struct oche_world *world, const char *key, char *t
         return chip_text(world, text, bytes);
     if (dot != NULL && strncmp(key, "switch.", 7) == 0)
         take_switches(world, dot + 1, &range);
-    else if (dot != NULL && strncmp(key, "congestion_control.", 19) == 0) {
+    else if (dot != NULL && strncmp(key, "topology.", 9) == 0) {
+        take_topology(world->config, dot + 1, &range);
+        table = world->config->topology->table;
+    } else if (dot != NULL && strncmp(key, "congestion_control.", 19) == 0) {
         take_hosts(world, dot + 1, &range);
         table = world->config->cc != NULL ? &world->config->cc->table : table;
     } else if (strcmp(key, "host.ack_timeout") == 0 && world->config->hosts.ack_timeout == 0) {

@@ -102,6 +102,38 @@ static void test_what_auto_is(void **state)
     oche_scenario_close(scenario);
 }
 
+static void check_rate(const char *text, const char *key, const char *expected)
+{
+    struct oche_scenario *scenario = parse(text);
+    struct oche_world *world = oche_world_create(&scenario->config, &error);
+
+    if (world == NULL)
+        fail_msg("%s", error.text);
+    check_derived(world, key, expected);
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+}
+
+#define FAST(type)                                                                                 \
+    "topology: {type: " type ", host_rate: 400Gbps}\nworkload: {type: permutation, bytes: 1KB}\n"
+
+/* Links between switches follow the hosts' rate, if the paper's defaults are not asked for. */
+static void test_rates_follow_the_hosts(void **state)
+{
+    (void)state;
+    check_rate(FAST("leaf_spine"), "topology.link_rate", "1600Gbps");
+    check_rate(FAST("clos"), "topology.link_rate", "400Gbps");
+    check_rate(FAST("clos"), "topology.core_rate", "400Gbps");
+    check_rate(FAST("dumbbell"), "topology.bottleneck_rate", "400Gbps");
+    check_rate(FAST("parking_lot"), "topology.link_rate", "400Gbps");
+
+    struct oche_scenario *scenario = parse(FAST("leaf_spine") "defaults: paper\n");
+    const struct oche_param *rate = oche_param_find(scenario->config.topology->table, "link_rate");
+
+    assert_int_equal(oche_param_get(rate, scenario->config.topology_params).u, 100 * OCHE_GBPS);
+    oche_scenario_close(scenario);
+}
+
 /* Networks of 400 and 800 Gbit/s need no more than their topology. */
 static void test_fast_networks(void **state)
 {
@@ -109,6 +141,7 @@ static void test_fast_networks(void **state)
         "{type: leaf_spine, host_rate: 400Gbps, link_rate: 400Gbps}",
         "{type: leaf_spine, host_rate: 800Gbps, link_rate: 800Gbps, leaves: 32, spines: 32}",
         "{type: star, hosts: 64, host_rate: 800Gbps}",
+        "{type: leaf_spine, host_rate: 800Gbps}",
         "{type: fat_tree, k: 8, link_rate: 800Gbps}",
     };
 
@@ -205,13 +238,10 @@ static void test_an_incast_at_100_gbps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_chooses),
-        cmocka_unit_test(test_what_is_given_counts),
-        cmocka_unit_test(test_what_auto_is),
-        cmocka_unit_test(test_fast_networks),
-        cmocka_unit_test(test_long_links),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_an_incast_at_100_gbps),
+        cmocka_unit_test(test_who_chooses),   cmocka_unit_test(test_what_is_given_counts),
+        cmocka_unit_test(test_what_auto_is),  cmocka_unit_test(test_rates_follow_the_hosts),
+        cmocka_unit_test(test_fast_networks), cmocka_unit_test(test_long_links),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_an_incast_at_100_gbps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

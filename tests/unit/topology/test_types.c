@@ -2,6 +2,7 @@
 /* Counts, degrees, names, port order and places of the types that are not clos or from_file. */
 #include <string.h>
 
+#include "sim/topology/builder.h"
 #include "tests/unit/topology/build.h"
 
 /* What holds for every topology: both ends of each link agree, and hosts have one link. */
@@ -109,6 +110,90 @@ static void test_leaf_spine(void **state)
     oche_topology_free(&t);
 }
 
+/* Returns the rate of the first link that leads from switch `name` to another switch. */
+static uint64_t uplink_of(const struct oche_topology *t, const char *name)
+{
+    uint32_t node = oche_topology_find(t, name);
+
+    assert_true(node != UINT32_MAX);
+    for (uint32_t port = 0; port < t->nodes[node].port_count; port++)
+        if (oche_topology_port(t, node, port)->peer >= t->host_count)
+            return oche_topology_port_link(t, node, port)->rate_bps;
+    fail();
+    return 0;
+}
+
+static void check_auto_leaf_spine(uint64_t hosts, uint64_t spines, uint64_t host_gbps,
+                                  uint64_t expected_gbps)
+{
+    struct oche_topology t = built("leaf_spine", SET({"hosts_per_leaf", hosts}, {"spines", spines},
+                                                     {"host_rate", host_gbps * OCHE_GBPS},
+                                                     {"link_rate", OCHE_RATE_AUTO}));
+
+    assert_int_equal(uplink_of(&t, "leaf0"), expected_gbps * OCHE_GBPS);
+    assert_int_equal(uplink_of(&t, "spine0"), expected_gbps * OCHE_GBPS);
+    oche_topology_free(&t);
+}
+
+static void test_automatic_leaf_spine(void **state)
+{
+    (void)state;
+    check_auto_leaf_spine(16, 4, 100, 400); /* as in HPCC's simulator */
+    check_auto_leaf_spine(16, 4, 400, 1600);
+    check_auto_leaf_spine(16, 4, 800, 1600); /* no faster Ethernet: 2:1 */
+    check_auto_leaf_spine(48, 4, 25, 400);   /* 300 would do */
+    check_auto_leaf_spine(4, 4, 25, 25);
+    check_auto_leaf_spine(2, 8, 30, 30); /* enough as it is, though no rate of Ethernet */
+    check_auto_leaf_spine(2, 1, 30, 100);
+    check_auto_leaf_spine(4, 2, 3200, 3200); /* never slower than the hosts */
+}
+
+static void check_auto_clos(const struct setting *settings, uint64_t tor_gbps, uint64_t core_gbps)
+{
+    struct oche_topology t = built("clos", settings);
+
+    assert_int_equal(uplink_of(&t, "tor0"), tor_gbps * OCHE_GBPS);
+    assert_int_equal(uplink_of(&t, "core0"), core_gbps * OCHE_GBPS);
+    oche_topology_free(&t);
+}
+
+#define FAST_CLOS                                                                                  \
+    {"pods", 2}, {"host_rate", 400 * OCHE_GBPS}, {"link_rate", OCHE_RATE_AUTO},                    \
+    {                                                                                              \
+        "core_rate", OCHE_RATE_AUTO                                                                \
+    }
+
+static void test_automatic_clos(void **state)
+{
+    struct setting none[] = {FAST_CLOS, {"oversubscription"}, {"uplinks_per_tor", 2}, {NULL}};
+    struct setting two[] = {
+        FAST_CLOS, {"oversubscription", .real = 4}, {"uplinks_per_tor", 2}, {NULL}};
+
+    (void)state;
+    check_auto_clos(SET(FAST_CLOS), 400, 400);
+    check_auto_clos(SET(FAST_CLOS, {"core_rate", 800 * OCHE_GBPS}), 400, 800);
+    check_auto_clos(SET(FAST_CLOS, {"link_rate", 800 * OCHE_GBPS}), 800, 800);
+    check_auto_clos(two, 800, 800); /* two uplinks and 4:1 need so much */
+    check_auto_clos(none, 400, 400);
+    /* Eight uplinks and 4:1 would need links slower than the hosts'. */
+    assert_error("clos", SET(FAST_CLOS, {"uplinks_per_tor", 8}),
+                 "oversubscription: 4, but 8 uplinks_per_tor make it 2; write 2, or 0 to take it "
+                 "as it comes");
+}
+
+static void test_automatic_chains(void **state)
+{
+    struct oche_topology t =
+        built("dumbbell", SET({"host_rate", 400 * OCHE_GBPS}, {"bottleneck_rate", OCHE_RATE_AUTO}));
+
+    (void)state;
+    assert_int_equal(uplink_of(&t, "tor1"), 400 * OCHE_GBPS);
+    oche_topology_free(&t);
+    t = built("parking_lot", SET({"host_rate", 200 * OCHE_GBPS}, {"link_rate", OCHE_RATE_AUTO}));
+    assert_int_equal(uplink_of(&t, "tor1"), 200 * OCHE_GBPS);
+    oche_topology_free(&t);
+}
+
 static void check_fat_tree(uint64_t k, uint32_t hosts)
 {
     struct oche_topology t = built("fat_tree", SET({"k", k}));
@@ -198,10 +283,11 @@ static void test_registry(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_star),        cmocka_unit_test(test_dumbbell),
-        cmocka_unit_test(test_parking_lot), cmocka_unit_test(test_leaf_spine),
-        cmocka_unit_test(test_fat_tree),    cmocka_unit_test(test_ports_by_name),
-        cmocka_unit_test(test_registry),
+        cmocka_unit_test(test_star),           cmocka_unit_test(test_dumbbell),
+        cmocka_unit_test(test_parking_lot),    cmocka_unit_test(test_leaf_spine),
+        cmocka_unit_test(test_fat_tree),       cmocka_unit_test(test_ports_by_name),
+        cmocka_unit_test(test_registry),       cmocka_unit_test(test_automatic_leaf_spine),
+        cmocka_unit_test(test_automatic_clos), cmocka_unit_test(test_automatic_chains),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
