@@ -176,6 +176,8 @@ static void print_caveats(const struct oche_outcome *outcomes, size_t count, FIL
             fprintf(out, "With %s: %s.\n", name_of(one), one->ignored);
         if (one->headroom_remark[0] != '\0')
             fprintf(out, "With %s: %s.\n", name_of(one), one->headroom_remark);
+        for (unsigned remark = 0; remark < one->unfit.count; remark++)
+            fprintf(out, "With %s: %s.\n", name_of(one), one->unfit.text[remark]);
         free(deadlock);
         if (missing * 100 > one->flows)
             fprintf(out, "With %s, %s of %s flows %s not arrived; %s in no time above.\n",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/measures/unfit.h"
 #include "sim/world/derived.h"
 
 void oche_show_schema(FILE *out)
@@ -52,4 +53,10 @@ void oche_show_effective(const struct oche_scenario *scenario, const struct oche
 {
     fprintf(out, "%-48s %-24s %-7s\n", "key, as for --set", "value", "unit");
     oche_bindings_each(&scenario->bindings, print_line, &(struct show){world, out});
+
+    struct oche_unfit unfit;
+
+    oche_unfit_take(&unfit, world);
+    for (unsigned i = 0; i < unfit.count; i++)
+        fprintf(out, "%s%s.\n", i == 0 ? "\n" : "", unfit.text[i]);
 }

@@ -133,6 +133,10 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
         oche_results_info(results, "ignored", outcome->ignored);
     if (outcome->headroom_remark[0] != '\0')
         oche_results_info(results, "headroom_remark", outcome->headroom_remark);
+    for (unsigned i = 0; i < outcome->unfit.count; i++) {
+        snprintf(text, sizeof(text), "network_remark_%u", i + 1);
+        oche_results_info(results, text, outcome->unfit.text[i]);
+    }
     oche_results_info(results, "recovery", outcome->recovery);
     store_number(results, "seed", outcome->seed);
     store_number(results, "threads", outcome->threads);

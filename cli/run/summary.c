@@ -26,6 +26,8 @@ static void print_setting(const struct oche_outcome *outcome, FILE *out)
         fprintf(out, "%s: %s.\n", outcome->scheme, outcome->ignored);
     if (outcome->headroom_remark[0] != '\0')
         fprintf(out, "switch: %s.\n", outcome->headroom_remark);
+    for (unsigned i = 0; i < outcome->unfit.count; i++)
+        fprintf(out, "%s.\n", outcome->unfit.text[i]);
 }
 
 /* ---- one run ---- */

@@ -357,6 +357,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
                                                                  : config->recovery->name);
     take_remark(outcome, world);
     take_headroom_remark(outcome, world);
+    oche_unfit_take(&outcome->unfit, world);
     oche_world_totals(world, &outcome->totals);
     oche_world_ways(world, &outcome->ways);
     take_flows(outcome, world);

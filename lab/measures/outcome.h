@@ -13,6 +13,7 @@
 #include "lab/measures/pairs.h"
 #include "lab/measures/pathologies.h"
 #include "lab/measures/round_trips.h"
+#include "lab/measures/unfit.h"
 #include "sim/measure/congestion.h"
 #include "sim/measure/flow_completion.h"
 #include "sim/measure/marks.h"
@@ -72,6 +73,7 @@ struct oche_outcome {
     char remark[256];          /* remark about the scheme's parameters in this network */
     char ignored[320];         /* keys of the scenario that have no effect */
     char headroom_remark[256]; /* remark about PFC headroom that is less than a link needs */
+    struct oche_unfit unfit;   /* settings that do not fit the network */
     bool pfc;
     uint64_t seed;
     uint32_t threads;

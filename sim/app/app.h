@@ -72,6 +72,12 @@ uint32_t oche_flow_list_add_group(struct oche_flow_list *list, const uint32_t *m
 
 void oche_flow_list_free(struct oche_flow_list *list);
 
+/* What a workload sends to hosts drawn at random, whatever the network delivers. */
+struct oche_workload_offer {
+    double bps;       /* mean of each host that sends, in bits of payload per second */
+    uint32_t senders; /* N: hosts 0 … N-1 send, to the others; 0: every host to every other one */
+};
+
 struct oche_workload_type {
     const char *name;
     const char *help;
@@ -82,6 +88,12 @@ struct oche_workload_type {
      */
     bool (*generate)(const void *params, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error);
+    /*
+     * Optional, for workloads with a load of their own. `generate` has accepted the parameters. A
+     * rate of 0: what is sent depends on what is delivered.
+     */
+    struct oche_workload_offer (*offered)(const void *params,
+                                          const struct oche_workload_facts *facts);
 };
 
 extern const struct oche_workload_type *const oche_workload_types[]; /* ends with NULL */

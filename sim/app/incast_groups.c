@@ -228,9 +228,20 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
            oche_workload_no_memory(list, error);
 }
 
+static struct oche_workload_offer offered(const void *values,
+                                          const struct oche_workload_facts *facts)
+{
+    const struct incast_groups *p = values;
+
+    return (struct oche_workload_offer){
+        .bps = oche_workload_offered_bps(p->load * p->share, (enum oche_load_of)p->load_of,
+                                         p->headers, facts)};
+}
+
 const struct oche_workload_type oche_workload_incast_groups = {
     .name = "incast_groups",
     .help = "groups of random hosts that send short flows to random hosts, at a given load",
     .table = &table,
     .generate = generate,
+    .offered = offered,
 };

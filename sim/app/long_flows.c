@@ -150,9 +150,22 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     return good || oche_workload_no_memory(list, error);
 }
 
+static struct oche_workload_offer offered(const void *values,
+                                          const struct oche_workload_facts *facts)
+{
+    const struct long_flows *p = values;
+
+    if (p->greedy)
+        return (struct oche_workload_offer){.bps = 0};
+    return (struct oche_workload_offer){
+        .bps = oche_workload_offered_bps(p->load * p->share, (enum oche_load_of)p->load_of,
+                                         p->headers, facts)};
+}
+
 const struct oche_workload_type oche_workload_long_flows = {
     .name = "long_flows",
     .help = "each host has one flow for the whole run, that makes its bytes at a given rate",
     .table = &table,
     .generate = generate,
+    .offered = offered,
 };

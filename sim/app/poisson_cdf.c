@@ -195,6 +195,18 @@ static struct arrivals *make_arrivals(const struct poisson *p,
     return arrivals;
 }
 
+static struct oche_workload_offer offered(const void *values,
+                                          const struct oche_workload_facts *facts)
+{
+    const struct poisson *p = values;
+    double bps =
+        oche_workload_offered_bps(p->load, (enum oche_load_of)p->load_of, p->headers, facts);
+
+    if (p->pairs > 0)
+        bps *= (double)p->pairs / facts->host_count;
+    return (struct oche_workload_offer){bps, (uint32_t)p->senders};
+}
+
 static bool generate(const void *values, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error)
 {
@@ -228,4 +240,5 @@ const struct oche_workload_type oche_workload_poisson_cdf = {
     .help = "flows of random sizes between random hosts, at a given load",
     .table = &table,
     .generate = generate,
+    .offered = offered,
 };

@@ -4,6 +4,7 @@
 #define OCHE_SIM_WORLD_INTERNAL_H
 
 #include "params/error.h"
+#include "sim/app/app.h"
 #include "sim/topology/routes.h"
 #include "sim/topology/static_routes.h"
 #include "sim/world/world.h"
@@ -93,6 +94,9 @@ static inline bool oche_world_travels_in(const struct oche_world *world, uint32_
         return true;
     return (cls >= world->lanes) == (world->flows.plan[flow].priority != 0);
 }
+
+/* world.c: returns what the world's workloads may know about it. */
+struct oche_workload_facts oche_world_workload_facts(const struct oche_world *world);
 
 /* pauses.c */
 /* Like oche_world_walk, for a flow that may not be made yet. */

@@ -295,7 +295,7 @@ static bool build_switches(struct oche_world *world, struct oche_error *error)
  * counts the bytes that the flows would put on the line as RoCEv2 packets with host.mtu, so that
  * all schemes are offered the same flows.
  */
-static struct oche_workload_facts workload_facts(const struct oche_world *world)
+struct oche_workload_facts oche_world_workload_facts(const struct oche_world *world)
 {
     const struct oche_topology *topology = &world->topology;
     struct oche_endpoint_packets packets;
@@ -323,7 +323,7 @@ static struct oche_workload_facts workload_facts(const struct oche_world *world)
 
 static bool build_flows(struct oche_world *world, struct oche_error *error)
 {
-    struct oche_workload_facts facts = workload_facts(world);
+    struct oche_workload_facts facts = oche_world_workload_facts(world);
     struct oche_flow_list list = {.as_needed = true,
                                   .priority_bytes = world->config->hosts.priority_bytes};
     struct oche_error why;

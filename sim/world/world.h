@@ -153,6 +153,18 @@ struct oche_headroom_lack {
 };
 /* Finds the port of struct oche_headroom_lack. Returns false if all ports have enough headroom. */
 bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headroom_lack *lack);
+/* A ToR, or a pod, that is offered more than the links that lead out of it carry. */
+struct oche_overload {
+    uint32_t number; /* of the pod, or of the ToR among the switches */
+    bool is_pod;
+    double offered_bps;    /* mean, with headers, of what is to leave it */
+    uint64_t capacity_bps; /* in one direction */
+};
+/*
+ * Finds where the workloads' mean load exceeds the links most, as seen from the ToRs or pods that
+ * send it. Returns false if the links carry it everywhere.
+ */
+bool oche_world_overload(const struct oche_world *world, struct oche_overload *overload);
 /*
  * Returns the bytes that a port's queue of lossy classes may hold while all other queues of its
  * switch, `number` from 0 on, are empty.

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds settings that do not fit the network they are in: a load that the links between switches
+ * cannot carry, timers that are shorter than a round trip.
+ */
+#ifndef OCHE_LAB_MEASURES_UNFIT_H
+#define OCHE_LAB_MEASURES_UNFIT_H
+
+#include "sim/world/world.h"
+
+#define OCHE_UNFIT_MOST 8
+
+/* Remarks for the user, each one line without a full stop that begins with the section. */
+struct oche_unfit {
+    unsigned count;
+    char text[OCHE_UNFIT_MOST][256];
+};
+
+/* May be called before or after the run. */
+void oche_unfit_take(struct oche_unfit *unfit, const struct oche_world *world);
+
+#endif

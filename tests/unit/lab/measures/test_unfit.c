@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settings that do not fit the network are told, with numbers, and others are not. */
+#include "lab/measures/unfit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/scenario/scenario.h"
+#include "tests/support/test.h"
+
+static struct oche_unfit unfit;
+
+static void take(const char *text)
+{
+    struct oche_error error;
+    struct oche_scenario *scenario = oche_scenario_parse("s.yaml", text, strlen(text), &error);
+
+    if (scenario == NULL)
+        fail_msg("%s", error.text);
+    struct oche_world *world = oche_world_create(&scenario->config, &error);
+
+    if (world == NULL)
+        fail_msg("%s", error.text);
+    oche_unfit_take(&unfit, world);
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+}
+
+static void check_none(const char *text)
+{
+    take(text);
+    if (unfit.count > 0)
+        fail_msg("%s", unfit.text[0]);
+}
+
+static void check_said(const char *text, const char *expected)
+{
+    take(text);
+    assert_int_equal(unfit.count, 1);
+    if (strstr(unfit.text[0], expected) == NULL)
+        fail_msg("%s", unfit.text[0]);
+}
+
+/* Two racks of 8 hosts at 100 Gbit/s, each with two uplinks of 100. */
+#define RACKS                                                                                      \
+    "duration: 100us\n"                                                                            \
+    "topology: {type: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 8, host_rate: 100Gbps,\n"  \
+    "           link_rate: 100Gbps}\n"
+
+static void test_load(void **state)
+{
+    (void)state;
+    /* 8 of 15 receivers are in the other rack; of 1122 bytes on the line 1024 are payload. */
+    check_said(RACKS "workload: {type: poisson_cdf, load: 60%}\n",
+               "leaf0 is to send 280Gbps to other racks, and its links there carry 200Gbps (load "
+               "140");
+    check_none(RACKS "workload: {type: poisson_cdf, load: 40%}\n");
+    check_said(RACKS "workload: {type: poisson_cdf, load: 60%, headers: true}\n", "send 256Gbps");
+    check_none(RACKS "workload: {type: poisson_cdf, load: 1, load_of: uplink}\n");
+    check_none(RACKS "workload: {type: poisson_cdf, load: 60%, pairs: 8}\n");
+    check_said(RACKS "workload: {type: poisson_cdf, load: 30%, senders: 8}\n", "send 263Gbps");
+    /* The load is that of all workloads together … */
+    check_said(RACKS "workload:\n"
+                     "- {type: long_flows, load: 60%, load_of: host, share: 50%}\n"
+                     "- {type: incast_groups, load: 60%, load_of: host, share: 50%, degree: 4}\n",
+               "send 280Gbps");
+    /* … and one that sends as fast as it can has none. */
+    check_none(RACKS "workload: {type: long_flows, load: 10, greedy: true}\n");
+    check_none(RACKS "workload: {type: permutation, bytes: 1GB}\n");
+}
+
+static void test_load_of_pods(void **state)
+{
+    (void)state;
+    check_said("duration: 10us\n"
+               "topology: {type: clos, pods: 2, tors_per_pod: 2, hosts_per_tor: 4, cores: 1,\n"
+               "           oversubscription: 1, aggs_per_pod: 1, uplinks_per_agg: 1}\n"
+               "workload: {type: poisson_cdf, load: 50%, headers: true}\n",
+               "pod 0 is to send 21.3Gbps to other pods, and its links there carry 10Gbps");
+    check_none("duration: 10us\n"
+               "topology: {type: star, hosts: 4}\nworkload: {type: poisson_cdf, load: 2}\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_load_of_pods),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
