@@ -41,6 +41,12 @@ struct oche_param {
     bool automatic;   /* whole numbers: UINT64_MAX, outside the range, stands for "auto" */
 };
 
+/* The value behind one that stands for another, such as `auto`. */
+struct oche_derived {
+    union oche_value value;
+    const char *by; /* the parameter that decides it; NULL: the rate of a link, or the network */
+};
+
 /* The value that equipment in use has for a parameter whose own default is the paper's. */
 struct oche_deployed {
     const char *name; /* of the parameter */

@@ -285,6 +285,13 @@ struct oche_cc_scheme {
      * 61us: ".
      */
     const char *(*remark)(const void *params, oche_time empty_rtt);
+    /*
+     * Finds what the parameter of the scheme's table is on a line of `line_bps` if its value stands
+     * for another one. Returns false if the value is what it says. Required if the table has a
+     * value `auto`.
+     */
+    bool (*derived)(const void *params, const struct oche_param *param, uint64_t line_bps,
+                    struct oche_derived *derived);
 };
 
 /* All schemes; there are `oche_cc_scheme_count`. */

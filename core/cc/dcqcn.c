@@ -49,6 +49,8 @@
  */
 #include "core/cc/dcqcn.h"
 
+#include <string.h>
+
 /* The value `auto` of every option, for which the mode decides. */
 #define AUTO 0
 
@@ -163,9 +165,9 @@ static uint64_t whole(double value)
     return value >= 0x1p63 ? UINT64_MAX : (uint64_t)(value + 0.5);
 }
 
-static double floor_bps(const struct oche_cc_flow *flow, const struct dcqcn_params *p)
+/* Returns the floor of R_C on a line of `line` bits per second. */
+static double floor_bps(const struct dcqcn_params *p, double line)
 {
-    double line = (double)flow->line_rate_bps;
     double least = (double)p->min_rate;
 
     if (p->min_rate == 0 && p->mode == MODE_NIC)
@@ -175,6 +177,35 @@ static double floor_bps(const struct oche_cc_flow *flow, const struct dcqcn_para
     if (least < 1.0)
         least = 1.0;
     return least < line ? least : line;
+}
+
+bool dcqcn_derived(const void *params, const struct oche_param *param, uint64_t line_bps,
+                   struct oche_derived *derived)
+{
+    const struct dcqcn_params *p = params;
+
+    if (param->offset >= sizeof(*p))
+        return false; /* a row of a scheme that has more */
+    uint64_t given = oche_param_get(param, p).u;
+
+    *derived = (struct oche_derived){.by = NULL};
+    if (param->unit == OCHE_UNIT_CHOICE && strcmp(param->choices[AUTO], "auto") == 0) {
+        derived->value = oche_param_get(param, &modes[p->mode]);
+        derived->by = "mode";
+        return given == AUTO;
+    }
+    if (param->offset == offsetof(struct dcqcn_params, min_rate)) {
+        derived->value.u = whole(floor_bps(p, (double)line_bps));
+        derived->by = p->mode == MODE_NIC ? "mode" : "min_rate_fraction";
+        return given == 0;
+    }
+    if (param->offset == offsetof(struct dcqcn_params, timer))
+        derived->value.u = dcqcn_timer_of(p, line_bps);
+    else if (param->offset == offsetof(struct dcqcn_params, rai))
+        derived->value.u = dcqcn_rai_of(p, line_bps);
+    else if (param->offset == offsetof(struct dcqcn_params, rhai))
+        derived->value.u = dcqcn_rhai_of(p, line_bps);
+    return param->automatic && given == OCHE_NEVER;
 }
 
 /* Sets the flow's rate to R_C, for the pacer. */
@@ -272,7 +303,7 @@ static void cut_rate(struct oche_cc_flow *flow, oche_time now, const struct dcqc
     struct dcqcn_rp *rp = rp_of(flow);
     unsigned target = CHOSEN(p, target_at_cut);
     unsigned update = CHOSEN(p, alpha_update);
-    double least = floor_bps(flow, p);
+    double least = floor_bps(p, (double)flow->line_rate_bps);
 
     if (update == ALPHA_FIRST)
         rp->alpha = (1.0 - p->g) * rp->alpha + p->g;
@@ -317,7 +348,8 @@ static void dcqcn_start(struct oche_cc_flow *flow, oche_time now)
     release(flow, now);
     if (flow->initial_rate_bps == flow->line_rate_bps)
         return;
-    double least = floor_bps(flow, flow->params), first = (double)flow->initial_rate_bps;
+    double least = floor_bps(flow->params, (double)flow->line_rate_bps),
+           first = (double)flow->initial_rate_bps;
     limit(flow, now, flow->params, first > least ? first : least);
     publish(flow, now, CAUSE_INITIAL);
 }
@@ -343,7 +375,8 @@ static void dcqcn_cnp(struct oche_cc_flow *flow, oche_time now, const struct och
     alpha_catch_up(rp, p, now, false);
     rp->alpha_cnp = !first && CHOSEN(p, alpha_update) == ALPHA_BY_TIMER;
     if (first && CHOSEN(p, first_cnp) == FIRST_CNP_SET_RATE) {
-        double set = p->rate_on_first_cnp * rp->rc, least = floor_bps(flow, p);
+        double set = p->rate_on_first_cnp * rp->rc,
+               least = floor_bps(p, (double)flow->line_rate_bps);
 
         rp->rc = rp->rt = set > least ? set : least;
         publish(flow, now, CAUSE_FIRST_CNP);
@@ -606,4 +639,5 @@ const struct oche_cc_scheme oche_cc_dcqcn = {
     .busy = dcqcn_busy,
     .arrived = dcqcn_arrived,
     .check = dcqcn_check,
+    .derived = dcqcn_derived,
 };

@@ -73,6 +73,10 @@ struct dcqcn_nic_state {
 #define DCQCN_DEPLOYED_COUNT 7
 extern const struct oche_deployed dcqcn_deployed[DCQCN_DEPLOYED_COUNT];
 
+/* The hook `derived` of schemes whose parameters begin with struct dcqcn_params. */
+bool dcqcn_derived(const void *params, const struct oche_param *param, uint64_t line_bps,
+                   struct oche_derived *derived);
+
 /* Return the value of a parameter that may be `auto`, on a line of `line_bps`. */
 oche_time dcqcn_timer_of(const struct dcqcn_params *params, uint64_t line_bps);
 uint64_t dcqcn_rai_of(const struct dcqcn_params *params, uint64_t line_bps);

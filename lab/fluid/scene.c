@@ -264,12 +264,18 @@ static void note_differences(struct oche_fluid_scene *scene, const struct oche_f
         add_word(scene->left_out, sizeof(scene->left_out), "ecn_at");
 }
 
-/* Puts what `auto` is on a line of `line_bps` in its place. */
-static void take_automatic(struct dcqcn_params *params, uint64_t line_bps)
+/* Puts the values that `auto` stands for on a line of `line_bps` in its place. */
+static void take_automatic(struct oche_fluid_model *model, uint64_t line_bps)
 {
-    params->timer = dcqcn_timer_of(params, line_bps);
-    params->rai = dcqcn_rai_of(params, line_bps);
-    params->rhai = dcqcn_rhai_of(params, line_bps);
+    const struct oche_cc_scheme *scheme = oche_cc_find(oche_fluid_names[model->name]);
+    struct oche_derived derived;
+
+    for (size_t i = 0; i < scheme->table.count; i++) {
+        const struct oche_param *param = &scheme->table.params[i];
+
+        if (param->automatic && scheme->derived(model->scheme, param, line_bps, &derived))
+            oche_param_set(param, model->scheme, derived.value);
+    }
 }
 
 static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
@@ -298,7 +304,7 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
                             sizeof(scene->bottleneck));
     model->link = (struct oche_dcqcn_link_params){capacity, line_bytes, delay};
     if (model->name == OCHE_FLUID_DCQCN)
-        take_automatic(model->scheme, capacity);
+        take_automatic(model, capacity);
     if (model->name == OCHE_FLUID_DCQCN)
         oche_world_thresholds(world, capacity, &model->switches.kmin_bytes,
                               &model->switches.kmax_bytes);

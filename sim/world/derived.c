@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/cc/dcqcn.h"
 #include "fabric/chips.h"
 #include "fabric/ecn.h"
 #include "fabric/shared_buffer.h"
@@ -15,6 +14,7 @@
 /* The values of all switches, ports or hosts that were looked at. */
 struct range {
     uint64_t least, most;
+    const char *by; /* the parameter that decides them, or NULL */
 };
 
 static void take(struct range *range, uint64_t value)
@@ -54,22 +54,23 @@ static void take_switches(const struct oche_world *world, const char *key, struc
     }
 }
 
-/* Takes DCQCN's parameters, which Dart's begin with. */
+/* Takes what a parameter of the scheme is at each host. */
 static void take_hosts(const struct oche_world *world, const char *key, struct range *range)
 {
     const struct oche_world_config *config = world->config;
+    const struct oche_cc_scheme *cc = config->cc;
+    const struct oche_param *param = cc != NULL ? oche_param_find(&cc->table, key) : NULL;
+    struct oche_derived derived;
 
-    if (config->cc == NULL || config->cc->table.deployed != dcqcn_deployed)
+    if (param == NULL || cc->derived == NULL)
         return;
     for (uint32_t host = 0; host < world->topology.host_count; host++) {
         uint64_t line_bps = oche_topology_port_link(&world->topology, host, 0)->rate_bps;
 
-        if (strcmp(key, "timer") == 0)
-            take(range, dcqcn_timer_of(config->cc_params, line_bps));
-        if (strcmp(key, "rai") == 0)
-            take(range, dcqcn_rai_of(config->cc_params, line_bps));
-        if (strcmp(key, "rhai") == 0)
-            take(range, dcqcn_rhai_of(config->cc_params, line_bps));
+        if (!cc->derived(config->cc_params, param, line_bps, &derived))
+            return;
+        take(range, derived.value.u);
+        range->by = derived.by;
     }
 }
 
@@ -133,8 +134,9 @@ bool oche_world_derived(const struct oche_world *world, const char *key, char *t
 
     oche_value_format(param, (union oche_value){.u = range.least}, least, sizeof(least));
     oche_value_format(param, (union oche_value){.u = range.most}, most, sizeof(most));
-    snprintf(text, bytes, "%s%s%s", least, range.least != range.most ? " to " : "",
-             range.least != range.most ? most : "");
+    snprintf(text, bytes, "%s%s%s%s%s", least, range.least != range.most ? " to " : "",
+             range.least != range.most ? most : "", range.by != NULL ? ", by " : "",
+             range.by != NULL ? range.by : "");
     return true;
 }
 

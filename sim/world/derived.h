@@ -10,9 +10,9 @@
 struct oche_world;
 
 /*
- * Writes what `auto` stands for in this world: "1.6MB", or "100KB to 400KB" where switches, ports
- * or hosts differ. `key` is the parameter as --set names it ("switch.kmin"). Returns false if
- * nothing is derived for the key.
+ * Writes what `auto` stands for in this world: "1.6MB", "100KB to 400KB" where switches, ports or
+ * hosts differ, "timer, by mode" where another parameter decides. `key` is the parameter as --set
+ * names it ("switch.kmin"). Returns false if nothing is derived for the key.
  */
 bool oche_world_derived(const struct oche_world *world, const char *key, char *text, size_t bytes);
 

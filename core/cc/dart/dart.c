@@ -746,4 +746,5 @@ const struct oche_cc_scheme oche_cc_dart = {
     .message_ends = dart_message_ends,
     .group = dart_group,
     .check = dart_check,
+    .derived = dcqcn_derived,
 };

@@ -107,5 +107,6 @@ const struct oche_cc_scheme oche_cc_timely = {
     .acked = timely_acked,
     .idle = timely_idle,
     .check = timely_check,
+    .derived = timely_derived,
     .remark = timely_remark,
 };

@@ -16,14 +16,30 @@ static oche_time *left_of(struct timely_state *s, uint64_t segment)
 
 /* ---- the rate ---- */
 
+/* Returns the lowest rate on a line of `line` bits per second. */
+static double floor_bps(const struct timely_params *p, double line)
+{
+    double least = p->min_rate > 0 ? (double)p->min_rate : p->min_rate_fraction * line;
+
+    return least < 1.0 ? 1.0 : least;
+}
+
+bool timely_derived(const void *params, const struct oche_param *param, uint64_t line_bps,
+                    struct oche_derived *derived)
+{
+    const struct timely_params *p = params;
+
+    *derived = (struct oche_derived){.value.u = (uint64_t)(floor_bps(p, (double)line_bps) + 0.5),
+                                     .by = "min_rate_fraction"};
+    return param->offset == offsetof(struct timely_params, min_rate) && p->min_rate == 0;
+}
+
 static double clamp(const struct oche_cc_flow *flow, const struct timely_params *p, double rate)
 {
     double line = (double)flow->line_rate_bps;
     double most = p->max_rate_fraction * line;
-    double least = p->min_rate > 0 ? (double)p->min_rate : p->min_rate_fraction * line;
+    double least = floor_bps(p, line);
 
-    if (least < 1.0)
-        least = 1.0;
     if (most < 1.0)
         most = 1.0;
     if (rate < least)

@@ -109,6 +109,8 @@ void timely_stop(struct oche_cc_flow *flow);
 void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
                  uint64_t line_bytes);
 void timely_idle(struct oche_cc_flow *flow, oche_time now);
+bool timely_derived(const void *params, const struct oche_param *param, uint64_t line_bps,
+                    struct oche_derived *derived);
 const char *timely_check(const void *params);
 /*
  * Returns the remark about t_high, the same for both schemes; NULL if t_high is above `empty_rtt`.

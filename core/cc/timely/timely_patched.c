@@ -104,5 +104,6 @@ const struct oche_cc_scheme oche_cc_timely_patched = {
     .acked = patched_acked,
     .idle = timely_idle,
     .check = timely_check,
+    .derived = timely_derived,
     .remark = patched_remark,
 };

@@ -30,6 +30,29 @@ static void check_param(const struct oche_param_table *table, const struct oche_
         assert_non_null(param->choices);
 }
 
+/* A value "auto" stands for another one of the same row, which the scheme can tell. */
+static void check_automatic(const struct oche_cc_scheme *scheme, const struct oche_param *param,
+                            void *values)
+{
+    bool chosen = param->unit == OCHE_UNIT_CHOICE && strcmp(param->choices[0], "auto") == 0;
+    union oche_value preset = oche_param_get(param, values);
+    struct oche_derived derived;
+
+    if (!param->automatic && !chosen)
+        return;
+    assert_non_null(scheme->derived);
+    oche_param_set(param, values, (union oche_value){.u = chosen ? 0 : UINT64_MAX});
+    if (!scheme->derived(values, param, 100 * OCHE_GBPS, &derived))
+        fail_msg("%s: %s", scheme->name, param->name);
+    assert_true(oche_param_in_range(param, derived.value));
+    assert_true(derived.value.u != (chosen ? 0 : UINT64_MAX));
+    if (chosen)
+        assert_non_null(oche_param_find(&scheme->table, derived.by));
+    oche_param_set(param, values, derived.value);
+    assert_false(scheme->derived(values, param, 100 * OCHE_GBPS, &derived));
+    oche_param_set(param, values, preset);
+}
+
 static void schemes_describe_themselves(void **state)
 {
     uint64_t defaults[128];
@@ -45,6 +68,8 @@ static void schemes_describe_themselves(void **state)
         oche_param_defaults(&scheme->table, defaults);
         for (size_t j = 0; j < scheme->table.count; j++)
             check_param(&scheme->table, &scheme->table.params[j], defaults);
+        for (size_t j = 0; j < scheme->table.count; j++)
+            check_automatic(scheme, &scheme->table.params[j], defaults);
         if (scheme->counters != NULL)
             check_counters(scheme->counters, scheme->nic_state_bytes);
         if (scheme->check != NULL)

@@ -95,6 +95,9 @@ static void test_what_auto_is(void **state)
     check_derived(world, "congestion_control.timer", "75us");
     check_derived(world, "congestion_control.rai", "50Mbps");
     check_derived(world, "congestion_control.rhai", "100Mbps");
+    check_derived(world, "congestion_control.np", "arrival, by mode");
+    check_derived(world, "congestion_control.hyper_halves", "no, by mode");
+    check_derived(world, "congestion_control.min_rate", "1Mbps, by mode");
     check_derived(world, "host.ack_timeout", "10ms");
     assert_false(oche_world_derived(world, "switch.beta", text, sizeof(text)));
     assert_false(oche_world_derived(world, "duration", text, sizeof(text)));
@@ -132,6 +135,18 @@ static void test_rates_follow_the_hosts(void **state)
 
     assert_int_equal(oche_param_get(rate, scenario->config.topology_params).u, 100 * OCHE_GBPS);
     oche_scenario_close(scenario);
+}
+
+static void test_who_decides(void **state)
+{
+    (void)state;
+    check_rate(STAR WORKLOAD "congestion_control: {name: dcqcn, preset: paper}\n",
+               "congestion_control.min_rate", "100Mbps, by min_rate_fraction");
+    check_rate(STAR WORKLOAD "congestion_control: {name: dcqcn, preset: paper, mode: ns3}\n",
+               "congestion_control.release", "never, by mode");
+    check_rate(STAR WORKLOAD "congestion_control: dart\n", "congestion_control.timer", "75us");
+    check_rate(STAR WORKLOAD "congestion_control: timely\n", "congestion_control.min_rate",
+               "100Mbps, by min_rate_fraction");
 }
 
 /* Networks of 400 and 800 Gbit/s need no more than their topology. */
@@ -238,10 +253,15 @@ static void test_an_incast_at_100_gbps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_chooses),   cmocka_unit_test(test_what_is_given_counts),
-        cmocka_unit_test(test_what_auto_is),  cmocka_unit_test(test_rates_follow_the_hosts),
-        cmocka_unit_test(test_fast_networks), cmocka_unit_test(test_long_links),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_an_incast_at_100_gbps),
+        cmocka_unit_test(test_who_chooses),
+        cmocka_unit_test(test_what_is_given_counts),
+        cmocka_unit_test(test_what_auto_is),
+        cmocka_unit_test(test_rates_follow_the_hosts),
+        cmocka_unit_test(test_fast_networks),
+        cmocka_unit_test(test_who_decides),
+        cmocka_unit_test(test_long_links),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_an_incast_at_100_gbps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
