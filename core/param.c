@@ -112,7 +112,7 @@ bool oche_param_in_range(const struct oche_param *param, union oche_value value)
     case OCHE_UNIT_BYTES:
     case OCHE_UNIT_BPS:
     case OCHE_UNIT_TIME:
-        if (param->automatic && value.u == UINT64_MAX)
+        if ((param->automatic && value.u == UINT64_MAX) || (param->zero_is_auto && value.u == 0))
             return true;
         return value.u >= param->minimum.u && value.u <= param->maximum.u;
     case OCHE_UNIT_REAL:

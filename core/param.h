@@ -37,8 +37,9 @@ struct oche_param {
     union oche_value minimum, maximum; /* inclusive; ignored for BOOL, CHOICE and TEXT */
     const char *const *choices;        /* NULL-terminated, for CHOICE only */
     const char *where;                 /* "DCQCN sec 3.1", "dcqcn.md#a1" */
-    const char *help; /* one line, which also gives the meaning of special values */
-    bool automatic;   /* whole numbers: UINT64_MAX, outside the range, stands for "auto" */
+    const char *help;  /* one line, which also gives the meaning of special values */
+    bool automatic;    /* whole numbers: UINT64_MAX, outside the range, stands for "auto" */
+    bool zero_is_auto; /* whole numbers: 0, which need not be in the range, stands for "auto" */
 };
 
 /* The value behind one that stands for another, such as `auto`. */

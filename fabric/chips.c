@@ -62,22 +62,33 @@ const struct oche_chip *oche_chip_find(const char *name)
     return NULL;
 }
 
-const struct oche_chip *oche_chip_for(const struct oche_switch_config *config)
+/*
+ * True if the chip has the switch's ports. A chip's port may be split into two or four slower ones,
+ * which share its rate.
+ */
+static bool has_ports(const struct oche_chip *chip, const struct oche_switch_config *config)
 {
-    const struct oche_chip *chip = NULL;
-    uint64_t fastest = 0, all = 0;
+    unsigned quarters = 0;
 
-    if (config->params->chip != 0)
-        return oche_chip_find(oche_chip_names[config->params->chip]);
     for (unsigned port = 0; port < config->port_count; port++) {
         uint64_t rate = config->ports[port].rate_bps;
 
-        fastest = rate > fastest ? rate : fastest;
-        all += rate;
+        if (rate > chip->rate_bps)
+            return false;
+        quarters += 4 * rate <= chip->rate_bps ? 1 : 2 * rate <= chip->rate_bps ? 2 : 4;
     }
+    return quarters <= 4 * chip->ports;
+}
+
+const struct oche_chip *oche_chip_for(const struct oche_switch_config *config)
+{
+    const struct oche_chip *chip = NULL;
+
+    if (config->params->chip != 0)
+        return oche_chip_find(oche_chip_names[config->params->chip]);
     for (size_t i = 0; i < OCHE_COUNT_OF(line_up); i++) {
         chip = oche_chip_find(line_up[i]);
-        if (chip->rate_bps >= fastest && chip->ports * chip->rate_bps >= all)
+        if (has_ports(chip, config))
             break;
     }
     return chip;

@@ -30,7 +30,8 @@ const struct oche_chip *oche_chip_find(const char *name);
 
 /*
  * Returns the chip of a switch: the one that its parameters name or, for `auto`, the smallest one
- * with ports as fast, and in sum as fast, as the switch's; if there is none, the largest.
+ * that has its ports, some of which may be a half or a quarter of one of the chip's; if there is
+ * none, the largest.
  */
 const struct oche_chip *oche_chip_for(const struct oche_switch_config *config);
 

@@ -66,15 +66,18 @@ struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config
 {
     const struct oche_switch_params *params = config->params;
     unsigned lossless = lossless_count(config);
-    struct oche_buffer_plan plan = {
-        .priorities = lossless, .shared = oche_switch_memory(config), .ports = config->port_count};
+    struct oche_buffer_plan plan = {.priorities = lossless,
+                                    .beta = params->beta,
+                                    .shared = oche_switch_memory(config),
+                                    .ports = config->port_count};
     uint64_t most = 0;
 
     if (lossless == 0)
         return plan;
-    if (params->pfc_priorities == OCHE_NEVER)
+    if (params->pfc_priorities == OCHE_NEVER) {
         plan.priorities = lossless > PRIORITIES_IN_USE ? lossless : PRIORITIES_IN_USE;
-    else if (params->pfc_priorities != 0)
+        plan.beta *= (double)plan.priorities / PRIORITIES_IN_USE; /* each keeps its share */
+    } else if (params->pfc_priorities != 0)
         plan.priorities = (unsigned)params->pfc_priorities;
     for (unsigned port = 0; port < config->port_count; port++) {
         uint64_t headroom = oche_buffer_headroom(config, port);
@@ -104,8 +107,7 @@ static double longest_queue(const struct oche_switch_config *config, double shar
         return (double)plan.shared; /* without PFC there is nothing that ECN must precede */
     if (params->threshold == OCHE_THRESHOLD_STATIC)
         return (double)plan.xoff / share;
-    return params->beta * (double)plan.shared /
-           ((double)plan.priorities * share + params->beta * stored);
+    return plan.beta * (double)plan.shared / ((double)plan.priorities * share + plan.beta * stored);
 }
 
 double oche_buffer_ecn_bound_of_paper(const struct oche_switch_config *config,
@@ -158,7 +160,7 @@ void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_confi
     if (params->threshold == OCHE_THRESHOLD_STATIC)
         buffer->base = plan.xoff;
     else
-        buffer->share = round_up(params->beta * SHARE_ONE / plan.priorities);
+        buffer->share = round_up(plan.beta * SHARE_ONE / plan.priorities);
 }
 
 enum oche_buffer_verdict oche_buffer_cross(struct oche_buffer *buffer, struct oche_ingress *in,

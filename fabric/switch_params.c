@@ -40,7 +40,7 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_switch_params, pfc_priorities), OCHE_IS_COUNT(8, 0, OCHE_CLASSES),
      .automatic = true, .where = "DCQCN sec 4",
      .help = "priorities that the buffer is divided for; 0: the lossless classes in use; auto: "
-             "those, and two at least"},
+             "those, two at least, of which beta is for two, and more for more"},
     {OCHE_PARAM(struct oche_switch_params, chip_ports), OCHE_IS_COUNT(0, 0, UINT16_MAX),
      .where = "DCQCN sec 4",
      .help = "ports that headroom is kept for, in use or not; 0: those that the topology "

@@ -72,6 +72,8 @@ const char *oche_value_special(const struct oche_param *param)
 
     if (param->automatic)
         return words[0];
+    if (param->zero_is_auto)
+        return "never";
     for (size_t i = 0; i < OCHE_COUNT_OF(words) && param->help != NULL; i++) {
         const char *at = strstr(param->help, words[i]);
 
@@ -327,6 +329,8 @@ bool oche_value_parse(const struct oche_param *param, const char *text, union oc
         return oche_fail(error, "has no value; %s",
                          param->unit == OCHE_UNIT_CHOICE ? "write one of its choices"
                                                          : unit->example);
+    if (param->zero_is_auto && strcmp(text, "auto") == 0)
+        return true;
     if (is_whole(param->unit)) {
         bool never = strcmp(text, "never") == 0 && !param->automatic;
 
@@ -390,8 +394,8 @@ void oche_value_format(const struct oche_param *param, union oche_value value, c
     if (is_whole(param->unit)) {
         const struct suffix *suffix = &unit->suffixes[unit->suffix_count - 1];
 
-        if (value.u == UINT64_MAX) {
-            snprintf(text, text_bytes, "%s", oche_value_special(param));
+        if (value.u == UINT64_MAX || (param->zero_is_auto && value.u == 0)) {
+            snprintf(text, text_bytes, "%s", value.u == 0 ? "auto" : oche_value_special(param));
             return;
         }
         for (size_t i = unit->suffix_count; value.u != 0 && i-- > 0;) {
@@ -418,6 +422,38 @@ void oche_value_format(const struct oche_param *param, union oche_value value, c
         return;
     default:
         snprintf(text, text_bytes, "%s", value.text != NULL ? value.text : "");
+    }
+}
+
+void oche_value_show(const struct oche_param *param, union oche_value value, char *text,
+                     size_t text_bytes)
+{
+    const struct unit *unit = &units[param->unit];
+    char shorter[OCHE_VALUE_BYTES];
+
+    oche_value_format(param, value, text, text_bytes);
+    if (!is_whole(param->unit) || value.u == UINT64_MAX)
+        return;
+    for (size_t i = 0; i < unit->suffix_count; i++) {
+        const struct suffix *suffix = &unit->suffixes[i];
+        uint64_t part = suffix->factor / 1000, thousandths;
+
+        if (part == 0 || suffix->factor % 1000 != 0 || value.u < suffix->factor ||
+            value.u % part != 0)
+            continue;
+        thousandths = value.u / part;
+        int length =
+            snprintf(shorter, sizeof(shorter), "%llu.%03u",
+                     (unsigned long long)(thousandths / 1000), (unsigned)(thousandths % 1000));
+
+        while (shorter[length - 1] == '0')
+            length--;
+        if (shorter[length - 1] == '.')
+            length--;
+        snprintf(shorter + length, sizeof(shorter) - (size_t)length, "%s", suffix->name);
+        if (strlen(shorter) <= strlen(text))
+            snprintf(text, text_bytes, "%s", shorter);
+        return;
     }
 }
 

@@ -28,6 +28,13 @@ bool oche_rate_parse(const char *text, uint64_t *rate_bps, struct oche_error *er
 void oche_value_format(const struct oche_param *param, union oche_value value, char *text,
                        size_t text_bytes);
 
+/*
+ * Writes the value for people: as oche_value_format, but 187500ns as 187.5us and 1600Gbps as
+ * 1.6Tbps, where that is no longer. oche_value_parse can read it too.
+ */
+void oche_value_show(const struct oche_param *param, union oche_value value, char *text,
+                     size_t text_bytes);
+
 /* Writes the range: "1 … 1024", "at least 1us", the choices, or nothing. */
 void oche_value_range(const struct oche_param *param, char *text, size_t text_bytes);
 

@@ -29,7 +29,9 @@ struct kind {
     /* headroom needed by the port that lacks the most headroom; 0: every port has enough */
     uint64_t needed;
     uint64_t buffer_bytes, kmin, kmax; /* thresholds of the port that marks last */
+    uint64_t least_kmin, least_kmax;   /* … and of the one that marks first */
     unsigned priorities;
+    double beta;
 };
 
 struct switches {
@@ -101,7 +103,8 @@ static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
     kind->xoff = plan.xoff;
     kind->reserve = plan.reserve;
     kind->priorities = plan.priorities;
-    kind->least_headroom = OCHE_NEVER;
+    kind->beta = plan.beta;
+    kind->least_headroom = kind->least_kmin = kind->least_kmax = OCHE_NEVER;
     kind->buffer_bytes = oche_switch_memory(&config);
     for (uint32_t port = 0; port < config.port_count; port++) {
         uint64_t headroom = oche_buffer_headroom(&config, port);
@@ -110,6 +113,8 @@ static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
         uint32_t in = all->fan_in[node->first_port + port];
         struct oche_red_ramp ramp = oche_red_ramp(config.params, ports[port].rate_bps);
 
+        kind->least_kmin = ramp.kmin < kind->least_kmin ? ramp.kmin : kind->least_kmin;
+        kind->least_kmax = ramp.kmax < kind->least_kmax ? ramp.kmax : kind->least_kmax;
         kind->kmin = ramp.kmin > kind->kmin ? ramp.kmin : kind->kmin;
         kind->kmax = ramp.kmax > kind->kmax ? ramp.kmax : kind->kmax;
         kind->least_headroom = headroom < kind->least_headroom ? headroom : kind->least_headroom;
@@ -202,8 +207,8 @@ static void print_formula(const struct switches *all, const struct kind *kind, d
         fprintf(out,
                 "  t_ECN <= beta S / (p m + beta c n)\n"
                 "         = %g x %s B / (%u x %u + %g x %u x %u) = %s B\n",
-                all->params->beta, number(kind->shared).text, kind->priorities, kind->fan_out,
-                all->params->beta, c, kind->ports, oche_buffers_tenths(paper).text);
+                kind->beta, number(kind->shared).text, kind->priorities, kind->fan_out, kind->beta,
+                c, kind->ports, oche_buffers_tenths(paper).text);
     if (bound < paper)
         fprintf(out, "  and, for the reserve, t_ECN <= (S - %s B) / (c n) = %s B, which is less\n",
                 number(kind->reserve).text, oche_buffers_tenths(bound).text);
@@ -326,6 +331,9 @@ static bool check_kind(const struct switches *all, uint32_t sw, FILE *out)
     print_name(all, sw, out);
     print_division(kind, out);
     print_formula(all, kind, bound, paper, out);
+    if (kind->least_kmin < kind->kmin)
+        fprintf(out, "  kmin %s B at its slowest port, %s B at its fastest, which marks last:\n",
+                number(kind->least_kmin).text, number(kind->kmin).text);
     if (kmin == 0)
         fprintf(out, "  kmin 0: sure, every queue is marked\n");
     else
@@ -348,25 +356,50 @@ static bool is_first_of_kind(const struct switches *all, uint32_t sw)
     return true;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Prints "kmin 100,000 to 400,000 B, ". */
+static void print_range(const char *name, uint64_t least, uint64_t most, const char *end, FILE *out)
+{
+    fprintf(out, "%s %s", name, number(least).text);
+    if (most > least)
+        fprintf(out, " to %s", number(most).text);
+    fprintf(out, " B%s", end);
+}
+
 static void print_heading(const struct switches *all, FILE *out)
 {
     const struct oche_switch_params *params = all->params;
     uint32_t switches = oche_world_topology(all->world)->switch_count;
-    bool alike = true;
+    struct kind least = all->kinds[0], most = all->kinds[0];
 
-    for (uint32_t i = 1; i < switches; i++)
-        alike = alike && all->kinds[i].buffer_bytes == all->kinds[0].buffer_bytes &&
-                all->kinds[i].kmin == all->kinds[0].kmin;
-    if (alike)
-        fprintf(out, "B = %s B, kmin %s B, kmax %s B\n", number(all->kinds[0].buffer_bytes).text,
-                number(all->kinds[0].kmin).text, number(all->kinds[0].kmax).text);
-    else
-        fprintf(out, "B, kmin and kmax by switch\n");
+    for (uint32_t i = 1; i < switches; i++) {
+        const struct kind *kind = &all->kinds[i];
+
+        least.buffer_bytes = smaller(least.buffer_bytes, kind->buffer_bytes);
+        least.least_kmin = smaller(least.least_kmin, kind->least_kmin);
+        least.least_kmax = smaller(least.least_kmax, kind->least_kmax);
+        most.buffer_bytes = larger(most.buffer_bytes, kind->buffer_bytes);
+        most.kmin = larger(most.kmin, kind->kmin);
+        most.kmax = larger(most.kmax, kind->kmax);
+    }
+    print_range("B =", least.buffer_bytes, most.buffer_bytes, ", ", out);
+    print_range("kmin", least.least_kmin, most.kmin, ", ", out);
+    print_range("kmax", least.least_kmax, most.kmax, "", out);
+    fprintf(out, "%s\n", least.least_kmin < most.kmin ? " (by the port's rate)" : "");
     fprintf(out, "p = %u PFC priorities, data in c = %u; ", all->kinds[0].priorities, all->classes);
     if (params->threshold == OCHE_THRESHOLD_STATIC)
         fprintf(out, "static threshold\n");
     else
-        fprintf(out, "dynamic threshold, beta %g\n", params->beta);
+        fprintf(out, "dynamic threshold, beta %g\n", all->kinds[0].beta);
 }
 
 static void print_route_faults(const struct oche_world *world, FILE *out)

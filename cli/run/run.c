@@ -58,8 +58,12 @@ static void name_option(struct session *session, const char *assignment, const c
     oche_fail(&session->error, "%s: %s", typed, session->error.text + length);
 }
 
-/* Opens the scenario with the overrides of the command line, then `last` (NULL: none). */
-static struct oche_scenario *open_scenario(struct session *session, const char *last)
+/*
+ * Opens the scenario with the overrides of the command line, then `last` (NULL: none). With
+ * `refused_too`, as oche_scenario_open_to_show.
+ */
+static struct oche_scenario *open_scenario(struct session *session, const char *last,
+                                           bool refused_too)
 {
     const struct oche_run_options *options = &session->options;
     const char **sets = calloc(options->set_count + 1, sizeof(*sets));
@@ -71,7 +75,8 @@ static struct oche_scenario *open_scenario(struct session *session, const char *
     if (last != NULL)
         sets[count++] = last;
     struct oche_scenario *scenario =
-        oche_scenario_open(options->scenario, sets, count, &session->error);
+        refused_too ? oche_scenario_open_to_show(options->scenario, sets, count, &session->error)
+                    : oche_scenario_open(options->scenario, sets, count, &session->error);
 
     free(sets);
     if (scenario != NULL)
@@ -139,7 +144,7 @@ static bool open_scenarios(struct session *session)
         struct run *run = &session->runs[i];
 
         run->label = session->variants.count > 0 ? session->variants.values[i] : "";
-        run->scenario = open_scenario(session, assignment);
+        run->scenario = open_scenario(session, assignment, false);
         bool fine = run->scenario != NULL && is_of_packets(session, run->scenario);
 
         if (!fine)
@@ -388,22 +393,24 @@ static bool show_defaults(struct session *session)
         oche_show_schema(stdout);
         return true;
     }
-    struct oche_scenario *scenario = open_scenario(session, NULL);
-
-    if (scenario == NULL) {
-        name_options(session, NULL);
-        return false;
-    }
+    struct oche_scenario *scenario = open_scenario(session, NULL, true);
+    bool refused = scenario == NULL || scenario->refused;
+    struct oche_world *world = NULL;
     struct oche_error message;
-    struct oche_world *world = oche_world_create(&scenario->config, &message);
 
-    if (world != NULL)
+    if (!refused) {
+        world = oche_world_create(&scenario->config, &message);
+        refused = world == NULL;
+        if (refused)
+            oche_scenario_place(scenario, message.text, &session->error);
+    }
+    if (refused)
+        name_options(session, NULL);
+    if (scenario != NULL)
         oche_show_effective(scenario, world, stdout);
-    else
-        oche_scenario_place(scenario, message.text, &session->error);
     oche_world_free(world);
     oche_scenario_close(scenario);
-    return world != NULL;
+    return !refused;
 }
 
 /* ---- the command ---- */

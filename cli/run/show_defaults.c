@@ -30,8 +30,8 @@ const char *oche_show_value(const struct oche_world *world, const char *key, con
 
     bool may_be_derived = strcmp(value, "auto") == 0 || strcmp(value, "0") == 0;
 
-    if (may_be_derived && oche_world_derived(world, key, derived, sizeof(derived)) &&
-        strcmp(derived, value) != 0)
+    if (world != NULL && may_be_derived &&
+        oche_world_derived(world, key, derived, sizeof(derived)) && strcmp(derived, value) != 0)
         snprintf(text, bytes, "%s (%s)", value, derived);
     else
         snprintf(text, bytes, "%s", value);
@@ -56,6 +56,8 @@ void oche_show_effective(const struct oche_scenario *scenario, const struct oche
 
     struct oche_unfit unfit;
 
+    if (world == NULL)
+        return;
     oche_unfit_take(&unfit, world);
     for (unsigned i = 0; i < unfit.count; i++)
         fprintf(out, "%s%s.\n", i == 0 ? "\n" : "", unfit.text[i]);

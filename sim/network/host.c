@@ -32,9 +32,10 @@ static const struct oche_param host_params[] = {
      .where = "error-recovery.md#l9",
      .help = "packets in flight at most on one queue pair; 0: half the PSN space"},
     {OCHE_PARAM(struct oche_host_params, ack_timeout), OCHE_IS_TIME(10 * OCHE_MS, 0, OCHE_NEVER),
+     .zero_is_auto = true,
      .where = "error-recovery.md#ack-timeout; value: error-recovery.md#parameters",
-     .help = "without progress for so long, go back; 0: four times the longest round trip of the "
-             "empty network, 10ms at least; never: wait for ever"},
+     .help = "without progress for so long, go back; auto: four times the longest round trip of "
+             "the empty network and feedback_jitter, 10ms at least; never: wait for ever"},
     {OCHE_PARAM(struct oche_host_params, retry_count), OCHE_IS_COUNT(1000000, 0, UINT32_MAX),
      .where = "our choice (as good as no limit); verbs: rocev2.md#retries",
      .help = "timeouts without progress before the queue pair fails; verbs allow 0 to 7"},

@@ -30,7 +30,7 @@ struct oche_host_params {
     uint64_t mtu_bytes;           /* payload of a packet */
     uint64_t ack_every_packets;   /* AckReq is set in every n-th packet */
     uint64_t window_packets;      /* most packets in flight; 0: half the PSN space */
-    oche_time ack_timeout;        /* 0 in a scenario: the network's, oche_world_ack_timeout */
+    oche_time ack_timeout;        /* 0, auto: the network's, oche_world_ack_timeout */
     uint64_t retry_count;         /* 0 … 7 as in verbs; more: no limit */
     uint64_t ecn_threshold_bytes; /* the NIC marks packets while its backlog is above this */
     uint64_t limiter_lag_bytes;   /* these three: struct oche_nic_habits */

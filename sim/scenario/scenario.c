@@ -461,7 +461,8 @@ static bool check(const struct oche_scenario *scenario, struct oche_error *error
 
 /* Makes the scenario of a document, which it takes over. `document` is NULL if there is none. */
 static struct oche_scenario *scenario_of(struct oche_document *document, const char *const *sets,
-                                         size_t set_count, struct oche_error *error)
+                                         size_t set_count, bool refused_too,
+                                         struct oche_error *error)
 {
     if (document == NULL)
         return NULL;
@@ -475,28 +476,36 @@ static struct oche_scenario *scenario_of(struct oche_document *document, const c
         ok = oche_document_set(document, sets[i], error);
     ok = ok && oche_bind(document, scenario->schema.sections, scenario->schema.section_count,
                          &scenario->bindings, error);
+    bool bound = ok;
+
     if (ok) {
         fill_config(scenario);
         ok = fill_mechanisms(scenario, error) && check_forgotten(scenario, error) &&
              check(scenario, error);
     }
-    if (!ok) {
-        oche_scenario_close(scenario);
-        return NULL;
-    }
-    return scenario;
+    scenario->refused = !ok;
+    if (ok || (bound && refused_too))
+        return scenario;
+    oche_scenario_close(scenario);
+    return NULL;
 }
 
 struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
                                          size_t set_count, struct oche_error *error)
 {
-    return scenario_of(oche_document_open(path, error), sets, set_count, error);
+    return scenario_of(oche_document_open(path, error), sets, set_count, false, error);
+}
+
+struct oche_scenario *oche_scenario_open_to_show(const char *path, const char *const *sets,
+                                                 size_t set_count, struct oche_error *error)
+{
+    return scenario_of(oche_document_open(path, error), sets, set_count, true, error);
 }
 
 struct oche_scenario *oche_scenario_parse(const char *name, const char *text, size_t bytes,
                                           struct oche_error *error)
 {
-    return scenario_of(oche_document_parse(name, text, bytes, error), NULL, 0, error);
+    return scenario_of(oche_document_parse(name, text, bytes, error), NULL, 0, false, error);
 }
 
 void oche_scenario_close(struct oche_scenario *scenario)

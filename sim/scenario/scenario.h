@@ -47,6 +47,7 @@ struct oche_scenario {
     struct oche_world_config config; /* has 1 thread and no tap; points into this struct */
     const struct oche_switch_mechanism *mechanisms[OCHE_MOST_MECHANISMS];
     const void *mechanism_params[OCHE_MOST_MECHANISMS];
+    bool refused; /* its sections do not fit together: only `bindings` may be used */
 };
 
 /*
@@ -55,6 +56,12 @@ struct oche_scenario {
  */
 struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
                                          size_t set_count, struct oche_error *error);
+/*
+ * As oche_scenario_open, but if every value can be read and the sections do not fit together,
+ * returns a scenario that is `refused`, with the error.
+ */
+struct oche_scenario *oche_scenario_open_to_show(const char *path, const char *const *sets,
+                                                 size_t set_count, struct oche_error *error);
 /* As oche_scenario_open, but reads `text` from memory. Messages use `name` as the file's name. */
 struct oche_scenario *oche_scenario_parse(const char *name, const char *text, size_t bytes,
                                           struct oche_error *error);

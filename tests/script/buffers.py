@@ -124,6 +124,15 @@ def test_check():
           and "\nround trip where nothing waits: up to 4.26us\n" in done.stdout, done)
     check("its bound", "= 8 x 9,988,832 B / (8 x 16 + 8 x 1 x 17) = 302,691.8 B" in done.stdout,
           done)
+    in_use = ["--set", "switch.preset=deployed", "--check"]
+    done = run(*in_use, scenario("incast.yaml"))
+    check("one rate", done.stdout.split(": ", 1)[1].startswith(
+        "B = 12,000,000 B, kmin 40,000 B, kmax 160,000 B\n"), done)
+    done = run(*in_use, scenario("demo.yaml"))
+    check("two rates", done.stdout.split(": ", 1)[1].startswith(
+        "B = 32,000,000 B, kmin 25,000 to 100,000 B, kmax 100,000 to 400,000 B (by the port's rate)"
+        "\n") and "  kmin 25,000 B at its slowest port, 100,000 B at its fastest, which marks last:"
+        "\n" in done.stdout, done)
     done = run("--check", scenario("demo.yaml"))
     check("kinds of switches", re.findall(r"^(\d+ \w+) switches", done.stdout, re.M) ==
           ["8 ToR", "8 aggregation", "4 core"], done)

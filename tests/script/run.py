@@ -602,6 +602,13 @@ def test_show_defaults():
     for words in ("At the root: the run", "topology: hosts, switches and links", "type: clos",
                   "name: dcqcn  (default)", "kmin", "[dcqcn.md#parameters]"):
         check(words in schema, "--show-defaults lacks", words)
+    for sets, key in (("switch.kmin=1GB", "switch.kmin"),  # no world can be made of it
+                      ("warmup=1s", "warmup")):  # its sections do not fit together
+        done = subprocess.run([OCHE, "run", "--show-defaults", scenario("pairs"), "--set", sets],
+                              capture_output=True, text=True)
+        check(done.returncode == 2 and done.stderr.count("\n") == 1 and sets in done.stderr and
+              re.search(rf"^{key} .* given$", done.stdout, re.M) and
+              re.search(r"^host.mtu ", done.stdout, re.M), "refused, but shown:", done)
     values = oche("--show-defaults", scenario("pairs"), "--set", "switch.kmax=30KB")
     for key, value, given in (("switch.kmax", "30KB", True), ("switch.beta", "8", False),
                               ("congestion_control.name", "dcqcn", True),

@@ -19,10 +19,40 @@ static void every_chip_has_a_name(void **state)
     assert_null(oche_chip_names[oche_chip_count + 1]);
 }
 
+static void check_chip(unsigned slow, uint64_t slow_gbps, unsigned fast, uint64_t fast_gbps,
+                       const char *expected)
+{
+    static struct oche_switch_port_config ports[256];
+    struct oche_switch_params params;
+    struct oche_switch_config config = {
+        .params = &params, .ports = ports, .port_count = slow + fast};
+
+    oche_param_preset(&oche_switch_params, OCHE_PRESET_DEPLOYED, &params);
+    for (unsigned port = 0; port < slow + fast; port++)
+        ports[port].rate_bps = (port < slow ? slow_gbps : fast_gbps) * OCHE_GBPS;
+    assert_string_equal(oche_chip_for(&config)->name, expected);
+}
+
+/* A chip's port can be two of half its rate or four of a quarter, and no more. */
+static void a_chip_has_the_ports(void **state)
+{
+    (void)state;
+    check_chip(32, 40, 0, 0, "trident2");
+    check_chip(128, 10, 0, 0, "trident2");
+    check_chip(129, 10, 0, 0, "tomahawk2"); /* 1290 Gbit/s, but 129 ports */
+    check_chip(40, 25, 0, 0, "trident3");   /* 1000 Gbit/s, but one of 40 is no two of 25 */
+    check_chip(64, 20, 0, 0, "trident2");
+    check_chip(65, 20, 0, 0, "trident3");
+    check_chip(48, 25, 8, 100, "trident3");
+    check_chip(96, 25, 9, 100, "tomahawk2");
+    check_chip(16, 400, 4, 1600, "tomahawk5"); /* no chip has such ports: the largest */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_chip_has_a_name),
+        cmocka_unit_test(a_chip_has_the_ports),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

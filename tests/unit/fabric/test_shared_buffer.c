@@ -14,6 +14,27 @@ static void paper_switch(struct rig *rig)
     rig->params.headroom_bytes = 22400;
 }
 
+/* A class's share of what is free is the same, however many classes there are. */
+static void automatic_shares(void **state)
+{
+    struct oche_buffer buffer[2];
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct rig rig;
+
+        rig_init(&rig, 8);
+        rig.params.pfc_priorities = OCHE_NEVER;
+        rig.params.beta = 2;
+        rig.params.buffer_bytes = 64000000;
+        rig.config.lossless_classes = i == 0 ? 1 : 0xf;
+        assert_int_equal(oche_buffer_plan(&rig.config).priorities, i == 0 ? 2 : 4);
+        oche_buffer_init(&buffer[i], &rig.config);
+    }
+    assert_int_equal(buffer[0].share, 65536);
+    assert_int_equal(buffer[1].share, 65536);
+}
+
 static void paper_plan(void **state)
 {
     struct rig rig;
@@ -474,13 +495,21 @@ static void empty_class_resumes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paper_plan),         cmocka_unit_test(paper_bounds),
-        cmocka_unit_test(bound_carried_out),  cmocka_unit_test(incast_carried_out),
-        cmocka_unit_test(dynamic_threshold),  cmocka_unit_test(static_threshold),
-        cmocka_unit_test(headroom_from_link), cmocka_unit_test(crossing),
-        cmocka_unit_test(crossing_reserve),   cmocka_unit_test(drop_tail),
-        cmocka_unit_test(mixed_classes),      cmocka_unit_test(empty_class_resumes),
-        cmocka_unit_test(impossible),         cmocka_unit_test(parameters),
+        cmocka_unit_test(paper_plan),
+        cmocka_unit_test(automatic_shares),
+        cmocka_unit_test(paper_bounds),
+        cmocka_unit_test(bound_carried_out),
+        cmocka_unit_test(incast_carried_out),
+        cmocka_unit_test(dynamic_threshold),
+        cmocka_unit_test(static_threshold),
+        cmocka_unit_test(headroom_from_link),
+        cmocka_unit_test(crossing),
+        cmocka_unit_test(crossing_reserve),
+        cmocka_unit_test(drop_tail),
+        cmocka_unit_test(mixed_classes),
+        cmocka_unit_test(empty_class_resumes),
+        cmocka_unit_test(impossible),
+        cmocka_unit_test(parameters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,59 @@ static const struct oche_param text_param = {.name = "k", OCHE_IS_TEXT};
 static const struct oche_param auto_bytes = {
     .name = "k", OCHE_IS_BYTES(0, 0, UINT64_MAX), .help = "reserved; auto: from each link"};
 
+static const struct oche_param zero_auto = {.name = "k",
+                                            OCHE_IS_TIME(OCHE_MS, OCHE_US, OCHE_NEVER),
+                                            .zero_is_auto = true,
+                                            .help = "auto: from the network; never: wait for ever"};
+
+static void check_shown(const struct oche_param *param, uint64_t value, const char *expected)
+{
+    union oche_value read;
+    struct oche_error error;
+    char text[OCHE_VALUE_BYTES];
+
+    oche_value_show(param, (union oche_value){.u = value}, text, sizeof(text));
+    assert_string_equal(text, expected);
+    assert_true(oche_value_parse(param, text, &read, &error));
+    assert_int_equal(read.u, value);
+}
+
+static void test_values_for_people(void **state)
+{
+    (void)state;
+    check_shown(&time_param, 187500 * OCHE_NS, "187.5us");
+    check_shown(&time_param, 18750 * OCHE_NS, "18.75us");
+    check_shown(&time_param, 75 * OCHE_US, "75us");
+    check_shown(&time_param, 80018 * OCHE_US, "80018us"); /* 80.018ms is longer */
+    check_shown(&time_param, 1, "1ps");
+    check_shown(&time_param, 0, "0");
+    check_shown(&time_param, UINT64_MAX, "never");
+    check_shown(&rate_param, 1600 * OCHE_GBPS, "1.6Tbps");
+    check_shown(&rate_param, 12500 * OCHE_KBPS, "12.5Mbps");
+    check_shown(&bytes_param, 1600000, "1.6MB");
+    check_shown(&bytes_param, 4096, "4KiB");
+    check_shown(&bytes_param, 2147483647, "2147483647B");
+    check_shown(&any_count, 4096, "4096");
+    check_shown(&zero_auto, 0, "auto");
+}
+
+static void test_zero_may_be_auto(void **state)
+{
+    union oche_value value = {.u = 1};
+    struct oche_error error;
+    char text[OCHE_VALUE_BYTES];
+
+    (void)state;
+    assert_true(oche_value_parse(&zero_auto, "auto", &value, &error));
+    assert_int_equal(value.u, 0);
+    oche_value_format(&zero_auto, value, text, sizeof(text));
+    assert_string_equal(text, "auto");
+    assert_true(oche_value_parse(&zero_auto, "never", &value, &error));
+    assert_true(value.u == OCHE_NEVER);
+    assert_false(oche_value_parse(&zero_auto, "5ns", &value, &error));
+    assert_false(oche_value_parse(&time_param, "auto", &value, &error));
+}
+
 static void test_whole_numbers_are_read(void **state)
 {
     static const struct {
@@ -319,6 +372,8 @@ int main(void)
         cmocka_unit_test(test_ranges_are_told),
         cmocka_unit_test(test_nearest_word),
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_values_for_people),
+        cmocka_unit_test(test_zero_may_be_auto),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
