@@ -276,6 +276,8 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
     oche_trace_init(&device->trace, 0, device->trace_ring, OCHE_COUNT_OF(device->trace_ring));
     device->cc_params = copy_params(&device->config.cc->table, config->cc_params);
     device->recovery_params = copy_params(&device->config.recovery->table, config->recovery_params);
+    if (device->recovery_params != NULL && device->config.recovery->fit != NULL)
+        device->config.recovery->fit(device->recovery_params, &(struct oche_recovery_network){0});
     if (device->cc_params == NULL || device->recovery_params == NULL)
         oche_fail(error, "out of memory");
     else if (check(device, error) && create_parts(device, error)) {

@@ -281,10 +281,10 @@ struct oche_cc_scheme {
     /*
      * Returns a remark for the user if the parameters are valid but do not suit the network, else
      * NULL. `empty_rtt` is the longest round trip of a packet and its ACK in the empty network,
-     * without the packet's serialisation at the sender. The text follows "a round trip takes up to
-     * 61us: ".
+     * without the packet's serialisation at the sender; `line_bps` the rate of the hosts' links.
+     * The text follows "a round trip takes up to 61us: ".
      */
-    const char *(*remark)(const void *params, oche_time empty_rtt);
+    const char *(*remark)(const void *params, oche_time empty_rtt, uint64_t line_bps);
     /*
      * Finds what the parameter of the scheme's table is on a line of `line_bps` if its value stands
      * for another one. Returns false if the value is what it says. Required if the table has a

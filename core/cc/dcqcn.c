@@ -622,6 +622,19 @@ static const char *dcqcn_check(const void *params)
     return NULL;
 }
 
+#define LONG_TRIP 10 /* periods of the increase timer */
+
+static const char *dcqcn_remark(const void *params, oche_time empty_rtt, uint64_t line_bps)
+{
+    const struct dcqcn_params *p = params;
+
+    if (CHOSEN(p, increase_on) == INCREASE_BYTES ||
+        empty_rtt / LONG_TRIP <= dcqcn_timer_of(p, line_bps))
+        return NULL;
+    return "more than ten times `timer`, so that a sender raises its rate many times before the "
+           "first mark can come back";
+}
+
 const struct oche_cc_scheme oche_cc_dcqcn = {
     .name = "dcqcn",
     .paper = "DCQCN, SIGCOMM 2015, sec 3",
@@ -639,5 +652,6 @@ const struct oche_cc_scheme oche_cc_dcqcn = {
     .busy = dcqcn_busy,
     .arrived = dcqcn_arrived,
     .check = dcqcn_check,
+    .remark = dcqcn_remark,
     .derived = dcqcn_derived,
 };

@@ -52,6 +52,12 @@ struct oche_recovery_reply {
     uint32_t nak_psn;
 };
 
+/* The network that a scheme's parameters are to suit; all 0: it is not known. */
+struct oche_recovery_network {
+    oche_time round_trip; /* the longest of a packet and its ACK where nothing waits */
+    uint64_t packets;     /* that leave a host's link in this time, rounded up */
+};
+
 struct oche_recovery_scheme {
     const char *name;
     const char *paper;
@@ -143,6 +149,18 @@ struct oche_recovery_scheme {
 
     /* Optional: rx->timer is due. Before this call it has been set to OCHE_NEVER. */
     void (*rx_timer)(struct oche_recovery_rx *rx, oche_time now, struct oche_recovery_reply *reply);
+
+    /*
+     * Replaces automatic values among the parameters. Required if the table has any. To be called
+     * before a NIC is made; where it is not, automatic values are those of the paper.
+     */
+    void (*fit)(void *params, const struct oche_recovery_network *network);
+    /*
+     * Optional: returns a remark for the user if parameters that `fit` has seen are valid but do
+     * not suit the network, else NULL. The text follows "a round trip takes up to 20ms, in which a
+     * host's link carries 28,000 packets: ".
+     */
+    const char *(*remark)(const void *params, const struct oche_recovery_network *network);
 };
 
 extern const struct oche_recovery_scheme *const oche_recovery_schemes[];

@@ -71,23 +71,67 @@ struct selective_rx {
     struct oche_psn_bitmap kept;
 };
 
+/* The values of IRN, whose network has a round trip of 24 us at 40 Gbit/s (irn.md#parameters). */
+#define IRN_WINDOW   110
+#define IRN_RTO_LOW  (100 * OCHE_US)
+#define IRN_RTO_HIGH (320 * OCHE_US)
+#define ROUND_TRIPS  4 /* in rto_low, as there */
+
 static const struct oche_param selective_params[] = {
+    OCHE_PRESET_ROW(struct oche_selective_repeat_params),
     {OCHE_PARAM(struct oche_selective_repeat_params, window),
-     OCHE_IS_COUNT(110, 1, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.2; irn.md#window",
-     .help = "packets outstanding at most, and kept behind a gap: a bandwidth-delay product"},
+     OCHE_IS_COUNT(IRN_WINDOW, 1, OCHE_PSN_BITMAP_BITS), .zero_is_auto = true,
+     .where = "IRN sec 3.2; irn.md#window",
+     .help =
+         "packets outstanding at most, and kept behind a gap; auto: the bandwidth-delay product "
+         "of the longest round trip, at least 110"},
     {OCHE_PARAM(struct oche_selective_repeat_params, rto_low),
-     OCHE_IS_TIME(100 * OCHE_US, OCHE_US, OCHE_NEVER),
+     OCHE_IS_TIME(IRN_RTO_LOW, OCHE_US, OCHE_NEVER), .zero_is_auto = true,
      .where = "IRN sec 3.1; value: irn.md#parameters",
-     .help = "timeout while few packets are outstanding; on the wire milliseconds"},
+     .help = "timeout while few packets are outstanding; auto: four of the longest round trips, at "
+             "least 100us; on the wire milliseconds"},
     {OCHE_PARAM(struct oche_selective_repeat_params, rto_high),
-     OCHE_IS_TIME(320 * OCHE_US, OCHE_US, OCHE_NEVER),
+     OCHE_IS_TIME(IRN_RTO_HIGH, OCHE_US, OCHE_NEVER), .zero_is_auto = true,
      .where = "IRN sec 3.1; value: irn.md#parameters",
-     .help = "timeout while more are outstanding: the longest round-trip time that queues make"},
+     .help = "timeout while more are outstanding: the longest round-trip time that queues make; "
+             "auto: 220us more than an automatic rto_low, or than rto_low if that is more"},
     {OCHE_PARAM(struct oche_selective_repeat_params, few_packets),
      OCHE_IS_COUNT(3, 0, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.1; irn.md#timeouts",
      .help = "rto_low applies while at most this many packets are outstanding; 0: always "
              "rto_high"},
 };
+
+static const struct oche_deployed in_use[] = {
+    {"window", {.u = 0}}, {"rto_low", {.u = 0}}, {"rto_high", {.u = 0}}};
+
+static void selective_fit(void *values, const struct oche_recovery_network *network)
+{
+    struct oche_selective_repeat_params *params = values;
+    oche_time low = (ROUND_TRIPS * network->round_trip + OCHE_US - 1) / OCHE_US * OCHE_US;
+    uint64_t window = network->packets > IRN_WINDOW ? network->packets : IRN_WINDOW;
+
+    if (params->window == 0)
+        params->window = window < OCHE_PSN_BITMAP_BITS ? window : OCHE_PSN_BITMAP_BITS;
+    low = oche_time_max(IRN_RTO_LOW, low);
+    if (params->rto_low == 0)
+        params->rto_low = low;
+    if (params->rto_high == 0)
+        params->rto_high =
+            oche_time_add(oche_time_max(low, params->rto_low), IRN_RTO_HIGH - IRN_RTO_LOW);
+}
+
+static const char *selective_remark(const void *values, const struct oche_recovery_network *network)
+{
+    const struct oche_selective_repeat_params *params = values;
+
+    if (params->few_packets > 0 && params->rto_low < network->round_trip)
+        return "more than rto_low, so that packets are sent again that have arrived";
+    if (params->rto_high < network->round_trip)
+        return "more than rto_high, so that packets are sent again that have arrived";
+    if (params->window < network->packets)
+        return "more than window, so that the link is never full";
+    return NULL;
+}
 
 static void selective_extend(struct oche_recovery_tx *tx, struct oche_recovery_rx *rx)
 {
@@ -270,12 +314,16 @@ static oche_time selective_rto(const struct oche_recovery_tx *tx)
     const struct oche_selective_repeat_params *params = tx->params;
     uint32_t outstanding = (tx->high - tx->una) & OCHE_PSN_MASK;
 
-    return outstanding <= params->few_packets ? params->rto_low : params->rto_high;
+    if (outstanding <= params->few_packets)
+        return params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW;
+    return params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;
 }
 
 static uint32_t selective_window(const void *params)
 {
-    return (uint32_t)((const struct oche_selective_repeat_params *)params)->window;
+    uint64_t window = ((const struct oche_selective_repeat_params *)params)->window;
+
+    return window != 0 ? (uint32_t)window : IRN_WINDOW;
 }
 
 /* ---- receiver ---- */
@@ -390,7 +438,8 @@ static bool selective_sack(struct oche_recovery_rx *rx, struct oche_sack *sack)
 const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .name = "selective_repeat",
     .paper = "IRN (Revisiting network support for RDMA, SIGCOMM 2018)",
-    .table = OCHE_PARAM_TABLE(selective_params, struct oche_selective_repeat_params),
+    .table =
+        OCHE_PARAM_TABLE_DEPLOYED(selective_params, struct oche_selective_repeat_params, in_use),
     .tx_state_bytes = sizeof(struct selective_tx),
     .rx_state_bytes = sizeof(struct selective_rx),
     .acked = selective_acked,
@@ -406,4 +455,6 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .placed = selective_placed,
     .holds = selective_holds,
     .sack = selective_sack,
+    .fit = selective_fit,
+    .remark = selective_remark,
 };

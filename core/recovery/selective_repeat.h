@@ -9,6 +9,7 @@ struct oche_selective_repeat_params {
     uint64_t window;
     uint64_t few_packets;
     oche_time rto_low, rto_high;
+    uint32_t preset; /* enum oche_preset */
 };
 
 extern const struct oche_recovery_scheme oche_recovery_selective_repeat;

@@ -267,7 +267,9 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
     if (config->cc->remark == NULL)
         return;
     oche_time empty_rtt = oche_world_empty_rtt(world);
-    const char *remark = config->cc->remark(config->cc_params, empty_rtt);
+    const char *remark =
+        config->cc->remark(config->cc_params, empty_rtt,
+                           oche_topology_port_link(oche_world_topology(world), 0, 0)->rate_bps);
     if (remark != NULL)
         snprintf(outcome->remark, sizeof(outcome->remark),
                  "where nothing waits, a round trip takes up to %s: %s",

@@ -39,8 +39,40 @@ static void judge_load(struct oche_unfit *unfit, const struct oche_world *world)
         oche_figure_share(over.offered_bps / (double)over.capacity_bps).text);
 }
 
+static void judge_timeouts(struct oche_unfit *unfit, const struct oche_world *world)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+    const struct oche_recovery_network network = oche_world_recovery_network(world);
+    const struct oche_recovery_scheme *recovery = config->recovery;
+    const struct oche_host_params *hosts = oche_world_host_params(world);
+    struct oche_figure trip = oche_figure_time(network.round_trip);
+
+    if (config->endpoint != NULL && !config->endpoint->roce)
+        return; /* it has neither of them */
+    if (hosts->timeouts == OCHE_TIMEOUTS_CONNECTX && network.round_trip > 2 * OCHE_MS)
+        say(unfit,
+            "host.timeouts: where nothing waits, a round trip takes up to %s: more than connectx's "
+            "first timeout of 2ms, so that packets are sent again that have arrived",
+            trip.text);
+    else if (hosts->ack_timeout < network.round_trip)
+        say(unfit,
+            "host.ack_timeout: where nothing waits, a round trip takes up to %s: more than %s, so "
+            "that packets are sent again that have arrived",
+            trip.text, oche_figure_time(hosts->ack_timeout).text);
+    if (recovery == NULL || recovery->remark == NULL)
+        return;
+    const char *remark = recovery->remark(oche_world_fitted_recovery(world), &network);
+
+    if (remark != NULL)
+        say(unfit,
+            "recovery: where nothing waits, a round trip takes up to %s, in which a host's link "
+            "carries %s packets: %s",
+            trip.text, oche_figure_count(network.packets).text, remark);
+}
+
 void oche_unfit_take(struct oche_unfit *unfit, const struct oche_world *world)
 {
     unfit->count = 0;
     judge_load(unfit, world);
+    judge_timeouts(unfit, world);
 }

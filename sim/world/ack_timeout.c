@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ACK timeout of hosts that leave it to the network (host.ack_timeout 0): so long that no ACK
- * of a packet that arrived, through queues of three more round trips, can be late.
+ * Timeouts and windows that a scenario leaves to the network. The ACK timeout is so long that no
+ * ACK of a packet that arrived, through queues of three more round trips, can be late.
  */
+#include <string.h>
+
 #include "core/wire/packet.h"
 #include "sim/world/internal.h"
 
-#define ROUND_TRIPS   4
-#define LEAST_TIMEOUT (10 * OCHE_MS)
-#define MOST_GROUPS   256 /* that are looked at; they are spread over a larger network */
+#define ROUND_TRIPS      4
+#define LEAST_TIMEOUT    (10 * OCHE_MS)
+#define CONNECTX_TIMEOUT (16 * OCHE_MS) /* the longest of those that it has by itself */
+#define MOST_GROUPS      256 /* that are looked at; they are spread over a larger network */
 
 static oche_time round_trip(const struct oche_world *world, uint32_t src, uint32_t dst)
 {
@@ -21,29 +24,67 @@ static oche_time round_trip(const struct oche_world *world, uint32_t src, uint32
                                 OCHE_GAP_BYTES + packets.ack_bytes);
 }
 
-/* Returns the longest round trip between the first or the last host and one of each group. */
-static oche_time longest_round_trip(const struct oche_world *world)
+/* An ACK is late by feedback_jitter at most. */
+struct oche_recovery_network oche_world_recovery_network(const struct oche_world *world)
 {
+    struct oche_endpoint_packets packets = oche_world_packets(world->config);
+    uint64_t line_bytes = OCHE_GAP_BYTES + packets.middle_bytes, fastest = 0;
     uint32_t hosts = world->topology.host_count;
     uint32_t every = (hosts + MOST_GROUPS - 1) / MOST_GROUPS;
     oche_time longest = 0;
 
     for (uint32_t host = 0; host < hosts; host += every) {
+        uint64_t rate_bps = oche_topology_port_link(&world->topology, host, 0)->rate_bps;
+
+        fastest = rate_bps > fastest ? rate_bps : fastest;
         if (host > 0)
             longest = oche_time_max(longest, round_trip(world, 0, host));
         if (host < hosts - 1)
             longest = oche_time_max(longest, round_trip(world, hosts - 1, host));
     }
-    return longest;
+    longest = oche_time_add(longest, world->config->hosts.feedback_jitter);
+    return (struct oche_recovery_network){
+        .round_trip = longest,
+        .packets = (oche_bytes_in_time(longest, fastest) + line_bytes - 1) / line_bytes,
+    };
 }
 
 oche_time oche_world_ack_timeout(const struct oche_world *world)
 {
-    oche_time given = world->config->hosts.ack_timeout;
+    const struct oche_host_params *hosts = &world->config->hosts;
 
-    if (given != 0)
-        return given;
-    oche_time derived = oche_time_max(LEAST_TIMEOUT, ROUND_TRIPS * longest_round_trip(world));
+    if (hosts->ack_timeout != 0)
+        return hosts->ack_timeout;
+    if (hosts->timeouts == OCHE_TIMEOUTS_CONNECTX)
+        return CONNECTX_TIMEOUT;
+    oche_time trips = ROUND_TRIPS * oche_world_recovery_network(world).round_trip;
 
-    return (derived + OCHE_US - 1) / OCHE_US * OCHE_US;
+    return (oche_time_max(LEAST_TIMEOUT, trips) + OCHE_US - 1) / OCHE_US * OCHE_US;
+}
+
+void *oche_world_recovery_params(const struct oche_world *world)
+{
+    const struct oche_recovery_scheme *recovery = world->config->recovery;
+    struct oche_recovery_network network;
+
+    if (recovery == NULL || world->config->recovery_params == NULL)
+        return NULL;
+    void *params = oche_world_make(1, recovery->table.struct_bytes + 1); /* a table may be empty */
+
+    memcpy(params, world->config->recovery_params, recovery->table.struct_bytes);
+    if (recovery->fit == NULL)
+        return params;
+    network = oche_world_recovery_network(world);
+    recovery->fit(params, &network);
+    return params;
+}
+
+const struct oche_host_params *oche_world_host_params(const struct oche_world *world)
+{
+    return &world->host_params;
+}
+
+const void *oche_world_fitted_recovery(const struct oche_world *world)
+{
+    return world->recovery_params;
 }

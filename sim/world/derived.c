@@ -74,6 +74,14 @@ static void take_hosts(const struct oche_world *world, const char *key, struct r
     }
 }
 
+static void take_recovery(const struct oche_world *world, const struct oche_param *param,
+                          struct range *range)
+{
+    if (param != NULL && param->zero_is_auto &&
+        oche_param_get(param, world->config->recovery_params).u == 0)
+        take(range, oche_param_get(param, world->recovery_params).u);
+}
+
 static void take_topology(const struct oche_world_config *config, const char *key,
                           struct range *range)
 {
@@ -126,14 +134,18 @@ bool oche_world_derived(const struct oche_world *world, const char *key, char *t
         table = world->config->cc != NULL ? &world->config->cc->table : table;
     } else if (strcmp(key, "host.ack_timeout") == 0 && world->config->hosts.ack_timeout == 0) {
         take(&range, world->host_params.ack_timeout);
+        range.by = world->host_params.timeouts == OCHE_TIMEOUTS_CONNECTX ? "timeouts" : NULL;
         table = &oche_host_params;
+    } else if (dot != NULL && strncmp(key, "recovery.", 9) == 0 && world->recovery_params != NULL) {
+        table = &world->config->recovery->table;
+        take_recovery(world, oche_param_find(table, dot + 1), &range);
     }
     if (range.least > range.most)
         return false;
     const struct oche_param *param = oche_param_find(table, dot + 1);
 
-    oche_value_format(param, (union oche_value){.u = range.least}, least, sizeof(least));
-    oche_value_format(param, (union oche_value){.u = range.most}, most, sizeof(most));
+    oche_value_show(param, (union oche_value){.u = range.least}, least, sizeof(least));
+    oche_value_show(param, (union oche_value){.u = range.most}, most, sizeof(most));
     snprintf(text, bytes, "%s%s%s%s%s", least, range.least != range.most ? " to " : "",
              range.least != range.most ? most : "", range.by != NULL ? ", by " : "",
              range.by != NULL ? range.by : "");

@@ -40,7 +40,9 @@ struct oche_world {
     uint8_t class_count; /* number of classes: lanes, priority flows (if there are any), control */
     uint64_t *onward;    /* the result of oche_world_onward; NULL: no mechanism misroutes */
     struct oche_flows flows;
-    struct oche_host_params host_params; /* the configuration's, with the ACK timeout filled in */
+    /* The configuration's, with what it leaves to the network filled in. */
+    struct oche_host_params host_params;
+    void *recovery_params;
     struct oche_host_shared shared;
     struct oche_host **hosts;
     struct oche_switch **switches;
@@ -161,7 +163,10 @@ void *oche_world_make(size_t count, size_t bytes);
 /* Memory for arrays with an entry for each flow; see sim/engine/sparse_memory.h. */
 void *oche_world_make_sparse(size_t count, size_t bytes);
 
+/* ack_timeout.c */
 /* Returns the hosts' ACK timeout: the configuration's or, if that is 0, one for the network. */
 oche_time oche_world_ack_timeout(const struct oche_world *world);
+/* Returns the recovery scheme's parameters with what they leave to the network (malloc'd). */
+void *oche_world_recovery_params(const struct oche_world *world);
 
 #endif

@@ -389,6 +389,7 @@ static void build_hosts(struct oche_world *world)
 
     world->host_params = config->hosts;
     world->host_params.ack_timeout = oche_world_ack_timeout(world);
+    world->recovery_params = oche_world_recovery_params(world);
     world->shared = (struct oche_host_shared){
         .params = &world->host_params,
         .endpoint = config->endpoint,
@@ -397,7 +398,7 @@ static void build_hosts(struct oche_world *world)
         .cc = config->cc,
         .cc_params = config->cc_params,
         .recovery = config->recovery,
-        .recovery_params = config->recovery_params,
+        .recovery_params = world->recovery_params,
         .flows = &world->flows,
         .seed = config->seed,
         .control_class = (uint8_t)(world->class_count - 1),
@@ -558,7 +559,7 @@ static bool build_topology(struct oche_world *world, struct oche_error *error)
 static bool check_endpoint(const struct oche_world_config *config, struct oche_error *error)
 {
     if (config->hosts.ack_timeout > 0 && config->hosts.ack_timeout < OCHE_US)
-        return oche_fail(error, "host.ack_timeout: less than 1us; at least that, or 0");
+        return oche_fail(error, "host.ack_timeout: less than 1us; at least that, or auto");
     if (config->endpoint == NULL)
         return true;
     if (config->hosts.feedback_jitter > 0 && config->endpoint->is_feedback == NULL)
@@ -625,6 +626,7 @@ void oche_world_free(struct oche_world *world)
     free(world->watched);
     free(world->nic_before);
     free(world->counted_before);
+    free(world->recovery_params);
     free(world->line_before);
     free(world->lost_before);
     free(world->cut_before);

@@ -153,6 +153,12 @@ struct oche_headroom_lack {
 };
 /* Finds the port of struct oche_headroom_lack. Returns false if all ports have enough headroom. */
 bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headroom_lack *lack);
+/* Returns what timeouts and windows of hosts are to suit. */
+struct oche_recovery_network oche_world_recovery_network(const struct oche_world *world);
+/* Returns the hosts' parameters, those of the recovery too, with no value that is automatic. */
+const struct oche_host_params *oche_world_host_params(const struct oche_world *world);
+const void *oche_world_fitted_recovery(const struct oche_world *world);
+
 /* A ToR, or a pod, that is offered more than the links that lead out of it carry. */
 struct oche_overload {
     uint32_t number; /* of the pod, or of the ToR among the switches */

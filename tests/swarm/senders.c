@@ -184,7 +184,7 @@ static void *make_senders(struct swarm_run *run)
     if (senders->improved != NULL && !senders->improved->send_twice)
         senders->improved = NULL;
     if (strcmp(config->recovery->name, "selective_repeat") == 0)
-        senders->selective = config->recovery_params;
+        senders->selective = oche_world_fitted_recovery(run->world);
     if (senders->selective != NULL)
         senders->few = (uint32_t)senders->selective->few_packets;
     /* Where retries may run out, the connection's timeout holds until the next packet leaves. */

@@ -81,11 +81,12 @@ static void timely_acked(struct oche_cc_flow *flow, oche_time now, const struct 
  * Returns a remark if the round trip over an empty path is as long as a threshold (timely.md#t1,
  * #t2).
  */
-static const char *timely_remark(const void *params, oche_time empty_rtt)
+static const char *timely_remark(const void *params, oche_time empty_rtt, uint64_t line_bps)
 {
     const struct timely_params *p = params;
     const char *high = timely_remark_high(p, empty_rtt);
 
+    (void)line_bps;
     if (high != NULL)
         return high;
     return p->t_low > empty_rtt ? NULL

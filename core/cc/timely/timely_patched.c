@@ -74,11 +74,12 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
 /*
  * Returns a remark if the round trip over an empty path is as long as a threshold (timely.md#t2).
  */
-static const char *patched_remark(const void *params, oche_time empty_rtt)
+static const char *patched_remark(const void *params, oche_time empty_rtt, uint64_t line_bps)
 {
     const struct timely_params *p = params;
     const char *high = timely_remark_high(p, empty_rtt);
 
+    (void)line_bps;
     if (high != NULL)
         return high;
     if (p->rtt_ref > 0)

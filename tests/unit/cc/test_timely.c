@@ -175,10 +175,13 @@ static void remarks(void **state)
 {
     (void)state;
     begin();
-    assert_null(bench.scheme->remark(bench.params, 50 * OCHE_US - 1));
-    assert_non_null(strstr(bench.scheme->remark(bench.params, 50 * OCHE_US), "t_low"));
-    assert_non_null(strstr(bench.scheme->remark(bench.params, 500 * OCHE_US), "t_low"));
-    assert_non_null(strstr(bench.scheme->remark(bench.params, 500 * OCHE_US + 1), "t_high"));
+    assert_null(bench.scheme->remark(bench.params, 50 * OCHE_US - 1, 100 * OCHE_GBPS));
+    assert_non_null(
+        strstr(bench.scheme->remark(bench.params, 50 * OCHE_US, 100 * OCHE_GBPS), "t_low"));
+    assert_non_null(
+        strstr(bench.scheme->remark(bench.params, 500 * OCHE_US, 100 * OCHE_GBPS), "t_low"));
+    assert_non_null(
+        strstr(bench.scheme->remark(bench.params, 500 * OCHE_US + 1, 100 * OCHE_GBPS), "t_high"));
 }
 
 static void limits_must_be_in_order(void **state)

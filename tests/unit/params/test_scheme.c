@@ -29,6 +29,36 @@ static void test_right(void **state)
     assert_int_equal(number(&recovery.recovery->table, "rto_low", &recovery.params), 5 * OCHE_MS);
 }
 
+/* Where no network is known, as on the wire, what is automatic has the paper's values. */
+static void test_fit_to_no_network(void **state)
+{
+    const struct oche_recovery_network unknown = {.packets = 0};
+    struct oche_recovery_choice recovery;
+    struct oche_recovery_tx tx = {.una = 0};
+    struct oche_error error;
+
+    (void)state;
+    assert_true(oche_recovery_parse(&recovery, "selective_repeat,preset=deployed", &error));
+    const struct oche_param_table *table = &recovery.recovery->table;
+
+    assert_int_equal(number(table, "window", &recovery.params), 0);
+    assert_int_equal(recovery.recovery->window_packets(&recovery.params), 110);
+    tx.params = &recovery.params;
+    assert_int_equal(recovery.recovery->rto(&tx), 100 * OCHE_US);
+    tx.high = 50;
+    assert_int_equal(recovery.recovery->rto(&tx), 320 * OCHE_US);
+    recovery.recovery->fit(&recovery.params, &unknown);
+    assert_int_equal(number(table, "window", &recovery.params), 110);
+    assert_int_equal(number(table, "rto_low", &recovery.params), 100 * OCHE_US);
+    assert_int_equal(number(table, "rto_high", &recovery.params), 320 * OCHE_US);
+    assert_true(oche_recovery_parse(&recovery,
+                                    "selective_repeat,rto_low=5ms,rto_high=auto,window=9", &error));
+    recovery.recovery->fit(&recovery.params, &unknown);
+    assert_int_equal(number(table, "window", &recovery.params), 9);
+    assert_int_equal(number(table, "rto_low", &recovery.params), 5 * OCHE_MS);
+    assert_int_equal(number(table, "rto_high", &recovery.params), 5220 * OCHE_US);
+}
+
 /* On the wire DCQCN's defaults are the paper's, unless those of NICs in use are wanted. */
 static void test_presets(void **state)
 {
@@ -130,7 +160,8 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right), cmocka_unit_test(test_all),    cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_right), cmocka_unit_test(test_fit_to_no_network),
+        cmocka_unit_test(test_all),   cmocka_unit_test(test_presets),
         cmocka_unit_test(test_wrong), cmocka_unit_test(test_values),
     };
 

@@ -90,7 +90,7 @@ static void test_what_auto_is(void **state)
     check_derived(world, "switch.chip", "tomahawk3");
     check_derived(world, "switch.buffer", "64MB");
     check_derived(world, "switch.kmin", "100KB to 400KB");
-    check_derived(world, "switch.kmax", "400KB to 1600KB");
+    check_derived(world, "switch.kmax", "400KB to 1.6MB");
     check_derived(world, "switch.pfc_priorities", "2");
     check_derived(world, "congestion_control.timer", "75us");
     check_derived(world, "congestion_control.rai", "50Mbps");
@@ -124,7 +124,7 @@ static void check_rate(const char *text, const char *key, const char *expected)
 static void test_rates_follow_the_hosts(void **state)
 {
     (void)state;
-    check_rate(FAST("leaf_spine"), "topology.link_rate", "1600Gbps");
+    check_rate(FAST("leaf_spine"), "topology.link_rate", "1.6Tbps");
     check_rate(FAST("clos"), "topology.link_rate", "400Gbps");
     check_rate(FAST("clos"), "topology.core_rate", "400Gbps");
     check_rate(FAST("dumbbell"), "topology.bottleneck_rate", "400Gbps");
@@ -135,6 +135,50 @@ static void test_rates_follow_the_hosts(void **state)
 
     assert_int_equal(oche_param_get(rate, scenario->config.topology_params).u, 100 * OCHE_GBPS);
     oche_scenario_close(scenario);
+}
+
+#define LONG                                                                                       \
+    "topology: {type: dumbbell, host_rate: 100Gbps, bottleneck_delay: 1ms}\nswitch: {pfc: "        \
+    "false}\n"                                                                                     \
+    "workload: {type: permutation, bytes: 1KB}\n"
+#define SELECTIVE "recovery: selective_repeat\n"
+
+/* Timeouts and windows follow the longest round trip, 2 ms and some: 22.5 thousand packets. */
+static void test_timeouts_follow_the_round_trip(void **state)
+{
+    (void)state;
+    check_rate(STAR WORKLOAD SELECTIVE, "recovery.window", "110");
+    check_rate(STAR WORKLOAD SELECTIVE, "recovery.rto_low", "100us");
+    check_rate(STAR WORKLOAD SELECTIVE, "recovery.rto_high", "320us");
+    check_rate(LONG SELECTIVE, "recovery.window", "4096");
+    check_rate(LONG SELECTIVE, "recovery.rto_low", "8018us");
+    check_rate(LONG SELECTIVE, "recovery.rto_high", "8238us");
+    check_rate(LONG SELECTIVE "host: {feedback_jitter: 1ms}\n", "recovery.rto_low", "12018us");
+    check_rate(LONG "host: {feedback_jitter: 1ms}\n", "host.ack_timeout", "12018us");
+    check_rate(LONG "host: {ack_timeout: auto}\n", "host.ack_timeout", "10ms");
+    check_rate(LONG "host: {timeouts: connectx}\n", "host.ack_timeout", "16ms, by timeouts");
+
+    struct oche_scenario *scenario =
+        parse(LONG "recovery: {name: selective_repeat, preset: paper}");
+    struct oche_world *world = oche_world_create(&scenario->config, &error);
+    char text[128];
+
+    assert_false(oche_world_derived(world, "recovery.window", text, sizeof(text)));
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+}
+
+static void test_long_trips_are_told(void **state)
+{
+    struct dcqcn_params params;
+
+    (void)state;
+    oche_param_preset(&oche_cc_dcqcn.table, OCHE_PRESET_PAPER, &params);
+    assert_null(oche_cc_dcqcn.remark(&params, 61 * OCHE_US, 40 * OCHE_GBPS));
+    assert_non_null(oche_cc_dcqcn.remark(&params, 20 * OCHE_MS, 40 * OCHE_GBPS));
+    oche_param_preset(&oche_cc_dcqcn.table, OCHE_PRESET_DEPLOYED, &params);
+    assert_null(oche_cc_dcqcn.remark(&params, OCHE_MS, 25 * OCHE_GBPS));
+    assert_non_null(oche_cc_dcqcn.remark(&params, OCHE_MS, 100 * OCHE_GBPS));
 }
 
 static void test_who_decides(void **state)
@@ -259,6 +303,8 @@ int main(void)
         cmocka_unit_test(test_rates_follow_the_hosts),
         cmocka_unit_test(test_fast_networks),
         cmocka_unit_test(test_who_decides),
+        cmocka_unit_test(test_timeouts_follow_the_round_trip),
+        cmocka_unit_test(test_long_trips_are_told),
         cmocka_unit_test(test_long_links),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_an_incast_at_100_gbps),

@@ -81,11 +81,32 @@ static void test_load_of_pods(void **state)
                "topology: {type: star, hosts: 4}\nworkload: {type: poisson_cdf, load: 2}\n");
 }
 
+#define LONG                                                                                       \
+    "duration: 1ms\nswitch: {pfc: false}\nworkload: {type: permutation, bytes: 1KB}\n"             \
+    "topology: {type: dumbbell, host_rate: 100Gbps, bottleneck_delay: 10ms}\n"
+
+static void test_timeouts(void **state)
+{
+    (void)state;
+    check_none(LONG);
+    check_said(LONG "host: {ack_timeout: 1ms}\n",
+               "host.ack_timeout: where nothing waits, a round trip takes up to 20.0ms: more than "
+               "1ms");
+    check_said(LONG "host: {timeouts: connectx}\n", "first timeout of 2ms");
+    check_said(LONG "recovery: {name: selective_repeat, rto_low: 1ms}\n", "more than rto_low");
+    check_said(LONG "recovery: {name: selective_repeat, rto_high: 1ms}\n", "more than rto_high");
+    check_said(LONG "recovery: {name: selective_repeat, rto_low: 1ms, few_packets: 0}\n",
+               "more than window, so that the link is never full");
+    check_said(LONG "recovery: {name: selective_repeat, preset: paper}\n", "more than rto_low");
+    check_none(RACKS "workload: {type: permutation, bytes: 1KB}\nrecovery: selective_repeat\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_load),
         cmocka_unit_test(test_load_of_pods),
+        cmocka_unit_test(test_timeouts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
