@@ -52,6 +52,7 @@ struct draw {
     struct oche_random random;
     struct oche_topology topology; /* of the draft; host_count is 0 before it is known */
     unsigned theme;                /* plan.c: 0 is none */
+    oche_time packet_time;         /* a full packet's on a host's link; 0: not known yet */
     struct draft_wish wishes[DRAFT_MOST_WISHES];
     uint32_t wish_count;
     uint32_t entry; /* of a list: which is being drawn */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wire/opcode.h"
+#include "core/wire/packet.h"
 #include "params/units.h"
 #include "tests/swarm/plan.h"
 
@@ -17,6 +19,7 @@
 #define MOST_SPARE    30000 /* beyond a limit, of whatever unit */
 #define MOST_WORKLOAD 3
 #define MOST_FAILURES 3
+#define MOST_PACKETS  16 /* that follow each other during a time of recovery */
 
 double draw_scale(struct draw *draw, double least, double most)
 {
@@ -64,6 +67,10 @@ static uint64_t draw_whole(const struct draft_part *part, const struct oche_para
     if (param->unit == OCHE_UNIT_COUNT && limits.most - limits.least < 64)
         return clip(param, (uint64_t)limits.least +
                                draw_below(draw, (uint64_t)(limits.most - limits.least) + 1));
+    /* Packets that follow each other meet the very end of an interval of so many. */
+    if (param->unit == OCHE_UNIT_TIME && draw->packet_time != 0 &&
+        strcmp(part->section->name, "recovery") == 0 && draw_one_in(draw, 3))
+        return clip(param, draw->packet_time * (1 + draw_below(draw, MOST_PACKETS)));
     uint64_t value = (uint64_t)draw_scale(draw, limits.least, limits.most);
 
     if (param->unit == OCHE_UNIT_BYTES && draw_one_in(draw, 6))
@@ -284,9 +291,23 @@ static uint64_t entries(struct draft *draft, const struct oche_section *section,
     return draw_below(draw, 3) != 0;
 }
 
+/* Hosts, or their absence, are drawn: notes how long their packets are on the line. */
+static void note_packet_time(struct draft *draft, struct draw *draw)
+{
+    const struct draft_value *mtu = draft_find(draft, "host", "mtu");
+    const struct draft_value *ipv6 = draft_find(draft, "host", "ipv6");
+    uint32_t frame = oche_frame_bytes(OCHE_RC_WRITE_MIDDLE,
+                                      mtu != NULL ? (uint32_t)mtu->value.u : WHOLE_PACKET,
+                                      ipv6 != NULL && ipv6->value.u);
+
+    draw->packet_time = oche_time_of_bytes(
+        frame + OCHE_GAP_BYTES, oche_topology_port_link(&draw->topology, 0, 0)->rate_bps);
+}
+
 void draft_draw(struct draft *draft, struct draw *draw)
 {
     draft->part_count = 0;
+    draw->packet_time = 0;
     draw->topology = (struct oche_topology){.host_count = 0};
     for (size_t i = 0; i < draw->schema->section_count; i++) {
         const struct oche_section *section = &draw->schema->sections[i];
@@ -295,6 +316,8 @@ void draft_draw(struct draft *draft, struct draw *draw)
             draw_network(draft, section, draw);
             continue;
         }
+        if (strcmp(section->name, "recovery") == 0)
+            note_packet_time(draft, draw);
         draw->entry = 0;
         for (uint64_t n = entries(draft, section, draw); n > 0; n--, draw->entry++)
             add(draft, section, draw);

@@ -19,6 +19,7 @@
 #define AROUND      (ONLY(DEFLECTED) | ONLY(ASTRAY))
 #define QUIET       (WAITING | ONLY(LOST))
 #define TRIES       (ONLY(FAILING) | ONLY(LOST) | ONLY(GIVEN_UP))
+#define LOSES       (ONLY(LOSSY) | ONLY(FAILING) | ONLY(CUT))
 
 /*
  * Limits under themes; a choice or truth value is drawn from least to most. The first row
@@ -121,6 +122,13 @@ static const struct {
     {ONLY(FAILING), "loss", "probability", .least = 0.02, .most = 0.6, .percent = 90},
     {ONLY(LOSSY), "loss", "probability", .least = 1e-3, .most = 0.1, .percent = 80},
     {WAITING, "failures", "at", .least = 20 * US, .most = 2 * MS, .percent = 95},
+    {LOSES, "recovery", "nak_interval", .least = 0, .most = 12 * US, .percent = 60},
+    {LOSES, "recovery", "few_packets", .least = 0, .most = 12, .percent = 50},
+    {LOSES, "recovery", "rto_low", .least = US, .most = 60 * US, .percent = 50},
+    {LOSES, "recovery", "rto_high", .least = 20 * US, .most = 300 * US, .percent = 50},
+    {BUSY, "congestion_control", "timer", .least = US, .most = 100 * US, .percent = 25},
+    {BUSY, "congestion_control", "cnp_interval", .least = 500e3, .most = 20 * US, .percent = 25},
+    {BUSY, "congestion_control", "min_rate_fraction", .least = 0.01, .most = 0.9, .percent = 25},
     {ONLY(CUT), "failures", "at", .least = US, .most = 40 * US, .percent = 100},
     {ONLY(CUT), "failures", "until", .least = 30 * US, .most = MS, .percent = 60},
     {TRIES, "congestion_control", "rto_min", .least = 2 * US, .most = 40 * US, .percent = 100},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Senders and receivers of RNICs, from the trace: no more is outstanding than the window allows,
- * packets are full but for a message's last one, the last packet leaves twice where it has to,
- * selective repeat waits no longer than its short timeout when little is outstanding, and answers
- * duplicates.
+ * packets are full but for a message's last one, the last packet leaves twice where it has to, and
+ * at once, selective repeat waits no longer than its short timeout when little is outstanding, and
+ * answers duplicates at once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +14,16 @@
 #include "fabric/ib_credits.h"
 #include "fabric/iofd.h"
 #include "sim/network/host.h"
-#include "tests/swarm/watch.h"
+#include "tests/swarm/port_use.h"
 
-#define UNANSWERED   (5 * OCHE_MS) /* a duplicate that waits for so long for an ACK */
 #define NAK_SEQUENCE 0x60
-#define MANY_RETRIES 1000 /* no world has so many timeouts in a row */
 
 struct side {
     uint32_t una, high; /* high: behind the last packet that was sent */
     oche_time last;     /* something was sent, acknowledged or repeated */
-    bool many;          /* more than few were outstanding since all was acknowledged */
     uint32_t twice;     /* this packet must leave again next; valid if `again` */
     bool again;
+    bool held; /* a rate or a window may make it wait */
     uint32_t before; /* PSN that left before; valid if `sent` */
     bool sent;
     oche_time duplicate; /* of the receiver: when a duplicate came that is not answered yet */
@@ -35,11 +33,12 @@ struct senders {
     struct swarm_run *run;
     struct side *sides; /* by connection */
     uint32_t count, window, mtu;
-    uint32_t few;                                          /* packets, of selective repeat */
     const struct oche_improved_go_back_n_params *improved; /* or NULL: the last leaves once */
     const struct oche_selective_repeat_params *selective;  /* or NULL */
-    bool restarts;     /* what was acknowledged may come again */
-    bool own_timeouts; /* other timeouts than the scheme's may apply */
+    struct port_use *ports; /* or NULL: not known */
+    bool restarts;          /* what was acknowledged may come again */
+    bool own_timeouts;      /* other timeouts than the scheme's apply */
+    bool at_once;           /* a packet waits for nothing but the port, if its rate is the line's */
 };
 
 static void check_size(struct senders *senders, uint32_t connection, uint32_t opcode,
@@ -62,7 +61,6 @@ static void on_sent(struct senders *senders, uint32_t connection,
     check_size(senders, connection, opcode, record->b & UINT32_MAX);
     if (psn + 1 > side->high)
         side->high = psn + 1;
-    side->many |= side->high > side->una + senders->few;
     if (senders->window != 0 && !senders->restarts && psn + 1 > side->una + senders->window)
         swarm_breaks(senders->run, "window", "connection %u sends %u, and %u is not acknowledged",
                      connection, psn, side->una);
@@ -84,21 +82,24 @@ static void on_ack(struct side *side, const struct oche_trace_record *record)
     bool nak = (record->b >> 24 & 0xff) == NAK_SEQUENCE;
     uint32_t una = nak ? (uint32_t)record->a : (uint32_t)record->a + 1;
 
-    if (una > side->una) {
+    if (una > side->una)
         side->una = una;
-        side->many &= una < side->high;
-    }
     side->again = false; /* no need any more, or the next is the first of a new pass */
     side->last = record->time;
 }
 
+/*
+ * Few packets are outstanding, and as they are no fewer than when the timer was set, it was set to
+ * the short time. When the retries are used up the connection's own time applies.
+ */
 static void on_timeout(struct senders *senders, uint32_t connection,
                        const struct oche_trace_record *record)
 {
     struct side *side = &senders->sides[connection];
     const struct oche_selective_repeat_params *selective = senders->selective;
 
-    if (selective != NULL && !side->many && !senders->own_timeouts &&
+    if (selective != NULL && side->high - side->una <= selective->few_packets &&
+        !senders->own_timeouts && record->b > 0 &&
         record->time > oche_time_add(side->last, selective->rto_low))
         swarm_breaks(senders->run, "timeout",
                      "connection %u with %u packets outstanding waits %llu ps, not %llu",
@@ -109,37 +110,52 @@ static void on_timeout(struct senders *senders, uint32_t connection,
     side->last = record->time;
 }
 
-static void on_receiver(struct senders *senders, uint32_t connection,
+static void on_receiver(struct senders *senders, uint32_t node, uint32_t connection,
                         const struct oche_trace_record *record)
 {
     struct side *side = &senders->sides[connection];
 
-    if (record->kind == OCHE_TRACE_ACK_SENT)
-        side->duplicate = OCHE_NEVER;
-    if (record->kind != OCHE_TRACE_DUPLICATE || senders->selective == NULL)
+    if (senders->selective == NULL || senders->ports == NULL)
         return;
-    if (side->duplicate == OCHE_NEVER)
-        side->duplicate = record->time;
-    else if (record->time - side->duplicate > UNANSWERED)
+    if (side->duplicate != OCHE_NEVER &&
+        port_was_free(senders->ports, node, side->duplicate, record->time))
         swarm_breaks(senders->run, "answer",
-                     "connection %u got a duplicate at %llu ps, one at %llu, and answers none",
+                     "connection %u got a duplicate at %llu ps, and answers nothing until %llu",
                      connection, (unsigned long long)side->duplicate,
                      (unsigned long long)record->time);
+    if (record->kind == OCHE_TRACE_ACK_SENT)
+        side->duplicate = OCHE_NEVER;
+    else if (record->kind == OCHE_TRACE_DUPLICATE && side->duplicate == OCHE_NEVER)
+        side->duplicate = record->time;
 }
 
-static void sender_event(void *context, uint32_t node, const struct oche_trace_record *record)
+/* A free port has not let wait what must leave again. */
+static void check_again(struct senders *senders, uint32_t node, uint32_t connection, oche_time now)
 {
-    struct senders *senders = context;
-    uint32_t number = swarm_connection(record, senders->count);
+    const struct side *side = &senders->sides[connection];
 
-    if (number == UINT32_MAX)
-        return;
+    if (side->again && !side->held && senders->at_once && senders->ports != NULL &&
+        port_was_free(senders->ports, node, side->last, now))
+        swarm_breaks(senders->run, "twice",
+                     "connection %u: last packet %u left once, at %llu ps, and not again at %llu",
+                     connection, side->twice, (unsigned long long)side->last,
+                     (unsigned long long)now);
+}
+
+/* True if the flow has a rate of its own. */
+static bool has_rate(const struct senders *senders, uint64_t flow)
+{
+    const struct oche_flow_plan *plan = &oche_world_flows(senders->run->world)->plan[flow];
+
+    return plan->initial_rate_bps != 0 || plan->supply_bps != 0;
+}
+
+static void on_sender(struct senders *senders, uint32_t node, uint32_t number,
+                      const struct oche_trace_record *record)
+{
     struct side *side = &senders->sides[number];
 
-    if (node != oche_world_flows(senders->run->world)->connections[number].src) {
-        on_receiver(senders, number, record);
-        return;
-    }
+    check_again(senders, node, number, record->time);
     switch (record->kind) {
     case OCHE_TRACE_DATA_SENT:
         on_sent(senders, number, record);
@@ -159,9 +175,31 @@ static void sender_event(void *context, uint32_t node, const struct oche_trace_r
     case OCHE_TRACE_CNP_ARRIVED:
         side->last = record->time;
         break;
+    case OCHE_TRACE_FLOW_STARTED:
+        side->held |= has_rate(senders, record->a);
+        break;
+    case OCHE_TRACE_RATE_CHANGED:
+    case OCHE_TRACE_WINDOW_CHANGED:
+        side->held = true;
+        break;
     default:
         break;
     }
+}
+
+static void sender_event(void *context, uint32_t node, const struct oche_trace_record *record)
+{
+    struct senders *senders = context;
+    uint32_t number = swarm_connection(record, senders->count);
+
+    if (number != UINT32_MAX) {
+        if (node == oche_world_flows(senders->run->world)->connections[number].src)
+            on_sender(senders, node, number, record);
+        else
+            on_receiver(senders, node, number, record);
+    }
+    if (senders->ports != NULL)
+        port_use_event(senders->ports, node, record);
 }
 
 static void *make_senders(struct swarm_run *run)
@@ -190,6 +228,11 @@ static void *make_senders(struct swarm_run *run)
     /* Where retries may run out, the connection's timeout holds until the next packet leaves. */
     senders->own_timeouts = config->hosts.timeouts != OCHE_TIMEOUTS_AS_ASKED ||
                             config->hosts.retry_count < MANY_RETRIES;
+    senders->at_once =
+        (strcmp(config->cc->name, "none") == 0 || strcmp(config->cc->name, "dcqcn") == 0) &&
+        !config->hosts.resend_one_verb_at_a_time;
+    if (senders->selective != NULL || senders->improved != NULL)
+        senders->ports = port_use_make(run);
     senders->sides = calloc(senders->count + 1, sizeof(*senders->sides));
     OCHE_MUST(senders->sides != NULL);
     for (uint32_t i = 0; i < senders->count; i++)
@@ -201,6 +244,7 @@ static void free_senders(void *context)
 {
     struct senders *senders = context;
 
+    port_use_free(senders->ports);
     free(senders->sides);
     free(senders);
 }

@@ -9,9 +9,9 @@
 #include "sim/world/internal.h"
 
 static const struct swarm_rule *const rules[] = {
-    &swarm_order_rule,  &swarm_sender_rule,     &swarm_dcqcn_rule, &swarm_pfc_rule,
-    &swarm_buffer_rule, &swarm_pause_time_rule, &swarm_loss_rule,  &swarm_feedback_rule,
-    &swarm_credit_rule, &swarm_nak_rule,
+    &swarm_order_rule,  &swarm_sender_rule,     &swarm_dcqcn_rule,        &swarm_pfc_rule,
+    &swarm_buffer_rule, &swarm_pause_time_rule, &swarm_loss_rule,         &swarm_feedback_rule,
+    &swarm_credit_rule, &swarm_nak_rule,        &swarm_nak_interval_rule,
 };
 
 struct swarm_watch {

@@ -30,7 +30,7 @@ struct swarm_rule {
 };
 extern const struct swarm_rule swarm_order_rule, swarm_sender_rule, swarm_dcqcn_rule,
     swarm_pfc_rule, swarm_buffer_rule, swarm_pause_time_rule, swarm_loss_rule, swarm_feedback_rule,
-    swarm_credit_rule, swarm_nak_rule;
+    swarm_credit_rule, swarm_nak_rule, swarm_nak_interval_rule;
 
 /* Returns the connection of an event; UINT32_MAX: it is of none. */
 static inline uint32_t swarm_connection(const struct oche_trace_record *record, uint32_t count)

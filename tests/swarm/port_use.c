@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The use of hosts' ports: see the header. Frames are taken for a little longer than they are. */
+#include "tests/swarm/port_use.h"
+
+#include <stdlib.h>
+
+#include "fabric/ib_credits.h"
+
+#define MOST_HEADERS 240 /* bytes beside the payload on the line */
+
+struct port_use {
+    const struct oche_topology *topology;
+    oche_time *free_at; /* by node: what it sent last has left */
+    bool *paused;       /* likewise: a PAUSE has come once */
+};
+
+struct port_use *port_use_make(const struct swarm_run *run)
+{
+    const struct oche_world_config *config = oche_world_config(run->world);
+
+    if (config->endpoint != NULL || config->cc->own_opcode != 0 ||
+        oche_world_mechanism(config, &oche_ib_credits) != NULL)
+        return NULL;
+    struct port_use *use = calloc(1, sizeof(*use));
+
+    OCHE_MUST(use != NULL);
+    use->topology = oche_world_topology(run->world);
+    use->free_at = calloc(use->topology->host_count, sizeof(*use->free_at));
+    use->paused = calloc(use->topology->host_count, sizeof(*use->paused));
+    OCHE_MUST(use->free_at != NULL && use->paused != NULL);
+    return use;
+}
+
+void port_use_free(struct port_use *use)
+{
+    if (use == NULL)
+        return;
+    free(use->free_at);
+    free(use->paused);
+    free(use);
+}
+
+void port_use_event(struct port_use *use, uint32_t node, const struct oche_trace_record *record)
+{
+    uint64_t bytes = MOST_HEADERS;
+
+    if (node >= use->topology->host_count)
+        return;
+    switch (record->kind) {
+    case OCHE_TRACE_PAUSE_ARRIVED:
+        use->paused[node] = true;
+        return;
+    case OCHE_TRACE_DATA_SENT:
+        bytes += record->b & UINT32_MAX;
+        break;
+    case OCHE_TRACE_ACK_SENT:
+    case OCHE_TRACE_CNP_SENT:
+        break;
+    default:
+        return;
+    }
+    use->free_at[node] = oche_time_add(
+        record->time,
+        oche_time_of_bytes(bytes, oche_topology_port_link(use->topology, node, 0)->rate_bps));
+}
+
+bool port_was_free(const struct port_use *use, uint32_t node, oche_time since, oche_time now)
+{
+    return !use->paused[node] && now > since && now > use->free_at[node];
+}
