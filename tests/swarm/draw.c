@@ -296,9 +296,9 @@ static void note_packet_time(struct draft *draft, struct draw *draw)
 {
     const struct draft_value *mtu = draft_find(draft, "host", "mtu");
     const struct draft_value *ipv6 = draft_find(draft, "host", "ipv6");
-    uint32_t frame = oche_frame_bytes(OCHE_RC_WRITE_MIDDLE,
-                                      mtu != NULL ? (uint32_t)mtu->value.u : WHOLE_PACKET,
-                                      ipv6 != NULL && ipv6->value.u);
+    uint32_t frame =
+        oche_frame_bytes(OCHE_RC_WRITE_MIDDLE, mtu != NULL ? (uint32_t)mtu->value.u : WHOLE_PACKET,
+                         ipv6 != NULL && ipv6->value.u);
 
     draw->packet_time = oche_time_of_bytes(
         frame + OCHE_GAP_BYTES, oche_topology_port_link(&draw->topology, 0, 0)->rate_bps);

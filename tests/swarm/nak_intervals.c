@@ -92,9 +92,8 @@ static void on_arrived(struct naks *naks, uint32_t node, uint32_t connection,
     struct receiver *receiver = &naks->receivers[connection];
 
     /* On a free port the check's NAK would have been seen. */
-    if (receiver->check == record->time &&
-        (receiver->checks >= MOST_CHECKS || receiver->due ||
-         !port_was_free(naks->ports, node, 0, record->time)))
+    if (receiver->check == record->time && (receiver->checks >= MOST_CHECKS || receiver->due ||
+                                            !port_was_free(naks->ports, node, 0, record->time)))
         receiver->judged = false;
     receiver->checks = 0;
     receiver->opcode = (uint32_t)(record->b >> 32) & 0xff;

@@ -23,7 +23,7 @@ struct side {
     oche_time last;     /* something was sent, acknowledged or repeated */
     uint32_t twice;     /* this packet must leave again next; valid if `again` */
     bool again;
-    bool held; /* a rate or a window may make it wait */
+    bool held;       /* a rate or a window may make it wait */
     uint32_t before; /* PSN that left before; valid if `sent` */
     bool sent;
     oche_time duplicate; /* of the receiver: when a duplicate came that is not answered yet */
@@ -35,10 +35,10 @@ struct senders {
     uint32_t count, window, mtu;
     const struct oche_improved_go_back_n_params *improved; /* or NULL: the last leaves once */
     const struct oche_selective_repeat_params *selective;  /* or NULL */
-    struct port_use *ports; /* or NULL: not known */
-    bool restarts;          /* what was acknowledged may come again */
-    bool own_timeouts;      /* other timeouts than the scheme's apply */
-    bool at_once;           /* a packet waits for nothing but the port, if its rate is the line's */
+    struct port_use *ports;                                /* or NULL: not known */
+    bool restarts;     /* what was acknowledged may come again */
+    bool own_timeouts; /* other timeouts than the scheme's apply */
+    bool at_once;      /* a packet waits for nothing but the port, if its rate is the line's */
 };
 
 static void check_size(struct senders *senders, uint32_t connection, uint32_t opcode,
@@ -193,9 +193,12 @@ static void sender_event(void *context, uint32_t node, const struct oche_trace_r
     uint32_t number = swarm_connection(record, senders->count);
 
     if (number != UINT32_MAX) {
-        if (node == oche_world_flows(senders->run->world)->connections[number].src)
+        const struct oche_connection *connection =
+            &oche_world_flows(senders->run->world)->connections[number];
+
+        if (node == connection->src)
             on_sender(senders, node, number, record);
-        else
+        else if (node == connection->dst)
             on_receiver(senders, node, number, record);
     }
     if (senders->ports != NULL)
