@@ -165,7 +165,8 @@ static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes
         return;
     bool due = oche_psn_diff(qp->last_ack_request, qp->tx.una) >= 0;
     qp->ack_deadline = due ? oche_time_add(now, ack_wait(qp)) : OCHE_NEVER;
-    if (OCHE_UNLIKELY(qp->nic->recovery->rto != NULL)) /* the wait may be shorter than before */
+    if (OCHE_UNLIKELY(qp->nic->recovery->rto != NULL || qp->own_timeouts))
+        /* the wait may be shorter than before */
         timers_want(qp, qp->ack_deadline);
 }
 

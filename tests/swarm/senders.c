@@ -17,6 +17,7 @@
 #include "tests/swarm/port_use.h"
 
 #define NAK_SEQUENCE 0x60
+#define FIRST_WAIT   (2 * OCHE_MS)
 
 struct side {
     uint32_t una, high; /* high: behind the last packet that was sent */
@@ -89,23 +90,34 @@ static void on_ack(struct side *side, const struct oche_trace_record *record)
 }
 
 /*
- * Few packets are outstanding, and as they are no fewer than when the timer was set, it was set to
- * the short time. When the retries are used up the connection's own time applies.
+ * Returns how long the wait was at most. Few packets are outstanding, and as they are no fewer than
+ * when selective repeat's timer was set, it was set to the short time, or to the connection's own
+ * if the retries were used up. Of the ConnectX's own timeouts the first in a row is the shortest.
  */
+static oche_time longest_wait(const struct senders *senders, const struct side *side,
+                              uint64_t retries)
+{
+    const struct oche_host_params *hosts = &oche_world_config(senders->run->world)->hosts;
+
+    if (hosts->timeouts != OCHE_TIMEOUTS_AS_ASKED)
+        return retries == hosts->retry_count ? FIRST_WAIT : OCHE_NEVER;
+    if (senders->selective == NULL || side->high - side->una > senders->selective->few_packets ||
+        retries == 0)
+        return OCHE_NEVER;
+    return senders->selective->rto_low;
+}
+
 static void on_timeout(struct senders *senders, uint32_t connection,
                        const struct oche_trace_record *record)
 {
     struct side *side = &senders->sides[connection];
-    const struct oche_selective_repeat_params *selective = senders->selective;
+    oche_time longest = longest_wait(senders, side, record->b);
 
-    if (selective != NULL && side->high - side->una <= selective->few_packets &&
-        !senders->own_timeouts && record->b > 0 &&
-        record->time > oche_time_add(side->last, selective->rto_low))
+    if (record->time > oche_time_add(side->last, longest))
         swarm_breaks(senders->run, "timeout",
                      "connection %u with %u packets outstanding waits %llu ps, not %llu",
                      connection, side->high - side->una,
-                     (unsigned long long)(record->time - side->last),
-                     (unsigned long long)selective->rto_low);
+                     (unsigned long long)(record->time - side->last), (unsigned long long)longest);
     side->again = side->sent = false;
     side->last = record->time;
 }
@@ -226,11 +238,6 @@ static void *make_senders(struct swarm_run *run)
         senders->improved = NULL;
     if (strcmp(config->recovery->name, "selective_repeat") == 0)
         senders->selective = oche_world_fitted_recovery(run->world);
-    if (senders->selective != NULL)
-        senders->few = (uint32_t)senders->selective->few_packets;
-    /* Where retries may run out, the connection's timeout holds until the next packet leaves. */
-    senders->own_timeouts = config->hosts.timeouts != OCHE_TIMEOUTS_AS_ASKED ||
-                            config->hosts.retry_count < MANY_RETRIES;
     senders->at_once =
         (strcmp(config->cc->name, "none") == 0 || strcmp(config->cc->name, "dcqcn") == 0) &&
         !config->hosts.resend_one_verb_at_a_time;
