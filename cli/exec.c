@@ -208,6 +208,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->files = true;
         return 0;
     case KEY_ROGUE:
+        if (argument != NULL && *argument == '\0')
+            oche_refuse(state, "--rogue=: no KEY=VALUE; --rogue alone has the defaults");
         check_rogue(state, "--rogue", options->rogue = argument != NULL ? argument : "");
         return 0;
     case KEY_STATS:

@@ -99,18 +99,29 @@ static bool read_params(const char *scheme, const struct oche_param_table *table
     return true;
 }
 
+/* False, with an error, if `text` is too long, or has a comma with nothing before or after it. */
+static bool is_list(const char *text, struct oche_error *error)
+{
+    size_t length = strlen(text);
+
+    if (length >= TEXT_BYTES)
+        return oche_fail(error, "more than %d characters", TEXT_BYTES - 1);
+    if (length > 0 && (text[0] == ',' || text[length - 1] == ',' || strstr(text, ",,") != NULL))
+        return oche_fail(error, "%.40s: a comma with nothing before or after it; leave it out",
+                         text);
+    return true;
+}
+
 /*
  * Returns the name at the beginning of `text`; *rest becomes the parameters. Returns NULL, with an
- * error, if `text` is too long.
+ * error, if `text` is no list.
  */
 static const char *cut_name(const char *text, char *copy, char **rest, struct oche_error *error)
 {
     const char *name;
 
-    if (strlen(text) >= TEXT_BYTES) {
-        oche_fail(error, "more than %d characters", TEXT_BYTES - 1);
+    if (!is_list(text, error))
         return NULL;
-    }
     strcpy(copy, text);
     name = strtok_r(copy, ",", rest);
     return name != NULL ? name : "";
@@ -157,8 +168,8 @@ bool oche_params_parse(const char *name, const struct oche_param_table *table,
 {
     char copy[TEXT_BYTES];
 
-    if (strlen(text) >= TEXT_BYTES)
-        return oche_fail(error, "more than %d characters", TEXT_BYTES - 1);
+    if (!is_list(text, error))
+        return false;
     strcpy(copy, text);
     return read_params(name, table, params, copy, error);
 }

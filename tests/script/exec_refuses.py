@@ -10,6 +10,8 @@ import tempfile
 
 OCHE = os.environ["OCHE"]
 WRONG = [("--cc", "OCHE_CC", "dqcn"),
+         ("--cc", "OCHE_CC", "dcqcn,"),
+         ("--cc", "OCHE_CC", ",dcqcn"),
          ("--recovery", "OCHE_RECOVERY", "none"),
          ("--line-rate", "OCHE_LINE_RATE", "10"),
          ("--device", "OCHE_DEVICE", "eth0"),
@@ -70,6 +72,7 @@ def main():
         check(done.returncode == 0 and done.stdout == value + "\n", "left alone", done)
         check(run("--", "true", **{variable: ""}).returncode == 0, "empty: as if it were not there")
     check(refused(run("--capture=", "--", "true"), "--capture"), "no name")
+    check(refused(run("--rogue=", "--", "true"), "--rogue"), "no key")
     with tempfile.TemporaryDirectory() as top:
         for name, right in (("a b", True), ("a:b", False), ("a;b", False)):
             folder = os.path.join(top, name)

@@ -120,6 +120,10 @@ static void test_wrong(void **state)
         {"timely,=5", "no parameter"},
         {"none,t_low=5ms", "none has no parameters"},
         {"timely,t_low=50ms,t_high=5ms", "timely: "},
+        {"dcqcn,", "dcqcn,: a comma with nothing"},
+        {",dcqcn", ",dcqcn: a comma with nothing"},
+        {"timely,,t_low=5ms", "a comma with nothing"},
+        {",", "a comma with nothing"},
     };
     struct oche_cc_choice cc;
     struct oche_recovery_choice recovery;
