@@ -68,6 +68,7 @@ void bench_config(struct oche_world_config *config, const char *topology,
     config->cc_params = defaults(&config->cc->table);
     config->recovery_params = defaults(&config->recovery->table);
     oche_param_defaults(&oche_run_params, &config->run);
+    config->run.duration = 10 * OCHE_MS;
     oche_param_defaults(&oche_measure_params, &config->measure);
     oche_param_defaults(&oche_loss_params, &config->loss);
     oche_param_defaults(&oche_switch_params, &config->switches);

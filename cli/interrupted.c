@@ -21,8 +21,25 @@ void oche_remove_unfinished(void)
     }
 }
 
+static volatile sig_atomic_t asked, gentle;
+
+static void remove_and_end(int signal);
+
+static void listen_to(int signal)
+{
+    const struct sigaction ours = {.sa_handler = remove_and_end, .sa_flags = (int)SA_RESETHAND};
+
+    sigaction(signal, &ours, NULL);
+}
+
 static void remove_and_end(int signal)
 {
+    if (signal == SIGINT && gentle) {
+        gentle = 0;
+        asked = 1;
+        listen_to(signal); /* the next one ends the program */
+        return;
+    }
     oche_remove_unfinished();
     raise(signal); /* has its default effect when this handler returns */
 }
@@ -33,11 +50,10 @@ static void listen(void)
     static bool listening;
 
     for (size_t i = 0; !listening && i < OCHE_COUNT_OF(ends); i++) {
-        const struct sigaction ours = {.sa_handler = remove_and_end, .sa_flags = (int)SA_RESETHAND};
         struct sigaction now;
 
         if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-            sigaction(ends[i], &ours, NULL);
+            listen_to(ends[i]);
     }
     listening = true;
 }
@@ -47,4 +63,12 @@ void oche_remove_if_interrupted(enum oche_unfinished which, const char *path)
     atomic_store(&unfinished[which], path);
     if (path != NULL)
         listen();
+}
+
+const volatile sig_atomic_t *oche_interrupt_gently(bool gently)
+{
+    if (gently)
+        listen();
+    gentle = gently;
+    return &asked;
 }

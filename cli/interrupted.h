@@ -6,6 +6,9 @@
 #ifndef OCHE_CLI_INTERRUPTED_H
 #define OCHE_CLI_INTERRUPTED_H
 
+#include <signal.h>
+#include <stdbool.h>
+
 /* Kinds of unfinished files; at most one file of each kind exists at a time. */
 enum oche_unfinished {
     OCHE_UNFINISHED_CAPTURE,
@@ -19,6 +22,11 @@ enum oche_unfinished {
  * `path` and keeps it valid until the next call for the same kind.
  */
 void oche_remove_if_interrupted(enum oche_unfinished which, const char *path);
+/*
+ * If `gently`, the next SIGINT does not end the program but sets the returned flag to 1; the one
+ * after it ends the program.
+ */
+const volatile sig_atomic_t *oche_interrupt_gently(bool gently);
 /* Removes the unfinished files now, as the program is about to end. */
 void oche_remove_unfinished(void);
 

@@ -15,6 +15,7 @@
 #include "params/error.h"
 
 #define DURATION_S   0.1
+#define DURATION     (100 * OCHE_MS) /* the same */
 #define TOLERANCE    1e-6
 #define SAMPLES      1000    /* samples that a run writes, unless --interval is given */
 #define MOST_SAMPLES 1000000 /* as in oche run */
@@ -102,6 +103,8 @@ static bool choose_model(struct session *session, enum oche_fluid_name *name)
 
 static bool take_scenario(struct session *session)
 {
+    if (session->scenario != NULL && session->scenario->config.run.duration == 0)
+        session->scenario->config.run.duration = DURATION;
     return session->scenario == NULL ||
            oche_fluid_scene_take(&session->scene, &session->model, session->scenario,
                                  session->options.receiver, "choose with --receiver",

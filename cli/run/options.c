@@ -155,8 +155,9 @@ static const struct argp argp = {
            "\vA scenario's mistakes are told in one line, with file, line, key and what would be "
            "right. Exit status: 0 the run is over and its results are written; 2 bad arguments, a "
            "bad scenario, no memory, or results that cannot be written; 3 a run ended in a "
-           "deadlock of PFC: its results are written, and the ports that wait for each other are "
-           "told.",
+           "deadlock of PFC, or without duration and with flows that cannot arrive: its results "
+           "are written, and who waits for what is told; 130 interrupted by a first SIGINT: the "
+           "results are of what was run until then.",
 };
 
 bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv)

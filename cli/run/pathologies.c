@@ -29,6 +29,8 @@ void oche_print_stops(const struct oche_pathologies *pathologies, FILE *out)
                 oche_figure_time(pathologies->deadlock_since).text, pathologies->deadlock,
                 pathologies->stuck_ports, oche_figure_bytes(pathologies->stuck_bytes).text,
                 oche_figure_time(pathologies->deadlock_noticed).text);
+    if (pathologies->waiting != NULL)
+        fprintf(out, "STALLED: %s.\n", pathologies->waiting);
 }
 
 static void print_line(struct oche_table *table, const struct oche_pause_line *line)

@@ -38,15 +38,24 @@ void oche_progress_draw(void *context, const struct oche_progress *progress)
 
     if (now - line->drawn_at < DRAW_EVERY_S || progress->now == 0)
         return;
-    double part = (double)progress->now / (double)progress->duration;
+    bool timed = progress->duration > 0;
+    double part = timed ? (double)progress->now / (double)progress->duration
+                        : (double)progress->awaited_done / (double)(progress->awaited + 1);
 
     line->drawn_at = now;
     line->drawn = true;
-    fprintf(stderr, "\r\033[K%s%s%s of %s, %u flows done, %.1f M packet-hops/s, %s%.0f s left",
-            line->label, line->label[0] != '\0' ? ": " : "", oche_figure_time(progress->now).text,
-            oche_figure_time(progress->duration).text, progress->flows_done,
-            (double)progress->hops / spent / 1e6, line->may_end_early ? "at most " : "",
-            part > 0 ? spent * (1 - part) / part : 0);
+    fprintf(stderr, "\r\033[K%s%s%s", line->label, line->label[0] != '\0' ? ": " : "",
+            oche_figure_time(progress->now).text);
+    if (timed)
+        fprintf(stderr, " of %s, %u flows done", oche_figure_time(progress->duration).text,
+                progress->flows_done);
+    else
+        fprintf(stderr, ", %llu of %llu flows done", (unsigned long long)progress->awaited_done,
+                (unsigned long long)progress->awaited);
+    fprintf(stderr, ", %.1f M packet-hops/s", (double)progress->hops / spent / 1e6);
+    if (part > 0)
+        fprintf(stderr, ", %s%.0f s left", line->may_end_early && timed ? "at most " : "about ",
+                spent * (1 - part) / part);
     fflush(stderr);
 }
 

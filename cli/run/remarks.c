@@ -129,6 +129,17 @@ static void print_tails(const struct oche_outcome *outcomes, size_t count, FILE 
         print_tail(outcomes, count, longest, out);
 }
 
+/* True if every run ended with its last flow, all of them delivered, and as many as in the others.
+ */
+static bool all_deliver(const struct oche_outcome *outcomes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (outcomes[i].end != OCHE_END_DELIVERED || outcomes[i].unfinished > 0 ||
+            outcomes[i].failed > 0 || outcomes[i].flows != outcomes[0].flows)
+            return false;
+    return true;
+}
+
 static void print_goodput(const struct oche_outcome *outcomes, size_t count, FILE *out)
 {
     struct range goodput = {.least = NULL};
@@ -137,10 +148,16 @@ static void print_goodput(const struct oche_outcome *outcomes, size_t count, FIL
         widen(&goodput, &outcomes[i],
               (double)oche_rate_of(outcomes[i].totals.nic.delivered_bytes,
                                    outcomes[i].totals.measured));
-    if (!is_alike(&goodput))
-        fprintf(out, "Goodput is %s with %s and %s with %s.\n",
-                oche_figure_rate((uint64_t)goodput.most_value).text, name_of(goodput.most),
-                oche_figure_rate((uint64_t)goodput.least_value).text, name_of(goodput.least));
+    if (is_alike(&goodput))
+        return;
+    fprintf(out,
+            "Goodput (payload of all hosts over the measured time) is %s with %s and %s with %s.\n",
+            oche_figure_rate((uint64_t)goodput.most_value).text, name_of(goodput.most),
+            oche_figure_rate((uint64_t)goodput.least_value).text, name_of(goodput.least));
+    if (all_deliver(outcomes, count))
+        fprintf(out, "No data is missing: every flow arrives, the last one after %s and %s.\n",
+                oche_figure_time(goodput.most->simulated).text,
+                oche_figure_time(goodput.least->simulated).text);
 }
 
 static void print_victims(const struct oche_outcome *outcomes, size_t count, FILE *out)
@@ -165,11 +182,11 @@ static void print_caveats(const struct oche_outcome *outcomes, size_t count, FIL
 {
     for (size_t i = 0; i < count; i++) {
         const struct oche_outcome *one = &outcomes[i];
-        char *deadlock = oche_pathologies_deadlock_line(&one->pathologies);
+        char *stop = oche_pathologies_stop_line(&one->pathologies);
         uint64_t missing = one->unfinished + one->failed;
 
-        if (deadlock != NULL)
-            fprintf(out, "With %s: %s.\n", name_of(one), deadlock);
+        if (stop != NULL)
+            fprintf(out, "With %s: %s.\n", name_of(one), stop);
         if (one->remark[0] != '\0')
             fprintf(out, "With %s: %s.\n", name_of(one), one->remark);
         if (one->ignored[0] != '\0')
@@ -178,7 +195,7 @@ static void print_caveats(const struct oche_outcome *outcomes, size_t count, FIL
             fprintf(out, "With %s: %s.\n", name_of(one), one->headroom_remark);
         for (unsigned remark = 0; remark < one->unfit.count; remark++)
             fprintf(out, "With %s: %s.\n", name_of(one), one->unfit.text[remark]);
-        free(deadlock);
+        free(stop);
         if (missing * 100 > one->flows)
             fprintf(out, "With %s, %s of %s flows %s not arrived; %s in no time above.\n",
                     name_of(one), oche_figure_count(missing).text,

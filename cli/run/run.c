@@ -22,6 +22,7 @@
 #include "cli/variants.h"
 #include "lab/measures/outcome.h"
 #include "params/error.h"
+#include "params/figures.h"
 #include "sim/scenario/scenario.h"
 
 /* One of the runs of this command. */
@@ -38,12 +39,14 @@ struct session {
     struct run *runs;
     struct oche_outcome *outcomes;
     size_t count;
-    char *part;    /* name of the results file that is not finished; NULL: there is none */
-    bool deadlock; /* at least one run ended in a deadlock */
+    char *part; /* name of the results file that is not finished; NULL: there is none */
+    const volatile sig_atomic_t *interrupted; /* 1: a signal asks for the end */
+    size_t finished; /* runs that were made; fewer than `count` if a signal ended the last one */
+    bool stopped;    /* at least one run ended in a deadlock, or stalled */
     struct oche_error error;
 };
 
-enum status { DONE = 0, REFUSED = 2, DEADLOCK = 3 };
+enum status { DONE = 0, REFUSED = 2, STOPPED = 3, INTERRUPTED = 130 };
 
 /* ---- scenarios ---- */
 
@@ -303,9 +306,13 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
         oche_capture_attach(taps->capture, oche_world_network(world));
     oche_progress_begin(&line, run->label, run->scenario->config.run.stop_when_done,
                         session->options.quiet);
+    oche_world_interrupt_by(world, session->interrupted);
     oche_world_run(world, line.shown ? oche_progress_draw : NULL, &line);
-    oche_outcome_take(&session->outcomes[number], world, run->label, oche_progress_end(&line));
-    session->deadlock |= session->outcomes[number].pathologies.deadlock != NULL;
+    struct oche_outcome *outcome = &session->outcomes[session->finished++];
+
+    oche_outcome_take(outcome, world, run->label, oche_progress_end(&line));
+    session->stopped |=
+        outcome->pathologies.deadlock != NULL || outcome->pathologies.waiting != NULL;
     bool ok = write_results(session, number, world);
 
     oche_world_free(world);
@@ -328,11 +335,19 @@ static bool other_worlds_can_be_made(struct session *session)
     return true;
 }
 
+/* True if a signal has ended the last run that was made. */
+static bool is_interrupted(const struct session *session)
+{
+    return session->finished > 0 &&
+           session->outcomes[session->finished - 1].end == OCHE_END_INTERRUPTED;
+}
+
 static bool run_all(struct session *session)
 {
     struct oche_taps taps = {.capture = NULL};
     bool ok = other_worlds_can_be_made(session);
 
+    session->interrupted = oche_interrupt_gently(true);
     if (ok && session->options.pcap != NULL) {
         struct oche_scenario *scenario = session->runs[0].scenario;
         struct oche_error message;
@@ -341,11 +356,12 @@ static bool run_all(struct session *session)
         if (!ok)
             oche_scenario_place(scenario, message.text, &session->error);
     }
-    for (size_t i = 0; ok && i < session->count; i++)
+    for (size_t i = 0; ok && i < session->count && !is_interrupted(session); i++)
         ok = run_one(session, i, &taps);
     if (ok && taps.capture != NULL)
         ok = oche_taps_finish(&taps, &session->error);
     oche_taps_abandon(&taps);
+    oche_interrupt_gently(false);
     return ok;
 }
 
@@ -362,26 +378,27 @@ static void print_results(const struct session *session)
     if (session->variants.count == 0) {
         oche_summary_print(&session->outcomes[0], stdout);
     } else {
-        oche_comparison_print(session->variants.key, session->outcomes, session->count, stdout);
+        oche_comparison_print(session->variants.key, session->outcomes, session->finished, stdout);
         putchar('\n');
-        oche_remarks_print(session->outcomes, session->count, stdout);
+        if (!is_interrupted(session))
+            oche_remarks_print(session->outcomes, session->count, stdout);
     }
     printf("\nresults:");
-    for (size_t i = 0; i < session->count; i++)
+    for (size_t i = 0; i < session->finished; i++)
         printf(" %s/run.sqlite", session->runs[i].folder);
     putchar('\n');
 }
 
 static bool print_json(struct session *session)
 {
-    char **paths = calloc(session->count, sizeof(*paths));
+    char **paths = calloc(session->finished, sizeof(*paths));
 
     OCHE_GOT(paths != NULL);
-    for (size_t i = 0; i < session->count; i++)
+    for (size_t i = 0; i < session->finished; i++)
         OCHE_GOT(asprintf(&paths[i], "%s/run.sqlite", session->runs[i].folder) >= 0);
-    bool ok = oche_print_json("runs", paths, session->count, &session->error);
+    bool ok = oche_print_json("runs", paths, session->finished, &session->error);
 
-    for (size_t i = 0; i < session->count; i++)
+    for (size_t i = 0; i < session->finished; i++)
         free(paths[i]);
     free(paths);
     return ok;
@@ -440,17 +457,43 @@ static bool work(struct session *session)
     return true;
 }
 
-/* Prints deadlocks to standard error, like errors, since a script may read nothing else. */
-static void complain_of_deadlocks(const struct session *session)
+/*
+ * Prints deadlocks and stalled runs to standard error, like errors, since a script may read nothing
+ * else.
+ */
+static void complain_of_stops(const struct session *session)
 {
-    for (size_t i = 0; i < session->count; i++) {
-        char *line = oche_pathologies_deadlock_line(&session->outcomes[i].pathologies);
+    for (size_t i = 0; i < session->finished; i++) {
+        char *line = oche_pathologies_stop_line(&session->outcomes[i].pathologies);
 
         if (line != NULL)
             fprintf(stderr, "%s%s%s\n", session->runs[i].label,
                     session->runs[i].label[0] != '\0' ? ": " : "", line);
         free(line);
     }
+}
+
+static void tell_interrupted(const struct session *session)
+{
+    const struct oche_outcome *last = &session->outcomes[session->finished - 1];
+    size_t missing = session->count - session->finished;
+
+    fprintf(stderr, "%s%sinterrupted at %s; the results are of what was run until then",
+            last->label, last->label[0] != '\0' ? ": " : "",
+            oche_figure_time(last->simulated).text);
+    if (missing > 0)
+        fprintf(stderr, ", and %zu of %zu runs are missing", missing, session->count);
+    fputc('\n', stderr);
+}
+
+/* Says how the runs ended. Returns the status of the command. */
+static enum status tell_ends(const struct session *session)
+{
+    if (session->stopped)
+        complain_of_stops(session);
+    if (is_interrupted(session))
+        tell_interrupted(session);
+    return is_interrupted(session) ? INTERRUPTED : session->stopped ? STOPPED : DONE;
 }
 
 static void clean_up(struct session *session)
@@ -480,9 +523,7 @@ int oche_cmd_run(int argc, char **argv)
 
     if (!ok)
         oche_print_error("%s", session.error.text);
-    else if (session.deadlock)
-        complain_of_deadlocks(&session);
-    enum status status = !ok ? REFUSED : session.deadlock ? DEADLOCK : DONE;
+    enum status status = ok ? tell_ends(&session) : REFUSED;
 
     clean_up(&session);
     return (int)status;

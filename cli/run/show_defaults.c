@@ -28,6 +28,10 @@ const char *oche_show_value(const struct oche_world *world, const char *key, con
 {
     char derived[128];
 
+    if (strcmp(key, "duration") == 0 && strcmp(value, "0") == 0) {
+        snprintf(text, bytes, "0 (until delivered)");
+        return text;
+    }
     bool may_be_derived = strcmp(value, "auto") == 0 || strcmp(value, "0") == 0;
 
     if (world != NULL && may_be_derived &&
@@ -48,11 +52,27 @@ static void print_line(void *context, const char *key, const char *value, const 
     fprintf(show->out, "%-48s %-24s %-7s%s\n", key, text, unit, given ? " given" : "");
 }
 
+/* Says of each workload whether it ends by itself, and what that means for the run. */
+static void print_ends(const struct oche_world_config *config, FILE *out)
+{
+    for (uint32_t i = 0; i < config->workload_count; i++) {
+        const struct oche_workload_config *workload = &config->workloads[i];
+        bool goes_on = oche_workload_endless(workload->type, workload->params) != NULL;
+
+        fprintf(out, "%sworkload[%u], %s: %s%s\n", i == 0 ? "\n" : "", i, workload->type->name,
+                goes_on ? "goes on for as long as the run" : "ends by itself",
+                config->run.duration > 0 ? ""
+                : goes_on                ? ", which ends with the others"
+                                         : ", and the run with it");
+    }
+}
+
 void oche_show_effective(const struct oche_scenario *scenario, const struct oche_world *world,
                          FILE *out)
 {
     fprintf(out, "%-48s %-24s %-7s\n", "key, as for --set", "value", "unit");
     oche_bindings_each(&scenario->bindings, print_line, &(struct show){world, out});
+    print_ends(&scenario->config, out);
 
     struct oche_unfit unfit;
 

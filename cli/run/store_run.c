@@ -97,9 +97,18 @@ static void store_number(struct oche_results *results, const char *key, uint64_t
 }
 
 /* Stores how the run ended, and the faults of the routes. */
-static void store_stops(struct oche_results *results, const struct oche_pathologies *pathologies)
+static void store_stops(struct oche_results *results, const struct oche_outcome *outcome)
 {
-    oche_results_info(results, "status", pathologies->deadlock != NULL ? "deadlock" : "done");
+    const struct oche_pathologies *pathologies = &outcome->pathologies;
+    enum oche_world_end end = outcome->end;
+
+    oche_results_info(results, "status",
+                      pathologies->deadlock != NULL  ? "deadlock"
+                      : pathologies->waiting != NULL ? "stalled"
+                      : end == OCHE_END_INTERRUPTED  ? "interrupted"
+                                                     : "done");
+    if (pathologies->waiting != NULL)
+        oche_results_info(results, "stalled", pathologies->waiting);
     if (pathologies->deadlock != NULL) {
         oche_results_info(results, "deadlock", pathologies->deadlock);
         store_number(results, "deadlock_since_ps", pathologies->deadlock_since);
@@ -150,7 +159,7 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
         snprintf(text, sizeof(text), "%.6f", outcome->jain);
         oche_results_info(results, "jain_of_flow_goodputs", text);
     }
-    store_stops(results, &outcome->pathologies);
+    store_stops(results, outcome);
     if (outcome->ways.unnoted > 0)
         store_number(results, "deflections_not_listed", outcome->ways.unnoted);
 }

@@ -16,10 +16,16 @@ static void print_and_free(struct oche_table *table, FILE *out)
     oche_table_free(table);
 }
 
+static const char *defaults_of(const struct oche_outcome *outcome)
+{
+    return outcome->defaults == OCHE_PRESET_DEPLOYED ? "of equipment in use" : "of the papers";
+}
+
 static void print_setting(const struct oche_outcome *outcome, FILE *out)
 {
-    fprintf(out, "%s\ncongestion control %s, recovery %s, seed %llu\n", outcome->topology,
-            outcome->scheme, outcome->recovery, (unsigned long long)outcome->seed);
+    fprintf(out, "%s\ncongestion control %s, recovery %s, seed %llu, defaults %s\n",
+            outcome->topology, outcome->scheme, outcome->recovery,
+            (unsigned long long)outcome->seed, defaults_of(outcome));
     if (outcome->remark[0] != '\0')
         fprintf(out, "%s: %s.\n", outcome->scheme, outcome->remark);
     if (outcome->ignored[0] != '\0')
@@ -37,9 +43,12 @@ static void print_unmeasured(const struct oche_outcome *outcome, FILE *out)
     const uint64_t unfinished = outcome->unfinished, warmup = outcome->warmup_flows;
 
     if (unfinished > 0)
-        fprintf(out, "%s flow%s not finished at the end; %s not in the table.\n",
+        fprintf(out, "%s flow%s not finished at the end; %s not in the table.%s\n",
                 oche_figure_count(unfinished).text, unfinished == 1 ? " was" : "s were",
-                unfinished == 1 ? "its time is" : "their times are");
+                unfinished == 1 ? "its time is" : "their times are",
+                outcome->end == OCHE_END_DURATION && outcome->cut_short
+                    ? " Set a longer duration, or none."
+                    : "");
     if (warmup > 0)
         fprintf(out, "%s flow%s left out.\n", oche_figure_count(warmup).text,
                 warmup == 1 ? " began during warm-up and is" : "s began during warm-up and are");
@@ -101,18 +110,21 @@ void oche_summary_print(const struct oche_outcome *outcome, FILE *out)
 
 static void print_settings(const struct oche_outcome *outcomes, size_t count, FILE *out)
 {
-    bool topologies_differ = false, seeds_differ = false;
+    bool topologies_differ = false, seeds_differ = false, defaults_differ = false;
 
     for (size_t i = 1; i < count; i++) {
         topologies_differ |= strcmp(outcomes[i].topology, outcomes[0].topology) != 0;
         seeds_differ |= outcomes[i].seed != outcomes[0].seed;
+        defaults_differ |= outcomes[i].defaults != outcomes[0].defaults;
     }
     for (size_t i = 0; topologies_differ && i < count; i++)
         fprintf(out, "%s: %s\n", outcomes[i].label, outcomes[i].topology);
     if (!topologies_differ)
         fprintf(out, "%s\n", outcomes[0].topology);
     if (!seeds_differ)
-        fprintf(out, "seed %llu in every run\n", (unsigned long long)outcomes[0].seed);
+        fprintf(out, "seed %llu%s%s in every run\n", (unsigned long long)outcomes[0].seed,
+                defaults_differ ? "" : " and defaults ",
+                defaults_differ ? "" : defaults_of(&outcomes[0]));
 }
 
 void oche_comparison_print(const char *key, const struct oche_outcome *outcomes, size_t count,

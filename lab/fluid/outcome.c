@@ -79,6 +79,11 @@ bool oche_fluid_outcome_check(const struct oche_scenario *scenario, struct oche_
 
     if (scenario->model == OCHE_MODEL_PACKETS)
         return true;
+    if (scenario->config.run.duration == 0)
+        return place(scenario,
+                     "model: is not packets, and without duration no flow of a fluid model would "
+                     "end; set duration, or this to packets",
+                     error);
     if (!make(&m, scenario, error))
         return false;
     bool rates = scenario->config.measure.interval > 0 && m.scene.all_flows &&

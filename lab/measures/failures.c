@@ -48,7 +48,7 @@ static void print_failure(const struct oche_world *world, uint32_t number, FILE 
     if (params->switches != NULL && *params->switches != '\0')
         fprintf(out, "%s, with ", params->switches);
     print_links(world, &failure, out);
-    if (known >= config->run.duration ||
+    if (known >= oche_world_until(world) ||
         (failure.until != OCHE_NEVER && failure.until - failure.from <= reroute)) {
         fputs("; routes stayed\n", out);
         return;

@@ -339,6 +339,23 @@ static void take_headroom_remark(struct oche_outcome *outcome, const struct oche
         name, oche_figure_count(lack.has).text, oche_figure_count(lack.needs).text);
 }
 
+/* True if a flow had started, and not arrived, of a workload that ends by itself. */
+static bool is_cut_short(const struct oche_world *world)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+    const struct oche_flows *flows = oche_world_flows(world);
+
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
+        const struct oche_workload_config *workload = &config->workloads[flows->plan[i].workload];
+
+        if (flows->sent[i].started != OCHE_NEVER && flows->received[i].delivered == OCHE_NEVER &&
+            flows->sent[i].failed == 0 &&
+            oche_workload_endless(workload->type, workload->params) == NULL)
+            return true;
+    }
+    return false;
+}
+
 void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
                        double wall_s)
 {
@@ -348,6 +365,9 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
                                      .ipv6 = config->hosts.ipv6,
                                      .seed = config->seed,
                                      .threads = config->threads,
+                                     .defaults = config->defaults,
+                                     .end = oche_world_ended(world),
+                                     .cut_short = is_cut_short(world),
                                      .simulated = oche_world_network(world)->now,
                                      .wall_s = wall_s};
     snprintf(outcome->label, sizeof(outcome->label), "%s", label);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "params/figures.h"
 
@@ -177,6 +178,7 @@ static void take_stops(struct oche_pathologies *pathologies, const struct oche_w
         pathologies->stuck_ports = deadlock->stuck_ports;
         pathologies->stuck_bytes = deadlock->stuck_bytes;
     }
+    pathologies->waiting = oche_world_waiting_text(world);
     if (!oche_world_find_route_faults(world, &faults))
         return;
     pathologies->circle = oche_route_faults_circle_text(world, &faults);
@@ -196,6 +198,7 @@ void oche_pathologies_free(struct oche_pathologies *pathologies)
 {
     free(pathologies->lines);
     free(pathologies->deadlock);
+    free(pathologies->waiting);
     free(pathologies->circle);
     free(pathologies->lost_flows);
     *pathologies = (struct oche_pathologies){.lines = NULL};
@@ -214,5 +217,16 @@ char *oche_pathologies_deadlock_line(const struct oche_pathologies *pathologies)
                       oche_figure_time(pathologies->deadlock_noticed).text, pathologies->deadlock,
                       pathologies->stuck_ports,
                       oche_figure_bytes(pathologies->stuck_bytes).text) >= 0);
+    return line;
+}
+
+char *oche_pathologies_stop_line(const struct oche_pathologies *pathologies)
+{
+    char *line = oche_pathologies_deadlock_line(pathologies);
+
+    if (line == NULL && pathologies->waiting != NULL) {
+        line = strdup(pathologies->waiting);
+        OCHE_GOT(line != NULL);
+    }
     return line;
 }

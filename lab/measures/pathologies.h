@@ -47,6 +47,7 @@ struct oche_pathologies {
     oche_time deadlock_since, deadlock_noticed;
     uint32_t stuck_ports;
     uint64_t stuck_bytes;
+    char *waiting;    /* who waits for what, at the end of a run without duration that stalled */
     char *circle;     /* a cycle of ports that the routes make possible */
     char *lost_flows; /* flows that can never arrive by the routes */
 };
@@ -60,5 +61,7 @@ void oche_pathologies_free(struct oche_pathologies *pathologies);
  * there is no deadlock.
  */
 char *oche_pathologies_deadlock_line(const struct oche_pathologies *pathologies);
+/* As oche_pathologies_deadlock_line, also of a run that stalled; NULL if it did neither. */
+char *oche_pathologies_stop_line(const struct oche_pathologies *pathologies);
 
 #endif

@@ -81,16 +81,16 @@ static void take_packets(struct oche_point_result *result, const struct oche_sce
 
     oche_outcome_take(&outcome, world, "", wall_s);
     result->hash = outcome.totals.hash;
-    char *deadlock = oche_pathologies_deadlock_line(&outcome.pathologies);
+    char *stop = oche_pathologies_stop_line(&outcome.pathologies);
 
-    if (deadlock != NULL)
-        fail(result, deadlock);
+    if (stop != NULL)
+        fail(result, stop);
     else if (scenario->model == OCHE_MODEL_BOTH &&
              !oche_fluid_outcome_add(&outcome, scenario, &error))
         fail(result, error.text);
     else
         take(result, &outcome);
-    free(deadlock);
+    free(stop);
     oche_outcome_free(&outcome);
 }
 

@@ -22,7 +22,8 @@ struct oche_workload_facts {
     uint64_t uplink_rate_bps;
     uint32_t mtu_bytes;    /* payload of a full packet */
     uint32_t header_bytes; /* bytes of a full packet on the line without its payload */
-    oche_time duration;    /* duration of the run */
+    oche_time duration;    /* no flow starts then or later: the run's duration, or its bound */
+    bool until_done;       /* the run has no duration of its own */
     uint64_t seed;
     uint32_t number; /* index of the workload in the scenario's list: part of stream names */
 };
@@ -37,6 +38,7 @@ struct oche_flow_list {
     uint64_t initial_rate_bps; /* initial rate of flows added from now on; 0: line rate */
     uint64_t supply_bps;       /* supply of flows added from now on (struct oche_flow_plan) */
     uint8_t tenant;            /* tenant of flows added from now on */
+    bool beside;               /* of flows added from now on (struct oche_flow_plan) */
     struct oche_flow_groups groups;
     uint32_t first_capacity, member_capacity; /* allocated entries of `groups` */
 };
@@ -82,6 +84,13 @@ struct oche_workload_type {
     const char *name;
     const char *help;
     const struct oche_param_table *table;
+    const char *ends; /* whether the workload ends by itself, and what makes it do so */
+    /*
+     * If the workload goes on for as long as the run, returns what would give it an end: "set its
+     * stop", or "" if there is no such parameter. Returns NULL if it ends by itself, as a type
+     * without this function always does.
+     */
+    const char *(*endless)(const void *params);
     /*
      * Adds this workload's flows to `list`. On failure returns false, with one line in `error`
      * ("name: what is wrong; what would be right", or FILE:LINE: … for an error in a file).
@@ -95,6 +104,12 @@ struct oche_workload_type {
     struct oche_workload_offer (*offered)(const void *params,
                                           const struct oche_workload_facts *facts);
 };
+
+static inline const char *oche_workload_endless(const struct oche_workload_type *type,
+                                                const void *params)
+{
+    return type->endless == NULL ? NULL : type->endless(params);
+}
 
 extern const struct oche_workload_type *const oche_workload_types[]; /* ends with NULL */
 /* Returns the type that a scenario calls `name`, or NULL. */

@@ -99,9 +99,17 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     return good || oche_workload_no_memory(list, error);
 }
 
+static const char *endless(const void *values)
+{
+    (void)values;
+    return "";
+}
+
 const struct oche_workload_type oche_workload_background = {
     .name = "background",
     .help = "pairs of hosts that always have messages to send",
     .table = &table,
+    .ends = "goes on for as long as the run",
+    .endless = endless,
     .generate = generate,
 };

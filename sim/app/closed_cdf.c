@@ -147,9 +147,17 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
            good;
 }
 
+static const char *endless(const void *values)
+{
+    (void)values;
+    return "";
+}
+
 const struct oche_workload_type oche_workload_closed_cdf = {
     .name = "closed_cdf",
     .help = "random pairs that send messages of random sizes, one after the other",
     .table = &table,
+    .ends = "goes on for as long as the run",
+    .endless = endless,
     .generate = generate,
 };

@@ -41,7 +41,8 @@ static struct oche_flow_plan plan_of(const struct oche_flow_list *list, uint32_t
                                    .initial_rate_bps = list->initial_rate_bps,
                                    .supply_bps = list->supply_bps,
                                    .priority = bytes <= list->priority_bytes,
-                                   .tenant = list->tenant};
+                                   .tenant = list->tenant,
+                                   .beside = list->beside};
 }
 
 uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint32_t src,

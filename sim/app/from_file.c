@@ -104,6 +104,11 @@ static bool parse_flow(struct reader *reader, char *const words[])
         return fail(reader, "start: %.40s is before origin; a smaller origin", text[START]);
     reader->flows++;
     start -= reader->origin;
+    if (start >= reader->facts->duration && reader->facts->until_done)
+        return fail(reader,
+                    "start: %.40s is later than a run can last, which is a day; an earlier "
+                    "one, a larger origin, or a duration",
+                    text[START]);
     if (start >= reader->facts->duration)
         return true;
     if (oche_flow_list_add(reader->list, reader->facts->number, (uint32_t)src, (uint32_t)dst, bytes,
@@ -275,5 +280,6 @@ const struct oche_workload_type oche_workload_from_file = {
     .name = "from_file",
     .help = "flows listed in a file",
     .table = &table,
+    .ends = "ends by itself: after the last flow of the file",
     .generate = generate,
 };

@@ -149,9 +149,20 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     return add_rounds(p, facts, list, rounds) || oche_workload_no_memory(list, error);
 }
 
+static const char *endless(const void *values)
+{
+    const struct incast *p = values;
+
+    if (p->back_to_back)
+        return "leave out its back_to_back";
+    return p->period != OCHE_NEVER ? "leave out its period" : NULL;
+}
+
 const struct oche_workload_type oche_workload_incast = {
     .name = "incast",
     .help = "many senders to one receiver at the same time, once or periodically",
     .table = &table,
+    .ends = "ends by itself; with period or back_to_back goes on for as long as the run",
+    .endless = endless,
     .generate = generate,
 };

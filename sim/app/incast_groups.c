@@ -217,7 +217,8 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                   facts->host_count;
     gap = (double)p->degree * maker.sizes.mean * 8.0 * (double)OCHE_SEC / offered_bps;
     if (gap < 1.0 ||
-        (double)(facts->duration - p->start) / gap * (double)p->degree > OCHE_WORKLOAD_MAX_FLOWS)
+        (double)(oche_time_min(p->stop, facts->duration) - p->start) / gap * (double)p->degree >
+            OCHE_WORKLOAD_MAX_FLOWS)
         return oche_fail(error, "load: makes more than %u flows; less load, or a shorter run",
                          OCHE_WORKLOAD_MAX_FLOWS);
     list->initial_rate_bps = p->initial_rate;
@@ -238,10 +239,19 @@ static struct oche_workload_offer offered(const void *values,
                                          p->headers, facts)};
 }
 
+static const char *endless(const void *values)
+{
+    const struct incast_groups *p = values;
+
+    return p->stop == OCHE_NEVER ? "set its stop" : NULL;
+}
+
 const struct oche_workload_type oche_workload_incast_groups = {
     .name = "incast_groups",
     .help = "groups of random hosts that send short flows to random hosts, at a given load",
     .table = &table,
+    .ends = "ends by itself with stop; else goes on for as long as the run",
+    .endless = endless,
     .generate = generate,
     .offered = offered,
 };

@@ -162,10 +162,18 @@ static struct oche_workload_offer offered(const void *values,
                                          p->headers, facts)};
 }
 
+static const char *endless(const void *values)
+{
+    (void)values;
+    return "";
+}
+
 const struct oche_workload_type oche_workload_long_flows = {
     .name = "long_flows",
     .help = "each host has one flow for the whole run, that makes its bytes at a given rate",
     .table = &table,
+    .ends = "goes on for as long as the run",
+    .endless = endless,
     .generate = generate,
     .offered = offered,
 };

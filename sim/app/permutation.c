@@ -96,9 +96,18 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     return good || oche_workload_no_memory(list, error);
 }
 
+static const char *endless(const void *values)
+{
+    const struct permutation *p = values;
+
+    return p->messages == 0 ? "set its messages to 1 or more" : NULL;
+}
+
 const struct oche_workload_type oche_workload_permutation = {
     .name = "permutation",
     .help = "each host sends to one other and receives from one other",
     .table = &table,
+    .ends = "ends by itself; with messages: 0 goes on for as long as the run",
+    .endless = endless,
     .generate = generate,
 };

@@ -235,10 +235,19 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     return good || oche_workload_no_memory(list, error);
 }
 
+static const char *endless(const void *values)
+{
+    const struct poisson *p = values;
+
+    return p->stop == OCHE_NEVER ? "set its stop" : NULL;
+}
+
 const struct oche_workload_type oche_workload_poisson_cdf = {
     .name = "poisson_cdf",
     .help = "flows of random sizes between random hosts, at a given load",
     .table = &table,
+    .ends = "ends by itself with stop; else goes on for as long as the run",
+    .endless = endless,
     .generate = generate,
     .offered = offered,
 };

@@ -186,9 +186,18 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     return good || oche_workload_no_memory(list, error);
 }
 
+static const char *endless(const void *values)
+{
+    const struct transfers *p = values;
+
+    return p->messages == 0 ? "set its messages" : NULL;
+}
+
 const struct oche_workload_type oche_workload_transfers = {
     .name = "transfers",
     .help = "pairs of hosts, given by number, that send message after message",
     .table = &table,
+    .ends = "ends by itself with messages above 0; else goes on for as long as the run",
+    .endless = endless,
     .generate = generate,
 };

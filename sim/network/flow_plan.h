@@ -30,7 +30,8 @@ struct oche_flow_plan {
     uint64_t supply_bps;
     uint32_t group;    /* number of the flow's group (struct oche_flow_groups), from 1; 0: none */
     uint16_t priority; /* 1: the flow has priority over flows with 0; set by the world */
-    uint16_t tenant;   /* number of the tenant that owns the flow and its queue pair; below 256 */
+    uint8_t tenant;    /* number of the tenant that owns the flow and its queue pair */
+    bool beside;       /* the run does not wait for this flow: its workload has no end of its own */
 };
 
 #endif

@@ -133,6 +133,7 @@ void oche_host_flow_completed(struct oche_host *host, uint32_t number, enum oche
         &host->flows->connections[host->flows->plan[number].connection];
 
     host->shard->flows_completed++;
+    host->shard->awaited_completed += !host->flows->plan[number].beside;
     sent->completed = now;
     sent->failed = status;
     sent->retransmitted_packets = retransmitted - connection->retransmitted;

@@ -119,6 +119,7 @@ struct oche_shard {
     uint64_t hops; /* packets put on a link, including control packets */
     uint64_t handled_events;
     uint64_t flows_completed; /* flows completed by senders in this shard, including failed flows */
+    uint64_t awaited_completed;  /* of these, flows for which the run waits */
     struct oche_mishaps mishaps; /* filled if network->keep_mishaps; read between windows */
     uint32_t index;
     struct oche_mailbox *outbox; /* one mailbox per destination shard */

@@ -600,6 +600,8 @@ void oche_sections_print(const struct oche_section *sections, size_t section_cou
                     preset ? "  (default)" : "");
             if (variant->help != NULL)
                 fprintf(out, "      %s\n", variant->help);
+            if (variant->more != NULL)
+                fprintf(out, "      %s\n", variant->more);
             print_table(variant->table, "    ", out);
         }
     }

@@ -19,6 +19,7 @@ struct oche_variant {
     const char *name;
     const char *help; /* one line, or NULL */
     const struct oche_param_table *table;
+    const char *more; /* a second line of help, or NULL */
     const void *type; /* the registry's struct that describes the entry */
 };
 

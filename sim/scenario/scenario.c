@@ -35,8 +35,6 @@ static const struct oche_param head_params[] = {
 };
 static const struct oche_param_table head_table = OCHE_PARAM_TABLE(head_params, struct head);
 
-#define MOST_SAMPLES 1000000 /* most samples in a time series */
-
 /* The sections, in the order in which they are bound and printed, also in struct oche_bindings. */
 enum section {
     HEAD,
@@ -94,8 +92,11 @@ static void list_registries(struct oche_schema *schema, size_t counts[4])
         const struct oche_workload_type *type = oche_workload_types[*workloads];
 
         OCHE_MUST(*workloads < OCHE_COUNT_OF(schema->workloads));
-        schema->workloads[*workloads] = (struct oche_variant){
-            .name = type->name, .help = type->help, .table = type->table, .type = type};
+        schema->workloads[*workloads] = (struct oche_variant){.name = type->name,
+                                                              .help = type->help,
+                                                              .table = type->table,
+                                                              .more = type->ends,
+                                                              .type = type};
     }
     counts[2] = list_schemes(schema);
     counts[3] = oche_recovery_scheme_count;
@@ -355,6 +356,7 @@ static void fill_config(struct oche_scenario *scenario)
     scenario->model = (enum oche_scenario_model)head->model;
     scenario->config = (struct oche_world_config){
         .seed = head->seed,
+        .defaults = (enum oche_preset)head->defaults,
         .threads = 1,
         .run = *(const struct oche_run_params *)bound_of(scenario, RUN)->values,
         .topology = topology->variant->type,
@@ -445,13 +447,13 @@ static bool check(const struct oche_scenario *scenario, struct oche_error *error
     const struct oche_world_config *config = &scenario->config;
     const struct oche_document *document = scenario->document;
 
-    if (config->run.warmup >= config->run.duration)
+    if (config->run.duration > 0 && config->run.warmup >= config->run.duration)
         return oche_bound_fail(document, bound_of(scenario, RUN),
                                "warmup: leaves nothing to measure; make it less than duration",
                                error);
-    oche_time measured = config->run.duration - config->run.warmup;
-
-    if (config->measure.interval > 0 && measured / config->measure.interval > MOST_SAMPLES)
+    if (config->run.duration > 0 && config->measure.interval > 0 &&
+        (config->run.duration - config->run.warmup) / config->measure.interval >
+            OCHE_WORLD_MOST_SAMPLES)
         return oche_bound_fail(document, bound_of(scenario, MEASURE),
                                "interval: gives more than a million samples; make it longer, or "
                                "duration shorter",

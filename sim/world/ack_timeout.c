@@ -49,6 +49,11 @@ struct oche_recovery_network oche_world_recovery_network(const struct oche_world
     };
 }
 
+oche_time oche_world_longest_round_trip(const struct oche_world *world)
+{
+    return oche_world_recovery_network(world).round_trip;
+}
+
 oche_time oche_world_ack_timeout(const struct oche_world *world)
 {
     const struct oche_host_params *hosts = &world->config->hosts;

@@ -20,7 +20,7 @@
 
 /* Section `run`. */
 struct oche_run_params {
-    oche_time duration;  /* simulated time, including warm-up */
+    oche_time duration;  /* simulated time, including warm-up; 0: until all is delivered */
     oche_time warmup;    /* measurements begin here; flows that started earlier are left out */
     bool stop_when_done; /* end as soon as every flow has completed */
     bool bytes;          /* encode and decode every packet at every link */
@@ -35,6 +35,8 @@ struct oche_routes_params {
     oche_time reroute;
 };
 extern const struct oche_param_table oche_routes_params;
+
+#define OCHE_WORLD_MOST_SAMPLES 1000000 /* in a time series */
 
 /* Section `measure`. */
 struct oche_measure_params {
@@ -86,7 +88,8 @@ struct oche_workload_config {
 
 struct oche_world_config {
     uint64_t seed;
-    uint32_t threads; /* 1 or more */
+    enum oche_preset defaults; /* of the scenario; for the record, as parameters are bound */
+    uint32_t threads;          /* 1 or more */
     struct oche_run_params run;
     const struct oche_topology_type *topology;
     const void *topology_params;

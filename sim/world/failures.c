@@ -175,7 +175,7 @@ static bool check_entry(const struct oche_world_config *config, uint32_t number,
             "failures[%u].where: is for links that are drawn, and this entry names them; leave "
             "it out, or give random in their place",
             number);
-    if (params->at >= config->run.duration)
+    if (config->run.duration > 0 && params->at >= config->run.duration)
         return oche_fail(
             error, "failures[%u].at: is not before the end of the run; make it less than duration",
             number);
@@ -338,7 +338,7 @@ static bool make_epochs(struct oche_world *world, struct oche_error *error)
         if (!known(world, &failures->spans[i], &ends[0], &ends[1]))
             continue;
         for (unsigned k = 0; k < 2; k++)
-            if (ends[k] < world->config->run.duration)
+            if (ends[k] < world->until)
                 times[count++] = ends[k];
     }
     if (count > 0)
@@ -376,7 +376,7 @@ static void add_change(struct oche_world *world, uint32_t node, uint32_t port, o
 {
     struct oche_world_failures *failures = world->failures;
 
-    if (time >= world->config->run.duration)
+    if (time >= world->until)
         return;
     failures->changes[failures->change_count++] = (struct oche_change){
         .time = time, .node = node, .port = (uint16_t)port, .kind = (uint16_t)kind};

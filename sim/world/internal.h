@@ -59,6 +59,13 @@ struct oche_world {
     struct oche_world_watched *watched;
     uint32_t watched_count;
 
+    /* The end of the run. */
+    oche_time until;  /* no flow starts, no link changes then or later */
+    uint64_t awaited; /* flows for which the run waits */
+    enum oche_world_end end;
+    const volatile sig_atomic_t *interrupt; /* ends the run when it is not 0; NULL: nothing does */
+    struct oche_world_idle *idle;           /* ending.c; NULL: the run has a duration */
+
     /* State at the end of warm-up. */
     oche_time measured_from;
     struct oche_nic_stats *nic_before;
@@ -99,6 +106,22 @@ static inline bool oche_world_travels_in(const struct oche_world *world, uint32_
 
 /* world.c: returns what the world's workloads may know about it. */
 struct oche_workload_facts oche_world_workload_facts(const struct oche_world *world);
+/* plan.c */
+/*
+ * Makes the flows of the scenario's workloads, and sets how long the run may last and how many
+ * flows it waits for. Which flows there are follows from `facts` and from the scenario's duration.
+ */
+bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts facts,
+                            struct oche_error *error);
+
+/* ending.c */
+void oche_world_ending_start(struct oche_world *world);
+/* Returns when oche_world_ending_look is to be called next; OCHE_NEVER: not at all. */
+oche_time oche_world_ending_next(const struct oche_world *world);
+/* To be called between windows. True if nothing has been delivered for so long that it never will
+ * be. */
+bool oche_world_ending_look(struct oche_world *world);
+void oche_world_ending_free(struct oche_world *world);
 
 /* pauses.c */
 /* Like oche_world_walk, for a flow that may not be made yet. */
@@ -164,6 +187,8 @@ void *oche_world_make(size_t count, size_t bytes);
 void *oche_world_make_sparse(size_t count, size_t bytes);
 
 /* ack_timeout.c */
+/* Returns the longest round trip between the first or the last host and one of each group. */
+oche_time oche_world_longest_round_trip(const struct oche_world *world);
 /* Returns the hosts' ACK timeout: the configuration's or, if that is 0, one for the network. */
 oche_time oche_world_ack_timeout(const struct oche_world *world);
 /* Returns the recovery scheme's parameters with what they leave to the network (malloc'd). */

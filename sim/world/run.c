@@ -27,18 +27,27 @@ static uint64_t flows_done(const struct oche_world *world)
     return sum;
 }
 
-/* True if all that was sent of the flow has arrived, or is known not to. */
+static uint64_t awaited_done(const struct oche_world *world)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t s = 0; s < world->network.shard_count; s++)
+        sum += world->network.shards[s].awaited_completed;
+    return sum;
+}
+
+/* True if all that was sent of the flow has arrived, or is known not to, or is not waited for. */
 static bool is_over(const struct oche_world *world, uint32_t flow)
 {
     const struct oche_flow_received *received = &world->flows.received[flow];
 
     return received->delivered != OCHE_NEVER || received->passed_over ||
-           world->flows.sent[flow].failed != 0;
+           world->flows.sent[flow].failed != 0 || world->flows.plan[flow].beside;
 }
 
 /*
- * With all flows completed: true if no data of them may still arrive. What is not in the network
- * any more was lost.
+ * With all flows completed that are waited for: true if no data of them may still arrive. What is
+ * not in the network any more was lost.
  */
 static bool has_arrived(struct watcher *watcher)
 {
@@ -54,6 +63,12 @@ static bool has_arrived(struct watcher *watcher)
            oche_network_live_packets(&world->network) == 0;
 }
 
+static void end(struct watcher *watcher, enum oche_world_end why)
+{
+    watcher->world->end = why;
+    watcher->done = true;
+}
+
 static bool at_window_end(void *context, oche_time now)
 {
     struct watcher *watcher = context;
@@ -66,16 +81,21 @@ static bool at_window_end(void *context, oche_time now)
         struct oche_progress progress = {
             .now = now,
             .duration = world->config->run.duration,
+            .awaited_done = awaited_done(world),
+            .awaited = world->awaited,
             .hops = oche_network_hops(&world->network),
             .flows_done = (uint32_t)done,
             .flows = world->flows.count,
         };
         watcher->report(watcher->context, &progress);
     }
-    if (world->config->run.stop_when_done && done == world->flows.count && has_arrived(watcher))
-        watcher->done = true;
+    if (world->config->run.stop_when_done && awaited_done(world) == world->awaited &&
+        has_arrived(watcher))
+        end(watcher, OCHE_END_DELIVERED);
     if (oche_world_pauses_look(world))
-        watcher->done = true;
+        end(watcher, OCHE_END_DEADLOCK);
+    if (world->interrupt != NULL && *world->interrupt != 0)
+        end(watcher, OCHE_END_INTERRUPTED);
     return watcher->done;
 }
 
@@ -124,14 +144,21 @@ static void end_warmup(struct oche_world *world)
 void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context)
 {
     const struct oche_run_params *run = &world->config->run;
-    oche_time interval = world->config->measure.interval;
+    oche_time interval = world->config->measure.interval, last = oche_world_until(world);
     struct watcher watcher = {.world = world, .report = report, .context = context};
 
-    if (run->warmup > 0)
+    world->end = run->duration > 0 ? OCHE_END_DURATION : OCHE_END_BOUND;
+    if (run->duration == 0 && world->awaited == 0)
+        end(&watcher, OCHE_END_DELIVERED);
+    if (!watcher.done && run->warmup > 0)
         oche_network_run(&world->network, run->warmup, at_window_end, &watcher);
     end_warmup(world);
-    while (!watcher.done && world->network.now < run->duration) {
-        oche_time until = run->duration;
+    oche_world_ending_start(world);
+    while (!watcher.done && world->network.now < last) {
+        oche_time until = oche_time_min(last, oche_world_ending_next(world));
+
+        if (interval > 0 && world->rows == OCHE_WORLD_MOST_SAMPLES)
+            interval = 0;
         if (interval > 0) {
             oche_time since = world->network.now - world->measured_from;
             until = oche_time_min(until, world->measured_from + (since / interval + 1) * interval);
@@ -139,6 +166,8 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
         oche_network_run(&world->network, until, at_window_end, &watcher);
         if (interval > 0 && (world->network.now - world->measured_from) % interval == 0)
             oche_world_series_sample(world);
+        if (!watcher.done && oche_world_ending_look(world))
+            end(&watcher, OCHE_END_STALLED);
     }
     oche_world_pauses_finish(world);
     for (uint32_t i = 0; i < world->watched_count; i++) {

@@ -4,8 +4,10 @@
 #include "sim/world/config.h"
 
 static const struct oche_param run_params[] = {
-    {OCHE_PARAM(struct oche_run_params, duration), OCHE_IS_TIME(10 * OCHE_MS, 1, 86400 * OCHE_SEC),
-     .where = "our choice", .help = "simulated time, warm-up included"},
+    {OCHE_PARAM(struct oche_run_params, duration), OCHE_IS_TIME(0, 0, 86400 * OCHE_SEC),
+     .where = "our choice",
+     .help = "simulated time, warm-up included; 0: until every flow of the workloads that end by "
+             "themselves has arrived"},
     {OCHE_PARAM(struct oche_run_params, warmup), OCHE_IS_TIME(0, 0, 86400 * OCHE_SEC),
      .where = "our choice", .help = "measures begin here; flows that started before are left out"},
     {OCHE_PARAM(struct oche_run_params, stop_when_done), OCHE_IS_BOOL(true), .where = "our choice",

@@ -316,44 +316,8 @@ struct oche_workload_facts oche_world_workload_facts(const struct oche_world *wo
         .uplink_rate_bps = hosts == 0 ? 0 : up / hosts,
         .mtu_bytes = packets.payload_bytes,
         .header_bytes = packets.frame_bytes + OCHE_GAP_BYTES - packets.payload_bytes,
-        .duration = world->config->run.duration,
         .seed = world->config->seed,
     };
-}
-
-static bool build_flows(struct oche_world *world, struct oche_error *error)
-{
-    struct oche_workload_facts facts = oche_world_workload_facts(world);
-    struct oche_flow_list list = {.as_needed = true,
-                                  .priority_bytes = world->config->hosts.priority_bytes};
-    struct oche_error why;
-
-    for (uint32_t i = 0; i < world->config->workload_count; i++) {
-        const struct oche_workload_config *workload = &world->config->workloads[i];
-        facts.number = i;
-        list.initial_rate_bps = list.supply_bps = 0;
-        list.tenant = 0;
-        if (!workload->type->generate(workload->params, &facts, &list, &why)) {
-            oche_fail(error, "workload[%u]: %s", i, why.text);
-            oche_flow_list_free(&list);
-            return false;
-        }
-    }
-    if (!oche_flows_prepare(&world->flows, list.plan, list.count, &list.sources, facts.host_count,
-                            (enum oche_connections)world->config->hosts.connections, &why)) {
-        oche_fail(error, "workload: %s", why.text);
-        oche_flow_groups_free(&list.groups);
-        return false;
-    }
-    oche_flows_set_groups(&world->flows, &list.groups);
-    const struct oche_endpoint *endpoint = world->config->endpoint;
-    if (endpoint != NULL && endpoint->most_connections > 0 &&
-        world->flows.connection_count > endpoint->most_connections)
-        return oche_fail(error,
-                         "workload: %u connections; at most %u with congestion_control: %s: fewer "
-                         "or larger flows, a shorter run, or host.connections: per_pair",
-                         world->flows.connection_count, endpoint->most_connections, endpoint->name);
-    return true;
 }
 
 /* Returns the tokens and limits that senders give to messages; all 0 if switches do not deflect. */
@@ -584,9 +548,9 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
     if (!check_endpoint(config, error) || !count_classes(world, error) ||
         !build_topology(world, error) || !build_network(world, error) ||
         !oche_world_failures_find(world, error) || !build_switches(world, error) ||
-        !build_flows(world, error) || !oche_world_check_symmetry(world, error) ||
-        !build_loss(world, error) || !oche_world_failures_build(world, error) ||
-        !build_watches(world, error)) {
+        !oche_world_build_flows(world, oche_world_workload_facts(world), error) ||
+        !oche_world_check_symmetry(world, error) || !build_loss(world, error) ||
+        !oche_world_failures_build(world, error) || !build_watches(world, error)) {
         oche_world_free(world);
         return NULL;
     }
@@ -614,6 +578,7 @@ void oche_world_free(struct oche_world *world)
     if (world == NULL)
         return;
     oche_world_series_free(world);
+    oche_world_ending_free(world);
     oche_world_causes_free(world);
     oche_world_pauses_free(world);
     oche_world_failures_free(world);

@@ -10,6 +10,8 @@
 #ifndef OCHE_SIM_WORLD_WORLD_H
 #define OCHE_SIM_WORLD_WORLD_H
 
+#include <signal.h>
+
 #include "fabric/registry.h"
 #include "params/error.h"
 #include "sim/measure/timeout_causes.h"
@@ -31,17 +33,43 @@ void oche_world_free(struct oche_world *world);
 
 /* A progress report. */
 struct oche_progress {
-    oche_time now, duration; /* simulated time */
-    uint64_t hops;           /* packet-hops so far */
+    oche_time now;
+    oche_time duration; /* 0: the run ends when all flows are done that it waits for */
+    uint64_t hops;      /* packet-hops so far */
     uint32_t flows_done, flows;
+    uint64_t awaited_done, awaited; /* flows that the run waits for */
 };
 typedef void oche_progress_report(void *context, const struct oche_progress *progress);
 
+/* Why a run ended. */
+enum oche_world_end {
+    OCHE_END_DURATION,    /* the time was over */
+    OCHE_END_DELIVERED,   /* every flow was over that the run waits for */
+    OCHE_END_DEADLOCK,    /* oche_world_deadlock */
+    OCHE_END_STALLED,     /* without duration: nothing was delivered for too long */
+    OCHE_END_BOUND,       /* without duration: at the most that such a run may last */
+    OCHE_END_INTERRUPTED, /* oche_world_interrupt_by */
+};
+
 /*
  * Runs until the end of the scenario, or until PFC has deadlocked the network (see
- * oche_world_deadlock). `report` (which may be NULL) is called every few hundred windows.
+ * oche_world_deadlock). A scenario without duration ends when every flow is over of the workloads
+ * that end by themselves, or when nothing has been delivered for 1,000 times the longest timeout.
+ * `report` (which may be NULL) is called every few hundred windows.
  */
 void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context);
+
+/* After the run. */
+enum oche_world_end oche_world_ended(const struct oche_world *world);
+/*
+ * Returns one line (malloc'd) that says who waits for what, if the run stalled or came to its
+ * bound; else NULL.
+ */
+char *oche_world_waiting_text(const struct oche_world *world);
+/* Before the run: it ends at the next window at whose end `flag` is not 0. */
+void oche_world_interrupt_by(struct oche_world *world, const volatile sig_atomic_t *flag);
+/* Returns when the run ends at the latest. */
+oche_time oche_world_until(const struct oche_world *world);
 
 /* Sums over all hosts and switches since the end of warm-up, unless stated otherwise. */
 struct oche_world_totals {

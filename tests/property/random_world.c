@@ -2,6 +2,7 @@
 /* Random worlds that run: see the header. */
 #include "tests/property/random_world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ static void configure(struct random_world *random, uint32_t threads)
         .switches = scenario->switches,
         .cc = oche_cc_find(scenario->congestion_control),
         .recovery = oche_recovery_find("go_back_n"),
-        .workloads = &random->workload,
+        .workloads = random->workloads,
         .workload_count = 1,
     };
     assert_true(config->cc != NULL && config->recovery != NULL);
@@ -83,18 +84,27 @@ static void configure(struct random_world *random, uint32_t threads)
         config->mechanism_count = 1;
     }
     config->recovery_params = random->recovery_params = defaults(&config->recovery->table);
-    random->workload =
+    random->workloads[0] =
         (struct oche_workload_config){.type = &flows_of_scenario, .params = scenario};
 }
 
-void random_world_run(struct random_world *random, struct random_scenario *scenario,
-                      uint32_t threads)
+static void configure_until_done(struct random_world *random)
+{
+    struct oche_run_params *run = &random->config.run;
+    const struct oche_workload_type *beside = oche_workload_type_find("background");
+
+    run->duration = 0;
+    run->stop_when_done = true;
+    random->workloads[1].type = beside;
+    random->workloads[1].params = random->beside_params = defaults(beside->table);
+    random->config.workload_count += random->scenario->number % 2;
+}
+
+static void run(struct random_world *random)
 {
     struct oche_error error = {""};
+    const struct random_scenario *scenario = random->scenario;
 
-    memset(random, 0, sizeof(*random));
-    random->scenario = scenario;
-    configure(random, threads);
     random->world = oche_world_create(&random->config, &error);
     if (random->world == NULL)
         fail_msg("scenario %llu, %s: %s", (unsigned long long)scenario->number, scenario->text,
@@ -103,12 +113,49 @@ void random_world_run(struct random_world *random, struct random_scenario *scena
     oche_world_totals(random->world, &random->totals);
 }
 
+void random_world_run(struct random_world *random, struct random_scenario *scenario,
+                      uint32_t threads)
+{
+    memset(random, 0, sizeof(*random));
+    random->scenario = scenario;
+    configure(random, threads);
+    run(random);
+}
+
+void random_world_run_until_done(struct random_world *random, struct random_scenario *scenario,
+                                 uint32_t threads)
+{
+    memset(random, 0, sizeof(*random));
+    random->scenario = scenario;
+    configure(random, threads);
+    configure_until_done(random);
+    run(random);
+}
+
+void random_world_run_cut(struct random_world *random, struct random_scenario *scenario,
+                          uint32_t threads)
+{
+    memset(random, 0, sizeof(*random));
+    random->scenario = scenario;
+    configure(random, threads);
+    configure_until_done(random);
+    random->config.workload_count = 1;
+    random->config.hosts.ack_timeout = OCHE_NEVER; /* so that nothing goes on till the end */
+    snprintf(random->failed, sizeof(random->failed), "host%u", scenario->flows[0].dst);
+    random->failure = (struct oche_failure_params){
+        .link = random->failed, .at = 5 * OCHE_US, .until = OCHE_NEVER};
+    random->config.failures = &random->failure;
+    random->config.failure_count = 1;
+    run(random);
+}
+
 void random_world_free(struct random_world *random)
 {
     oche_world_free(random->world);
     free(random->cc_params);
     free(random->mechanism_params);
     free(random->recovery_params);
+    free(random->beside_params);
     memset(random, 0, sizeof(*random));
 }
 

@@ -10,8 +10,10 @@
 struct random_world {
     struct random_scenario *scenario;
     struct oche_world_config config;
-    struct oche_workload_config workload;
-    void *cc_params, *recovery_params;
+    struct oche_workload_config workloads[2];
+    struct oche_failure_params failure;
+    char failed[16];
+    void *cc_params, *recovery_params, *beside_params;
     const struct oche_switch_mechanism *mechanism; /* that congestion control needs, or NULL */
     void *mechanism_params;
     struct oche_world *world;
@@ -21,6 +23,12 @@ struct random_world {
 /* Makes and runs it, on so many threads. The scenario must outlive it. */
 void random_world_run(struct random_world *random, struct random_scenario *scenario,
                       uint32_t threads);
+/* The same without duration; every other scenario has a pair beside its flows that goes on. */
+void random_world_run_until_done(struct random_world *random, struct random_scenario *scenario,
+                                 uint32_t threads);
+/* The same, but the link of the first receiver goes down after 5 us, for good. */
+void random_world_run_cut(struct random_world *random, struct random_scenario *scenario,
+                          uint32_t threads);
 void random_world_free(struct random_world *random);
 
 /* Drops in switches, of all causes. */

@@ -211,9 +211,9 @@ BAD = [
     ([INCAST, "--receiver", "host99"],
      "--receiver host99: no host of this topology; there are host0 to host16"),
     ([INCAST, "--receiver", "host3"],
-     f"{INCAST}:17: workload: no flow goes to host3; the model needs one"),
+     f"{INCAST}:16: workload: no flow goes to host3; the model needs one"),
     ([INCAST, "--set", "workload.receiver=random", "--set", "workload.period=1ms"],
-     f"{INCAST}:17: workload: flows go to host"),
+     f"{INCAST}:16: workload: flows go to host"),
 ]
 
 

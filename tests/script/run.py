@@ -20,6 +20,7 @@ import time
 
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 SCENARIOS = os.path.join(SOURCE, "tests", "scenarios")
+LONGER = "Set a longer duration, or none."
 failures = []
 # A parent that ignores SIGINT (nohup, or a script's &) would have all programs ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -378,9 +379,9 @@ def test_flows_without_a_time(work):
         file.write("name: few\nduration: 1ms\ntopology: {type: star, hosts: 3, host_rate: 10Gbps}\n"
                    "workload: {type: transfers, pairs: \"0>2\", bytes: 10MB, messages: 1}\n")
     for options, words in (
-            ([], "1 flow was not finished at the end; its time is not in the table."),
+            ([], "1 flow was not finished at the end; its time is not in the table. " + LONGER),
             (["--set", "workload[0].pairs=0>2, 1>2"],
-             "2 flows were not finished at the end; their times are not in the table."),
+             "2 flows were not finished at the end; their times are not in the table. " + LONGER),
             (["--set", "warmup=10us"], "1 flow began during warm-up and is left out."),
             (["--set", "workload[0].pairs=0>2, 1>2", "--set", "warmup=10us"],
              "2 flows began during warm-up and are left out.")):
@@ -593,8 +594,8 @@ def test_help():
         check(name in csv_help, "--csv's help lacks", name, "in", csv_help)
     with open(os.path.join(SOURCE, "docs", "oche-run.1"), encoding="utf-8") as page:
         manual = page.read().split(".SH EXIT STATUS")[1].split(".SH")[0]
-    told = re.findall(r"[:;] (\d) ", text.split("Exit status")[1])
-    check(told == re.findall(r"^\.TP\n(\d+)$", manual, re.M) == ["0", "2", "3"], "statuses", told)
+    told = re.findall(r"[:;] (\d+) ", text.split("Exit status")[1])
+    check(told == re.findall(r"^\.TP\n(\d+)$", manual, re.M) == ["0", "2", "3", "130"], told)
 
 
 def test_show_defaults():
@@ -770,7 +771,7 @@ def test_nothing_is_left_behind(work):
     check(os.listdir(folder) == ["flows.csv"], os.listdir(folder))
     check(not os.path.exists(capture) and not os.path.exists(capture + ".part"), "the capture")
     # Interrupted in the middle: the signal ends it, as ever, and the part of the capture goes.
-    for end in (signal.SIGINT, signal.SIGTERM):
+    for end in (signal.SIGHUP, signal.SIGTERM):
         interrupted = subprocess.Popen([OCHE, "run", scenario("pairs"), "--quiet", "--out",
                                         os.path.join(work, "cut"), "--set", "duration=90s",
                                         "--set", "stop_when_done=false", "--pcap",

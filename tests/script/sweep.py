@@ -279,7 +279,7 @@ def test_what_is_wrong(work):
         ([SCENARIO, "--vary", "loss.probability=0,2"],
          "--vary loss.probability=2: loss.probability: "),
         ([SCENARIO, "--vary", "los.probability=0,1"], "--vary los.probability=0: los: "),
-        ([SCENARIO, "--set", "duration=0"], "--set duration=0: "),
+        ([SCENARIO, "--set", "duration=2d"], "--set duration=2d: "),
         ([SCENARIO, "--vary", "measure.queues=tor0:host0,tor0:host77"],
          "--vary measure.queues=tor0:host77: measure.queues: "),
         ([SCENARIO, "--vary", "seed=1,2"], "--vary seed=1,2: seeds are what --repeat is for"),

@@ -89,6 +89,7 @@ void small_world_init(struct small_world *small, const char *topology, const cha
     config->workloads = &small->workload;
     small->workload.type = &by_hand_type;
     oche_param_defaults(&oche_run_params, &config->run);
+    config->run.duration = 10 * OCHE_MS;
     oche_param_defaults(&oche_measure_params, &config->measure);
     oche_param_defaults(&oche_routes_params, &config->routes);
     oche_param_defaults(&oche_loss_params, &config->loss);

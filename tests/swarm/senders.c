@@ -38,7 +38,6 @@ struct senders {
     const struct oche_selective_repeat_params *selective;  /* or NULL */
     struct port_use *ports;                                /* or NULL: not known */
     bool restarts;     /* what was acknowledged may come again */
-    bool own_timeouts; /* other timeouts than the scheme's apply */
     bool at_once;      /* a packet waits for nothing but the port, if its rate is the line's */
 };
 

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of a run without duration in which not all is delivered: nothing more has arrived for
+ * 1,000 times the longest timeout, or the run is at its bound. Looked at at times that follow from
+ * the scenario alone, so any number of threads gives the same end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "params/figures.h"
+#include "params/text_stream.h"
+#include "sim/engine/sparse_memory.h"
+#include "sim/world/internal.h"
+
+#define TIMEOUTS   1000 /* so many of the longest timeout pass without a byte */
+#define LOOKS      10   /* in that time */
+#define MOST_NAMED 3
+
+struct oche_world_idle {
+    oche_time timeout; /* the longest one, or the longest round trip if that is longer */
+    bool round_trip;
+    oche_time patience, next;
+    oche_time since;    /* nothing has arrived since then */
+    uint64_t completed; /* flows, at the last look */
+    uint64_t *most;     /* the most bytes that each flow had at any look; of oche_sparse_take */
+};
+
+/* ---- the longest timeout ---- */
+
+static bool is_timeout(const struct oche_param *param)
+{
+    return param->unit == OCHE_UNIT_TIME &&
+           (strstr(param->name, "timeout") != NULL || strncmp(param->name, "rto", 3) == 0);
+}
+
+static oche_time longest_in(const struct oche_param_table *table, const void *values)
+{
+    oche_time longest = 0;
+
+    for (size_t i = 0; values != NULL && i < table->count; i++) {
+        const struct oche_param *param = &table->params[i];
+        oche_time value = is_timeout(param) ? oche_param_get(param, values).u : 0;
+
+        if (value != OCHE_NEVER)
+            longest = oche_time_max(longest, value);
+    }
+    return longest;
+}
+
+static oche_time longest_timeout(const struct oche_world *world)
+{
+    const struct oche_world_config *config = world->config;
+    oche_time longest = 0;
+
+    if (config->endpoint != NULL)
+        longest = oche_time_max(
+            longest, longest_in(config->endpoint->table, oche_world_endpoint_params(config)));
+    if (config->recovery != NULL)
+        longest =
+            oche_time_max(longest, longest_in(&config->recovery->table, config->recovery_params));
+    return oche_time_max(longest, longest_in(&oche_host_params, &world->host_params));
+}
+
+/* ---- looking ---- */
+
+void oche_world_ending_start(struct oche_world *world)
+{
+    struct oche_world_idle *idle;
+
+    if (world->config->run.duration > 0)
+        return;
+    world->idle = idle = oche_world_make(1, sizeof(*idle));
+    oche_time timeout = longest_timeout(world), trip = oche_world_longest_round_trip(world);
+
+    idle->round_trip = trip > timeout;
+    idle->timeout = oche_time_max(timeout, trip);
+    idle->patience =
+        idle->timeout < world->until / TIMEOUTS ? idle->timeout * TIMEOUTS : world->until;
+    idle->since = world->network.now;
+    idle->next = world->network.now + idle->patience / LOOKS;
+    idle->most = oche_world_make_sparse(world->flows.count, sizeof(*idle->most));
+}
+
+oche_time oche_world_ending_next(const struct oche_world *world)
+{
+    return world->idle == NULL ? OCHE_NEVER : world->idle->next;
+}
+
+static bool is_under_way(const struct oche_world *world, uint32_t flow)
+{
+    return world->flows.sent[flow].started != OCHE_NEVER &&
+           world->flows.sent[flow].completed == OCHE_NEVER;
+}
+
+/* Returns how many flows are under way; sets *arrived if bytes of any have arrived since. */
+static uint64_t look_at_flows(struct oche_world *world, bool *arrived)
+{
+    uint64_t under_way = 0;
+
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
+        if (!is_under_way(world, i))
+            continue;
+        uint64_t bytes = oche_world_flow_bytes(world, i);
+
+        under_way++;
+        *arrived |= bytes > world->idle->most[i];
+        if (bytes > world->idle->most[i]) /* after Go-Back-0 there may be fewer */
+            world->idle->most[i] = bytes;
+    }
+    return under_way;
+}
+
+/* True if a flow starts by the clock, or a link or a route changes, at some time to come. */
+static bool something_is_to_come(const struct oche_world *world, bool flows)
+{
+    for (uint32_t i = 0; i < world->network.node_count; i++)
+        if (world->network.nodes[i].change_count > 0)
+            return true;
+    for (uint32_t i = 0; flows && i < world->topology.host_count; i++)
+        if (oche_flows_next_start(&world->flows, i) != OCHE_NEVER)
+            return true;
+    return false;
+}
+
+bool oche_world_ending_look(struct oche_world *world)
+{
+    struct oche_world_idle *idle = world->idle;
+    oche_time now = world->network.now;
+    uint64_t completed = 0;
+
+    if (idle == NULL || now < idle->next)
+        return false;
+    idle->next = now + idle->patience / LOOKS;
+    for (uint32_t s = 0; s < world->network.shard_count; s++)
+        completed += world->network.shards[s].flows_completed;
+    bool progress = completed != idle->completed;
+
+    idle->completed = completed;
+    if (!progress) {
+        uint64_t under_way = look_at_flows(world, &progress);
+
+        progress = progress || something_is_to_come(world, under_way == 0);
+    }
+    if (progress)
+        idle->since = now;
+    return now - idle->since >= idle->patience;
+}
+
+void oche_world_ending_free(struct oche_world *world)
+{
+    if (world->idle != NULL)
+        oche_sparse_free(world->idle->most);
+    free(world->idle);
+}
+
+enum oche_world_end oche_world_ended(const struct oche_world *world)
+{
+    return world->end;
+}
+
+oche_time oche_world_until(const struct oche_world *world)
+{
+    oche_time duration = world->config->run.duration;
+
+    return duration > 0 ? duration : world->until;
+}
+
+void oche_world_interrupt_by(struct oche_world *world, const volatile sig_atomic_t *flag)
+{
+    world->interrupt = flag;
+}
+
+/* ---- who waits for what ---- */
+
+static void print_flows(const struct oche_world *world, FILE *out)
+{
+    const struct oche_topology *topology = &world->topology;
+    uint64_t under_way = 0, named = 0, done = 0;
+
+    for (uint32_t s = 0; s < world->network.shard_count; s++)
+        done += world->network.shards[s].awaited_completed;
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
+        under_way += is_under_way(world, i) && !world->flows.plan[i].beside;
+    fprintf(out, "%llu of %llu flows have not arrived, %llu of them under way",
+            (unsigned long long)(world->awaited - done), (unsigned long long)world->awaited,
+            (unsigned long long)under_way);
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
+        const struct oche_flow_plan *plan = &world->flows.plan[i];
+
+        if (named == MOST_NAMED || plan->beside || !is_under_way(world, i))
+            continue;
+        fprintf(out, "%s flow %u from %s to %s (%s of %s)", named++ == 0 ? ":" : ",", i,
+                topology->nodes[plan->src].name, topology->nodes[plan->dst].name,
+                oche_figure_bytes(oche_world_flow_bytes(world, i)).text,
+                oche_figure_bytes(plan->bytes).text);
+    }
+    if (under_way > named)
+        fputs(" …", out);
+}
+
+struct names {
+    const char *head;
+    FILE *out;
+    uint64_t count;
+};
+
+static void add_name(struct names *names, const struct oche_world *world, uint32_t node,
+                     uint32_t local)
+{
+    char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+
+    if (++names->count > MOST_NAMED + 1)
+        return;
+    oche_topology_port_name(&world->topology, node, local, name, sizeof(name));
+    fprintf(names->out, "%s%s", names->count == 1 ? names->head : ", ",
+            names->count > MOST_NAMED ? "…" : name);
+}
+
+static bool is_held(const struct oche_world *world, uint32_t node, uint32_t local)
+{
+    if (node < world->topology.host_count)
+        return oche_host_pause(world->hosts[node])->mask != 0;
+    for (unsigned cls = 0; cls < world->class_count; cls++)
+        if (oche_switch_is_paused(world->switches[node - world->topology.host_count], local, cls))
+            return true;
+    return false;
+}
+
+static void print_ports(const struct oche_world *world, bool down, FILE *out)
+{
+    struct names names = {.head = down ? "; down: " : "; held by PAUSE: ", .out = out};
+
+    for (uint32_t node = 0; node < world->network.node_count; node++)
+        for (uint32_t local = 0; local < world->topology.nodes[node].port_count; local++) {
+            uint32_t port = world->network.nodes[node].first_port + local;
+
+            if (down ? world->network.extras[port].down : is_held(world, node, local))
+                add_name(&names, world, node, local);
+        }
+    if (names.count == 0 && !down)
+        fputs("; no port is held by PAUSE", out);
+}
+
+/* Prints the next timers of the hosts whose flows are under way. */
+static void print_timers(const struct oche_world *world, FILE *out)
+{
+    uint64_t count = 0;
+    uint32_t last = UINT32_MAX;
+
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
+        uint32_t host = world->flows.plan[i].src;
+
+        if (host == last || world->flows.plan[i].beside || !is_under_way(world, i) ||
+            count == MOST_NAMED)
+            continue;
+        oche_time at = world->network.nodes[host].timer_at;
+
+        fprintf(out, "%s%s: %s", count++ == 0 ? "; next timer of " : ", of ",
+                world->topology.nodes[host].name,
+                at == OCHE_NEVER ? "none" : oche_figure_time(at).text);
+        last = host;
+    }
+}
+
+char *oche_world_waiting_text(const struct oche_world *world)
+{
+    const struct oche_world_idle *idle = world->idle;
+    char *text = NULL;
+    size_t bytes;
+
+    if (world->end != OCHE_END_STALLED && world->end != OCHE_END_BOUND)
+        return NULL;
+    FILE *out = oche_text_stream_open(&text, &bytes);
+
+    if (world->end == OCHE_END_STALLED)
+        fprintf(out, "nothing was delivered from %s to %s, %s times the longest %s (%s): ",
+                oche_figure_time(idle->since).text, oche_figure_time(world->network.now).text,
+                oche_figure_count(TIMEOUTS).text, idle->round_trip ? "round trip" : "timeout",
+                oche_figure_time(idle->timeout).text);
+    else
+        fprintf(out,
+                "not all was delivered at %s, the most that this run may last without duration: ",
+                oche_figure_time(world->until).text);
+    print_flows(world, out);
+    print_ports(world, true, out);
+    print_ports(world, false, out);
+    print_timers(world, out);
+    oche_text_stream_close(out);
+    return text;
+}

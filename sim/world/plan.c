@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The flows of a world. A run with a duration has whatever workloads list until then, and they
+ * need to be listed only that far. A run without one lasts until all flows of the workloads that
+ * end by themselves are over; workloads that go on and on may be beside them, and are listed up to
+ * a bound far behind the time that the others need.
+ */
+#include "sim/world/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LONGEST_RUN  (86400 * OCHE_SEC) /* the largest duration that a scenario can give */
+#define LEAST_BOUND  OCHE_MS
+#define MOST_BESIDE  4000000 /* flows of workloads that go on and on, in a run without duration */
+#define TIMES_SERIAL 100     /* the bound, in times that all bytes need one after the other */
+
+static const char *endless(const struct oche_workload_config *workload)
+{
+    return oche_workload_endless(workload->type, workload->params);
+}
+
+enum chosen { FINITE = 1, ENDLESS = 2, ALL = FINITE | ENDLESS };
+
+/*
+ * Lists the flows of the chosen workloads. On failure returns false with an error, and the list is
+ * empty.
+ */
+static bool list_flows(const struct oche_world *world, struct oche_workload_facts facts,
+                       enum chosen chosen, struct oche_flow_list *list, struct oche_error *error)
+{
+    struct oche_error why;
+
+    for (uint32_t i = 0; i < world->config->workload_count; i++) {
+        const struct oche_workload_config *workload = &world->config->workloads[i];
+        bool goes_on = endless(workload) != NULL;
+
+        if (!(chosen & (goes_on ? ENDLESS : FINITE)))
+            continue;
+        facts.number = i;
+        list->initial_rate_bps = list->supply_bps = 0;
+        list->tenant = 0;
+        list->beside = facts.until_done && goes_on;
+        if (!workload->type->generate(workload->params, &facts, list, &why)) {
+            oche_flow_list_free(list);
+            return oche_fail(error, "workload[%u]: %s", i, why.text);
+        }
+    }
+    return true;
+}
+
+static struct oche_flow_list new_list(const struct oche_world *world, bool as_needed)
+{
+    return (struct oche_flow_list){.as_needed = as_needed,
+                                   .priority_bytes = world->config->hosts.priority_bytes};
+}
+
+static uint64_t slowest_rate(const struct oche_topology *topology)
+{
+    uint64_t rate = topology->links[0].rate_bps;
+
+    for (uint32_t i = 1; i < topology->link_count; i++)
+        rate = topology->links[i].rate_bps < rate ? topology->links[i].rate_bps : rate;
+    return rate;
+}
+
+/* What the workloads that end by themselves need, as far as that can be known before the run. */
+struct need {
+    uint32_t flows;
+    oche_time last;   /* the last time at which a flow starts by the clock, or a link changes */
+    oche_time serial; /* the time of all bytes, one after the other, on the slowest link */
+};
+
+static bool find_need(const struct oche_world *world, const struct oche_workload_facts *facts,
+                      struct need *need, struct oche_error *error)
+{
+    struct oche_flow_list list = new_list(world, false);
+    uint64_t bytes = 0;
+
+    *need = (struct need){.flows = 0};
+    if (!list_flows(world, *facts, FINITE, &list, error))
+        return false;
+    need->flows = list.count;
+    for (uint32_t i = 0; i < list.count; i++) {
+        bytes += list.plan[i].bytes + facts->header_bytes;
+        if (list.plan[i].start != OCHE_NEVER)
+            need->last = oche_time_max(need->last, list.plan[i].start);
+    }
+    oche_flow_list_free(&list);
+    for (uint32_t i = 0; i < world->config->failure_count; i++) {
+        const struct oche_failure_params *failure = &world->config->failures[i];
+
+        need->last = oche_time_max(need->last, failure->at);
+        if (failure->until != OCHE_NEVER)
+            need->last = oche_time_max(need->last, failure->until);
+    }
+    need->last = oche_time_min(oche_time_max(need->last, world->config->run.warmup), LONGEST_RUN);
+    need->serial = oche_time_min(oche_time_of_bytes(bytes, slowest_rate(&world->topology)),
+                                 LONGEST_RUN / TIMES_SERIAL);
+    return true;
+}
+
+/*
+ * Lists the flows of workloads that end and of such that do not, with a bound on the run that
+ * doubles as long as the flows of the latter are not too many.
+ */
+static bool list_bounded(struct oche_world *world, struct oche_workload_facts *facts,
+                         struct oche_flow_list *list, struct oche_error *error)
+{
+    bool listed = false;
+    struct need need;
+
+    if (!find_need(world, facts, &need, error))
+        return false;
+    oche_time most = oche_time_min(
+        need.last + oche_time_max(TIMES_SERIAL * need.serial, 10 * LEAST_BOUND), LONGEST_RUN);
+    oche_time bound = oche_time_min(need.last + 2 * need.serial + LEAST_BOUND, most);
+
+    for (;; bound = oche_time_min(2 * bound, most)) {
+        struct oche_flow_list longer = new_list(world, true);
+        struct oche_error why;
+
+        facts->duration = bound;
+        bool fits = list_flows(world, *facts, ALL, &longer, listed ? &why : error);
+
+        if (listed && (!fits || longer.count - need.flows > MOST_BESIDE)) {
+            oche_flow_list_free(&longer);
+            return true;
+        }
+        if (fits) {
+            oche_flow_list_free(list);
+            *list = longer;
+            world->until = bound;
+            listed = true;
+        }
+        if (bound == most)
+            return listed;
+    }
+}
+
+/* Returns the first workload that goes on and on; NULL: there is none. Sets *others. */
+static const struct oche_workload_config *first_endless(const struct oche_world_config *config,
+                                                        bool *others)
+{
+    const struct oche_workload_config *found = NULL;
+
+    *others = false;
+    for (uint32_t i = 0; i < config->workload_count; i++)
+        if (endless(&config->workloads[i]) == NULL)
+            *others = true;
+        else if (found == NULL)
+            found = &config->workloads[i];
+    return found;
+}
+
+/* Lists all flows, and sets how long the run may last. */
+static bool list_all(struct oche_world *world, struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, struct oche_error *error)
+{
+    const struct oche_world_config *config = world->config;
+    bool others;
+    const struct oche_workload_config *goes_on = first_endless(config, &others);
+
+    facts->until_done = config->run.duration == 0;
+    world->until = facts->duration = facts->until_done ? LONGEST_RUN : config->run.duration;
+    if (!facts->until_done || goes_on == NULL)
+        return list_flows(world, *facts, ALL, list, error);
+    if (others)
+        return list_bounded(world, facts, list, error);
+    const char *advice = endless(goes_on);
+
+    return oche_fail(error,
+                     "workload[%u].type: %s goes on for as long as the run; %s%sset duration",
+                     (unsigned)(goes_on - config->workloads), goes_on->type->name, advice,
+                     *advice != '\0' ? ", or " : "");
+}
+
+/* Returns how many flows the run waits for. */
+static uint64_t count_awaited(const struct oche_world_config *config,
+                              const struct oche_flow_list *list)
+{
+    uint64_t count = list->count;
+    bool others;
+
+    if (config->run.duration != 0 || first_endless(config, &others) == NULL)
+        return count;
+    for (uint32_t i = 0; i < list->count; i++)
+        count -= list->plan[i].beside; /* false: the flow is of a source */
+    for (uint32_t i = 0; i < list->sources.count; i++)
+        if (list->sources.list[i].flow.beside)
+            count -= list->sources.list[i].count;
+    return count;
+}
+
+bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts facts,
+                            struct oche_error *error)
+{
+    const struct oche_world_config *config = world->config;
+    const struct oche_endpoint *endpoint = config->endpoint;
+    struct oche_flow_list list = new_list(world, true);
+    struct oche_error why;
+
+    if (config->run.duration == 0 && !config->run.stop_when_done)
+        return oche_fail(error, "stop_when_done: false needs the time at which the run is to end; "
+                                "set duration");
+    if (!list_all(world, &facts, &list, error))
+        return false;
+    world->awaited = count_awaited(config, &list);
+    if (!oche_flows_prepare(&world->flows, list.plan, list.count, &list.sources, facts.host_count,
+                            (enum oche_connections)config->hosts.connections, &why)) {
+        oche_fail(error, "workload: %s", why.text);
+        oche_flow_groups_free(&list.groups);
+        return false;
+    }
+    oche_flows_set_groups(&world->flows, &list.groups);
+    if (endpoint != NULL && endpoint->most_connections > 0 &&
+        world->flows.connection_count > endpoint->most_connections)
+        return oche_fail(error,
+                         "workload: %u connections; at most %u with congestion_control: %s: fewer "
+                         "or larger flows, a shorter run, or host.connections: per_pair",
+                         world->flows.connection_count, endpoint->most_connections, endpoint->name);
+    return true;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs without duration: until delivered, beside workloads that go on, and that never end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/scenario/scenario.h"
+#include "sim/world/world.h"
+#include "tests/support/test.h"
+
+#define STAR "topology: {type: star, hosts: 4, host_rate: 10Gbps}\ndefaults: paper\n"
+
+struct ran {
+    struct oche_scenario *scenario;
+    struct oche_world *world;
+    struct oche_world_totals totals;
+};
+
+static struct ran open_world(const char *rest, struct oche_error *error)
+{
+    struct oche_error message = {""};
+    struct ran ran = {.world = NULL};
+    char text[1024];
+
+    snprintf(text, sizeof(text), STAR "%s", rest);
+    error->text[0] = '\0';
+    ran.scenario = oche_scenario_parse("s.yaml", text, strlen(text), error);
+    if (ran.scenario == NULL)
+        return ran;
+    ran.world = oche_world_create(&ran.scenario->config, &message);
+    if (ran.world == NULL)
+        oche_scenario_place(ran.scenario, message.text, error);
+    return ran;
+}
+
+static struct ran run(const char *rest)
+{
+    struct oche_error error;
+    struct ran ran = open_world(rest, &error);
+
+    if (ran.world == NULL)
+        fail_msg("%s", error.text);
+    oche_world_run(ran.world, NULL, NULL);
+    oche_world_totals(ran.world, &ran.totals);
+    return ran;
+}
+
+static void close_world(struct ran *ran)
+{
+    oche_world_free(ran->world);
+    oche_scenario_close(ran->scenario);
+}
+
+static void assert_refused(const char *rest, const char *says)
+{
+    struct oche_error error;
+    struct ran ran = open_world(rest, &error);
+
+    if (ran.world != NULL || strstr(error.text, says) == NULL)
+        fail_msg("%s: \"%s\", not \"%s\"", rest, error.text, says);
+    close_world(&ran);
+}
+
+static void test_until_delivered(void **state)
+{
+    /* 75 MB at 10 Gbit/s are 60 ms. */
+    struct ran ran = run("workload: {type: incast, degree: 3, bytes: 25MB}\n");
+
+    (void)state;
+    assert_int_equal(oche_world_ended(ran.world), OCHE_END_DELIVERED);
+    assert_int_equal(ran.totals.flows_completed, 3);
+    assert_in_range(oche_world_network(ran.world)->now, 60 * OCHE_MS, 90 * OCHE_MS);
+    assert_null(oche_world_waiting_text(ran.world));
+    close_world(&ran);
+}
+
+/* A run that ends by itself is the same run as one with a duration that is not reached. */
+static void test_as_with_duration(void **state)
+{
+    static const char load[] = "workload: {type: poisson_cdf, cdf: alistorage2019, stop: 2ms}\n";
+    char with[200];
+    struct ran one, other;
+
+    (void)state;
+    snprintf(with, sizeof(with), "%sduration: 500ms\n", load);
+    one = run(load);
+    other = run(with);
+    assert_true(one.totals.flows > 10);
+    assert_memory_equal(&one.totals, &other.totals, sizeof(one.totals));
+    close_world(&one);
+    close_world(&other);
+}
+
+static void test_goes_on(void **state)
+{
+    static const struct {
+        const char *workload, *says;
+    } all[] = {
+        {"{type: poisson_cdf}", "poisson_cdf goes on for as long as the run; set its stop, or set "
+                                "duration"},
+        {"{type: incast_groups, degree: 2, load_of: host}", "set its stop, or set duration"},
+        {"{type: background}", "background goes on for as long as the run; set duration"},
+        {"{type: closed_cdf}", "closed_cdf goes on for as long as the run; set duration"},
+        {"{type: long_flows, load_of: host}", "long_flows goes on for as long as the run; set"},
+        {"{type: transfers, pairs: 0>1}", "set its messages, or set duration"},
+        {"{type: permutation, messages: 0}", "set its messages to 1 or more, or set duration"},
+        {"{type: incast, degree: 2, period: 1ms}", "leave out its period, or set duration"},
+        {"{type: incast, degree: 2, back_to_back: true}", "leave out its back_to_back, or set"},
+    };
+    char text[300];
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(all); i++) {
+        snprintf(text, sizeof(text), "workload:\n  - %s\n", all[i].workload);
+        assert_refused(text, all[i].says);
+        assert_refused(text, "s.yaml:4: workload[0]");
+        snprintf(text, sizeof(text), "workload:\n  - %s\nduration: 100us\n", all[i].workload);
+        struct ran ran = run(text);
+
+        assert_in_range(oche_world_network(ran.world)->now, 0, 100 * OCHE_US);
+        close_world(&ran);
+        snprintf(
+            text, sizeof(text),
+            "workload:\n  - %s\n  - {type: transfers, pairs: 0>1, bytes: 200KB, messages: 2}\n",
+            all[i].workload);
+        ran = run(text);
+        assert_int_equal(oche_world_ended(ran.world), OCHE_END_DELIVERED);
+        for (OCHE_EACH_MADE_FLOW(f, oche_world_flows(ran.world)))
+            if (oche_world_flows(ran.world)->plan[f].workload == 1)
+                assert_true(oche_world_flows(ran.world)->sent[f].completed != OCHE_NEVER);
+        close_world(&ran);
+    }
+    assert_refused("workload: {type: incast, degree: 3}\nstop_when_done: false\n",
+                   "stop_when_done: false needs the time at which the run is to end");
+}
+
+static void assert_says(const struct ran *ran, const char *says)
+{
+    char *text = oche_world_waiting_text(ran->world);
+
+    assert_non_null(text);
+    if (strstr(text, says) == NULL || strchr(text, '\n') != NULL)
+        fail_msg("\"%s\" is not in: %s", says, text);
+    free(text);
+}
+
+static void test_stalled(void **state)
+{
+    struct ran ran = run("workload: {type: incast, degree: 3, bytes: 1MB, senders: next}\n"
+                         "host: {ack_timeout: 50us}\n"
+                         "failures: [{link: host1, at: 100us}]\n");
+
+    (void)state;
+    assert_int_equal(oche_world_ended(ran.world), OCHE_END_STALLED);
+    assert_int_equal(ran.totals.flows_completed, 2);
+    assert_in_range(oche_world_network(ran.world)->now, 50 * OCHE_MS, 60 * OCHE_MS);
+    assert_says(&ran, "1,000 times the longest timeout (50us)");
+    assert_says(&ran, "1 of 3 flows have not arrived, 1 of them under way: flow 0 from host1 to "
+                      "host0");
+    assert_says(&ran, "down: host1:tor0");
+    assert_says(&ran, "next timer of host1: ");
+    close_world(&ran);
+}
+
+/* Nothing is delivered for long, but a link comes back, and then a flow starts. */
+static void test_is_patient(void **state)
+{
+    struct ran ran = run("workload:\n"
+                         "  - {type: incast, degree: 3, bytes: 1MB, senders: next}\n"
+                         "  - {type: incast, degree: 3, bytes: 1MB, senders: next, start: 900ms}\n"
+                         "host: {ack_timeout: 50us}\n"
+                         "failures: [{link: host0, at: 100us, until: 300ms}]\n");
+
+    (void)state;
+    assert_int_equal(oche_world_ended(ran.world), OCHE_END_DELIVERED);
+    assert_int_equal(ran.totals.flows_completed, 6);
+    close_world(&ran);
+}
+
+/* A flow that never arrives, beside traffic that does and goes on: the run has a bound. */
+static void test_bound(void **state)
+{
+    struct ran ran = run("workload:\n"
+                         "  - {type: transfers, pairs: 0>1, bytes: 10KB, messages: 2}\n"
+                         "  - {type: transfers, pairs: 2>3, bytes: 100KB}\n"
+                         "host: {ack_timeout: 50us}\n"
+                         "failures: [{link: host1, at: 1us}]\n");
+
+    (void)state;
+    assert_int_equal(oche_world_ended(ran.world), OCHE_END_BOUND);
+    assert_int_equal(oche_world_network(ran.world)->now, oche_world_until(ran.world));
+    assert_in_range(oche_world_until(ran.world), OCHE_MS, 100 * OCHE_MS);
+    assert_says(&ran, "2 of 2 flows have not arrived, 1 of them under way: flow 0 from host0");
+    close_world(&ran);
+}
+
+static void test_interrupted(void **state)
+{
+    static volatile sig_atomic_t flag = 1;
+    struct oche_error error;
+    struct ran ran = open_world("workload: {type: incast, degree: 3, bytes: 25MB}\n", &error);
+
+    (void)state;
+    assert_non_null(ran.world);
+    oche_world_interrupt_by(ran.world, &flag);
+    oche_world_run(ran.world, NULL, NULL);
+    assert_int_equal(oche_world_ended(ran.world), OCHE_END_INTERRUPTED);
+    assert_true(oche_world_network(ran.world)->now < OCHE_MS);
+    close_world(&ran);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_until_delivered), cmocka_unit_test(test_as_with_duration),
+        cmocka_unit_test(test_goes_on),         cmocka_unit_test(test_stalled),
+        cmocka_unit_test(test_is_patient),      cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_interrupted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
