@@ -23,6 +23,7 @@ enum key {
     KEY_TASKS,
     KEY_POINT,
     KEY_MERGE,
+    KEY_SKIP_INVALID,
 };
 
 struct reading {
@@ -93,6 +94,14 @@ static void set_mode(struct oche_sweep_options *options, enum oche_sweep_mode mo
     options->mode = mode;
 }
 
+static void set_scenario(struct oche_grid *grid, const char *path, struct argp_state *state)
+{
+    if (grid->scenario != NULL)
+        oche_refuse(state, "%s: one scenario at a time", path);
+    grid->scenario = strdup(path);
+    OCHE_GOT(grid->scenario != NULL);
+}
+
 static void add_set(struct oche_grid *grid, const char *set)
 {
     grid->sets = realloc(grid->sets, (grid->set_count + 1) * sizeof(*grid->sets));
@@ -119,6 +128,8 @@ static void check_together(const struct oche_sweep_options *options, struct argp
         oche_refuse(state, "which scenario? give a YAML file, such as those in scenarios/");
     if (options->tasks > 0 && options->mode != OCHE_SWEEP_SLURM)
         oche_refuse(state, "--tasks says how --slurm divides the points; add --slurm");
+    if (options->grid.skip_invalid && options->mode != OCHE_SWEEP_RUN)
+        oche_refuse(state, "--skip-invalid is for a sweep that runs here; vary what can be run");
     if (options->restart && options->mode == OCHE_SWEEP_SLURM)
         oche_refuse(state,
                     "--slurm --restart: the script cannot begin anew; remove what is in --out, "
@@ -183,6 +194,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_RESTART:
         options->restart = true;
         return 0;
+    case KEY_SKIP_INVALID:
+        options->grid.skip_invalid = true;
+        return 0;
     case KEY_SLURM:
         set_mode(options, OCHE_SWEEP_SLURM, state);
         return 0;
@@ -197,10 +211,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         set_mode(options, OCHE_SWEEP_MERGE, state);
         return 0;
     case ARGP_KEY_ARG:
-        if (options->grid.scenario != NULL)
-            oche_refuse(state, "%s: one scenario at a time", argument);
-        options->grid.scenario = strdup(argument);
-        OCHE_GOT(options->grid.scenario != NULL);
+        set_scenario(&options->grid, argument, state);
         return 0;
     case ARGP_KEY_END:
         check_together(options, state);
@@ -228,6 +239,10 @@ static const struct argp_option known[] = {
      "show this metric in the table at the end; may be given several times", 0},
     {"metrics", KEY_METRICS, NULL, 0, "list all metrics with their units and what they mean", 0},
     {"restart", KEY_RESTART, NULL, 0, "begin anew: forget the points that are in --out", 0},
+    {"skip-invalid", KEY_SKIP_INVALID, NULL, 0,
+     "leave out the combinations that are impossible, and tell which; without it, one of them "
+     "refuses the whole grid",
+     0},
     {"quiet", 'q', NULL, 0, "no progress and no table: only results files and errors", 0},
     {"slurm", KEY_SLURM, NULL, 0,
      "print a script that runs the grid as a Slurm job array and then merges", 0},

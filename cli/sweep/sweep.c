@@ -145,7 +145,7 @@ static size_t find_points(struct sweep *sweep)
     size_t found = oche_sweep_store_done(sweep->store, done, total);
 
     for (size_t i = 0; i < total; i++)
-        if (!done[i])
+        if (!done[i] && oche_grid_invalid(sweep->grid, i) == NULL)
             sweep->points[sweep->count++] = i;
     free(done);
     return found;
@@ -163,9 +163,11 @@ static void print_head(const struct sweep *sweep)
     printf("%s", grid->name);
     if (grid->description != NULL)
         printf(": %s", grid->description);
-    printf("\n%zu point%s: %zu combination%s, %" PRIu32 " seed%s\n\n", oche_grid_points(grid),
-           plural(oche_grid_points(grid)), oche_grid_combinations(grid),
-           plural(oche_grid_combinations(grid)), grid->repeats, plural(grid->repeats));
+    const size_t combinations = oche_grid_combinations(grid) - grid->invalid_count;
+    const size_t points = combinations * grid->repeats;
+
+    printf("\n%zu point%s: %zu combination%s, %" PRIu32 " seed%s\n\n", points, plural(points),
+           combinations, plural(combinations), grid->repeats, plural(grid->repeats));
 }
 
 static bool print_json(struct sweep *sweep)
@@ -199,8 +201,25 @@ static bool show(struct sweep *sweep)
     return oche_sweep_store_settle(sweep->store, &sweep->error); /* nothing failed to be read */
 }
 
+static void tell_skipped(const struct oche_grid *grid)
+{
+    if (grid->invalid_count == 0)
+        return;
+    fprintf(stderr, "%zu of %zu combinations cannot be run, and are left out:\n",
+            grid->invalid_count, oche_grid_combinations(grid));
+    for (size_t i = 0; i < oche_grid_combinations(grid); i++) {
+        const char *why = oche_grid_invalid(grid, i * grid->repeats);
+        char *label = why != NULL ? oche_grid_label(grid, i * grid->repeats) : NULL;
+
+        if (why != NULL)
+            fprintf(stderr, "  %s: %s\n", label, why);
+        free(label);
+    }
+}
+
 static enum status run_here(struct sweep *sweep)
 {
+    tell_skipped(sweep->grid);
     if (!open_store(sweep))
         return REFUSED;
     size_t before = find_points(sweep);

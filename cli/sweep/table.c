@@ -147,7 +147,8 @@ static void print_view(struct view *view, FILE *out)
         oche_table_cell(table, "%s", view->columns[i].name);
     oche_table_rule(table);
     for (size_t i = 0; i < view->combinations && i < MOST_ROWS; i++)
-        print_row(view, table, i);
+        if (oche_grid_invalid(view->grid, i * view->grid->repeats) == NULL)
+            print_row(view, table, i);
     oche_table_print(table, out);
     oche_table_free(table);
     if (view->combinations > MOST_ROWS)
@@ -171,7 +172,8 @@ void oche_sweep_table_print(const struct oche_grid *grid, struct oche_sweep_stor
     view.columns = calloc(count, sizeof(*view.columns));
     view.done = calloc(view.points, sizeof(*view.done));
     OCHE_GOT(view.columns != NULL && view.done != NULL);
-    view.all_done = oche_sweep_store_done(store, view.done, view.points) == view.points;
+    view.all_done = oche_sweep_store_done(store, view.done, view.points) ==
+                    view.points - grid->invalid_count * grid->repeats;
     for (size_t i = 0; i < count; i++)
         add_column(&view, store, metrics[i], asked_for);
     print_view(&view, out);

@@ -87,10 +87,13 @@ bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, struct och
 
 void oche_grid_free(struct oche_grid *grid)
 {
-    for (size_t i = 0; i < grid->axis_count; i++)
-        free_axis(&grid->axes[i]);
     for (size_t i = 0; i < grid->set_count; i++)
         free(grid->sets[i]);
+    for (size_t i = 0; grid->invalid != NULL && i < oche_grid_combinations(grid); i++)
+        free(grid->invalid[i]);
+    free(grid->invalid);
+    for (size_t i = 0; i < grid->axis_count; i++)
+        free_axis(&grid->axes[i]);
     free(grid->axes);
     free(grid->sets);
     free(grid->scenario);
@@ -337,7 +340,11 @@ bool oche_grid_open(struct oche_grid *grid, struct oche_error *error)
         return oche_fail(error, "more than %d points; vary fewer values, or repeat less",
                          OCHE_GRID_MAX_POINTS);
     struct oche_scenario *scenario = open_combination(grid, 0, error);
+    struct oche_error why;
 
+    for (size_t i = grid->repeats; grid->skip_invalid && scenario == NULL && i < points;
+         i += grid->repeats)
+        scenario = open_combination(grid, i, &why);
     if (scenario == NULL) {
         name_option(grid, error);
         return false;
@@ -372,22 +379,43 @@ bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, 
     return true;
 }
 
+static void leave_out(struct oche_grid *grid, size_t combination, const char *why)
+{
+    if (grid->invalid == NULL)
+        grid->invalid = calloc(oche_grid_combinations(grid), sizeof(*grid->invalid));
+    OCHE_GOT(grid->invalid != NULL);
+    grid->invalid[combination] = strdup(why);
+    OCHE_GOT(grid->invalid[combination] != NULL);
+    grid->invalid_count++;
+}
+
 bool oche_grid_check(struct oche_grid *grid, struct oche_error *error)
 {
     if (!oche_grid_open(grid, error))
         return false;
     const size_t count = oche_grid_combinations(grid);
     struct digest *digests = calloc(count, sizeof(*digests));
+    size_t valid = 0;
     bool ok = true;
 
     OCHE_GOT(digests != NULL);
     for (size_t i = 0; ok && i < count; i++) {
-        digests[i].combination = i;
-        ok = check_combination(grid, i * grid->repeats, &digests[i].hash, error);
-        if (!ok)
-            name_option(grid, error);
+        digests[valid].combination = i;
+        ok = check_combination(grid, i * grid->repeats, &digests[valid].hash, error);
+        valid += ok;
+        if (ok)
+            continue;
+        name_option(grid, error);
+        ok = grid->skip_invalid;
+        if (ok)
+            leave_out(grid, i, error->text);
     }
-    ok = ok && are_distinct(grid, digests, count, error);
+    ok = ok && valid > 0 && are_distinct(grid, digests, valid, error);
     free(digests);
     return ok;
+}
+
+const char *oche_grid_invalid(const struct oche_grid *grid, size_t point)
+{
+    return grid->invalid != NULL ? grid->invalid[point / grid->repeats] : NULL;
 }

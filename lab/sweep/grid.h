@@ -26,7 +26,11 @@ struct oche_grid {
     size_t set_count;
     struct oche_axis *axes;
     size_t axis_count;
-    uint32_t repeats; /* 1 or more */
+    uint32_t repeats;  /* 1 or more */
+    bool skip_invalid; /* combinations that cannot be run are left out, not refused */
+    /* Set by oche_grid_check: why each combination cannot be run, NULL if it can; NULL: all can. */
+    char **invalid;
+    size_t invalid_count;
     /* Set by oche_grid_open, from the scenario with `sets` applied: */
     uint64_t seed_base;
     char *name, *description; /* `description` is NULL if the scenario has none */
@@ -71,10 +75,12 @@ bool oche_grid_open(struct oche_grid *grid, struct oche_error *error);
 
 /*
  * Opens the grid like oche_grid_open, then opens every combination and builds its world, so that a
- * mistake is found before anything runs. Returns false, with an error, if one of them fails or if
- * two combinations give the same run (0.01 and 1%).
+ * mistake is found before anything runs. Returns false, with an error, if one of them fails (with
+ * skip_invalid: if all do) or if two combinations give the same run (0.01 and 1%).
  */
 bool oche_grid_check(struct oche_grid *grid, struct oche_error *error);
+/* After oche_grid_check: why the point cannot be run; NULL: it can. */
+const char *oche_grid_invalid(const struct oche_grid *grid, size_t point);
 
 /* Watches a check that takes its time: `go_on` is called before each combination; false ends it. */
 struct oche_grid_watch {

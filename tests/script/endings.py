@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How runs end: without duration when all is delivered; with who waits for what, when nothing is
+any more; by Ctrl-C, with what was measured until then. And sweeps of which some points cannot be.
+
+Environment: OCHE.
+"""
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+OCHE = os.environ["OCHE"]
+STAR = "topology: {type: star, hosts: 4, host_rate: 10Gbps}\n"
+INCAST = "workload: {type: incast, degree: 3, bytes: 25MB, senders: next}\n"
+signal.signal(signal.SIGINT, signal.default_int_handler)  # nohup would have programs ignore it
+
+
+def check(true, *what):
+    if not true:
+        print("FAILED:", *what)
+        sys.exit(1)
+
+
+def oche(*words, status=0):
+    done = subprocess.run([OCHE, *words], text=True, capture_output=True, check=False)
+    check(done.returncode == status, words, "status", done.returncode, done.stderr)
+    return done
+
+
+def write(text):
+    with open("s.yaml", "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def info(folder):
+    with sqlite3.connect(os.path.join(folder, "run.sqlite")) as db:
+        return dict(db.execute("SELECT key, value FROM info"))
+
+
+def test_delivered():
+    write(STAR + INCAST)
+    done = oche("run", "s.yaml")
+    time_ms = float(re.search(r"simulated time +([0-9.]+)ms", done.stdout).group(1))
+    check(60 <= time_ms < 100 and "not finished" not in done.stdout, done.stdout)
+    check(", seed 1, defaults of equipment in use\n" in done.stdout, done.stdout)
+    check(info("out/s")["status"] == "done", info("out/s"))
+    done = oche("run", "s.yaml", "--set", "duration=10ms", "--set", "defaults=paper")
+    check("\n3 flows were not finished at the end; their times are not in the table. Set a longer "
+          "duration, or none.\n" in done.stdout, done.stdout)
+    check(", seed 1, defaults of the papers\n" in done.stdout, done.stdout)
+    shown = oche("run", "s.yaml", "--show-defaults").stdout
+    check(re.search(r"\nduration +0 \(until delivered\) ", shown), shown)
+    check(shown.endswith("\nworkload[0], incast: ends by itself, and the run with it\n"), shown)
+    shown = oche("run", "--show-defaults").stdout
+    said = re.findall(r"^      (?:ends by itself|goes on for as long as the run)", shown, re.M)
+    check(len(said) == 9, shown)
+    done = oche("run", "s.yaml", "--compare", "congestion_control=dcqcn,none")
+    check(re.search(r"^Goodput \(payload of all hosts over the measured time\) is \S+ with PFC "
+                    r"alone and \S+ with dcqcn\.\nNo data is missing: every flow arrives, the last "
+                    r"one after \S+ and \S+\.$", done.stdout, re.M) or
+          "Goodput" not in done.stdout, done.stdout)
+
+
+def test_refused():
+    write(STAR + "workload:\n  - {type: poisson_cdf, load: 10%}\n")
+    done = oche("run", "s.yaml", status=2)
+    check(done.stderr == "s.yaml:3: workload[0]: type: poisson_cdf goes on for as long as the run; "
+                         "set its stop, or set duration\n", done.stderr)
+    done = oche("run", "s.yaml", "--set", "workload[0].stop=1ms", "--set", "model=fluid", status=2)
+    check(not os.path.exists("out/s2"), "ran")
+    for model in ("fluid", "both"):
+        done = oche("sweep", "s.yaml", "--set", "workload[0].stop=1ms", "--set", f"model={model}",
+                    "--out", "fluid", status=2)
+        check("without duration" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+
+
+def test_stalled():
+    write(STAR + INCAST + "host: {ack_timeout: 50us}\nfailures: [{link: host1, at: 100us}]\n")
+    done = oche("run", "s.yaml", "--out", "stalled", status=3)
+    says = (r"nothing was delivered from \S+ to \S+, 1,000 times the longest timeout \(50us\): "
+            r"1 of 3 flows have not arrived, 1 of them under way: flow \d from host1 to host0 "
+            r"\(\S+ of 25MB\); down: .*host1.*; no port is held by PAUSE; next timer of host1: \S+")
+    check(re.fullmatch(says + "\n", done.stderr), done.stderr)
+    check(re.search(f"^STALLED: {says}\\.$", done.stdout, re.M), done.stdout)
+    check(info("stalled")["status"] == "stalled", info("stalled"))
+    check(re.fullmatch(says, info("stalled")["stalled"]), info("stalled"))
+    done = oche("sweep", "s.yaml", "--repeat", "2", "--quiet", "--out", "sweep-stalled", status=1)
+    check(len(re.findall(r"failed: nothing was delivered from", done.stderr)) == 2, done.stderr)
+
+
+def test_interrupted():
+    write(STAR + "duration: 3600s\nworkload: {type: background}\n")
+    running = subprocess.Popen([OCHE, "run", "s.yaml", "--out", "cut", "--pcap", "cut.pcap:host3"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not os.path.exists("cut.pcap.part") and running.poll() is None:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    check(running.returncode == 130, running.returncode, err)
+    check(re.fullmatch(r"interrupted at \S+; the results are of what was run until then\n", err),
+          err)
+    check("goodput, all hosts" in out and "results: cut/run.sqlite" in out, out)
+    check(info("cut")["status"] == "interrupted", info("cut"))
+    check(os.path.exists("cut.pcap") and not os.path.exists("cut.pcap.part"), "the capture")
+    running = subprocess.Popen([OCHE, "run", "s.yaml", "--out", "cut", "--compare",
+                                "recovery=go_back_n,selective_repeat"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    check(running.returncode == 130 and err.endswith(", and 1 of 2 runs are missing\n"), err)
+    check(out.endswith("results: cut/go_back_n/run.sqlite\n"), out)
+
+
+def test_skip_invalid():
+    write(STAR + "workload: {type: incast, bytes: 10KB}\n")
+    grid = ["sweep", "s.yaml", "--vary", "workload.degree=2,3,4,50", "--repeat", "2"]
+    done = oche(*grid, status=2)
+    check(done.stderr.count("\n") == 1 and "4 senders" in done.stderr, done.stderr)
+    for _ in range(2):  # the second time, nothing is left to run
+        done = oche(*grid, "--skip-invalid")
+        check(done.stderr.startswith("2 of 4 combinations cannot be run, and are left out:\n  ") and
+              "4 senders" in done.stderr and "50 senders" in done.stderr, done.stderr)
+        check("\n4 points: 2 combinations, 2 seeds\n" in done.stdout, done.stdout)
+        check(len(re.findall(r"^[23] ", done.stdout, re.M)) == 2, done.stdout)
+        check(not re.search(r"^(4|50)  ", done.stdout, re.M), done.stdout)
+    done = oche("sweep", "s.yaml", "--vary", "workload.degree=4,50", "--skip-invalid", "--out",
+                "no", status=2)
+    check(done.stderr.count("\n") == 1, done.stderr)
+    done = oche(*grid, "--skip-invalid", "--slurm", status=2)
+    check("--skip-invalid" in done.stderr, done.stderr)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        test_delivered()
+        test_refused()
+        test_stalled()
+        test_interrupted()
+        test_skip_invalid()
+    print("ok")
+
+
+main()
