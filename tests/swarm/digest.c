@@ -151,6 +151,7 @@ struct swarm_digest *swarm_digest_take(struct swarm_run *run)
     note(digest, "trace hash", 0, totals->hash);
     note(digest, "completed flows", 0, totals->flows_completed);
     note(digest, "failed flows", 0, totals->flows_failed);
+    note(digest, "end", 0, oche_world_ended(run->world));
     note(digest, "deadlock", 0, oche_world_deadlock(run->world) != NULL);
     note(digest, "queued bytes", 0, totals->queued_bytes);
     note_flows(digest, run->world);

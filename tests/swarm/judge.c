@@ -184,6 +184,7 @@ struct first {
     uint64_t most;        /* events that it may have */
     bool early;           /* it stopped before its duration was over */
     oche_time deadlocked; /* when that was noticed; OCHE_NEVER: it was not */
+    bool timed;           /* it has a duration */
     struct swarm_digest *digest;
     uint64_t rows;     /* of its time series, for each of which threads are started anew */
     uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
@@ -225,7 +226,9 @@ static bool all_ended(const struct swarm_run *run)
 
 static bool is_early(const struct swarm_run *run)
 {
-    return oche_world_network(run->world)->now < run->scenario->config.run.duration;
+    oche_time duration = run->scenario->config.run.duration;
+
+    return duration == 0 || oche_world_network(run->world)->now < duration;
 }
 
 /* Returns when a deadlock was noticed, or OCHE_NEVER. */
@@ -248,6 +251,7 @@ static bool judge_first(struct swarm_run *run, struct first *first, struct swarm
         first->rows = oche_world_series(run->world, 0).count;
     first->early = is_early(run);
     first->deadlocked = deadlocked(run);
+    first->timed = run->scenario->config.run.duration > 0;
     first->digest = swarm_digest_take(run);
     first->arrived = verdict->done ? NULL : swarm_note_arrived(run);
     const char *strange = swarm_digest_strange(first->digest);
@@ -321,7 +325,7 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
             fine = refuse_world(verdict, scenario, &error);
     } else if (twin == TWIN_NONE && oche_world_flows(run.world)->count > MOST_FLOWS) {
         verdict->kind = SWARM_LONG;
-        verdict->stopped = scenario->config.run.duration / 4 + 1;
+        verdict->stopped = scenario->config.run.duration / 4 + OCHE_US;
         fine = false;
     } else {
         if (twin == TWIN_NONE)
@@ -352,7 +356,7 @@ static bool is_worth(enum swarm_twin twin, const struct first *first,
                      const struct swarm_verdict *verdict)
 {
     if (twin == TWIN_LONGER)
-        return first->arrived != NULL;
+        return first->arrived != NULL && first->timed;
     if (twin != TWIN_TWO && twin != TWIN_THREE)
         return true;
     if (first->most < SWARM_MOST_EVENTS && verdict->events > FEW_EVENTS_APART &&

@@ -146,6 +146,16 @@ static bool settle_duration(char *yaml, uint64_t wanted)
     }
 }
 
+/* Leaves the duration out, if the workloads then end, and have not too many flows until they do. */
+static void try_until_done(char *yaml)
+{
+    const uint64_t duration = draft_find(&shared->draft, "", "duration")->value.u;
+
+    draft_set(&shared->draft, "", "duration", 0);
+    if (swarm_flows(yaml, draft_write(&shared->draft, yaml), &shared->verdict) > MOST_FLOWS)
+        draft_set(&shared->draft, "", "duration", duration);
+}
+
 /* Has some workloads begin just as the warm-up ends, or just before. */
 static void start_at_warmup(struct draw *draw)
 {
@@ -173,10 +183,13 @@ static void run_seed(uint64_t seed, struct draw *draw)
     draft_meet(&shared->draft, draw);
     shared->twins = draw_twins(draw);
     uint64_t wanted = draft_find(&shared->draft, "", "duration")->value.u;
+    bool until_done = draw_one_in(draw, 6);
 
     for (int mend = 0; mend < MOST_MENDS; mend++) {
         limit_time();
-        if ((settled || (settled = settle_duration(yaml, wanted))) &&
+        if (!settled && (settled = settle_duration(yaml, wanted)) && until_done)
+            try_until_done(yaml);
+        if (settled &&
             swarm_judge(yaml, draft_write(&shared->draft, yaml), shared->twins, most, verdict)) {
             shared->worlds++;
             if (getenv("SWARM_DEBUG") != NULL)
