@@ -249,9 +249,12 @@ static bool parse_real(const char *text, double *value)
 
 void oche_number_format(double number, char text[OCHE_NUMBER_BYTES])
 {
+    double size = fabs(number);
+    bool plain = number == 0 || (size >= 1e-4 && size < 1e15);
+
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, OCHE_NUMBER_BYTES, "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
+        if (strtod(text, NULL) == number && (plain == (strchr(text, 'e') == NULL)))
             break;
     }
 }

@@ -328,6 +328,30 @@ static void test_nearest_word(void **state)
     assert_null(oche_nearest_word("a_very_long_word_that_is_longer_than_any", words, 5));
 }
 
+static void test_numbers_as_text(void **state)
+{
+    static const struct {
+        double number;
+        const char *text;
+    } rows[] = {{0, "0"},
+                {-0.5, "-0.5"},
+                {1000, "1000"},
+                {2.5e9, "2500000000"},
+                {0.1, "0.1"},
+                {1e-4, "0.0001"},
+                {5e-6, "5e-06"},
+                {1e15, "1e+15"},
+                {1.0 / 3, "0.3333333333333333"}};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
+        char text[OCHE_NUMBER_BYTES];
+
+        oche_number_format(rows[i].number, text);
+        assert_string_equal(text, rows[i].text);
+    }
+}
+
 static void test_numbers(void **state)
 {
     static const struct {
@@ -372,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_ranges_are_told),
         cmocka_unit_test(test_nearest_word),
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_numbers_as_text),
         cmocka_unit_test(test_values_for_people),
         cmocka_unit_test(test_zero_may_be_auto),
     };

@@ -374,9 +374,9 @@ static void test_csv(void **state)
         "1,0,0,0,9223372036854775807,1000000000,,,1000000,,0,0,\"failed: a, "
         "\"\"b\"\"\",0,0,0,,0\n");
     assert_string_equal(content("series.csv"), "name,entity,unit,time_ps,value\n"
-                                               "queue,tor0:host1,bytes,1000000,1000.0\n"
-                                               "queue,tor0:host1,bytes,2000000,3000.0\n"
-                                               "rate,flow 0,bps,1000000,2500000000.0\n");
+                                               "queue,tor0:host1,bytes,1000000,1000\n"
+                                               "queue,tor0:host1,bytes,2000000,3000\n"
+                                               "rate,flow 0,bps,1000000,2500000000\n");
     assert_string_equal(content("counters.csv"), "entity,name,value\n"
                                                  "all,marks,9223372036854775807\n"
                                                  "tor0:host1,pauses,4\n");
@@ -400,14 +400,14 @@ static void test_metrics(void **state)
     assert_true(oche_results_csv(results, folder, &error));
     assert_true(oche_results_finish(results, &error));
     assert_string_equal(content("metrics.csv"), "name,unit,value\n"
-                                                "acks,count,7.0\n"
-                                                "dart.groups.void,count,10.0\n"
+                                                "acks,count,7\n"
+                                                "dart.groups.void,count,10\n"
                                                 "fct.all.p99,s,0.25\n"
-                                                "iofd.deflections,count,8.0\n"
-                                                "iofd.short_flows,count,9.0\n"
-                                                "late_packets,count,6.0\n"
+                                                "iofd.deflections,count,8\n"
+                                                "iofd.short_flows,count,9\n"
+                                                "late_packets,count,6\n"
                                                 "pause_time,s,1.000000000003\n"
-                                                "rejected_packets,count,5.0\n");
+                                                "rejected_packets,count,5\n");
     assert_string_equal(ask("SELECT unit || ': ' || help FROM metric_names WHERE name = 'acks'"),
                         "count: ACKs sent");
     assert_string_equal(ask("SELECT group_concat(name || ' ' || value, ', ') FROM (SELECT * FROM "

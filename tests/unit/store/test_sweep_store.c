@@ -456,13 +456,13 @@ static void test_csv(void **state)
     read_file("points.csv", text, sizeof(text));
     assert_string_equal(
         text, "point,loss.probability,\"workload.\"\"pairs\"\"\",repeat,seed,status,error,wall_s,"
-              "trace_hash\n"
-              "0,0,4,0,18446744073709551614,done,,0.5,fedcba9876543210\n"
-              "3,1%,4,1,18446744073709551615,crashed,signal 9,,\n");
+              "trace_hash,loss.probability.number,\"workload.\"\"pairs\"\".number\",goodput\n"
+              "0,0,4,0,18446744073709551614,done,,0.5,fedcba9876543210,0,4,5\n"
+              "3,1%,4,1,18446744073709551615,crashed,signal 9,,,0.01,4,\n");
     read_file("metrics.csv", text, sizeof(text));
     assert_string_equal(text, "point,loss.probability,\"workload.\"\"pairs\"\"\",repeat,seed,name,"
                               "unit,value\n"
-                              "0,0,4,0,18446744073709551614,goodput,bps,5.0\n");
+                              "0,0,4,0,18446744073709551614,goodput,bps,5\n");
 }
 
 /* Commit says so, and goes on saying so. */
