@@ -273,6 +273,9 @@ struct oche_cc_scheme {
     /* A packet of opcode `own_opcode` has arrived from the peer, usually for the sender half. */
     void (*own)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet);
 
+    /* Optional: true if `start` sets names_groups under these parameters. */
+    bool (*names_groups)(const void *params);
+
     /*
      * Checks parameters against each other. Returns NULL if they are valid, else a text: what is
      * wrong and what would be right.

@@ -97,6 +97,8 @@ struct oche_workload_type {
      */
     bool (*generate)(const void *params, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error);
+    /* Returns how many senders a group has; NULL: this workload has no groups. */
+    uint32_t (*group_senders)(const void *params);
     /*
      * Optional, for workloads with a load of their own. `generate` has accepted the parameters. A
      * rate of 0: what is sent depends on what is delivered.

@@ -158,6 +158,13 @@ static const char *endless(const void *values)
     return p->period != OCHE_NEVER ? "leave out its period" : NULL;
 }
 
+static uint32_t group_senders(const void *values)
+{
+    const struct incast *p = values;
+
+    return p->back_to_back ? 0 : (uint32_t)p->degree;
+}
+
 const struct oche_workload_type oche_workload_incast = {
     .name = "incast",
     .help = "many senders to one receiver at the same time, once or periodically",
@@ -165,4 +172,5 @@ const struct oche_workload_type oche_workload_incast = {
     .ends = "ends by itself; with period or back_to_back goes on for as long as the run",
     .endless = endless,
     .generate = generate,
+    .group_senders = group_senders,
 };

@@ -246,6 +246,13 @@ static const char *endless(const void *values)
     return p->stop == OCHE_NEVER ? "set its stop" : NULL;
 }
 
+static uint32_t group_senders(const void *values)
+{
+    const struct incast_groups *p = values;
+
+    return (uint32_t)p->degree;
+}
+
 const struct oche_workload_type oche_workload_incast_groups = {
     .name = "incast_groups",
     .help = "groups of random hosts that send short flows to random hosts, at a given load",
@@ -253,5 +260,6 @@ const struct oche_workload_type oche_workload_incast_groups = {
     .ends = "ends by itself with stop; else goes on for as long as the run",
     .endless = endless,
     .generate = generate,
+    .group_senders = group_senders,
     .offered = offered,
 };

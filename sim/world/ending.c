@@ -58,7 +58,7 @@ static oche_time longest_timeout(const struct oche_world *world)
             longest, longest_in(config->endpoint->table, oche_world_endpoint_params(config)));
     if (config->recovery != NULL)
         longest =
-            oche_time_max(longest, longest_in(&config->recovery->table, config->recovery_params));
+            oche_time_max(longest, longest_in(&config->recovery->table, world->recovery_params));
     return oche_time_max(longest, longest_in(&oche_host_params, &world->host_params));
 }
 

@@ -86,6 +86,28 @@ const void *oche_world_endpoint_params(const struct oche_world_config *config)
     return config->endpoint != NULL ? config->endpoint_params : config->cc;
 }
 
+/* Returns by how much the name of a group of senders, and their list, lengthen a packet at most. */
+static uint32_t group_bytes(const struct oche_world_config *config)
+{
+    uint32_t most = 0;
+
+    if (config->endpoint != NULL || config->cc->names_groups == NULL ||
+        !config->cc->names_groups(config->cc_params))
+        return 0;
+    for (uint32_t i = 0; i < config->workload_count; i++) {
+        const struct oche_workload_config *workload = &config->workloads[i];
+        uint32_t senders = workload->type->group_senders == NULL
+                               ? 0
+                               : workload->type->group_senders(workload->params);
+        /* A group of one is not named, and the list of too many is left out. */
+        uint32_t list = senders > OCHE_GROUP_MOST ? 0 : oche_list_bytes_of(senders);
+
+        if (senders > 1 && OCHE_GROUP_BYTES + list > most)
+            most = OCHE_GROUP_BYTES + list;
+    }
+    return most;
+}
+
 struct oche_endpoint_packets oche_world_packets(const struct oche_world_config *config)
 {
     const struct oche_endpoint *endpoint =
@@ -93,6 +115,7 @@ struct oche_endpoint_packets oche_world_packets(const struct oche_world_config *
     struct oche_endpoint_packets packets;
 
     endpoint->packets(&config->hosts, oche_world_endpoint_params(config), &packets);
+    packets.frame_bytes += group_bytes(config);
     return packets;
 }
 

@@ -68,9 +68,7 @@ static void check(struct credits *credits, uint32_t port, unsigned cls, oche_tim
 static void told(struct credits *credits, uint32_t port, const struct oche_packet *frame,
                  oche_time now)
 {
-    /* A list of senders makes the first packet of a message longer (congestion control dart). */
-    uint64_t list = OCHE_GROUP_BYTES + 2 * credits->run->world->topology.host_count + 4;
-    oche_time longest = oche_time_of_bytes(credits->frame_bytes + list,
+    oche_time longest = oche_time_of_bytes(credits->frame_bytes,
                                            credits->run->world->network.extras[port].rate_bps);
     bool all = true;
 

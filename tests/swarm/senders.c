@@ -37,8 +37,8 @@ struct senders {
     const struct oche_improved_go_back_n_params *improved; /* or NULL: the last leaves once */
     const struct oche_selective_repeat_params *selective;  /* or NULL */
     struct port_use *ports;                                /* or NULL: not known */
-    bool restarts;     /* what was acknowledged may come again */
-    bool at_once;      /* a packet waits for nothing but the port, if its rate is the line's */
+    bool restarts; /* what was acknowledged may come again */
+    bool at_once;  /* a packet waits for nothing but the port, if its rate is the line's */
 };
 
 static void check_size(struct senders *senders, uint32_t connection, uint32_t opcode,

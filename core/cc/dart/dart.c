@@ -668,6 +668,11 @@ static void dart_stop(struct oche_cc_flow *flow)
         oche_cc_nic_timer(d->nic, 0); /* their rates have changed */
 }
 
+static bool dart_names_groups(const void *params)
+{
+    return ((const struct dart_params *)params)->look_ahead;
+}
+
 /* Returns for how many senders of one tenant look-ahead has room. */
 static uint32_t places(const struct dart_params *p)
 {
@@ -744,6 +749,7 @@ const struct oche_cc_scheme oche_cc_dart = {
     .stamp_ack = dart_stamp,
     .message_begins = dart_message_begins,
     .message_ends = dart_message_ends,
+    .names_groups = dart_names_groups,
     .group = dart_group,
     .check = dart_check,
     .derived = dcqcn_derived,

@@ -161,6 +161,26 @@ static void test_stalled(void **state)
     close_world(&ran);
 }
 
+/* The longest timeout is also what a recovery scheme leaves to the network. */
+static void test_fitted_timeout(void **state)
+{
+    struct ran ran = run("workload: {type: incast, degree: 3, bytes: 1MB, senders: next}\n"
+                         "recovery: {name: selective_repeat, rto_low: auto, rto_high: auto}\n"
+                         "host: {ack_timeout: 5us}\n"
+                         "failures: [{link: host1, at: 100us}]\n");
+    const struct oche_param_table *table = &ran.scenario->config.recovery->table;
+    oche_time high =
+        oche_param_get(oche_param_find(table, "rto_high"), oche_world_fitted_recovery(ran.world)).u;
+    oche_time end = oche_world_network(ran.world)->now;
+
+    (void)state;
+    assert_in_range(high, 6 * OCHE_US, OCHE_MS);
+    assert_int_equal(oche_world_ended(ran.world), OCHE_END_STALLED);
+    assert_in_range(end, 1000 * high, 1300 * high);
+    assert_says(&ran, "1,000 times the longest timeout (");
+    close_world(&ran);
+}
+
 /* Nothing is delivered for long, but a link comes back, and then a flow starts. */
 static void test_is_patient(void **state)
 {
@@ -214,7 +234,7 @@ int main(void)
         cmocka_unit_test(test_until_delivered), cmocka_unit_test(test_as_with_duration),
         cmocka_unit_test(test_goes_on),         cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_is_patient),      cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_interrupted),     cmocka_unit_test(test_fitted_timeout),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
