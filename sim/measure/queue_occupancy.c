@@ -15,12 +15,21 @@ static oche_time time_at(const struct oche_queue_watch *watch, oche_time now, ui
     return step == present && now > watch->since ? time + (now - watch->since) : time;
 }
 
+/* Returns how many steps there are up to the highest at which the queue has been. */
+static uint32_t steps_of(const struct oche_queue_watch *watch)
+{
+    uint64_t most = watch->bytes > watch->max_bytes ? watch->bytes : watch->max_bytes;
+    uint64_t steps = most / watch->step_bytes + 1;
+
+    return steps < watch->steps ? (uint32_t)steps : watch->steps;
+}
+
 static oche_time total_time(const struct oche_queue_watch *watch, oche_time now)
 {
     oche_time total = 0;
 
     OCHE_MUST(watch->steps > 0 && watch->step_bytes > 0);
-    for (uint32_t step = 0; step < watch->steps; step++)
+    for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++)
         total += time_at(watch, now, step);
     return total;
 }
@@ -33,7 +42,7 @@ static double deviation(const struct oche_queue_watch *watch, oche_time now, dou
 {
     double sum = 0, total = 0;
 
-    for (uint32_t step = 0; step < watch->steps; step++) {
+    for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++) {
         double time = (double)time_at(watch, now, step);
         double apart = (double)(step * watch->step_bytes) - mean;
 
@@ -54,7 +63,7 @@ struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *
 
     if (occupancy.watched == 0)
         return occupancy;
-    for (uint32_t step = 0; step < watch->steps; step++) {
+    for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++) {
         oche_time time = time_at(watch, now, step);
         uint64_t bytes = step * watch->step_bytes;
 
@@ -76,7 +85,7 @@ uint32_t oche_queue_distribution(const struct oche_queue_watch *watch, oche_time
     oche_time total = total_time(watch, now), below = 0;
     uint32_t count = 0;
 
-    for (uint32_t step = 0; step < watch->steps; step++) {
+    for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++) {
         oche_time time = time_at(watch, now, step);
 
         if (time == 0)

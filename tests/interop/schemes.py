@@ -29,7 +29,7 @@ WRONG = [("--cc", "OCHE_CC", "dqcn", "there are none, dcqcn"),
          ("--cc", "OCHE_CC", "timely,t_lo=5ms", "did you mean t_low?"),
          ("--cc", "OCHE_CC", "timely,t_low=5", "unit"),
          ("--recovery", "OCHE_RECOVERY", "go_back_m", "there are go_back_0"),
-         ("--recovery", "OCHE_RECOVERY", "selective_repeat,window=0", "window"),
+         ("--recovery", "OCHE_RECOVERY", "selective_repeat,window=5000", "window"),
          ("--line-rate", "OCHE_LINE_RATE", "10", "unit")]
 
 
