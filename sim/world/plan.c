@@ -12,8 +12,8 @@
 
 #define LONGEST_RUN  (86400 * OCHE_SEC) /* the largest duration that a scenario can give */
 #define LEAST_BOUND  OCHE_MS
-#define MOST_BESIDE  4000000 /* flows of workloads that go on and on, in a run without duration */
-#define TIMES_SERIAL 100     /* the bound, in times that all bytes need one after the other */
+#define MOST_BESIDE  100000 /* listed flows of workloads that go on, in a run without duration */
+#define TIMES_SERIAL 100    /* the bound, in times that all bytes need one after the other */
 
 static const char *endless(const struct oche_workload_config *workload)
 {
@@ -71,17 +71,38 @@ struct need {
     oche_time serial; /* the time of all bytes, one after the other, on the slowest link */
 };
 
+/* Adds flows that are drawn one after the other, and keeps none. */
+static void need_source(struct oche_flow_source source, uint64_t header_bytes, uint64_t *bytes,
+                        oche_time *last)
+{
+    if (source.draw == NULL) {
+        *bytes += source.count * (source.flow.bytes + header_bytes);
+        *last = oche_time_max(*last, source.flow.start);
+        return;
+    }
+    for (uint32_t i = 0; i < source.count && source.draw(&source); i++) {
+        *bytes += source.flow.bytes + header_bytes;
+        if (source.flow.start != OCHE_NEVER)
+            *last = oche_time_max(*last, source.flow.start);
+    }
+}
+
 static bool find_need(const struct oche_world *world, const struct oche_workload_facts *facts,
                       struct need *need, struct oche_error *error)
 {
-    struct oche_flow_list list = new_list(world, false);
+    struct oche_flow_list list = new_list(world, true);
     uint64_t bytes = 0;
 
     *need = (struct need){.flows = 0};
     if (!list_flows(world, *facts, FINITE, &list, error))
         return false;
     need->flows = list.count;
-    for (uint32_t i = 0; i < list.count; i++) {
+    for (uint32_t i = 0, source = 0; i < list.count; i++) {
+        if (source < list.sources.count && list.sources.list[source].first == i) {
+            i += list.sources.list[source].count - 1;
+            need_source(list.sources.list[source++], facts->header_bytes, &bytes, &need->last);
+            continue;
+        }
         bytes += list.plan[i].bytes + facts->header_bytes;
         if (list.plan[i].start != OCHE_NEVER)
             need->last = oche_time_max(need->last, list.plan[i].start);

@@ -146,11 +146,26 @@ static bool settle_duration(char *yaml, uint64_t wanted)
     }
 }
 
+/* True if a workload would go on for long after the end of the run: it lists all of its flows. */
+static bool outlasts(const struct draft *draft, uint64_t duration)
+{
+    for (uint32_t i = 0; i < draft->part_count; i++)
+        for (uint32_t v = 0; v < draft->parts[i].value_count; v++) {
+            const struct draft_value *value = &draft->parts[i].values[v];
+
+            if (strcmp(value->param->name, "stop") == 0 && value->value.u > 2 * duration)
+                return true;
+        }
+    return false;
+}
+
 /* Leaves the duration out, if the workloads then end, and have not too many flows until they do. */
 static void try_until_done(char *yaml)
 {
     const uint64_t duration = draft_find(&shared->draft, "", "duration")->value.u;
 
+    if (outlasts(&shared->draft, duration))
+        return;
     draft_set(&shared->draft, "", "duration", 0);
     if (swarm_flows(yaml, draft_write(&shared->draft, yaml), &shared->verdict) > MOST_FLOWS)
         draft_set(&shared->draft, "", "duration", duration);
