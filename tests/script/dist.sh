@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The tarball of `make dist` configures where there is neither git nor npm, with the page and the
-# commits of tolerances in it; two of one commit are the same bytes. OCHE_LONG=yes: it builds, and
+# commits of tolerances in it. OCHE_LONG=yes: two of one commit are the same bytes; it builds, and
 # what it built runs. Environment: BUILD, SOURCE. Skipped without git or the page.
 set -eu
 fail() { echo "FAILED: $*"; exit 1; }
@@ -18,9 +18,12 @@ for tool in git npm; do
     printf '#!/bin/sh\necho "$0 was called" >&2\nexit 127\n' >"$work/bin/$tool"
     chmod +x "$work/bin/$tool"
 done
+export XZ_OPT=-0 # what is tested is not how small it is
 tools/make-dist "$BUILD" "$work" >/dev/null
-tools/make-dist "$BUILD" "$work/again" >/dev/null
-cmp "$work"/oche-*.tar.xz "$work"/again/oche-*.tar.xz || fail "two tarballs differ"
+if [ "${OCHE_LONG:-}" = yes ]; then
+    tools/make-dist "$BUILD" "$work/again" >/dev/null
+    cmp "$work"/oche-*.tar.xz "$work"/again/oche-*.tar.xz || fail "two tarballs differ"
+fi
 tar -xf "$work"/oche-*.tar.xz -C "$work"
 cd "$work"/oche-*[0-9]
 PATH=$work/bin:$PATH meson setup build >"$work/log" 2>&1 || { cat "$work/log"; fail "meson setup"; }
