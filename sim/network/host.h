@@ -74,7 +74,6 @@ struct oche_host_shared {
     const struct oche_ib_credits_params *credits; /* NULL: links have no credits */
     uint32_t frame_bytes;                         /* size of the largest packet */
     bool payload;                                 /* generate, move and check every byte */
-    uint32_t watched_connections;                 /* there may be series of the first so many */
     bool lossy; /* packets may be lost: by links or for want of memory */
 };
 

@@ -394,7 +394,6 @@ static void build_hosts(struct oche_world *world)
         .credits = oche_world_mechanism(config, &oche_ib_credits),
         .frame_bytes = oche_world_packets(config).frame_bytes,
         .payload = config->run.payload,
-        .watched_connections = config->measure.rates ? OCHE_WORLD_MOST_RATE_SERIES : 0,
         .lossy = !config->switches.pfc || config->loss.probability > 0 ||
                  config->loss.pattern != NULL || config->failure_count > 0,
     };

@@ -53,9 +53,7 @@ static double limit(void *state, uint32_t connection)
 
 static double switches(void *state, uint32_t connection)
 {
-    const struct oche_rogue_end *end = oche_rogue_find(state, connection);
-
-    return end == NULL ? 0 : (double)rogue_counts_of(end->library)->switches;
+    return (double)oche_rogue_switches(state, connection);
 }
 
 static const struct oche_gauge rows[] = {

@@ -46,6 +46,15 @@ struct oche_rogue_end *oche_rogue_find_parked(const struct oche_rogue *rogue, ui
     return NULL;
 }
 
+uint64_t oche_rogue_switches(const struct oche_rogue *rogue, uint32_t connection)
+{
+    for (const struct oche_rogue_end *end = rogue->ends; end != NULL; end = end->next)
+        if (end->connection == connection)
+            return end->parked_switches +
+                   (end->library == NULL ? 0 : rogue_counts_of(end->library)->switches);
+    return 0;
+}
+
 /* True if the end has had all flows. Of READs the responder's end does not know. */
 static bool has_had_all(const struct oche_rogue_end *end)
 {
@@ -71,8 +80,7 @@ void oche_rogue_flows_over(struct oche_rogue_end *end, oche_time now)
 {
     struct oche_rogue *rogue = end->rogue;
 
-    if (end->over || end->connection < rogue->host->shared->watched_connections ||
-        !has_had_all(end))
+    if (end->over || !has_had_all(end))
         return;
     end->over = true;
     end->park_after = park_time(rogue, now);
@@ -120,6 +128,7 @@ static void park(struct oche_rogue_end *end)
     struct oche_rogue *rogue = end->rogue;
     struct oche_rogue_parts **unused = unused_of(end);
 
+    end->parked_switches += rogue_counts_of(end->library)->switches;
     end->parked_active = (uint8_t)rogue_active(end->library);
     add_counts(&rogue->parked_counts, rogue_counts_of(end->library));
     for (unsigned qp = 0; qp < 2; qp++) {

@@ -97,7 +97,8 @@ struct oche_rogue_end {
         uint32_t send_psn, recv_psn, epoch;
     } parked[2]; /* its queue pairs' state while it is parked */
     uint8_t parked_active;
-    bool waits; /* in rogue->waiting */
+    uint64_t parked_switches; /* of its libraries before it was parked, each time */
+    bool waits;               /* in rogue->waiting */
     /* timed.c */
     uint32_t slot;
     uint64_t turn;        /* 0: it never had one */
@@ -144,6 +145,8 @@ uint32_t oche_rogue_psn(bool receiver, uint32_t connection, unsigned qp, uint32_
  * returns this host's end if it is parked, or NULL.
  */
 struct oche_rogue_end *oche_rogue_find_parked(const struct oche_rogue *rogue, uint32_t connection);
+/* Returns how often the connection's end here has switched queue pairs, parked or not. */
+uint64_t oche_rogue_switches(const struct oche_rogue *rogue, uint32_t connection);
 /* To be called when something has ended that may have been the end's last flow. */
 void oche_rogue_flows_over(struct oche_rogue_end *end, oche_time now);
 /* Returns parts for an end, of its size. */
