@@ -36,7 +36,8 @@ struct oche_routes_params {
 };
 extern const struct oche_param_table oche_routes_params;
 
-#define OCHE_WORLD_MOST_SAMPLES 1000000 /* in a time series */
+#define OCHE_WORLD_MOST_SAMPLES 1000000  /* in a time series */
+#define OCHE_WORLD_MOST_VALUES  16000000 /* in all series of a run that has no duration */
 
 /* Section `measure`. */
 struct oche_measure_params {

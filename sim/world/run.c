@@ -141,6 +141,14 @@ static void end_warmup(struct oche_world *world)
     oche_world_series_start(world);
 }
 
+/* True if no more samples are taken, because nobody has said how long the run is to be. */
+static bool has_enough_samples(const struct oche_world *world)
+{
+    return world->rows == OCHE_WORLD_MOST_SAMPLES ||
+           (world->config->run.duration == 0 &&
+            (uint64_t)(world->rows + 1) * world->column_count > OCHE_WORLD_MOST_VALUES);
+}
+
 void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context)
 {
     const struct oche_run_params *run = &world->config->run;
@@ -157,7 +165,7 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     while (!watcher.done && world->network.now < last) {
         oche_time until = oche_time_min(last, oche_world_ending_next(world));
 
-        if (interval > 0 && world->rows == OCHE_WORLD_MOST_SAMPLES)
+        if (interval > 0 && has_enough_samples(world))
             interval = 0;
         if (interval > 0) {
             oche_time since = world->network.now - world->measured_from;

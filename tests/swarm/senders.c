@@ -82,9 +82,11 @@ static void on_ack(struct side *side, const struct oche_trace_record *record)
     bool nak = (record->b >> 24 & 0xff) == NAK_SEQUENCE;
     uint32_t una = nak ? (uint32_t)record->a : (uint32_t)record->a + 1;
 
+    if (nak && una >= side->una)
+        side->sent = false; /* the next one is the first of a new pass */
     if (una > side->una)
         side->una = una;
-    side->again = false; /* no need any more, or the next is the first of a new pass */
+    side->again = false; /* no need any more */
     side->last = record->time;
 }
 
