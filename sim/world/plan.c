@@ -12,8 +12,9 @@
 
 #define LONGEST_RUN  (86400 * OCHE_SEC) /* the largest duration that a scenario can give */
 #define LEAST_BOUND  OCHE_MS
-#define MOST_BESIDE  100000 /* listed flows of workloads that go on, in a run without duration */
-#define TIMES_SERIAL 100    /* the bound, in times that all bytes need one after the other */
+#define MOST_BESIDE  4000000 /* flows of workloads that go on and on, in a run without duration */
+#define MOST_LISTED  100000  /* of these, such as take memory before they start */
+#define TIMES_SERIAL 100     /* the bound, in times that all bytes need one after the other */
 
 static const char *endless(const struct oche_workload_config *workload)
 {
@@ -66,7 +67,7 @@ static uint64_t slowest_rate(const struct oche_topology *topology)
 
 /* What the workloads that end by themselves need, as far as that can be known before the run. */
 struct need {
-    uint32_t flows;
+    uint32_t flows, listed;
     oche_time last;   /* the last time at which a flow starts by the clock, or a link changes */
     oche_time serial; /* the time of all bytes, one after the other, on the slowest link */
 };
@@ -87,6 +88,16 @@ static void need_source(struct oche_flow_source source, uint64_t header_bytes, u
     }
 }
 
+/* Returns how many flows take memory from the start: those of no source. */
+static uint32_t listed_flows(const struct oche_flow_list *list)
+{
+    uint32_t count = list->count;
+
+    for (uint32_t i = 0; i < list->sources.count; i++)
+        count -= list->sources.list[i].count;
+    return count;
+}
+
 static bool find_need(const struct oche_world *world, const struct oche_workload_facts *facts,
                       struct need *need, struct oche_error *error)
 {
@@ -97,6 +108,7 @@ static bool find_need(const struct oche_world *world, const struct oche_workload
     if (!list_flows(world, *facts, FINITE, &list, error))
         return false;
     need->flows = list.count;
+    need->listed = listed_flows(&list);
     for (uint32_t i = 0, source = 0; i < list.count; i++) {
         if (source < list.sources.count && list.sources.list[source].first == i) {
             i += list.sources.list[source].count - 1;
@@ -135,7 +147,9 @@ static bool list_bounded(struct oche_world *world, struct oche_workload_facts *f
         return false;
     oche_time most = oche_time_min(
         need.last + oche_time_max(TIMES_SERIAL * need.serial, 10 * LEAST_BOUND), LONGEST_RUN);
-    oche_time bound = oche_time_min(need.last + 2 * need.serial + LEAST_BOUND, most);
+    /* As if all hosts sent at once, to begin with. */
+    oche_time bound =
+        oche_time_min(need.last + 2 * need.serial / facts->host_count + LEAST_BOUND, most);
 
     for (;; bound = oche_time_min(2 * bound, most)) {
         struct oche_flow_list longer = new_list(world, true);
@@ -144,7 +158,8 @@ static bool list_bounded(struct oche_world *world, struct oche_workload_facts *f
         facts->duration = bound;
         bool fits = list_flows(world, *facts, ALL, &longer, listed ? &why : error);
 
-        if (listed && (!fits || longer.count - need.flows > MOST_BESIDE)) {
+        if (listed && (!fits || longer.count - need.flows > MOST_BESIDE ||
+                       listed_flows(&longer) - need.listed > MOST_LISTED)) {
             oche_flow_list_free(&longer);
             return true;
         }
