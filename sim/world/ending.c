@@ -274,7 +274,8 @@ char *oche_world_waiting_text(const struct oche_world *world)
     FILE *out = oche_text_stream_open(&text, &bytes);
 
     if (world->end == OCHE_END_STALLED)
-        fprintf(out, "nothing was delivered from %s to %s, %s times the longest %s (%s): ",
+        fprintf(out,
+                "nothing was delivered from %s or earlier to %s, %s times the longest %s (%s): ",
                 oche_figure_time(idle->since).text, oche_figure_time(world->network.now).text,
                 oche_figure_count(TIMEOUTS).text, idle->round_trip ? "round trip" : "timeout",
                 oche_figure_time(idle->timeout).text);

@@ -82,7 +82,8 @@ def test_refused():
 def test_stalled():
     write(STAR + INCAST + "host: {ack_timeout: 50us}\nfailures: [{link: host1, at: 100us}]\n")
     done = oche("run", "s.yaml", "--out", "stalled", status=3)
-    says = (r"nothing was delivered from \S+ to \S+, 1,000 times the longest timeout \(50us\): "
+    says = (r"nothing was delivered from \S+ or earlier to \S+, 1,000 times the longest timeout "
+            r"\(50us\): "
             r"1 of 3 flows have not arrived, 1 of them under way: flow \d from host1 to host0 "
             r"\(\S+ of 25MB\); down: .*host1.*; no port is held by PAUSE; next timer of host1: \S+")
     check(re.fullmatch(says + "\n", done.stderr), done.stderr)
