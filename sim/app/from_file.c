@@ -231,9 +231,10 @@ static bool read_file(struct reader *reader, FILE *file)
     bool good = true;
 
     errno = 0;
-    while (good && getline(&line, &line_bytes, file) >= 0) {
+    for (ssize_t length; good && (length = getline(&line, &line_bytes, file)) >= 0;) {
         reader->line++;
-        good = read_line(reader, line);
+        good = strlen(line) == (size_t)length ? read_line(reader, line)
+                                              : fail(reader, "has a NUL byte; text, as UTF-8");
     }
     free(line);
     if (!good)

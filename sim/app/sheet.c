@@ -41,7 +41,7 @@ static const char *read_decimal(const char *text, struct decimal *decimal)
     text++;
     minus = *text == '-';
     text += *text == '-' || *text == '+';
-    for (count = 0; *text >= '0' && *text <= '9'; text++, count++)
+    for (count = 0; *text >= '0' && *text <= '9' && count <= 3; text++, count++)
         exponent = exponent * 10 + (*text - '0');
     if (count == 0 || count > 3)
         return NULL;

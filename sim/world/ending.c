@@ -281,7 +281,8 @@ char *oche_world_waiting_text(const struct oche_world *world)
                 oche_figure_time(idle->timeout).text);
     else
         fprintf(out,
-                "not all was delivered at %s, the most that this run may last without duration: ",
+                "not all was delivered at %s, the most that this run may last without duration; "
+                "set duration to give it more: ",
                 oche_figure_time(world->until).text);
     print_flows(world, out);
     print_ports(world, true, out);

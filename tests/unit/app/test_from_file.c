@@ -131,6 +131,8 @@ static void says_what_is_wrong(void **state)
         {CSV "5,6,10XB,0\n", ":2: bytes: \"10XB\" is no size; 1 to 2147483648 bytes"},
         {CSV "5,6,15e-1,0\n", ":2: bytes: \"15e-1\" is no size; 1 to 2147483648 bytes"},
         {CSV "5,6,1,1e-\n", ":2: start: \"1e-\" is no time; seconds, as 2.00001, or as 10us"},
+        {CSV "5,6,1,1e99999999999\n",
+         ":2: start: \"1e99999999999\" is no time; seconds, as 2.00001, or as 10us"},
         {CSV "5,6,1,1e-60\n", ":2: start: \"1e-60\" is no time; seconds, as 2.00001, or as 10us"},
         {CSV "5,\"6\"x,1,1\n", ":2: dst: \"6x\" is no host; a number"},
         {CSV "5,6.5,1,1\n", ":2: dst: \"6.5\" is no host; a number"},
