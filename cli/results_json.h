@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What --json prints: results files as one JSON document. */
+/* Prints results files as one JSON document, for the option --json. */
 #ifndef OCHE_CLI_RESULTS_JSON_H
 #define OCHE_CLI_RESULTS_JSON_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a value is as a plain number, in the units of results. */
+/* Reads values as plain numbers, in the units of results, and writes numbers. */
 #ifndef OCHE_PARAMS_NUMBER_H
 #define OCHE_PARAMS_NUMBER_H
 

@@ -261,7 +261,7 @@ void oche_number_format(double number, char text[OCHE_NUMBER_BYTES])
 
 bool oche_number_parse(const char *text, double *number)
 {
-    /* What a suffix's factor is counted in, as a part of the unit of results. */
+    /* `part`: one of a suffix's factor in the unit of results; times are counted in picoseconds. */
     static const struct {
         enum oche_unit unit;
         double part;

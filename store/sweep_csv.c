@@ -14,31 +14,11 @@
 
 /*
  * Returns the SQL text ", (…) AS "KEY"" for each axis, which selects the axis' value at point p.id.
- * The caller frees the text with sqlite3_free.
+ * `function` is applied to the value, and `end` added to the key. The caller frees the text with
+ * sqlite3_free.
  */
-static char *axis_columns(sqlite3 *database, size_t axis_count)
-{
-    char *columns = sqlite3_mprintf("");
-    sqlite3_stmt *keys = NULL;
-
-    if (sqlite3_prepare_v2(database, "SELECT key FROM axes WHERE id = ?", -1, &keys, NULL) !=
-        SQLITE_OK)
-        return columns;
-    for (size_t axis = 0; axis < axis_count; axis++) {
-        sqlite3_bind_int64(keys, 1, (int64_t)axis);
-        if (sqlite3_step(keys) == SQLITE_ROW)
-            columns = sqlite3_mprintf(
-                "%z, (SELECT v.value FROM point_values w JOIN axis_values v ON v.axis = w.axis AND"
-                " v.number = w.number WHERE w.point = p.id AND w.axis = %d) AS \"%w\"",
-                columns, (int)axis, sqlite3_column_text(keys, 0));
-        sqlite3_reset(keys);
-    }
-    sqlite3_finalize(keys);
-    return columns;
-}
-
-/* Likewise, ", (…) AS "KEY.number"": the value in seconds, bit/s or bytes; empty: it is none. */
-static char *number_columns(sqlite3 *database, size_t axis_count)
+static char *axis_columns(sqlite3 *database, size_t axis_count, const char *function,
+                          const char *end)
 {
     char *columns = sqlite3_mprintf("");
     sqlite3_stmt *keys = NULL;
@@ -48,16 +28,16 @@ static char *number_columns(sqlite3 *database, size_t axis_count)
         return columns;
     for (size_t axis = 0; axis < axis_count && sqlite3_step(keys) == SQLITE_ROW; axis++)
         columns = sqlite3_mprintf(
-            "%z, (SELECT number_of(v.value) FROM point_values w JOIN axis_values v ON"
-            " v.axis = w.axis AND v.number = w.number WHERE w.point = p.id AND w.axis = %d)"
-            " AS \"%w.number\"",
-            columns, (int)axis, sqlite3_column_text(keys, 0));
+            "%z, (SELECT %s(v.value) FROM point_values w JOIN axis_values v ON v.axis = w.axis AND"
+            " v.number = w.number WHERE w.point = p.id AND w.axis = %d) AS \"%w%s\"",
+            columns, function, (int)axis, sqlite3_column_text(keys, 0), end);
     sqlite3_finalize(keys);
     return columns;
 }
 
 /*
- * Likewise, ", (…) AS "METRIC"" for each metric, as far as SQLite has columns; metrics.csv has all.
+ * Returns likewise ", (…) AS "METRIC"" for each metric, as far as SQLite has columns; metrics.csv
+ * has all.
  */
 #define MOST_METRIC_COLUMNS 1900
 static char *metric_columns(sqlite3 *database)
@@ -80,8 +60,9 @@ static char *metric_columns(sqlite3 *database)
 bool oche_sweep_csv_write(sqlite3 *database, size_t axis_count, const char *folder,
                           struct oche_error *error)
 {
-    char *axes = axis_columns(database, axis_count);
-    char *numbers = number_columns(database, axis_count), *metrics = metric_columns(database);
+    char *axes = axis_columns(database, axis_count, "", "");
+    char *numbers = axis_columns(database, axis_count, "number_of", ".number"),
+         *metrics = metric_columns(database);
     const struct {
         const char *name;
         char *query;

@@ -74,7 +74,7 @@ uint32_t oche_flow_list_add_group(struct oche_flow_list *list, const uint32_t *m
 
 void oche_flow_list_free(struct oche_flow_list *list);
 
-/* What a workload sends to hosts drawn at random, whatever the network delivers. */
+/* The load that a workload offers to hosts drawn at random, whatever the network delivers. */
 struct oche_workload_offer {
     double bps;       /* mean of each host that sends, in bits of payload per second */
     uint32_t senders; /* N: hosts 0 … N-1 send, to the others; 0: every host to every other one */

@@ -65,7 +65,7 @@ static uint64_t slowest_rate(const struct oche_topology *topology)
     return rate;
 }
 
-/* What the workloads that end by themselves need, as far as that can be known before the run. */
+/* The needs of workloads that end by themselves, as far as they are known before the run. */
 struct need {
     uint32_t flows, listed;
     oche_time last;   /* the last time at which a flow starts by the clock, or a link changes */

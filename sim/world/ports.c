@@ -82,7 +82,8 @@ uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow)
     if (connection->delivered >= connection->queued ||
         world->flows.order[connection->first + connection->delivered] != flow)
         return 0; /* the flow has not begun, or waits for an earlier flow on its connection */
-    /* What RoGUE posts again over UC may be arriving beside what has arrived. */
+    /* Over UC, RoGUE may post a message again whose first copy has arrived in part: count it once.
+     */
     uint64_t arrived = oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
 
     return arrived < plan->bytes ? arrived : plan->bytes;

@@ -153,7 +153,7 @@ static void take_way(struct draw *draw, const char *sight, bool with_theme)
     draw->theme = ways[taken].theme;
     if (ways[taken].wish != NULL)
         draft_wish(draw, ways[taken].wish);
-    /* What waits in a ring is a permutation; another workload comes beside it. */
+    /* A permutation makes a ring wait; another workload comes beside it. */
     if (strcmp(sight, "saw=deadlock") == 0 && wishes_workload(draw))
         draft_wish(draw, "workload=permutation");
 }

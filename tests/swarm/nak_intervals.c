@@ -6,8 +6,8 @@
  * has come from behind the gap (error-recovery.md#nak-interval, #l3, #l4, #l8, #l11), until too
  * many checks in a row find that nothing has come.
  *
- * Of what arrives when a check is due just then, no one knows which comes first; where nothing
- * shows it, the connection is judged no longer.
+ * If a packet arrives at the very time of a check, the trace may not show which came first; then
+ * the connection is judged no longer.
  */
 #include <stdlib.h>
 #include <string.h>
