@@ -115,10 +115,11 @@ def faults(runs, program):
     runs.head("lost", "twice", "late", "damaged", "recovery", "clients", "")
     for bad in BAD if all_of(runs) else BAD[1:]:
         path = runs.far.path(program, 9000, *(f"--{name}={ppm}" for name, ppm in zip(FAULTS, bad)))
-        for recovery in RECOVERY:
+        for number, recovery in enumerate(RECOVERY):
             before = runs.failed
             long_ones = RECOVERY[1:] if all_of(runs) else RECOVERY[1::2]
-            clients = RELIABLE + (LONG if recovery in long_ones else [])
+            reliable = RELIABLE if all_of(runs) else RELIABLE[number % 2::2]
+            clients = reliable + (LONG if recovery in long_ones else [])
             for client in clients:
                 done = runs.run(client, options=["--recovery", recovery], lossy=True)
                 if not runs.table:

@@ -3,6 +3,9 @@
 """Messages between libraries that are forged before a connection is made: whoever cannot read what
 is sent to the peer's address is not taken for the peer's library.
 
+In a network namespace of its own: what is forged reaches all libraries of the host, and they count
+it.
+
 usage: rogue_forger.py OCHE ROGUE_FORGER
 """
 import os
@@ -10,6 +13,7 @@ import re
 import subprocess
 import sys
 
+import netns
 import pairs
 
 LOST = "100000"  # packets in a million
@@ -31,6 +35,8 @@ def run(oche, program, *words, lost="0"):
 
 
 def main(oche, program):
+    netns.enter()
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     for _ in range(3):  # chance decides what is lost
         counts = run(oche, program, "named", lost=LOST)
         if counts[2] > 0:

@@ -25,8 +25,10 @@ UNLIKE = [("go_back_0", "go_back_n"), (SELECTIVE, "go_back_0"), ("go_back_0", SE
 NETWORKS = [(0, 0, 0, 0, 16), (2000, 0, 0, 0, 8), (0, 0, 20000, 0, 8), (0, 20000, 0, 0, 8),
             (0, 0, 0, 10000, 8), (10000, 10000, 10000, 10000, 4), (50000, 20000, 50000, 20000, 1)]
 STEADY = 128  # MiB beside processes that are killed
+COUNTED = 16  # MiB where the IP identification counts
 if os.environ.get("OCHE_LONG") != "yes":
-    STEADY = 64
+    STEADY = 32
+    COUNTED = 8
     NETWORKS = [(*faults, min(mebibytes, 2)) for *faults, mebibytes in NETWORKS]
 KEYS = ("lost", "duplicated", "reordered", "corrupted")
 
@@ -138,7 +140,7 @@ def main(loopback, proxy):
         for network in NETWORKS:
             through(loopback, proxy, recovery, network)
         for ids in ("count", "jump", "random"):
-            through(loopback, proxy, recovery, (1000, 1000, 1000, 10000, 16), ids)
+            through(loopback, proxy, recovery, (1000, 1000, 1000, 10000, COUNTED), ids)
         killed(loopback, "--recovery", recovery, A, B)
         killed(loopback, "--recovery", recovery, "--share", A, A)
     for recovery, peers in UNLIKE:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Two processes on loopback, with UDP port 4791: 16 MiB (OCHE_LONG=yes: 64) by WRITE, READ and SEND,
+# Two processes on loopback, with UDP port 4791: 8 MiB (OCHE_LONG=yes: 64) by WRITE, READ and SEND,
 # every byte checked; the capture of it is right for tshark and for oche wire. The same with 1 % of
 # the packets lost, by every recovery scheme.
 #     loopback.sh PROGRAM
@@ -9,7 +9,7 @@ command -v tshark >/dev/null || { echo "tshark is missing"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
-mebibytes=16
+mebibytes=8
 of_a_scheme=4
 [ "${OCHE_LONG:-}" = yes ] && mebibytes=64 of_a_scheme=16
 
