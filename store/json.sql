@@ -9,6 +9,8 @@ SELECT json_object(
     'parameters', (SELECT json_group_object(key, json_object(
         'value', value, 'unit', unit, 'given', json(iif(given, 'true', 'false'))))
         FROM parameters),
+    'overrides', (SELECT json_group_array(assignment)
+        FROM (SELECT assignment FROM overrides ORDER BY position)),
     'units', (SELECT json_group_object(name, unit) FROM metric_names),
     'metrics', (SELECT json_group_object(name, exact(value)) FROM metrics));
 

@@ -16,6 +16,17 @@ CREATE TABLE parameters (
     key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL, given INTEGER NOT NULL
 ) WITHOUT ROWID;
 
+-- The overrides of the command line, in order, as --set takes them; that of --compare is the last.
+CREATE TABLE overrides (
+    position INTEGER PRIMARY KEY, assignment TEXT NOT NULL
+);
+
+-- The files that the scenario names: the parameter, the file's whole path, and the FNV-1a digest of
+-- its content.
+CREATE TABLE files (
+    key TEXT PRIMARY KEY, path TEXT NOT NULL, digest TEXT NOT NULL
+) WITHOUT ROWID;
+
 -- The run's results as named numbers (sums, percentiles, shares), as in a sweep's file. unit: s,
 -- bps, bytes, count or ratio. help: the line that `oche sweep --metrics` prints for the metric.
 CREATE TABLE metric_names (

@@ -3,6 +3,7 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ enum statement {
     ADD_METRIC,
     ADD_INFO,
     ADD_PARAMETER,
+    ADD_OVERRIDE,
+    ADD_FILE,
     ADD_FLOW,
     ADD_COUNTER,
     ADD_SERIES,
@@ -46,6 +49,8 @@ static const char *const statements[STATEMENTS] = {
     [ADD_METRIC] = "INSERT INTO metrics VALUES (?, ?)",
     [ADD_INFO] = "INSERT INTO info VALUES (?, ?)",
     [ADD_PARAMETER] = "INSERT INTO parameters VALUES (?, ?, ?, ?)",
+    [ADD_OVERRIDE] = "INSERT INTO overrides VALUES (NULL, ?)",
+    [ADD_FILE] = "INSERT INTO files VALUES (?, ?, ?)",
     [ADD_FLOW] = "INSERT INTO flows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_COUNTER] = "INSERT INTO entity_counters VALUES (?, ?, ?)",
     [ADD_SERIES] = "INSERT INTO series_names VALUES (?, ?, ?, ?)",
@@ -260,6 +265,31 @@ void oche_results_parameter(struct oche_results *results, const char *key, const
     bind_text(row, 2, value);
     bind_text(row, 3, unit);
     bind_u64(row, 4, given);
+    end_row(results, row);
+}
+
+void oche_results_override(struct oche_results *results, const char *assignment)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_OVERRIDE);
+
+    if (row == NULL)
+        return;
+    bind_text(row, 1, assignment);
+    end_row(results, row);
+}
+
+void oche_results_file(struct oche_results *results, const char *key, const char *path,
+                       uint64_t digest)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_FILE);
+    char text[32];
+
+    if (row == NULL)
+        return;
+    snprintf(text, sizeof(text), "%016" PRIx64, digest);
+    bind_text(row, 1, key);
+    bind_text(row, 2, path);
+    bind_text(row, 3, text);
     end_row(results, row);
 }
 

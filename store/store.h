@@ -113,6 +113,11 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
 void oche_results_info(struct oche_results *results, const char *key, const char *value);
 void oche_results_parameter(struct oche_results *results, const char *key, const char *value,
                             const char *unit, bool given);
+/* Adds an override of the command line; they are added in order. */
+void oche_results_override(struct oche_results *results, const char *assignment);
+/* Adds the file that a parameter names. */
+void oche_results_file(struct oche_results *results, const char *key, const char *path,
+                       uint64_t digest);
 /* Adds a metric. `value` must not be NAN, and each name may be added only once. */
 void oche_results_metric(struct oche_results *results, const char *name, const char *unit,
                          const char *help, double value);

@@ -8,19 +8,18 @@
 #include "store/sweep_store.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
 
 #include "params/error.h"
+#include "store/folder_lock.h"
 #include "store/store.h"
 #include "store/sweep.sql.h"
 #include "store/sweep_csv.h"
@@ -85,7 +84,7 @@ struct oche_sweep_store {
     sqlite3 *database;
     sqlite3_stmt *use[STATEMENTS];
     char *path;
-    int lock; /* descriptor of the folder, which is locked; -1: the folder could not be opened */
+    int lock; /* as oche_folder_lock sets it */
     size_t axis_count;
     bool failed;
     struct oche_error error; /* the first failure, if `failed` */
@@ -126,11 +125,11 @@ static bool lock_folder(struct oche_sweep_store *store)
 
     if (slash != NULL)
         slash[slash == folder] = '\0';
-    store->lock = open(slash != NULL ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct oche_error reason;
+    bool ours = oche_folder_lock(slash != NULL ? folder : ".", &store->lock, &reason);
+
     free(folder);
-    if (store->lock >= 0 && flock(store->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return refuse(store, "another oche is writing there; wait for it, or give another --out");
-    return true;
+    return ours || refuse(store, reason.text);
 }
 
 /* ---- opening ---- */
@@ -450,8 +449,7 @@ void oche_sweep_store_close(struct oche_sweep_store *store)
     if (store->database != NULL)
         oche_sweep_store_settle(store, &ignored);
     sqlite3_close(store->database);
-    if (store->lock >= 0)
-        close(store->lock);
+    oche_folder_unlock(store->lock);
     free(store->path);
     free(store);
 }

@@ -15,7 +15,9 @@
 #include "cli/results_json.h"
 #include "cli/run/remarks.h"
 #include "cli/run/options.h"
+#include "cli/run/place.h"
 #include "cli/run/show_defaults.h"
+#include "cli/run/source.h"
 #include "cli/run/store_run.h"
 #include "cli/run/summary.h"
 #include "cli/run/taps.h"
@@ -24,16 +26,19 @@
 #include "params/error.h"
 #include "params/figures.h"
 #include "sim/scenario/scenario.h"
+#include "store/folder_lock.h"
 
 /* One of the runs of this command. */
 struct run {
     const char *label; /* the compared value that distinguishes this run; "" for a single run */
     struct oche_scenario *scenario;
     char *folder; /* folder for its results */
+    int lock;     /* as oche_folder_lock sets it; -1: not locked */
 };
 
 struct session {
     struct oche_run_options options;
+    struct oche_run_source source;
     struct oche_variants variants;
     char *command; /* command line as typed, for the record */
     struct run *runs;
@@ -43,10 +48,11 @@ struct session {
     const volatile sig_atomic_t *interrupted; /* 1: a signal asks for the end */
     size_t finished; /* runs that were made; fewer than `count` if a signal ended the last one */
     bool stopped;    /* at least one run ended in a deadlock, or stalled */
+    bool differs;    /* the run that was repeated has another hash */
     struct oche_error error;
 };
 
-enum status { DONE = 0, REFUSED = 2, STOPPED = 3, INTERRUPTED = 130 };
+enum status { DONE = 0, DIFFERS = 1, REFUSED = 2, STOPPED = 3, INTERRUPTED = 130 };
 
 /* ---- scenarios ---- */
 
@@ -62,28 +68,37 @@ static void name_option(struct session *session, const char *assignment, const c
 }
 
 /*
+ * Returns the overrides of the command line, then `last` (NULL: none) in a malloc'd array. Sets
+ * *count to their number.
+ */
+static const char **overrides_of(const struct session *session, const char *last, size_t *count)
+{
+    const struct oche_run_options *options = &session->options;
+    const char **sets = calloc(options->set_count + 1, sizeof(*sets));
+
+    OCHE_GOT(sets != NULL);
+    for (*count = 0; *count < options->set_count; (*count)++)
+        sets[*count] = options->sets[*count].assignment;
+    if (last != NULL)
+        sets[(*count)++] = last;
+    return sets;
+}
+
+/*
  * Opens the scenario with the overrides of the command line, then `last` (NULL: none). With
  * `refused_too`, as oche_scenario_open_to_show.
  */
 static struct oche_scenario *open_scenario(struct session *session, const char *last,
                                            bool refused_too)
 {
-    const struct oche_run_options *options = &session->options;
-    const char **sets = calloc(options->set_count + 1, sizeof(*sets));
-    size_t count = 0;
-
-    OCHE_GOT(sets != NULL);
-    for (; count < options->set_count; count++)
-        sets[count] = options->sets[count].assignment;
-    if (last != NULL)
-        sets[count++] = last;
+    size_t count;
+    const char **sets = overrides_of(session, last, &count);
     struct oche_scenario *scenario =
-        refused_too ? oche_scenario_open_to_show(options->scenario, sets, count, &session->error)
-                    : oche_scenario_open(options->scenario, sets, count, &session->error);
+        oche_run_source_open(&session->source, sets, count, refused_too, &session->error);
 
     free(sets);
     if (scenario != NULL)
-        scenario->config.threads = options->threads;
+        scenario->config.threads = session->options.threads;
     return scenario;
 }
 
@@ -142,6 +157,8 @@ static bool is_of_packets(struct session *session, const struct oche_scenario *s
 
 static bool open_scenarios(struct session *session)
 {
+    for (size_t i = 0; i < session->count; i++)
+        session->runs[i].lock = -1;
     for (size_t i = 0; i < session->count; i++) {
         char *assignment = assignment_of(session, i);
         struct run *run = &session->runs[i];
@@ -189,19 +206,9 @@ static bool folder_is_taken(const struct session *session, size_t before, const 
     return false;
 }
 
-/*
- * Sets the folder of each run: DIR, or DIR/VALUE if there are several runs. Values that would have
- * the same folder get a number.
- */
-static void name_folders(struct session *session)
+/* Sets the folder of each run to DIR, or DIR/VALUE; equal names get a number. */
+static void name_given_folders(struct session *session, const char *base)
 {
-    char *name = oche_file_name_of(session->runs[0].scenario->name), *base = NULL;
-
-    if (session->options.out != NULL)
-        base = strdup(session->options.out);
-    else
-        OCHE_GOT(asprintf(&base, "out/%s", name) >= 0);
-    OCHE_GOT(base != NULL);
     for (size_t i = 0; i < session->count; i++) {
         struct run *run = &session->runs[i];
         char *value = oche_file_name_of(run->label);
@@ -217,17 +224,67 @@ static void name_folders(struct session *session)
         }
         free(value);
     }
-    free(base);
-    free(name);
 }
 
-static struct oche_results *begin_results(struct session *session, const struct run *run)
+/* True if the command repeats a run as it was. */
+static bool repeats(const struct session *session)
+{
+    return session->source.is_recorded && session->options.set_count == 0 &&
+           session->variants.count == 0;
+}
+
+/* Sets the folder of each run to out/NAME, and in it to those that its overrides name. */
+static void name_own_folders(struct session *session)
+{
+    char *name = oche_file_name_of(session->runs[0].scenario->name), *base = NULL;
+    const struct oche_recorded *recorded = &session->source.recorded;
+    size_t count;
+    const char **sets = overrides_of(session, NULL, &count);
+    const char **all = calloc(recorded->override_count + count + 1, sizeof(*all));
+
+    OCHE_GOT(all != NULL && asprintf(&base, "out/%s", name) >= 0);
+    for (size_t i = 0; i < recorded->override_count; i++)
+        all[i] = recorded->overrides[i];
+    for (size_t i = 0; i < count; i++)
+        all[recorded->override_count + i] = sets[i];
+    char *folder = oche_overrides_folder(base, all, recorded->override_count + count);
+
+    for (size_t i = 0; i < session->count; i++) {
+        char *assignment = assignment_of(session, i);
+
+        session->runs[i].folder = oche_overrides_folder(
+            folder, (const char *const *)&assignment, assignment != NULL ? 1 : 0);
+        free(assignment);
+    }
+    free(folder);
+    free(base);
+    free(name);
+    free(all);
+    free(sets);
+}
+
+static void name_folders(struct session *session)
+{
+    if (session->options.out != NULL)
+        name_given_folders(session, session->options.out);
+    else if (repeats(session))
+        session->runs[0].folder = oche_repeat_folder(session->source.path);
+    else
+        name_own_folders(session);
+}
+
+static struct oche_results *begin_results(struct session *session, struct run *run)
 {
     struct oche_results *results;
+    struct oche_error reason;
     char *path = NULL;
 
     if (!oche_results_folder(run->folder, &session->error))
         return NULL;
+    if (run->lock < 0 && !oche_folder_lock(run->folder, &run->lock, &reason)) {
+        oche_fail(&session->error, "%s: %s", run->folder, reason.text);
+        return NULL;
+    }
     OCHE_GOT(asprintf(&path, "%s/run.sqlite", run->folder) >= 0);
     OCHE_GOT(asprintf(&session->part, "%s" OCHE_RESULTS_PART, path) >= 0);
     oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, session->part);
@@ -258,19 +315,32 @@ static bool results_can_be_written(struct session *session)
     return true;
 }
 
+static void store_source(struct session *session, size_t number, struct oche_results *results)
+{
+    char *assignment = assignment_of(session, number);
+    size_t count;
+    const char **sets = overrides_of(session, assignment, &count);
+
+    oche_run_source_store(&session->source, sets, count, session->runs[number].scenario, results);
+    free(sets);
+    free(assignment);
+}
+
 static bool write_run(struct session *session, size_t number, struct oche_world *world)
 {
-    const struct run *run = &session->runs[number];
+    struct run *run = &session->runs[number];
     struct oche_results *results = begin_results(session, run);
 
     if (results == NULL)
         return false;
     oche_store_run(results, run->scenario, world, &session->outcomes[number], session->command);
+    store_source(session, number, results);
     if (session->variants.count > 0) {
         char variant[32];
 
         snprintf(variant, sizeof(variant), "%zu", number);
         oche_results_info(results, "variant", variant);
+        oche_results_info(results, "compared", session->variants.key);
     }
     if (session->options.csv && !oche_results_csv(results, run->folder, &session->error)) {
         oche_results_abandon(results);
@@ -404,6 +474,22 @@ static bool print_json(struct session *session)
     return ok;
 }
 
+/*
+ * Says whether the repeated run is the same: after the tables or, if there are none, on standard
+ * error.
+ */
+static void compare_with_recorded(struct session *session)
+{
+    const bool tables = !session->options.json && !session->options.quiet;
+    bool same;
+    char *line = oche_run_source_compare(&session->source, &session->outcomes[0], &same);
+
+    session->differs = !same;
+    if (tables || !same || !session->options.quiet)
+        fprintf(tables ? stdout : stderr, "%s\n", line);
+    free(line);
+}
+
 static bool show_defaults(struct session *session)
 {
     if (session->options.scenario == NULL) {
@@ -436,6 +522,9 @@ static bool work(struct session *session)
 {
     const struct oche_run_options *options = &session->options;
 
+    if (options->scenario != NULL &&
+        !oche_run_source_read(&session->source, options->scenario, &session->error))
+        return false;
     if (options->show_defaults)
         return show_defaults(session);
     if (options->compare != NULL &&
@@ -450,11 +539,15 @@ static bool work(struct session *session)
     name_folders(session);
     if (!run_all(session))
         return false;
+    bool ok = true;
+
     if (options->json)
-        return print_json(session);
-    if (!options->quiet)
+        ok = print_json(session);
+    else if (!options->quiet)
         print_results(session);
-    return true;
+    if (ok && repeats(session))
+        compare_with_recorded(session);
+    return ok;
 }
 
 /*
@@ -493,7 +586,10 @@ static enum status tell_ends(const struct session *session)
         complain_of_stops(session);
     if (is_interrupted(session))
         tell_interrupted(session);
-    return is_interrupted(session) ? INTERRUPTED : session->stopped ? STOPPED : DONE;
+    return is_interrupted(session) ? INTERRUPTED
+           : session->stopped      ? STOPPED
+           : session->differs      ? DIFFERS
+                                   : DONE;
 }
 
 static void clean_up(struct session *session)
@@ -501,12 +597,14 @@ static void clean_up(struct session *session)
     for (size_t i = 0; session->runs != NULL && i < session->count; i++) {
         oche_scenario_close(session->runs[i].scenario);
         oche_outcome_free(&session->outcomes[i]);
+        oche_folder_unlock(session->runs[i].lock);
         free(session->runs[i].folder);
     }
     free(session->runs);
     free(session->outcomes);
     free(session->command);
     oche_variants_free(&session->variants);
+    oche_run_source_free(&session->source);
     oche_run_options_free(&session->options);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/sweep/file_digest.h"
 #include "params/text_stream.h"
 #include "sim/scenario/scenario.h"
 
@@ -14,32 +15,6 @@ struct files {
     char **texts; /* file name and digest: "flows.csv 5dbf0a1e6b2c3d4f" */
     size_t count;
 };
-
-/* Computes FNV-1a over the file's content. Returns false if the file cannot be read. */
-static bool digest(const char *path, uint64_t *hash)
-{
-    FILE *in = fopen(path, "rb");
-    unsigned char bytes[4096];
-    size_t count;
-
-    if (in == NULL)
-        return false;
-    *hash = UINT64_C(0xcbf29ce484222325);
-    while ((count = fread(bytes, 1, sizeof(bytes), in)) > 0)
-        for (size_t i = 0; i < count; i++)
-            *hash = (*hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    bool ok = !ferror(in);
-
-    fclose(in);
-    return ok;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
 
 /* Takes ownership of `text`. */
 static void add(struct files *files, char *text)
@@ -54,10 +29,7 @@ static void add(struct files *files, char *text)
     files->texts[files->count++] = text;
 }
 
-/*
- * If the parameter names a file, adds the file. Such parameters are recognised by their names, as
- * in sim/scenario/bind.c.
- */
+/* If the parameter names a file, adds the file. */
 static void take_parameter(void *context, const char *key, const char *value, const char *unit,
                            bool given)
 {
@@ -67,8 +39,7 @@ static void take_parameter(void *context, const char *key, const char *value, co
 
     (void)unit;
     (void)given;
-    if ((!ends_with(key, ".file") && !ends_with(key, "_file")) || value[0] == '\0' ||
-        !digest(value, &hash))
+    if (!oche_names_file(key) || value[0] == '\0' || !oche_file_digest(value, &hash))
         return;
     OCHE_GOT(asprintf(&text, "%s %016" PRIx64, slash != NULL ? slash + 1 : value, hash) >= 0);
     add(context, text);

@@ -504,6 +504,14 @@ struct oche_scenario *oche_scenario_open_to_show(const char *path, const char *c
     return scenario_of(oche_document_open(path, error), sets, set_count, true, error);
 }
 
+struct oche_scenario *oche_scenario_open_text(const char *name, const char *text,
+                                              const char *const *sets, size_t set_count,
+                                              bool refused_too, struct oche_error *error)
+{
+    return scenario_of(oche_document_parse(name, text, strlen(text), error), sets, set_count,
+                       refused_too, error);
+}
+
 struct oche_scenario *oche_scenario_parse(const char *name, const char *text, size_t bytes,
                                           struct oche_error *error)
 {

@@ -62,6 +62,13 @@ struct oche_scenario *oche_scenario_open(const char *path, const char *const *se
  */
 struct oche_scenario *oche_scenario_open_to_show(const char *path, const char *const *sets,
                                                  size_t set_count, struct oche_error *error);
+/*
+ * As oche_scenario_open or, with `refused_too`, oche_scenario_open_to_show, but reads `text` from
+ * memory. Messages use `name` as the file's name.
+ */
+struct oche_scenario *oche_scenario_open_text(const char *name, const char *text,
+                                              const char *const *sets, size_t set_count,
+                                              bool refused_too, struct oche_error *error);
 /* As oche_scenario_open, but reads `text` from memory. Messages use `name` as the file's name. */
 struct oche_scenario *oche_scenario_parse(const char *name, const char *text, size_t bytes,
                                           struct oche_error *error);
