@@ -63,7 +63,7 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "DIR|FILE.sqlite",
     .doc = "Makes one HTML page, which needs no network, of the results in DIR and in the folders "
-           "in it, two levels deep: runs (of one scenario side by side), sweeps, reproduced "
+           "in it, three levels deep: runs (of one scenario side by side), sweeps, reproduced "
            "figures; or "
            "of one file alone."
            "\vExit status: 0 the page is written; 2 bad arguments, no results, or results that "

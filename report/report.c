@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "params/error.h"
+#include "params/text_stream.h"
 #include "report/json.h"
 #include "report/parts.h"
 #include "report/sample.h"
@@ -19,8 +20,8 @@
 
 #define ENDING ".sqlite"
 #define GIVE   "give a folder or a file that " OCHE_REPORT_SOURCES " has written"
-/* levels of folders that are searched: out/NAME/VALUE/run.sqlite is found from out */
-#define DEEP 2
+/* levels of folders that are searched: out/NAME/OVERRIDES/VALUE/run.sqlite is found from out */
+#define DEEP 3
 
 struct files {
     char **paths;
@@ -132,26 +133,54 @@ static struct json_object *document_of(const char *kind)
     return document;
 }
 
-/* Adds a run to the document of its scenario. The first run of a scenario makes the document. */
+/*
+ * Returns the overrides that the runs of one comparison share, in one line (malloc'd): all but the
+ * last, which is the compared value. "" for a run that was not compared.
+ */
+static char *shared_overrides(struct json_object *run)
+{
+    struct json_object *overrides = json_object_object_get(run, "overrides");
+    size_t count = json_object_array_length(overrides), bytes;
+    bool compared = text_of(json_object_object_get(run, "info"), "compared")[0] != '\0';
+    char *text = NULL;
+    FILE *out = oche_text_stream_open(&text, &bytes);
+
+    for (size_t i = 0; compared && i + 1 < count; i++)
+        fprintf(out, "%s%s", i > 0 ? ", " : "",
+                json_object_get_string(json_object_array_get_idx(overrides, i)));
+    oche_text_stream_close(out);
+    return text;
+}
+
+/*
+ * Adds a run to the document of its scenario; the runs of a comparison have a document of their
+ * own. The first run makes the document.
+ */
 static void add_run(struct json_object *documents, struct json_object *run)
 {
-    const char *scenario = text_of(json_object_object_get(run, "info"), "scenario");
+    struct json_object *info = json_object_object_get(run, "info"), *document = NULL;
+    const char *scenario = text_of(info, "scenario"), *compared = text_of(info, "compared");
+    char *overrides = shared_overrides(run);
 
-    for (size_t i = 0; i < json_object_array_length(documents); i++) {
-        struct json_object *document = json_object_array_get_idx(documents, i);
+    for (size_t i = 0; document == NULL && i < json_object_array_length(documents); i++) {
+        struct json_object *one = json_object_array_get_idx(documents, i);
 
-        if (strcmp(text_of(document, "kind"), "runs") == 0 &&
-            strcmp(text_of(document, "scenario"), scenario) == 0) {
-            oche_json_push(json_object_object_get(document, "runs"), run);
-            return;
-        }
+        if (strcmp(text_of(one, "kind"), "runs") == 0 &&
+            strcmp(text_of(one, "scenario"), scenario) == 0 &&
+            strcmp(text_of(one, "compared"), compared) == 0 &&
+            strcmp(text_of(one, "overrides"), overrides) == 0)
+            document = one;
     }
-    struct json_object *document = document_of("runs"), *runs = oche_json_array(0);
-
-    oche_json_add_text(document, "scenario", scenario);
-    oche_json_push(runs, run);
-    oche_json_add(document, "runs", runs);
-    oche_json_push(documents, document);
+    if (document == NULL) {
+        document = document_of("runs");
+        oche_json_add_text(document, "scenario", scenario);
+        oche_json_add_text(document, "compared", compared);
+        oche_json_add_text(document, "overrides", overrides);
+        oche_json_add(document, "runs", oche_json_array(0));
+        oche_json_push(documents, document);
+    }
+    oche_json_push(json_object_object_get(document, "runs"), run);
+    free(overrides);
 }
 
 /* Adds the file at `path`; `name` is the part of it that the report shows. */

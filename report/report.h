@@ -4,8 +4,9 @@
  * percentiles and time series are computed here, so that the page stays small however many flows a
  * run has.
  *
- * The folder and two levels of folders below it are searched for files that end in .sqlite and were
- * written by oche: runs (those of one scenario are shown side by side), sweeps, reproduced figures.
+ * The folder and three levels of folders below it are searched for files that end in .sqlite and
+ * were written by oche: runs (those of one scenario, and those of one
+ * comparison, are shown side by side), sweeps, reproduced figures.
  * Instead of a folder, a single results file of any name may be given.
  */
 #ifndef OCHE_REPORT_REPORT_H

@@ -29,6 +29,20 @@ static struct json_object *metrics_json(struct oche_report_source *source)
     return metrics;
 }
 
+/* Returns the run's overrides in order; a file of an earlier version has none. */
+static struct json_object *overrides_json(struct oche_report_source *source)
+{
+    struct json_object *list = oche_json_array(0);
+    sqlite3_stmt *row;
+
+    if (!oche_report_has_column(source, "overrides", "assignment"))
+        return list;
+    row = oche_report_query(source, "SELECT assignment FROM overrides ORDER BY position");
+    while (oche_report_row(source, row))
+        oche_json_push(list, oche_json_text(oche_report_text(row, 0)));
+    return list;
+}
+
 struct json_object *oche_report_run(struct oche_report_source *source)
 {
     struct json_object *run = oche_json_object();
@@ -36,6 +50,7 @@ struct json_object *oche_report_run(struct oche_report_source *source)
     if (!oche_report_is_of_schema(source, OCHE_RESULTS_SCHEMA, OCHE_RESULTS_SCHEMA, "oche run"))
         return run;
     oche_json_add(run, "info", oche_report_info_json(source));
+    oche_json_add(run, "overrides", overrides_json(source));
     oche_json_add(run, "parameters", oche_report_parameters_json(source));
     oche_json_add(run, "metrics", metrics_json(source));
     oche_json_add(run, "flows", oche_report_flows(source));

@@ -58,8 +58,8 @@ static void take_info(struct oche_recorded *recorded, sqlite3_stmt *row)
 
 static void take_override(struct oche_recorded *recorded, sqlite3_stmt *row)
 {
-    recorded->overrides = realloc(recorded->overrides, (recorded->override_count + 1) *
-                                                           sizeof(*recorded->overrides));
+    recorded->overrides =
+        realloc(recorded->overrides, (recorded->override_count + 1) * sizeof(*recorded->overrides));
     OCHE_GOT(recorded->overrides != NULL);
     recorded->overrides[recorded->override_count++] = text_of(row, 0);
 }

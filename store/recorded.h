@@ -10,7 +10,8 @@
 
 /* A file that a parameter of the scenario named. */
 struct oche_recorded_file {
-    char *key, *path, *digest; /* `path`: the file's whole path; `digest`: in 16 hexadecimal digits */
+    char *key, *path; /* `path`: the file's whole path */
+    char *digest;     /* 16 hexadecimal digits */
 };
 
 struct oche_recorded {

@@ -87,9 +87,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_END:
         if (options->quick && reading->full)
             oche_refuse(state, "--quick and --full do not go together; give one");
-        if (options->json && (options->quiet || options->mode != OCHE_REPRODUCE_RUN))
+        if (options->json && options->mode != OCHE_REPRODUCE_RUN)
             oche_refuse(state, "--json prints what figures come to; leave out what prints "
-                               "something else, or nothing");
+                               "something else");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

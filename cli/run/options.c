@@ -108,8 +108,6 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (options->scenario == NULL && !options->show_defaults)
             oche_refuse(state, "which scenario? give a YAML file, such as those in "
                                "scenarios/");
-        if (options->json && options->quiet)
-            oche_refuse(state, "--json is printed, and --quiet prints nothing; leave out one");
         if (options->pcap != NULL && options->compare != NULL)
             oche_refuse(state, "--pcap captures one run; leave out --compare");
         if (options->pcap != NULL && options->threads != 1)
@@ -128,7 +126,8 @@ static const struct argp_option known[] = {
      "run once for each value, with the same seed, and show all runs in one table", 0},
     {"out", 'o', "DIR", 0,
      "put results there: run.sqlite, or VALUE/run.sqlite for each run of a comparison; default "
-     "out/NAME, where NAME is the scenario's",
+     "out/NAME, where NAME is the scenario's, and in it a folder for what --set, --seed and "
+     "--compare change, such as switch.kmin=10KB",
      0},
     {"csv", KEY_CSV, NULL, 0, "also write metrics.csv, flows.csv, series.csv and counters.csv", 0},
     {"json", KEY_JSON, NULL, 0,
@@ -138,7 +137,8 @@ static const struct argp_option known[] = {
     {"pcap", KEY_PCAP, "FILE[:HOST,...]", 0,
      "capture what passes the links of these hosts; needs one thread", 0},
     {"threads", 't', "N", 0, "simulate with N threads; the results are the same", 0},
-    {"quiet", 'q', NULL, 0, "no progress line and no tables: only results files and errors", 0},
+    {"quiet", 'q', NULL, 0,
+     "no progress line and no tables: only results files, errors and what --json prints", 0},
     {"show-defaults", KEY_SHOW_DEFAULTS, NULL, 0,
      "show every parameter with unit, default, range and source; with a scenario, the values that "
      "it results in",
@@ -149,15 +149,19 @@ static const struct argp_option known[] = {
 static const struct argp argp = {
     .options = known,
     .parser = parse,
-    .args_doc = "SCENARIO",
-    .doc = "Simulates a scenario (a YAML file; docs/scenario.md) and shows what happened: flows, "
-           "links, PAUSEs, queues. All of it goes into one SQLite file."
-           "\vA scenario's mistakes are told in one line, with file, line, key and what would be "
-           "right. Exit status: 0 the run is over and its results are written; 2 bad arguments, a "
-           "bad scenario, no memory, or results that cannot be written; 3 a run ended in a "
-           "deadlock of PFC, or without duration and with flows that cannot arrive: its results "
-           "are written, and who waits for what is told; 130 interrupted by a first SIGINT: the "
-           "results are of what was run until then.",
+    .args_doc = "SCENARIO|run.sqlite",
+    .doc =
+        "Simulates a scenario (a YAML file; docs/scenario.md) and shows what happened: flows, "
+        "links, PAUSEs, queues. All of it goes into one SQLite file. Given such a file, repeats "
+        "its run, says whether the hash is the same, and puts results into repeat/ beside it; "
+        "--set and --compare change that run."
+        "\vA scenario's mistakes are told in one line, with file, line, key and what would be "
+        "right. Exit status: 0 the run is over and its results are written; 1 likewise, and it is "
+        "not the same as the run that it repeats; 2 bad arguments, a "
+        "bad scenario, no memory, or results that cannot be written; 3 a run ended in a "
+        "deadlock of PFC, or without duration and with flows that cannot arrive: its results "
+        "are written, and who waits for what is told; 130 interrupted by a first SIGINT: the "
+        "results are of what was run until then.",
 };
 
 bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv)

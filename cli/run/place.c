@@ -88,8 +88,8 @@ char *oche_overrides_folder(const char *base, const char *const *sets, size_t co
 {
     char *name = count > 0 ? oche_overrides_name(sets, count) : NULL, *folder = NULL;
 
-    OCHE_GOT(asprintf(&folder, "%s%s%s", base, name != NULL ? "/" : "",
-                      name != NULL ? name : "") >= 0);
+    OCHE_GOT(asprintf(&folder, "%s%s%s", base, name != NULL ? "/" : "", name != NULL ? name : "") >=
+             0);
     free(name);
     return folder;
 }

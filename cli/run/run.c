@@ -252,8 +252,8 @@ static void name_own_folders(struct session *session)
     for (size_t i = 0; i < session->count; i++) {
         char *assignment = assignment_of(session, i);
 
-        session->runs[i].folder = oche_overrides_folder(
-            folder, (const char *const *)&assignment, assignment != NULL ? 1 : 0);
+        session->runs[i].folder = oche_overrides_folder(folder, (const char *const *)&assignment,
+                                                        assignment != NULL ? 1 : 0);
         free(assignment);
     }
     free(folder);

@@ -108,8 +108,8 @@ struct oche_scenario *oche_run_source_open(const struct oche_run_source *source,
     if (!source->is_recorded)
         return refused_too ? oche_scenario_open_to_show(source->path, sets, count, error)
                            : oche_scenario_open(source->path, sets, count, error);
-    const char **all = calloc(recorded->override_count + recorded->file_count + count + 1,
-                              sizeof(*all));
+    const char **all =
+        calloc(recorded->override_count + recorded->file_count + count + 1, sizeof(*all));
     size_t made = 0;
 
     OCHE_GOT(all != NULL);
@@ -170,8 +170,9 @@ char *oche_run_source_compare(const struct oche_run_source *source,
         OCHE_GOT(asprintf(&line, "differs from %s: %s run was interrupted", source->path,
                           outcome->end == OCHE_END_INTERRUPTED ? "this" : "that") >= 0);
     else if (strcmp(recorded->program, PROGRAM) != 0)
-        OCHE_GOT(asprintf(&line, "differs from %s: version: this is " PROGRAM ", that was %s; "
-                                 "hash %s, was %s",
+        OCHE_GOT(asprintf(&line,
+                          "differs from %s: version: this is " PROGRAM ", that was %s; "
+                          "hash %s, was %s",
                           source->path, recorded->program, hash, recorded->trace_hash) >= 0);
     else
         OCHE_GOT(asprintf(&line, "differs from %s: hash %s, was %s, by the same version",

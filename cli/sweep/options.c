@@ -139,9 +139,8 @@ static void check_together(const struct oche_sweep_options *options, struct argp
         oche_refuse(state,
                     "--csv, --json and --metric are for when all points are there; give them to "
                     "--merge");
-    if (options->json && (options->quiet || options->metric_count > 0))
-        oche_refuse(state, "--json prints all results, and no table; leave out --%s",
-                    options->quiet ? "quiet" : "metric");
+    if (options->json && options->metric_count > 0)
+        oche_refuse(state, "--json prints all results, and no table; leave out --metric");
     if (options->quiet && options->mode == OCHE_SWEEP_SLURM)
         oche_refuse(state, "--slurm --quiet: the script is all that --slurm says");
     if (options->jobs > 0 && options->mode == OCHE_SWEEP_MERGE)
@@ -243,7 +242,8 @@ static const struct argp_option known[] = {
      "leave out the combinations that are impossible, and tell which; without it, one of them "
      "refuses the whole grid",
      0},
-    {"quiet", 'q', NULL, 0, "no progress and no table: only results files and errors", 0},
+    {"quiet", 'q', NULL, 0,
+     "no progress and no table: only results files, errors and what --json prints", 0},
     {"slurm", KEY_SLURM, NULL, 0,
      "print a script that runs the grid as a Slurm job array and then merges", 0},
     {"tasks", KEY_TASKS, "N", 0,

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 const at = (path) => import(join(process.env.SOURCE, 'report/page/src', path));
 const { axis, scaleOf } = await at('charts/axis.js');
 const { distribution } = await at('charts/distribution.js');
+const { nameRuns, runsTitle } = await at('charts/run-names.js');
 const { runsCongestion } = await at('charts/congestion.js');
 const { bars: heatBars } = await at('charts/heat.js');
 const { throughput } = await at('charts/series.js');
@@ -342,6 +343,36 @@ function tellsSeveralRuns() {
   assert.match(answers(...many)[1], /These are the first 4 of 6 runs\.$/);
 }
 
+// Runs of a scenario are told apart by what differs between them.
+function namesRuns() {
+  const run = (file, overrides, kmin, seed, info = {}) => ({ file, overrides,
+    info: { scenario: 's', program: 'oche 1', ...info },
+    parameters: [['name', file, '', false], ['seed', seed, '', overrides.length > 1],
+      ['switch.kmin', kmin, '', overrides.length > 0], ['switch.kmax', kmin, '', false]] });
+  const labels = (...runs) => {
+    nameRuns(runs);
+    return runs.map(({ label }) => label);
+  };
+  const plain = run('run.sqlite', [], 'auto', '1');
+  const again = run('repeat/run.sqlite', [], 'auto', '1');
+  const low = run('switch.kmin=5KB/run.sqlite', ['switch.kmin=5KB'], '5KB', '1');
+  const both = run('switch.kmin=5KB,seed=7/run.sqlite', ['switch.kmin=5KB', 'seed=7'], '5KB', '7');
+  assert.deepEqual(labels(both, low, plain),
+    ['as it is', 'switch.kmin=5KB', 'seed=7, switch.kmin=5KB']);
+  assert.deepEqual(labels(low, both), ['seed=1', 'seed=7']);
+  assert.deepEqual(labels(again, plain, low),
+    ['as it is (here)', 'as it is (repeat)', 'switch.kmin=5KB']);
+  assert.deepEqual(labels({ ...again, info: { ...again.info, program: 'oche 2' } }, plain),
+    ['as it is', 'version=oche 2']);
+  const compared = (label, variant) => ({ ...run(label, ['a=b'], label, '1'),
+    info: { label, variant, command: 'c' } });
+  assert.deepEqual(labels(compared('b', '1'), compared('a', '0')), ['a', 'b']);
+  assert.equal(runsTitle({ scenario: 's', compared: 'x.name', overrides: 'seed=7' }),
+    's: x (seed=7)');
+  assert.equal(runsTitle({ scenario: 's', compared: '', overrides: '' }), 's');
+}
+
+namesRuns();
 namesEnoughValues();
 namesPlaces();
 namesBetweenGivenEnds();

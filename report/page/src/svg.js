@@ -3,7 +3,8 @@
 //   node report-svg.mjs FOLDER < DATA
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chartsOf, firstState, nameRuns, uniqueIds } from './charts/index.js';
+import { chartsOf, firstState, uniqueIds } from './charts/index.js';
+import { nameRuns } from './charts/run-names.js';
 import echarts from './charts/echarts.js';
 import { LIGHT } from './theme.js';
 

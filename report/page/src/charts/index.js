@@ -11,19 +11,6 @@ import { sweepChart, sweepDistribution } from './sweep.js';
 import { topology } from './topology.js';
 import { deflectedWays } from './way.js';
 
-// Labels that tell runs apart: what was compared, else the folder, else the scenario.
-export function nameRuns(runs) {
-  // Those of one comparison in the order of the command.
-  if (runs.every(({ info }) => info.variant && info.command === runs[0].info.command))
-    runs.sort((a, b) => Number(a.info.variant) - Number(b.info.variant));
-  const folder = (run) => (run.file.includes('/') ? run.file.replace(/\/[^/]*$/, '') : '');
-  const names = runs.map((run) => run.info.label || folder(run) || run.info.scenario || 'run');
-  runs.forEach((run, i) => {
-    run.label = names.filter((name) => name === names[i]).length > 1
-      ? `${names[i]} (${folder(run) || 'here'})` : names[i];
-  });
-}
-
 // Charts that have something to show, their ids made the document's own.
 const some = (id, list) => list.filter(Boolean).map((chart) =>
   ({ ...chart, id: chart.id === id ? id : `${id}-${chart.id}` }));

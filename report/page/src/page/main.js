@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: header, theme, and a tab for each document (runs of a scenario, a sweep, a figure).
-import { nameRuns, uniqueIds } from '../charts/index.js';
+import { uniqueIds } from '../charts/index.js';
+import { nameRuns, runsTitle } from '../charts/run-names.js';
 import { drawAll, useTheme } from './chart-view.js';
 import { h } from './dom.js';
 import { figurePage, overviewPage } from './figure.js';
@@ -47,7 +48,7 @@ const sweepTitle = sweepTitles(data.documents.filter(({ kind }) => kind === 'swe
 
 function titleOf(one) {
   if (one.kind === 'runs')
-    return one.scenario || 'Run';
+    return runsTitle(one);
   if (one.kind === 'sweep')
     return sweepTitle.get(one) === scenarioName(one) ? `Sweep of ${scenarioName(one)}`
       : sweepTitle.get(one);

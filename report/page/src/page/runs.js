@@ -3,6 +3,7 @@
 import { WHERE_TITLE } from '../charts/congestion.js';
 import { rangesOf } from '../charts/flow-sizes.js';
 import { runCharts } from '../charts/index.js';
+import { runsTitle } from '../charts/run-names.js';
 import { story } from '../story/story.js';
 import { LIGHT } from '../theme.js';
 import * as format from '../format.js';
@@ -130,7 +131,7 @@ export function runsPage(document, id, grid) {
   return h('div', {},
     h('div', { class: 'title' },
       h('p', { class: 'kind' }, several ? `${runs.length} runs of a scenario` : 'A run'),
-      h('h1', {}, document.scenario || 'Run'),
+      h('h1', {}, runsTitle(document)),
       info.description && h('p', { class: 'lead' }, info.description),
       topologies.map((topology) => h('p', { class: 'about' }, topology)),
       h('p', { class: 'about' }, `congestion control ${[...new Set(runs.map((run) =>
