@@ -43,6 +43,7 @@ struct statistic {
 
 struct sweep {
     struct oche_report_source *source;
+    bool zipped; /* a combination has the same number on all axes */
     struct axis axes[MOST_AXES];
     size_t axis_count, places; /* places: number of combinations that the axes allow */
     struct point *points;      /* in ascending order of id */
@@ -83,13 +84,15 @@ static struct json_object *read_axes(struct sweep *sweep)
         oche_json_add_text(axis, "key", oche_report_text(row, 1));
         oche_json_add(axis, "values", values);
         oche_json_push(list, axis);
-        if (sweep->axis_count == MOST_AXES || count == 0 ||
-            sweep->places > MOST_COMBINATIONS / count) {
+        size_t before = sweep->zipped ? 1 : sweep->places;
+
+        if (sweep->axis_count == MOST_AXES || count == 0 || before > MOST_COMBINATIONS / count ||
+            (sweep->zipped && sweep->axis_count > 0 && sweep->places != count)) {
             oche_report_source_fail(sweep->source, "damaged: its grid is too large or empty");
             continue;
         }
         sweep->axes[sweep->axis_count++] = (struct axis){.id = id, .values = count};
-        sweep->places *= count;
+        sweep->places = before * count;
     }
     return list;
 }
@@ -140,7 +143,7 @@ static void place_points(struct sweep *sweep)
             continue;
         for (size_t i = sweep->axis_count; i-- > 0;) {
             if (sweep->axes[i].id == axis && number < sweep->axes[i].values)
-                point->place += number * unit;
+                point->place = sweep->zipped ? number : point->place + number * unit;
             unit *= sweep->axes[i].values;
         }
     }
@@ -181,7 +184,7 @@ static struct json_object *combinations_json(const struct sweep *sweep)
     for (size_t i = 0; i < sweep->axis_count; i++) {
         struct json_object *numbers = oche_json_array(0);
 
-        unit /= sweep->axes[i].values;
+        unit = sweep->zipped ? 1 : unit / sweep->axes[i].values;
         for (size_t k = 0; k < sweep->combinations; k++) {
             size_t number = sweep->places_used[k] / unit % sweep->axes[i].values;
 
@@ -421,6 +424,14 @@ static struct json_object *distributions_json(struct sweep *sweep)
     return list;
 }
 
+static bool has_info(struct oche_report_source *source, const char *key)
+{
+    char *value = oche_report_info(source, key);
+
+    free(value);
+    return value != NULL;
+}
+
 struct json_object *oche_report_sweep(struct oche_report_source *source)
 {
     struct sweep sweep = {.source = source};
@@ -431,6 +442,8 @@ struct json_object *oche_report_sweep(struct oche_report_source *source)
         return json;
     oche_json_add(json, "info", oche_report_info_json(source));
     oche_json_add(json, "parameters", oche_report_parameters_json(source));
+    sweep.zipped = has_info(source, "zipped");
+    oche_json_add(json, "zipped", oche_json_truth(sweep.zipped));
     oche_json_add(json, "axes", read_axes(&sweep));
     read_points(&sweep);
     place_points(&sweep);

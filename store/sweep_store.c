@@ -344,6 +344,8 @@ static void make(struct oche_sweep_store *store, const struct oche_sweep_descrip
     oche_sweep_store_info(store, "files", description->files);
     store_number(store, "seed", description->seed);
     store_number(store, "repeats", description->repeats);
+    if (description->zipped)
+        oche_sweep_store_info(store, "zipped", "yes");
     store_number(store, "cores", description->cores);
     now_as_text(text, sizeof(text));
     oche_sweep_store_info(store, "began", text);

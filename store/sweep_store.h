@@ -42,6 +42,7 @@ struct oche_sweep_description {
     const char *files;
     uint64_t seed;
     uint32_t repeats;
+    bool zipped;    /* the axes go together: a combination is the same number on all of them */
     unsigned cores; /* number of CPU cores of the computer */
     const struct oche_sweep_axis *axes;
     size_t axis_count;

@@ -24,6 +24,7 @@ enum key {
     KEY_POINT,
     KEY_MERGE,
     KEY_SKIP_INVALID,
+    KEY_ZIP,
 };
 
 struct reading {
@@ -147,6 +148,27 @@ static void check_together(const struct oche_sweep_options *options, struct argp
         oche_refuse(state, "--merge runs nothing; leave out --jobs");
 }
 
+/* Reads an option without a value that is not a mode. Returns false if it is another. */
+static bool parse_flag(struct oche_sweep_options *options, int key)
+{
+    const struct {
+        int key;
+        bool *flag;
+    } flags[] = {{'q', &options->quiet},
+                 {KEY_CSV, &options->csv},
+                 {KEY_JSON, &options->json},
+                 {KEY_RESTART, &options->restart},
+                 {KEY_SKIP_INVALID, &options->grid.skip_invalid},
+                 {KEY_ZIP, &options->grid.zipped}};
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(flags); i++)
+        if (flags[i].key == key) {
+            *flags[i].flag = true;
+            return true;
+        }
+    return false;
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct reading *reading = state->input;
@@ -178,23 +200,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'm':
         add_metric(options, argument, state);
         return 0;
-    case 'q':
-        options->quiet = true;
-        return 0;
-    case KEY_CSV:
-        options->csv = true;
-        return 0;
-    case KEY_JSON:
-        options->json = true;
-        return 0;
     case KEY_METRICS:
         set_mode(options, OCHE_SWEEP_METRICS, state);
-        return 0;
-    case KEY_RESTART:
-        options->restart = true;
-        return 0;
-    case KEY_SKIP_INVALID:
-        options->grid.skip_invalid = true;
         return 0;
     case KEY_SLURM:
         set_mode(options, OCHE_SWEEP_SLURM, state);
@@ -216,13 +223,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         check_together(options, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_flag(options, key) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
 static const struct argp_option known[] = {
     {"vary", 'v', "KEY=A,B,...", 0,
      "run with each of these values; several of them make a grid of all combinations", 0},
+    {"zip", KEY_ZIP, NULL, 0,
+     "take the values of all --vary together: the first of each, then the second of each, ...", 0},
     {"repeat", 'r', "N", 0, "run every combination with N seeds, from the scenario's on", 0},
     {"set", 's', "KEY=VALUE", 0, "override a value of the scenario in every point", 0},
     {"jobs", 'j', "N", 0,
@@ -281,6 +290,7 @@ bool oche_sweep_options_read(struct oche_sweep_options *options, int argc, char 
         ok = false;
     for (size_t i = 0; ok && i < reading.varied_count; i++)
         ok = oche_grid_add_axis(&options->grid, reading.varied[i], error);
+    ok = ok && oche_grid_check_zip(&options->grid, error);
     if (!ok)
         oche_sweep_options_free(options);
     return ok;

@@ -209,7 +209,7 @@ static void tell_skipped(const struct oche_grid *grid)
             grid->invalid_count, oche_grid_combinations(grid));
     for (size_t i = 0; i < oche_grid_combinations(grid); i++) {
         const char *why = oche_grid_invalid(grid, i * grid->repeats);
-        char *label = why != NULL ? oche_grid_label(grid, i * grid->repeats) : NULL;
+        char *label = why != NULL ? oche_grid_values(grid, i * grid->repeats) : NULL;
 
         if (why != NULL)
             fprintf(stderr, "  %s: %s\n", label, why);
@@ -221,6 +221,8 @@ static enum status run_here(struct sweep *sweep)
 {
     tell_skipped(sweep->grid);
     if (!open_store(sweep))
+        return REFUSED;
+    if (!oche_record_left_out(sweep->store, sweep->grid, &sweep->error))
         return REFUSED;
     size_t before = find_points(sweep);
 

@@ -24,8 +24,11 @@ static void free_axis(struct oche_axis *axis)
     free(axis->key);
 }
 
-/* Adds the values in `text` to the axis. Returns NULL on success, else what is wrong. */
-static const char *add_values(struct oche_axis *axis, const char *text)
+/*
+ * Adds the values in `text` to the axis. Returns NULL on success, else what is wrong. `again`: a
+ * value may come again.
+ */
+static const char *add_values(struct oche_axis *axis, const char *text, bool again)
 {
     for (;;) {
         size_t length = oche_value_length(text);
@@ -37,7 +40,7 @@ static const char *add_values(struct oche_axis *axis, const char *text)
         axis->values[axis->count++] = value;
         if (length == 0)
             return "has an empty value; " EXAMPLE;
-        for (size_t i = 0; i + 1 < axis->count; i++)
+        for (size_t i = 0; !again && i + 1 < axis->count; i++)
             if (strcmp(axis->values[i], value) == 0)
                 return "has the same value twice; leave one out";
         if (text[length] == '\0')
@@ -72,7 +75,7 @@ bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, struct och
         OCHE_GOT(axis.key != NULL);
         wrong = wrong_with_key(grid, axis.key);
         if (wrong == NULL)
-            wrong = add_values(&axis, equals + 1);
+            wrong = add_values(&axis, equals + 1, grid->zipped);
     }
     if (wrong != NULL) {
         oche_fail(error, "--vary %s: %s", argument, wrong);
@@ -82,6 +85,21 @@ bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, struct och
     grid->axes = realloc(grid->axes, (grid->axis_count + 1) * sizeof(*grid->axes));
     OCHE_GOT(grid->axes != NULL);
     grid->axes[grid->axis_count++] = axis;
+    return true;
+}
+
+bool oche_grid_check_zip(const struct oche_grid *grid, struct oche_error *error)
+{
+    if (!grid->zipped)
+        return true;
+    if (grid->axis_count < 2)
+        return oche_fail(error, "--zip: takes the values of several axes together; give at least "
+                                "two --vary");
+    for (size_t i = 1; i < grid->axis_count; i++)
+        if (grid->axes[i].count != grid->axes[0].count)
+            return oche_fail(error, "--zip: %s has %zu values and %s %zu; give as many of each",
+                             grid->axes[0].key, grid->axes[0].count, grid->axes[i].key,
+                             grid->axes[i].count);
     return true;
 }
 
@@ -108,6 +126,8 @@ size_t oche_grid_combinations(const struct oche_grid *grid)
 {
     size_t count = 1;
 
+    if (grid->zipped)
+        return grid->axis_count > 0 ? grid->axes[0].count : 1;
     for (size_t i = 0; i < grid->axis_count; i++) {
         if (__builtin_mul_overflow(count, grid->axes[i].count, &count))
             return SIZE_MAX;
@@ -127,6 +147,12 @@ struct oche_grid_place oche_grid_place(const struct oche_grid *grid, size_t poin
     struct oche_grid_place place = {.repeat = (uint32_t)(point % grid->repeats)};
 
     point /= grid->repeats;
+    if (grid->zipped) {
+        OCHE_MUST(point < oche_grid_combinations(grid));
+        for (size_t i = 0; i < grid->axis_count; i++)
+            place.value[i] = point;
+        return place;
+    }
     for (size_t i = grid->axis_count; i-- > 0;) {
         place.value[i] = point % grid->axes[i].count;
         point /= grid->axes[i].count;
@@ -141,7 +167,10 @@ size_t oche_grid_number(const struct oche_grid *grid, const struct oche_grid_pla
 
     for (size_t i = 0; i < grid->axis_count; i++) {
         OCHE_MUST(place->value[i] < grid->axes[i].count);
-        number = number * grid->axes[i].count + place->value[i];
+        if (grid->zipped)
+            number = place->value[i];
+        else
+            number = number * grid->axes[i].count + place->value[i];
     }
     OCHE_MUST(place->repeat < grid->repeats);
     return number * grid->repeats + place->repeat;

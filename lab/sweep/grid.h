@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A grid: a scenario, fixed overrides, axes (each a key and its values) and repeats. Every
- * combination of values is a point for each repeat. Points are numbered from 0; the repeat varies
+ * combination of values is a point for each repeat; if the axes are zipped, the first values of all
+ * axes are a combination, the second ones, and so on. Points are numbered from 0; the repeat varies
  * fastest, then the last axis. Repeat r runs with the scenario's seed + r in every combination, so
  * that combinations are compared with the same random numbers.
  */
@@ -27,6 +28,7 @@ struct oche_grid {
     struct oche_axis *axes;
     size_t axis_count;
     uint32_t repeats;  /* 1 or more */
+    bool zipped;       /* axes go together; set before axes are added */
     bool skip_invalid; /* combinations that cannot be run are left out, not refused */
     /* Set by oche_grid_check: why each combination cannot be run, NULL if it can; NULL: all can. */
     char **invalid;
@@ -46,6 +48,8 @@ struct oche_grid_place {
  * part of a value. Returns false, with an error, if the argument is wrong.
  */
 bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, struct oche_error *error);
+/* Returns false, with an error, if zipped axes are fewer than two or do not have as many values. */
+bool oche_grid_check_zip(const struct oche_grid *grid, struct oche_error *error);
 void oche_grid_free(struct oche_grid *grid);
 
 /*

@@ -78,7 +78,8 @@ char *oche_grid_files(const struct oche_grid *grid)
         for (size_t v = 1; v < grid->axes[a].count; v++) {
             struct oche_grid_place place = {.repeat = 0};
 
-            place.value[a] = v;
+            for (size_t i = 0; i < grid->axis_count; i++)
+                place.value[i] = i == a || grid->zipped ? v : 0;
             look_at(&files, grid, &place);
         }
     if (files.count > 0)

@@ -53,6 +53,8 @@ char *oche_grid_text(const struct oche_grid *grid)
         fputc(' ', out);
         free(argument);
     }
+    if (grid->zipped)
+        fputs("--zip ", out);
     fprintf(out, "--repeat %" PRIu32, grid->repeats);
     oche_text_stream_close(out);
     return text;
@@ -76,7 +78,7 @@ char *oche_grid_command(const struct oche_grid *grid, size_t point)
     return text;
 }
 
-char *oche_grid_label(const struct oche_grid *grid, size_t point)
+char *oche_grid_values(const struct oche_grid *grid, size_t point)
 {
     struct oche_grid_place place = oche_grid_place(grid, point);
     char *text = NULL;
@@ -84,8 +86,18 @@ char *oche_grid_label(const struct oche_grid *grid, size_t point)
     FILE *out = oche_text_stream_open(&text, &bytes);
 
     for (size_t i = 0; i < grid->axis_count; i++)
-        fprintf(out, "%s=%s, ", grid->axes[i].key, grid->axes[i].values[place.value[i]]);
-    fprintf(out, "seed %" PRIu64, oche_grid_seed(grid, point));
+        fprintf(out, "%s%s=%s", i > 0 ? ", " : "", grid->axes[i].key,
+                grid->axes[i].values[place.value[i]]);
     oche_text_stream_close(out);
     return text;
+}
+
+char *oche_grid_label(const struct oche_grid *grid, size_t point)
+{
+    char *values = oche_grid_values(grid, point), *label = NULL;
+
+    OCHE_GOT(asprintf(&label, "%s%sseed %" PRIu64, values, values[0] != '\0' ? ", " : "",
+                      oche_grid_seed(grid, point)) >= 0);
+    free(values);
+    return label;
 }

@@ -19,6 +19,11 @@ char *oche_grid_text(const struct oche_grid *grid);
 /* Returns the command that repeats a point: "oche run SCENARIO --set …" (malloc'd). */
 char *oche_grid_command(const struct oche_grid *grid, size_t point);
 
+/* Returns the values of the point's combination: "loss.probability=1%, workload.pairs=4"
+ * (malloc'd).
+ */
+char *oche_grid_values(const struct oche_grid *grid, size_t point);
+
 /*
  * Returns a text that names the point: "loss.probability=1%, workload.pairs=4, seed 3" (malloc'd).
  */

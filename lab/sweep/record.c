@@ -2,12 +2,14 @@
 /* Records grids and results in a sweep's file. */
 #include "lab/sweep/record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lab/sweep/grid_files.h"
 #include "lab/sweep/grid_text.h"
 #include "lab/sweep/jobs.h"
 #include "lab/measures/metrics.h"
+#include "params/text_stream.h"
 #include "sim/scenario/scenario.h"
 
 static void store_parameter(void *context, const char *key, const char *value, const char *unit,
@@ -46,6 +48,7 @@ static struct oche_sweep_store *open_store(const struct oche_grid *grid,
                                                        .files = files,
                                                        .seed = grid->seed_base,
                                                        .repeats = grid->repeats,
+                                                       .zipped = grid->zipped,
                                                        .cores = oche_jobs_cores(),
                                                        .axes = axes,
                                                        .axis_count = grid->axis_count};
@@ -61,8 +64,11 @@ struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
                                           const struct oche_record_options *options,
                                           struct oche_error *error)
 {
-    size_t count;
-    char **sets = oche_grid_sets(grid, 0, &count);
+    size_t count, first = 0;
+
+    while (oche_grid_invalid(grid, first) != NULL)
+        first += grid->repeats; /* one can be run: the grid has been checked */
+    char **sets = oche_grid_sets(grid, first, &count);
     struct oche_scenario *scenario =
         oche_scenario_open(grid->scenario, (const char *const *)sets, count, error);
     struct oche_sweep_store *store = NULL;
@@ -77,6 +83,31 @@ struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
     }
     oche_scenario_close(scenario);
     return store;
+}
+
+bool oche_record_left_out(struct oche_sweep_store *store, const struct oche_grid *grid,
+                          struct oche_error *error)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = oche_text_stream_open(&text, &bytes);
+
+    for (size_t i = 0; i < oche_grid_combinations(grid); i++) {
+        const char *why = oche_grid_invalid(grid, i * grid->repeats);
+
+        if (why == NULL)
+            continue;
+        char *label = oche_grid_values(grid, i * grid->repeats);
+
+        fprintf(out, "%s\t%s\n", label, why);
+        free(label);
+    }
+    oche_text_stream_close(out);
+    oche_sweep_store_begin(store);
+    if (bytes > 0)
+        oche_sweep_store_info(store, "left_out", text);
+    free(text);
+    return oche_sweep_store_commit(store, error);
 }
 
 bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *grid, size_t point,

@@ -19,12 +19,19 @@ struct oche_record_options {
 
 /*
  * Opens the file for a grid (after oche_grid_open): continues it if it exists, else creates it.
- * Stores the parameters of the grid's first point. Returns NULL, with one line in `error`, on
- * failure.
+ * Stores the parameters of the grid's first point that can be run. Returns NULL, with one line in
+ * `error`, on failure.
  */
 struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
                                           const struct oche_record_options *options,
                                           struct oche_error *error);
+
+/*
+ * Stores which combinations cannot be run, and why: a line for each, with a tab between the two.
+ * Returns false, with an error, on failure.
+ */
+bool oche_record_left_out(struct oche_sweep_store *store, const struct oche_grid *grid,
+                          struct oche_error *error);
 
 /* Stores a point and its result in one transaction. Returns false, with an error, on failure. */
 bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *grid, size_t point,

@@ -134,6 +134,14 @@ def test_skip_invalid():
     done = oche("sweep", "s.yaml", "--vary", "workload.degree=4,50", "--skip-invalid", "--out",
                 "no", status=2)
     check(done.stderr.count("\n") == 1, done.stderr)
+    with sqlite3.connect("out/s-sweep/sweep.sqlite") as db:
+        (said,), = db.execute("SELECT value FROM info WHERE key = 'left_out'")
+    check(re.fullmatch(r"workload\.degree=4\t.*4 senders.*\nworkload\.degree=50\t.*50 senders.*\n",
+                       said), said)
+    # The first combination may be one that not even makes a scenario.
+    done = oche("sweep", "s.yaml", "--vary", "topology.hosts=0,4", "--set", "workload.degree=2",
+                "--skip-invalid", "--out", "first")
+    check(done.stderr.startswith("1 of 2 combinations"), done.stderr)
     done = oche(*grid, "--skip-invalid", "--slurm", status=2)
     check("--skip-invalid" in done.stderr, done.stderr)
 

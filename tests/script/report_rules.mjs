@@ -12,13 +12,15 @@ const at = (path) => import(join(process.env.SOURCE, 'report/page/src', path));
 const { axis, scaleOf } = await at('charts/axis.js');
 const { distribution } = await at('charts/distribution.js');
 const { nameRuns, runsTitle } = await at('charts/run-names.js');
-const { runsCongestion } = await at('charts/congestion.js');
+const { runsCongestion, sweepCongestion } = await at('charts/congestion.js');
 const { bars: heatBars } = await at('charts/heat.js');
 const { throughput } = await at('charts/series.js');
 const { rangesOf } = await at('charts/flow-sizes.js');
 const { grouped, matches } = await at('charts/metric-groups.js');
 const { sweepTitles } = await at('page/titles.js');
 const { linesOf, textWidth } = await at('charts/text-width.js');
+const { estimate, sweepChart, sweepLines } = await at('charts/sweep.js');
+const { progress } = await at('page/progress.js');
 const { tipPlace } = await at('page/tip-place.js');
 const { moved, scaled, select } = await at('page/zoom.js');
 const { story } = await at('story/story.js');
@@ -372,7 +374,76 @@ function namesRuns() {
   assert.equal(runsTitle({ scenario: 's', compared: '', overrides: '' }), 's');
 }
 
+// A sweep over a and b with two runs of each combination; of `mean`, one number a combination.
+function sweepOf(axes, combinations, mean, more = {}) {
+  const zeros = mean.map(() => 2);
+  return { kind: 'sweep', info: { repeats: '2' }, not_done: 0, listed: [], distributions: [],
+    points: 2 * mean.length, done: zeros, combinations, axes,
+    metrics: [{ name: 'congestion.tor_to_host.queueing', unit: 's', help: '', mean,
+      deviation: mean.map((value) => Math.abs(value)), least: mean.map((value) => value / 2),
+      most: mean.map((value) => value * 2) }], ...more };
+}
+
+// What cannot be negative has no interval that is; what was negative once may have one.
+function cutsIntervals() {
+  const axes = [{ key: 'a', values: ['1', '2'] }];
+  const positive = sweepOf(axes, [[0, 1]], [1, 2]), both = sweepOf(axes, [[0, 1]], [1, -2]);
+  const [metric] = positive.metrics;
+  assert.equal(estimate(positive, metric, 0, 'interval').low, 0);
+  assert.ok(estimate(positive, metric, 0, 'interval').high > 9);
+  assert.ok(estimate(both, both.metrics[0], 0, 'interval').low < -7);
+  const state = { metric: '0', spread: 'interval', x: '0', lines: '-1' };
+  assert.match(sweepChart(positive, 's', 't').caption(state), /cut there\.$/);
+  assert.doesNotMatch(sweepChart(both, 's', 't').caption(state), /cut there/);
+}
+
+// Points that cannot be run are not waited for.
+function countsPoints() {
+  const axes = [{ key: 'a', values: ['1', '2', '3'] }, { key: 'b', values: ['x', 'y', 'z'] }];
+  const info = { repeats: '2', left_out: 'a=3, b={name: x}\ttoo many\na=3, b=y\ttoo many\n' };
+  const some = sweepOf(axes, [[0, 0], [0, 1]], [1, 2], { info });
+  assert.equal(progress(some), '4 points done, 10 not run yet, 4 left out: invalid');
+  assert.equal(progress({ ...some, points: 14 }), '14 points done, 4 left out: invalid');
+  assert.equal(progress(sweepOf(axes, [[0, 1, 2], [0, 1, 2]], [1, 2, 3], { zipped: true })),
+    '6 points done');
+}
+
+// Axes that go together are one line, whichever is along x, and no value of another is chosen.
+function linesOfZipped() {
+  const axes = [{ key: 's.a', values: ['1', '2', '4'] }, { key: 's.b', values: ['x', 'y', 'x'] }];
+  const zipped = sweepOf(axes, [[0, 1, 2], [0, 1, 2]], [1, 2, 3], { zipped: true });
+  const chart = sweepChart(zipped, 's', 't');
+  const state = Object.fromEntries(chart.controls.map(({ key, value }) => [key, value]));
+  assert.equal(state.lines, '-1');
+  for (const x of ['0', '1'])
+    assert.deepEqual(sweepLines(zipped, { ...state, x }).map(({ points }) =>
+      points.map(({ mean }) => mean)), [[1, 2, 3]]);
+  assert.equal(chart.tip(state, 4).head, 's.a = 4, s.b = x');
+  assert.ok(chart.controls.filter(({ key }) => /^at/.test(key)).every(({ visible }) =>
+    !visible(state)));
+}
+
+// A bar says which combination it is: a number with its axis, and each axis that differs.
+function namesBars() {
+  const axes = [{ key: 'workload.degree', values: ['2', '4'] },
+    { key: 'switch.kmin', values: ['5KB', '10KB', '20KB'] }];
+  const bars = (sweep) => {
+    const [chart] = sweepCongestion(sweep).filter(Boolean);
+    const state = Object.fromEntries(chart.controls.map(({ key, value }) => [key, value]));
+    return chart.option(WIDE, state).yAxis.data;
+  };
+  assert.deepEqual(bars(sweepOf(axes, [[0, 0, 1], [0, 1, 1]], [1, 2, 3])), ['kmin 5KB, degree 2',
+    'kmin 10KB, degree 2', 'kmin 10KB, degree 4']);
+  assert.deepEqual(bars(sweepOf([axes[0]], [[0, 1]], [1, 2])), ['degree 2', 'degree 4']);
+  const schemes = { key: 'congestion_control', values: ['dcqcn', '{name: dctcp, k: 5KB}'] };
+  assert.deepEqual(bars(sweepOf([schemes], [[0, 1]], [1, 2])), ['dcqcn', 'dctcp']);
+}
+
 namesRuns();
+cutsIntervals();
+countsPoints();
+linesOfZipped();
+namesBars();
 namesEnoughValues();
 namesPlaces();
 namesBetweenGivenEnds();

@@ -290,6 +290,10 @@ def test_what_is_wrong(work):
         ([SCENARIO, "--repeat", "1000000", "--vary", "name=a,b"], "more than 1000000 points"),
         ([SCENARIO, "--metric", "gootput"], "--metric gootput: no such metric; perhaps goodput?"),
         ([SCENARIO, "--point", "7/7"], "--point 7/7: no such task"),
+        ([SCENARIO, "--vary", "loss.probability=0,1%", "--vary", "workload[0].pairs=1,2,4",
+          "--zip"], "--zip: loss.probability has 2 values and workload[0].pairs 3; give as many"),
+        ([SCENARIO, "--vary", "loss.probability=0,1%", "--zip"],
+         "--zip: takes the values of several axes together; give at least two --vary"),
         ([SCENARIO, "--vary", "loss.probability=0,0.01,1%"],
          "--vary loss.probability=0.01,1%: both come to the same run; leave one out"),
         ([SCENARIO, "--point", "0/0"], "--point 0/0: no such task; of N tasks the first is 0/N"),
@@ -330,6 +334,39 @@ def test_what_is_wrong(work):
     check(not os.path.exists(folder), "something was made for nothing")
     done = sweep(SCENARIO, "--out", "/proc/none", status=2)
     check("/proc/none: cannot be made" in done.stderr, done.stderr)
+
+
+def test_axes_together(work):
+    """--zip takes values together; a value may come again, a combination not; the file, its CSV and
+    the script for Slurm know it; another grid is another grid; interrupted, it goes on."""
+    folder = os.path.join(work, "zip")
+    grid = [SCENARIO, "--vary", "loss.probability=0,1%,1%", "--vary", "workload[0].pairs=1,1,4",
+            "--zip", "--repeat", "2", "--set"]
+    done = sweep(*grid, "duration=1ms", "--csv", "--out", folder)
+    check("6 points: 3 combinations, 2 seeds" in done.stdout, done.stdout)
+    check(re.search(r"^1% +1 .*\n1% +4 ", done.stdout, re.M), done.stdout)
+    with open(os.path.join(folder, "points.csv"), encoding="utf-8") as file:
+        rows = [(row["loss.probability"], row["workload[0].pairs"], row["seed"])
+                for row in csv.DictReader(file)]
+    check(rows == [(a, b, seed) for a, b in (("0", "1"), ("1%", "1"), ("1%", "4"))
+                   for seed in "12"], rows)
+    info = dict(ask(folder, "SELECT * FROM info"))
+    check(info["zipped"] == "yes" and " --zip " in info["grid"], info["grid"])
+    script = sweep(*grid, "duration=1ms", "--slurm", "--out", os.path.join(work, "array")).stdout
+    check(" --zip " in script and "0-5" in script, script)
+    done = sweep(*grid[:2], "loss.probability=0,1%,2%", *grid[3:], "duration=1ms", "--out", folder,
+                 status=2)
+    check("has results of another grid" in done.stderr, done.stderr)
+    cut = os.path.join(work, "cut")
+    running = start(*grid, LONG[-1], "--out", cut, "--jobs", "1")
+    wait_for(lambda: len(done_points(cut)) >= 1, running)
+    running.send_signal(signal.SIGINT)
+    said = running.communicate(timeout=30)[1]
+    before = done_points(cut)
+    check(running.returncode == 130 and f"{len(before)} of 6 points are done" in said, said)
+    sweep(*grid, LONG[-1], "--out", cut, "--quiet")
+    after = done_points(cut)
+    check(len(after) == 6 and after[:len(before)] == before, "points ran again", before, after)
 
 
 def test_the_fluid_model(work):
@@ -544,6 +581,7 @@ def main():
         test_points_without_a_value(work)
         test_a_point_without_memory(work)
         test_what_is_wrong(work)
+        test_axes_together(work)
         test_the_fluid_model(work)
         test_files_that_the_scenario_names(work)
         test_the_way_over_slurm(work)

@@ -130,7 +130,7 @@ const MOST_BARS = 24; // of combinations
 const short = (value) => /^\{name: ([^,}]+)/.exec(value)?.[1] ?? value;
 
 // Which says by itself what it is: "iofd", and not "0.4" or "true".
-const isWord = (value) => /^(?!true|false)[a-z_{]/.test(value);
+const isWord = (value) => /^(?!true|false)[a-z_{]/i.test(value);
 
 // Short where that tells them apart.
 function shortened(names) {
@@ -139,7 +139,13 @@ function shortened(names) {
     : name));
 }
 
-// What combinations are called: by the main axis, and by what is not as in most of them.
+// "dcqcn", or "degree 4": which of an axis' values, and of which axis if it does not say so itself.
+const named = ({ key }, value) => (isWord(value) ? value : `${key.replace(/^.*\./, '')} ${value}`);
+
+/*
+ * What combinations are called: by the values of the axes that differ, the main axis first. Schemes
+ * of a figure may differ in many: there, without the values that most of them have.
+ */
 function combinationNames(sweep, main, combinations) {
   const valueAt = (i, k) => sweep.axes[i].values[sweep.combinations[i][k]];
   const usual = sweep.axes.map((_, i) => {
@@ -147,13 +153,15 @@ function combinationNames(sweep, main, combinations) {
     return all.reduce((best, value) => (all.filter((one) => one === value).length
       > all.filter((one) => one === best).length ? value : best), all[0]);
   });
-  const named = (cut) => combinations.map((k) => sweep.axes.map((_, i) => ({ i,
-    value: valueAt(i, k) })).filter(({ i, value }) => i === main || value !== usual[i])
+  const isShown = (i, value) => (sweep.kind === 'sweep'
+    ? combinations.some((k) => valueAt(i, k) !== value) : value !== usual[i]);
+  const listed = (cut) => combinations.map((k) => sweep.axes.map((_, i) => ({ i,
+    value: valueAt(i, k) })).filter(({ i, value }) => i === main || isShown(i, value))
     .sort((a, b) => Number(b.i === main) - Number(a.i === main))
-    .map(({ i, value }) => (i === main || isWord(value) ? cut(value)
-      : `${sweep.axes[i].key.replace(/^.*\./, '')} ${value}`)).join(', '));
-  const list = named(short);
-  return new Set(list).size === list.length ? list : named((value) => value);
+    .map(({ i, value }) => named(sweep.axes[i], isWord(value) ? cut(value) : value))
+    .join(', '));
+  const list = listed(short);
+  return new Set(list).size === list.length ? list : listed((value) => value);
 }
 
 // A sweep: a bar for each value of one axis, at one value of each other; or for each combination.
@@ -189,8 +197,9 @@ export function sweepCongestion(sweep) {
   };
   const barsAlong = (state) => {
     const along = Number(state.x);
-    const names = along < 0 ? ['all'] : shortened(sweep.axes[along].values);
-    return ran.filter((combination) => sweep.axes.every((_axis, i) =>
+    const names = along < 0 ? ['all'] : shortened(sweep.axes[along].values).map((value) =>
+      named(sweep.axes[along], value));
+    return ran.filter((combination) => sweep.zipped || sweep.axes.every((_axis, i) =>
       i === along || numberAt(i, combination) === Number(state[`at${i}`])))
       .sort((a, b) => (along < 0 ? 0 : numberAt(along, a) - numberAt(along, b)))
       .map((combination) => barAt(along < 0 ? 'all' : names[numberAt(along, combination)],

@@ -16,6 +16,10 @@ export function t95(degrees) {
   return 1.95996 + 2.3722 / degrees + 2.8224 / degrees ** 2; // within 0.001 from there on
 }
 
+// Whether a metric has only values that are not negative, as most have: neither has its mean then.
+const isNeverNegative = (metric) => (metric.least ?? metric.mean).every((value) =>
+  value === null || value >= 0);
+
 // Mean and interval of a metric in one combination, or null.
 // Lists that are not there follow from the others: every done point has the number; no spread.
 export function estimate(sweep, metric, combination, spread) {
@@ -30,6 +34,8 @@ export function estimate(sweep, metric, combination, spread) {
   } else if (spread === 'interval' && count > 1 && metric.deviation) {
     const half = t95(count - 1) * metric.deviation[combination] / Math.sqrt(count);
     [low, high] = [mean - half, mean + half];
+    if (low < 0 && isNeverNegative(metric))
+      low = 0;
   }
   return { mean, low, high, count, least, most };
 }
@@ -98,7 +104,8 @@ export function initial(sweep) {
   const wanted = PREFERRED.map((name) => metrics.findIndex((metric) => metric.name === name))
     .find((i) => i >= 0) ?? 0;
   return {
-    metric: String(Math.max(0, wanted)), x: String(x), lines: String(lines), spread: 'interval',
+    metric: String(Math.max(0, wanted)), x: String(x), lines: sweep.zipped ? '-1' : String(lines),
+    spread: 'interval',
     ...scales(sweep, { x, metric: wanted }),
     ...Object.fromEntries(axes.map((_, i) => [`at${i}`, '0'])),
   };
@@ -114,11 +121,12 @@ function controls(sweep, state) {
   ];
   list.push({ key: 'x', label: 'Along x', options: axisOptions(sweep), value: state.x });
   list.push({ key: 'lines', label: 'A line for each', value: state.lines,
-    options: (now) => [['-1', 'none'], ...axisOptions(sweep).filter(([i]) => i !== now.x)] });
+    options: (now) => [['-1', 'none'],
+      ...axisOptions(sweep).filter(([i]) => !sweep.zipped && i !== now.x)] });
   sweep.axes.forEach(({ key, values }, i) => {
     list.push({ key: `at${i}`, label: key, value: state[`at${i}`],
       options: values.map((value, k) => [String(k), value]),
-      visible: (now) => String(i) !== now.x && String(i) !== now.lines });
+      visible: (now) => !sweep.zipped && String(i) !== now.x && String(i) !== now.lines });
   });
   const both = [['linear', 'linear'], ['log', 'log']];
   list.push({ key: 'xScale', label: 'x scale', options: both, value: state.xScale,
@@ -144,7 +152,7 @@ export function sweepLines(sweep, state) {
   return groups.map(({ name, value }, i) => ({
     name, i,
     points: numbersAt.flatMap((at, combination) => {
-      const here = at.every((number, one) => one === x
+      const here = sweep.zipped || at.every((number, one) => one === x
         || (one === lines ? number === value : number === Number(state[`at${one}`])));
       const known = here ? estimate(sweep, metric, combination, state.spread) : null;
       return known ? [{ ...known, combination, number: x < 0 ? 0 : at[x] }] : [];
@@ -171,6 +179,10 @@ export function ownTicks(values, scale, context) {
     ? sorted : undefined;
 }
 
+// "kmin = 5KB, kmax = 20KB": axes that go together have the same number.
+export const zippedName = (sweep, number) => sweep.axes.map(({ key, values }) =>
+  `${key} = ${values[number]}`).join(', ');
+
 export function sweepChart(sweep, id, title) {
   if (sweep.metrics.length === 0 || sweep.done.length === 0)
     return null;
@@ -179,6 +191,9 @@ export function sweepChart(sweep, id, title) {
   const metricOf = (state) => sweep.metrics[Number(state.metric)];
   const valuesOf = (state) => sweep.axes[Number(state.x)]?.values ?? ['all'];
   const placesOf = (state) => places(valuesOf(state), state.xScale);
+  const isCut = (state) => state.spread === 'interval' && sweep.done.some((_, k) =>
+    estimate(sweep, metricOf(state), k, 'interval')?.low === 0
+    && estimate(sweep, metricOf(state), k, 'interval').mean > 0);
   const isLog = (wanted, values) => wanted === 'log' && values.every((value) => value > 0);
 
   return {
@@ -187,7 +202,8 @@ export function sweepChart(sweep, id, title) {
       const { help } = metricOf(state);
       return `${help ? `${help.charAt(0).toUpperCase()}${help.slice(1)}. ` : ''}${repeated
         ? 'The mean over the repeats of each combination; the band is the 95 % interval of that '
-          + 'mean, or the range of the repeats.' : ''}`;
+          + 'mean, or the range of the repeats.' : ''}${isCut(state)
+        ? ' Intervals that would reach below zero, where no value is, are cut there.' : ''}`;
     },
     controls: controls(sweep, first),
     // Another axis along x: the lines are then those of the one that was there.
@@ -241,7 +257,8 @@ export function sweepChart(sweep, id, title) {
       const number = nearestPlace(placesOf(state), values, at);
       const key = sweep.axes[Number(state.x)]?.key;
       return {
-        head: key ? `${key} = ${values[number]}` : metric.name,
+        head: sweep.zipped ? zippedName(sweep, number)
+          : key ? `${key} = ${values[number]}` : metric.name,
         rows: sweepLines(sweep, state).flatMap(({ name, i, points }) => {
           const point = points.find((one) => one.number === number);
           if (!point)
@@ -290,8 +307,9 @@ export function sweepDistribution(sweep, id) {
   const lines = (state) => {
     const along = Number(state.lines);
     const { curves } = known[Number(state.of)];
-    return sweep.done.map((_, k) => k).filter((k) => curves[k] && sweep.axes.every((_axis, i) =>
-      i === along || sweep.combinations[i][k] === Number(state[`at${i}`])))
+    return sweep.done.map((_, k) => k).filter((k) => curves[k] && (sweep.zipped
+      || sweep.axes.every((_axis, i) => i === along
+        || sweep.combinations[i][k] === Number(state[`at${i}`]))))
       .map((k) => ({ i: along < 0 ? 0 : sweep.combinations[along][k], curve: curves[k],
         name: along < 0 ? 'all' : sweep.axes[along].values[sweep.combinations[along][k]] }));
   };
@@ -307,7 +325,7 @@ export function sweepDistribution(sweep, id) {
         options: axisOptions(sweep) },
       ...sweep.axes.map(({ key, values }, i) => ({ key: `at${i}`, label: key, value: '0',
         options: values.map((value, k) => [String(k), value]),
-        visible: (now) => String(i) !== now.lines && values.length > 1 })),
+        visible: (now) => !sweep.zipped && String(i) !== now.lines && values.length > 1 })),
     ],
     height: (width) => (width < 520 ? 270 : 340),
     legendTitle: (state) => sweep.axes[Number(state.lines)]?.key,

@@ -5,7 +5,8 @@ import * as format from '../format.js';
 import { ChartView } from './chart-view.js';
 import { fold, origin, section } from './details.js';
 import { h, scroller } from './dom.js';
-import { explorer, failures, progress, whereSection } from './sweep.js';
+import { progress } from './progress.js';
+import { explorer, failures, whereSection } from './sweep.js';
 
 // Each verdict has a word, a sign and a colour; any of them is enough.
 const VERDICTS = {

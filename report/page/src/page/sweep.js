@@ -6,22 +6,15 @@ import * as format from '../format.js';
 import { ChartView } from './chart-view.js';
 import { origin, section } from './details.js';
 import { h, longTable, scroller } from './dom.js';
+import { leftOut, progress } from './progress.js';
 
-const expected = (sweep) => sweep.axes.reduce((product, { values }) => product * values.length, 1)
-  * Math.max(1, Number(sweep.info.repeats ?? 1));
-
-// How far it came, in words.
-export function progress(sweep) {
-  const done = sweep.points - sweep.not_done;
-  const parts = [`${format.grouped(done)} points done`];
-  const by = (status) => sweep.listed.filter((point) => point.status === status).length;
-  if (by('failed') > 0)
-    parts.push(`${by('failed')} failed`);
-  if (by('crashed') > 0)
-    parts.push(`${by('crashed')} crashed`);
-  if (sweep.kind === 'sweep' && expected(sweep) > sweep.points)
-    parts.push(`${format.grouped(expected(sweep) - sweep.points)} not run yet`);
-  return parts.join(', ');
+// The combinations that cannot be run, and why.
+function invalid(sweep) {
+  const rows = leftOut(sweep);
+  return rows.length > 0 && [
+    h('h3', {}, 'Left out: invalid'),
+    scroller('Left out: invalid', longTable({ className: 'words', rows, columns: [
+      { name: 'combination', left: true }, { name: 'why it cannot be run', left: true }] }))];
 }
 
 export function failures(sweep) {
@@ -56,6 +49,8 @@ export function whereSection(sweep, id) {
 export function sweepPage(sweep, id, grid, title) {
   const { info } = sweep;
   const axes = sweep.axes.map(({ key, values }) => `${key}: ${values.join(', ')}`);
+  if (sweep.zipped)
+    axes.push('The values of all axes go together: the first of each, the second of each, \u2026');
   const shown = explorer(sweep, id);
   return h('div', {},
     h('div', { class: 'title' },
@@ -67,7 +62,8 @@ export function sweepPage(sweep, id, grid, title) {
         && `${info.repeats} repeats from seed ${info.seed}`, info.program]
         .filter(Boolean).join(' · '))),
     section(`${id}-results`, 'Results', shown.length > 0 ? h('div', { class: 'charts' }, shown)
-      : h('p', { class: 'without' }, 'No point has a result yet.'), failures(sweep)),
+      : h('p', { class: 'without' }, 'No point has a result yet.'), failures(sweep),
+    invalid(sweep)),
     whereSection(sweep, id),
     origin(id, [sweep]));
 }

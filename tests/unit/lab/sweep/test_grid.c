@@ -80,6 +80,33 @@ static void test_what_is_no_axis_is_refused(void **state)
     oche_grid_free(&grid);
 }
 
+/* Axes that go together have one number; a value may come again, which it may not otherwise. */
+static void test_zipped(void **state)
+{
+    struct oche_grid grid = {.repeats = 2, .zipped = true};
+
+    (void)state;
+    add(&grid, "a=1,2,2");
+    assert_false(oche_grid_check_zip(&grid, &error));
+    assert_string_equal(error.text, "--zip: takes the values of several axes together; give at "
+                                    "least two --vary");
+    add(&grid, "b=x,y,z");
+    assert_true(oche_grid_check_zip(&grid, &error));
+    assert_int_equal(oche_grid_points(&grid), 6);
+    for (size_t point = 0; point < 6; point++) {
+        struct oche_grid_place place = oche_grid_place(&grid, point);
+
+        assert_int_equal(place.value[0], point / 2);
+        assert_int_equal(place.value[1], point / 2);
+        assert_int_equal(place.repeat, point % 2);
+        assert_int_equal(oche_grid_number(&grid, &place), point);
+    }
+    add(&grid, "c=1,2");
+    assert_false(oche_grid_check_zip(&grid, &error));
+    assert_string_equal(error.text, "--zip: a has 3 values and c 2; give as many of each");
+    oche_grid_free(&grid);
+}
+
 /* Points are numbered with the repeat running fastest, then the last axis; there and back. */
 static void test_numbers(void **state)
 {
@@ -235,6 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_are_split_at_commas_that_are_not_inside_something),
         cmocka_unit_test(test_what_is_no_axis_is_refused),
+        cmocka_unit_test(test_zipped),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_overrides_come_in_order_the_seed_last),
         cmocka_unit_test(test_mistakes_are_found_before_anything_runs),
