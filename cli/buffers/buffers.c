@@ -13,6 +13,7 @@
 #include "cli/buffers/presets.h"
 #include "cli/buffers/sizes.h"
 #include "cli/commands.h"
+#include "cli/json_line.h"
 #include "cli/refuse.h"
 #include "sim/scenario/scenario.h"
 #include "params/units.h"
@@ -27,6 +28,7 @@ enum key {
     KEY_BETA,
     KEY_KMIN,
     KEY_ALL_PRIORITIES,
+    KEY_JSON,
 };
 
 struct options {
@@ -39,7 +41,7 @@ struct options {
     bool has_buffer, has_ports, has_rate;
     const char **sets;
     size_t set_count;
-    bool all_priorities, list_presets;
+    bool all_priorities, list_presets, json;
 };
 
 /* ---- reading ---- */
@@ -248,6 +250,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_ALL_PRIORITIES:
         options->all_priorities = true;
         return 0;
+    case KEY_JSON:
+        options->json = true;
+        return 0;
     case KEY_LIST_PRESETS:
         options->list_presets = true;
         return 0;
@@ -291,6 +296,10 @@ static const struct argp_option known[] = {
     {"all-priorities", KEY_ALL_PRIORITIES, NULL, 0,
      "as if data came in all PFC priorities, as in the paper; default: in one, as in the scenario",
      2},
+    {NULL, 0, NULL, 0, "What is printed:", 3},
+    {"json", KEY_JSON, NULL, 0,
+     "print JSON instead: the numbers in bytes, seconds and bit/s, and what the status says as yes",
+     3},
     {0},
 };
 
@@ -323,12 +332,34 @@ static int check_scenario(const struct options *options)
         oche_scenario_place(scenario, message.text, &error);
         fprintf(stderr, "%s\n", error.text);
     } else {
-        printf("%s: ", options->check);
-        status = oche_buffers_check(world, options->all_priorities, stdout) ? 0 : 1;
+        bool yes;
+
+        if (options->json) {
+            oche_json_print(
+                oche_buffers_check_json(world, options->check, options->all_priorities, &yes),
+                stdout);
+            putchar('\n');
+        } else {
+            printf("%s: ", options->check);
+            yes = oche_buffers_check(world, options->all_priorities, stdout);
+        }
+        status = yes ? 0 : 1;
     }
     oche_world_free(world);
     oche_scenario_close(scenario);
     return status;
+}
+
+/* Prints the presets or the calculation. Returns the status. */
+static int print_json(const struct options *options)
+{
+    bool yes = true;
+
+    oche_json_print(options->list_presets ? oche_buffers_presets_json()
+                                          : oche_buffers_sizes_json(&options->input, &yes),
+                    stdout);
+    putchar('\n');
+    return yes ? 0 : 1;
 }
 
 int oche_cmd_buffers(int argc, char **argv)
@@ -350,10 +381,12 @@ int oche_cmd_buffers(int argc, char **argv)
 
     if (!oche_parse_arguments(&argp, argc, argv, 0, &options))
         return 2;
-    if (options.list_presets)
-        oche_buffers_presets_print(stdout);
-    else if (options.check != NULL)
+    if (options.check != NULL)
         status = check_scenario(&options);
+    else if (options.json)
+        status = print_json(&options);
+    else if (options.list_presets)
+        oche_buffers_presets_print(stdout);
     else
         status = oche_buffers_print_sizes(&options.input, stdout) ? 0 : 1;
     free(options.sets);

@@ -16,6 +16,7 @@
 #include "fabric/ecn.h"
 #include "fabric/shared_buffer.h"
 #include "params/figures.h"
+#include "params/text_stream.h"
 
 /* Everything about a switch that determines its result; equal switches are one kind. */
 struct kind {
@@ -154,17 +155,25 @@ static void done(struct switches *all)
 
 /* ---- one kind ---- */
 
-static void print_name(const struct switches *all, uint32_t sw, FILE *out)
+static const char *const names[] = {
+    [OCHE_NODE_TOR] = "ToR", [OCHE_NODE_AGGREGATION] = "aggregation", [OCHE_NODE_CORE] = "core"};
+
+/* Returns the number of switches that are like this one. */
+static uint32_t count_alike(const struct switches *all, uint32_t sw)
 {
-    static const char *const names[] = {[OCHE_NODE_TOR] = "ToR",
-                                        [OCHE_NODE_AGGREGATION] = "aggregation",
-                                        [OCHE_NODE_CORE] = "core"};
-    const struct oche_topology *topology = oche_world_topology(all->world);
-    const struct kind *kind = &all->kinds[sw];
     uint32_t alike = 0;
 
-    for (uint32_t i = 0; i < topology->switch_count; i++)
-        alike += memcmp(&all->kinds[i], kind, sizeof(*kind)) == 0;
+    for (uint32_t i = 0; i < oche_world_topology(all->world)->switch_count; i++)
+        alike += memcmp(&all->kinds[i], &all->kinds[sw], sizeof(all->kinds[i])) == 0;
+    return alike;
+}
+
+static void print_name(const struct switches *all, uint32_t sw, FILE *out)
+{
+    const struct oche_topology *topology = oche_world_topology(all->world);
+    const struct kind *kind = &all->kinds[sw];
+    const uint32_t alike = count_alike(all, sw);
+
     if (alike == 1)
         fprintf(out, "%s: %u ports\n", topology->nodes[topology->host_count + sw].name,
                 kind->ports);
@@ -293,7 +302,6 @@ static void print_advice(const struct switches *all, const struct oche_switch_co
     struct oche_switch_params params = *all->params;
     double value;
 
-    fprintf(out, "  each of these changes alone is enough:\n");
     if (bound >= 1)
         fprintf(out, "    switch.kmin=%lluB%s\n", (unsigned long long)bound,
                 bound < config->mtu_frame_bytes ? " (less than a frame)" : "");
@@ -341,8 +349,10 @@ static bool check_kind(const struct switches *all, uint32_t sw, FILE *out)
                 sure ? "sure" : "not sure", bound / kmin);
     print_all_priorities(all, &config, kind, out);
     print_incast(&config, kind, out);
-    if (!sure)
+    if (!sure) {
+        fprintf(out, "  each of these changes alone is enough:\n");
         print_advice(all, &config, kind, bound, out);
+    }
     return sure;
 }
 
@@ -417,12 +427,18 @@ static void print_route_faults(const struct oche_world *world, FILE *out)
     oche_route_faults_free(&faults);
 }
 
-/* Returns true if packets ask to be marked; otherwise no ECN threshold has an effect. */
-static bool print_scheme(const struct oche_world_config *config, FILE *out)
+/* True if packets ask to be marked; otherwise no ECN threshold has an effect. */
+static bool asks_for_marks(const struct oche_world_config *config)
 {
     uint32_t needs = config->endpoint != NULL ? config->endpoint->needs : config->cc->needs;
 
-    if ((needs & OCHE_CC_NEEDS_ECN) != 0)
+    return (needs & OCHE_CC_NEEDS_ECN) != 0;
+}
+
+/* Returns asks_for_marks. */
+static bool print_scheme(const struct oche_world_config *config, FILE *out)
+{
+    if (asks_for_marks(config))
         return true;
     fprintf(out,
             "congestion_control is %s, whose packets ask for no marks: PFC acts alone. With a "
@@ -477,4 +493,110 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
                 oche_world_scheme_name(config));
     done(&all);
     return sure && marked && !lossy;
+}
+
+/* ---- as JSON ---- */
+
+/* Returns the changes that print_advice prints, each as text. */
+static struct json_object *advice_json(const struct switches *all,
+                                       const struct oche_switch_config *config,
+                                       const struct kind *kind, double bound)
+{
+    struct json_object *list = oche_json_array(0);
+    char *text = NULL, *rest, *line;
+    size_t bytes;
+    FILE *out = oche_text_stream_open(&text, &bytes);
+
+    print_advice(all, config, kind, bound, out);
+    oche_text_stream_close(out);
+    rest = text;
+    while ((line = strsep(&rest, "\n")) != NULL)
+        if (line[0] != '\0')
+            oche_json_push(list, oche_json_text(line + strspn(line, " ")));
+    free(text);
+    return list;
+}
+
+static struct json_object *kind_json(const struct switches *all, uint32_t sw, bool *sure)
+{
+    const struct oche_topology *topology = oche_world_topology(all->world);
+    const struct kind *kind = &all->kinds[sw];
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+    struct oche_switch_config config;
+    struct json_object *json = oche_json_object();
+
+    oche_world_switch_config(all->world, sw, &config, ports);
+    const double bound = oche_buffer_ecn_bound(&config, worst_of(all, kind));
+
+    *sure = (double)kind->kmin <= bound;
+    oche_json_add_text(json, "tier", names[kind->node_kind]);
+    oche_json_add_text(json, "such_as", topology->nodes[topology->host_count + sw].name);
+    oche_json_add_int(json, "switches", count_alike(all, sw));
+    oche_json_add_int(json, "ports", kind->ports);
+    oche_json_add_int(json, "priorities", kind->priorities);
+    oche_json_add_int(json, "buffer_bytes", kind->buffer_bytes);
+    oche_json_add_int(json, "headroom_least_bytes", kind->least_headroom);
+    oche_json_add_int(json, "headroom_most_bytes", kind->most_headroom);
+    oche_json_add_int(json, "headroom_total_bytes", kind->headroom_total);
+    oche_json_add(json, "headroom_enough", oche_json_truth(kind->needed == 0));
+    oche_json_add_int(json, "shared_bytes", kind->shared);
+    oche_json_add_int(json, "fan_out", kind->fan_out);
+    oche_json_add_int(json, "fan_in", kind->fan_in);
+    oche_json_add_int(json, "kmin_least_bytes", kind->least_kmin);
+    oche_json_add_int(json, "kmin_most_bytes", kind->kmin);
+    oche_json_add_int(json, "kmax_least_bytes", kind->least_kmax);
+    oche_json_add_int(json, "kmax_most_bytes", kind->kmax);
+    oche_json_add(json, "ecn_bound_bytes", oche_json_exact(bound));
+    oche_json_add(json, "incast_pauses_from_bytes",
+                  oche_json_exact(oche_buffer_incast_queue(&config, kind->fan_in)));
+    oche_json_add(json, "sure", oche_json_truth(*sure));
+    oche_json_add(json, "changes",
+                  *sure ? oche_json_array(0) : advice_json(all, &config, kind, bound));
+    return json;
+}
+
+/* Returns the switches, a kind each. Sets *sure and *enough (headroom) for all of them. */
+static struct json_object *kinds_json(const struct oche_world *world, bool all_priorities,
+                                      bool *sure, bool *enough)
+{
+    struct json_object *list = oche_json_array(0);
+    struct switches all;
+
+    init(&all, world, all_priorities);
+    for (uint32_t sw = 0; sw < oche_world_topology(world)->switch_count; sw++) {
+        bool one;
+
+        if (!is_first_of_kind(&all, sw))
+            continue;
+        oche_json_push(list, kind_json(&all, sw, &one));
+        *sure &= one;
+        *enough &= all.kinds[sw].needed == 0;
+    }
+    done(&all);
+    return list;
+}
+
+struct json_object *oche_buffers_check_json(const struct oche_world *world, const char *scenario,
+                                            bool all_priorities, bool *yes)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+    const bool pauses =
+        config->switches.pfc && (config->endpoint == NULL || oche_world_lossless(config));
+    const bool marks = config->switches.ecn && asks_for_marks(config);
+    struct json_object *json = oche_json_object();
+    bool sure = true, enough = true;
+
+    oche_json_add_text(json, "kind", "buffers_check");
+    oche_json_add_text(json, "scenario", scenario);
+    oche_json_add_text(json, "congestion_control", oche_world_scheme_name(config));
+    oche_json_add(json, "pfc", oche_json_truth(pauses));
+    oche_json_add(json, "ecn", oche_json_truth(marks));
+    oche_json_add(json, "empty_rtt_s",
+                  oche_json_exact((double)oche_world_empty_rtt(world) / (double)OCHE_SEC));
+    oche_json_add(json, "switches",
+                  pauses && config->switches.ecn ? kinds_json(world, all_priorities, &sure, &enough)
+                                                 : oche_json_array(0));
+    *yes = !pauses || (marks && sure && enough);
+    oche_json_add(json, "yes", oche_json_truth(*yes));
+    return json;
 }

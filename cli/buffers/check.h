@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "report/json.h"
 #include "sim/world/world.h"
 
 /*
@@ -17,5 +18,9 @@
  * computes as if data came in all PFC priorities, as in the paper.
  */
 bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FILE *out);
+
+/* Returns the same as an object. Sets *yes to what oche_buffers_check returns. */
+struct json_object *oche_buffers_check_json(const struct oche_world *world, const char *scenario,
+                                            bool all_priorities, bool *yes);
 
 #endif

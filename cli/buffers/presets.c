@@ -22,6 +22,29 @@ const struct oche_chip *oche_buffers_preset_find(const char *name, const char **
     return NULL;
 }
 
+struct json_object *oche_buffers_presets_json(void)
+{
+    struct json_object *json = oche_json_object(), *list = oche_json_array(0);
+
+    for (size_t i = 0; i < oche_chip_count; i++) {
+        const struct oche_chip *preset = &oche_chips[i];
+        struct json_object *one = oche_json_object();
+
+        oche_json_add_text(one, "preset", preset->name);
+        oche_json_add_text(one, "chip", preset->chip);
+        oche_json_add_int(one, "buffer_bytes", preset->buffer_bytes);
+        oche_json_add_int(one, "ports", preset->ports);
+        oche_json_add_int(one, "rate_bps", preset->rate_bps);
+        oche_json_add(one, "sure", oche_json_truth(preset->sure));
+        oche_json_add_text(one, "source", preset->source);
+        oche_json_add_text(one, "note", preset->note);
+        oche_json_push(list, one);
+    }
+    oche_json_add_text(json, "kind", "presets");
+    oche_json_add(json, "presets", list);
+    return json;
+}
+
 void oche_buffers_presets_print(FILE *out)
 {
     struct oche_table *table = oche_table_create(4);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "fabric/chips.h"
+#include "report/json.h"
 
 /*
  * Returns the preset called `name`. If there is none, returns NULL and sets *nearest to a similar
@@ -13,5 +14,6 @@
  */
 const struct oche_chip *oche_buffers_preset_find(const char *name, const char **nearest);
 void oche_buffers_presets_print(FILE *out);
+struct json_object *oche_buffers_presets_json(void);
 
 #endif

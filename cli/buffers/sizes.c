@@ -43,6 +43,13 @@ static void make(struct model *model, const struct oche_buffers_input *input)
     };
 }
 
+static void set_priorities(struct model *model, unsigned priorities)
+{
+    model->params.pfc_priorities = priorities;
+    model->config.class_count = (uint8_t)priorities;
+    model->config.lossless_classes = (uint8_t)((1u << priorities) - 1);
+}
+
 static double bound(struct model *model, enum oche_buffer_threshold threshold)
 {
     model->params.threshold = threshold;
@@ -236,9 +243,7 @@ static void print_priorities(struct model *model, FILE *out)
         oche_table_cell(table, "%s", heading[i]);
     oche_table_rule(table);
     for (unsigned p = 1; p <= model->input->priorities; p++) {
-        model->params.pfc_priorities = p;
-        model->config.class_count = (uint8_t)p;
-        model->config.lossless_classes = (uint8_t)((1u << p) - 1);
+        set_priorities(model, p);
         struct oche_buffer_plan plan = oche_buffer_plan(&model->config);
 
         oche_table_cell(table, "%u", p);
@@ -269,6 +274,91 @@ static bool print_verdict(struct model *model, FILE *out)
             kmin <= fixed ? "ECN is sure to act before PFC" : "ECN may come after PFC",
             fixed / kmin);
     return kmin <= dynamic;
+}
+
+/* ---- as JSON ---- */
+
+/* Returns the rows of print_priorities. Leaves the model with its own priorities. */
+static struct json_object *priorities_json(struct model *model)
+{
+    struct json_object *list = oche_json_array(0);
+
+    for (unsigned p = 1; p <= model->input->priorities; p++) {
+        struct json_object *row = oche_json_object();
+
+        set_priorities(model, p);
+        struct oche_buffer_plan plan = oche_buffer_plan(&model->config);
+        const bool fits = plan.headroom_total < model->input->buffer_bytes;
+
+        oche_json_add_int(row, "priorities", p);
+        oche_json_add_int(row, "headroom_total_bytes", plan.headroom_total);
+        oche_json_add_int(row, "shared_bytes", fits ? plan.shared : 0);
+        oche_json_add(row, "static_pfc_bytes", fits ? oche_json_int((int64_t)plan.xoff) : NULL);
+        oche_json_add(row, "static_ecn_bytes",
+                      oche_json_exact(fits ? bound(model, OCHE_THRESHOLD_STATIC) : NAN));
+        oche_json_add(row, "dynamic_pfc_bytes",
+                      oche_json_exact(fits ? model->input->beta * (double)plan.shared / p : NAN));
+        oche_json_add(row, "dynamic_ecn_bytes",
+                      oche_json_exact(fits ? bound(model, OCHE_THRESHOLD_DYNAMIC) : NAN));
+        oche_json_push(list, row);
+    }
+    return list;
+}
+
+static struct json_object *links_json(const struct model *model)
+{
+    const struct oche_buffers_input *in = model->input;
+    struct json_object *list = oche_json_array(0);
+
+    for (unsigned kind = 0, port = 0; kind < in->kinds; port += in->links[kind++].ports) {
+        const struct oche_buffers_links *links = &in->links[kind];
+        struct json_object *row = oche_json_object();
+
+        oche_json_add_int(row, "ports", links->ports);
+        oche_json_add_int(row, "rate_bps", links->rate_bps);
+        oche_json_add(row, "delay_s", oche_json_exact((double)links->delay / (double)OCHE_SEC));
+        oche_json_add(row, "cable_m", oche_json_exact(links->cable_m >= 0 ? links->cable_m : NAN));
+        oche_json_add_int(row, "headroom_bytes", oche_buffer_headroom(&model->config, port));
+        oche_json_add_int(row, "headroom_needed_bytes",
+                          oche_buffer_headroom_needed(&model->config, port));
+        oche_json_push(list, row);
+    }
+    return list;
+}
+
+struct json_object *oche_buffers_sizes_json(const struct oche_buffers_input *in, bool *yes)
+{
+    struct json_object *json = oche_json_object();
+    struct model model;
+
+    make(&model, in);
+    const struct oche_buffer_plan plan = oche_buffer_plan(&model.config);
+    const bool fits = plan.headroom_total < in->buffer_bytes;
+    const bool enough = in->headroom_bytes >= needed(&model);
+    const double kmin = in->kmin_bytes == OCHE_NEVER ? NAN : (double)in->kmin_bytes;
+    const bool dynamic = fits && !(kmin > bound(&model, OCHE_THRESHOLD_DYNAMIC));
+    const bool fixed = fits && !(kmin > bound(&model, OCHE_THRESHOLD_STATIC));
+
+    oche_json_add_text(json, "kind", "buffers");
+    oche_json_add_text(json, "chip", in->chip);
+    oche_json_add_int(json, "buffer_bytes", in->buffer_bytes);
+    oche_json_add_int(json, "ports", in->ports);
+    oche_json_add_int(json, "priorities", in->priorities);
+    oche_json_add(json, "beta", oche_json_exact(in->beta));
+    oche_json_add(json, "response_s", oche_json_exact((double)in->response / (double)OCHE_SEC));
+    oche_json_add_int(json, "mtu_bytes", in->mtu_bytes);
+    oche_json_add_int(json, "frame_bytes", model.config.mtu_frame_bytes);
+    oche_json_add(json, "links", links_json(&model));
+    oche_json_add(json, "headroom_fits", oche_json_truth(fits));
+    oche_json_add(json, "headroom_enough", oche_json_truth(enough));
+    oche_json_add(json, "by_priorities", priorities_json(&model));
+    oche_json_add(json, "kmin_bytes", oche_json_exact(kmin));
+    oche_json_add(json, "kmin_sure_dynamic", isnan(kmin) ? NULL : oche_json_truth(dynamic));
+    oche_json_add(json, "kmin_sure_static", isnan(kmin) ? NULL : oche_json_truth(fixed));
+    *yes = fits && enough && dynamic;
+    oche_json_add(json, "yes", oche_json_truth(*yes));
+    free(model.ports);
+    return json;
 }
 
 bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out)

@@ -11,6 +11,7 @@
 
 #include "core/base.h"
 #include "params/figures.h"
+#include "report/json.h"
 
 #define OCHE_BUFFERS_MOST_PORTS 1024
 #define OCHE_BUFFERS_MOST_KINDS 8
@@ -45,6 +46,9 @@ struct oche_buffers_input {
  * one, is sure to act before PFC with the dynamic threshold.
  */
 bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out);
+
+/* Returns the calculation as an object. Sets *yes to what oche_buffers_print_sizes returns. */
+struct json_object *oche_buffers_sizes_json(const struct oche_buffers_input *input, bool *yes);
 
 /* Formats a number rounded down to tenths: "21,755.5". */
 struct oche_figure oche_buffers_tenths(double value);

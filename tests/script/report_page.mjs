@@ -310,7 +310,7 @@ async function readsFigures(browser) {
   await waits.getByLabel('loss.probability', { exact: true }).check();
   await waits.locator('.plot').focus();
   await page.keyboard.press('End');
-  assert.match(await heard.innerText(), /^1e-2: 28\.0\sµs: .* \(7 of 7\)$/);
+  assert.match(await heard.innerText(), /^probability 1e-2: 28\.0\sµs: .* \(7 of 7\)$/);
   await page.keyboard.press('Escape');
   await drawn(page, 'fig6a');
   const legend = () => chart(page, 'fig6a').locator('.legend button').count();
