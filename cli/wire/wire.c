@@ -16,50 +16,19 @@
 
 #include "cli/refuse.h"
 #include "cli/commands.h"
-#include "cli/wire/link_layer.h"
-#include "cli/wire/psn_seen.h"
+#include "cli/interrupted.h"
+#include "cli/wire/judged.h"
+#include "cli/wire/packet_json.h"
 #include "core/wire/aeth.h"
 #include "core/wire/cnp.h"
 #include "core/wire/codec.h"
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
 
-#define ROOM     (65536 + 64) /* bytes of the largest IP packet with its link header */
-#define NAK_KIND 5            /* NAK codes 0 … 4 have names; 5 counts all others */
+enum key { KEY_JSON = 256 };
+enum { INTERRUPTED = 130 };
 
-struct options {
-    const char *path;
-    bool quiet;
-};
-
-/* The verdict on one packet. */
-enum verdict { VERDICT_RIGHT, VERDICT_WRONG, VERDICT_CUT };
-
-struct report {
-    struct options options;
-    struct oche_psn_seen *seen;
-    int datalink;
-    int64_t first_ns; /* time of the first frame, nanoseconds since 1970 */
-    uint64_t frames, roce, pfc, other, cut, wrong;
-    uint64_t wrong_by[OCHE_WIRE_ERROR_COUNT];
-    /* packets whose ICRC is right but whose fields, encoded again, give other bytes */
-    uint64_t differ;
-    uint64_t packets[OCHE_OPCODES], bytes[OCHE_OPCODES];
-    uint64_t retransmissions, rnr_naks, naks[NAK_KIND + 1], ce;
-};
-
-/* A frame that is being judged. */
-struct one {
-    const struct pcap_pkthdr *header;
-    const uint8_t *bytes; /* the captured bytes, from the link header on */
-    struct oche_link_view link;
-    struct oche_packet packet;
-    struct oche_frame facts;
-    enum oche_wire_error error;
-    uint32_t icrc, icrc_should;
-    long differs_at; /* offset from the IP header of the first byte that differs; -1: none */
-    bool again;
-};
+#define ROOM (65536 + 64) /* bytes of the largest IP packet with its link header */
 
 static uint32_t crc(uint32_t before, const uint8_t *bytes, size_t count)
 {
@@ -72,41 +41,64 @@ static int64_t time_ns(const struct pcap_pkthdr *header)
     return (int64_t)header->ts.tv_sec * 1000000000 + (int64_t)header->ts.tv_usec;
 }
 
+int64_t oche_wire_time_ns(const struct oche_wire_report *report, const struct oche_wire_one *one)
+{
+    return time_ns(one->header) - report->first_ns;
+}
+
 /* ---- one line per packet ---- */
 
-static void print_start(const struct report *report, const struct one *one)
+static void print_start(const struct oche_wire_report *report, const struct oche_wire_one *one)
 {
-    const int64_t ns = time_ns(one->header) - report->first_ns;
+    const int64_t ns = oche_wire_time_ns(report, one);
     const uint64_t size = (uint64_t)(ns < 0 ? -ns : ns);
 
     printf("%6" PRIu64 " %s%" PRIu64 ".%09" PRIu64 "  ", report->frames, ns < 0 ? "-" : "",
            size / 1000000000, size % 1000000000);
 }
 
+void oche_wire_addresses(const struct oche_frame *facts, char *src, char *dst)
+{
+    if (facts->ipv6) {
+        inet_ntop(AF_INET6, facts->src_ip, src, INET6_ADDRSTRLEN);
+        inet_ntop(AF_INET6, facts->dst_ip, dst, INET6_ADDRSTRLEN);
+    } else {
+        inet_ntop(AF_INET, facts->src_ip + 12, src, INET6_ADDRSTRLEN);
+        inet_ntop(AF_INET, facts->dst_ip + 12, dst, INET6_ADDRSTRLEN);
+    }
+}
+
 static void print_addresses(const struct oche_frame *facts)
 {
     char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 
-    if (facts->ipv6) {
-        inet_ntop(AF_INET6, facts->src_ip, src, sizeof(src));
-        inet_ntop(AF_INET6, facts->dst_ip, dst, sizeof(dst));
-    } else {
-        inet_ntop(AF_INET, facts->src_ip + 12, src, sizeof(src));
-        inet_ntop(AF_INET, facts->dst_ip + 12, dst, sizeof(dst));
-    }
+    oche_wire_addresses(facts, src, dst);
     printf("%s → %s", src, dst);
 }
 
-static void print_flags(const struct oche_packet *packet)
+unsigned oche_wire_flags(const struct oche_packet *packet, const char **names)
 {
     static const struct {
         uint8_t bit;
         const char *name;
-    } names[] = {
+    } bits[] = {
         {OCHE_BTH_SOLICITED, "SE"}, {OCHE_BTH_MIGREQ, "MigReq"}, {OCHE_BTH_ACKREQ, "AckReq"},
         {OCHE_BTH_FECN, "FECN"},    {OCHE_BTH_BECN, "BECN"},
     };
+    unsigned count = 0;
 
+    for (size_t i = 0; i < OCHE_COUNT_OF(bits); i++)
+        if ((packet->bth & bits[i].bit) != 0)
+            names[count++] = bits[i].name;
+    if (packet->ecn == OCHE_ECN_CE)
+        names[count++] = "CE";
+    return count;
+}
+
+static void print_flags(const struct oche_packet *packet)
+{
+    const char *names[6];
+    const unsigned count = oche_wire_flags(packet, names);
     const uint8_t reserved = packet->bth_reserved;
     const bool extensions = (reserved & OCHE_BTH_EXTENSIONS) != 0;
     /* with `extensions` the same bit announces a trailer, if there can be one */
@@ -115,11 +107,8 @@ static void print_flags(const struct oche_packet *packet)
     const uint8_t known = OCHE_BTH_EXTENSIONS | OCHE_BTH_RESTARTS | OCHE_BTH_TOKENS |
                           (cnp_psn || trailer ? OCHE_BTH_CNP_PSN : 0);
 
-    for (size_t i = 0; i < OCHE_COUNT_OF(names); i++)
-        if ((packet->bth & names[i].bit) != 0)
-            printf(" %s", names[i].name);
-    if (packet->ecn == OCHE_ECN_CE)
-        printf(" CE");
+    for (unsigned i = 0; i < count; i++)
+        printf(" %s", names[i]);
     if (extensions)
         printf(" extensions");
     if (cnp_psn)
@@ -259,9 +248,9 @@ static void print_headers(const struct oche_packet *packet)
         print_trailer(packet);
 }
 
-static void print_verdict(const struct one *one, enum verdict verdict)
+static void print_verdict(const struct oche_wire_one *one, enum oche_wire_verdict verdict)
 {
-    if (verdict == VERDICT_CUT) {
+    if (verdict == OCHE_VERDICT_CUT) {
         printf(", cut to %u of %u bytes: not judged\n", one->header->caplen, one->header->len);
         return;
     }
@@ -276,12 +265,17 @@ static void print_verdict(const struct one *one, enum verdict verdict)
         printf(", encoded again the same\n");
 }
 
-static void print_packet(const struct report *report, const struct one *one, enum verdict verdict)
+static void print_packet(struct oche_wire_report *report, const struct oche_wire_one *one,
+                         enum oche_wire_verdict verdict)
 {
     const struct oche_packet *packet = &one->packet;
 
-    if (report->options.quiet && verdict == VERDICT_RIGHT)
+    if (report->options.quiet && verdict == OCHE_VERDICT_RIGHT)
         return;
+    if (report->options.json) {
+        oche_wire_json_packet(report, one, verdict);
+        return;
+    }
     print_start(report, one);
     print_addresses(&one->facts);
     printf("  %s qp 0x%06" PRIx32 " psn %" PRIu32, oche_opcode_name(packet->opcode),
@@ -296,8 +290,12 @@ static void print_packet(const struct report *report, const struct one *one, enu
     print_verdict(one, verdict);
 }
 
-static void print_pfc(const struct report *report, const struct one *one)
+static void print_pfc(struct oche_wire_report *report, const struct oche_wire_one *one)
 {
+    if (report->options.json) {
+        oche_wire_json_pfc(report, one);
+        return;
+    }
     print_start(report, one);
     printf("PFC pause");
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
@@ -309,7 +307,7 @@ static void print_pfc(const struct report *report, const struct one *one)
 /* ---- judging ---- */
 
 /* Encodes the decoded packet again and compares the result with the captured bytes. */
-static void encode_again(struct one *one)
+static void encode_again(struct oche_wire_one *one)
 {
     static uint8_t again[ROOM];
     const uint8_t *ip = one->bytes + one->link.ip_at;
@@ -333,7 +331,7 @@ static void encode_again(struct one *one)
 }
 
 /* True if a cut frame still contains its IP, UDP and transport headers. */
-static bool headers_are_there(const struct one *one)
+static bool headers_are_there(const struct oche_wire_one *one)
 {
     const size_t ip_bytes = one->facts.ipv6 ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES;
 
@@ -342,7 +340,7 @@ static bool headers_are_there(const struct one *one)
 }
 
 /* True if enough of a cut frame was captured to tell that it is not RoCE. */
-static bool is_surely_foreign(const struct one *one)
+static bool is_surely_foreign(const struct oche_wire_one *one)
 {
     const size_t count = one->header->caplen - one->link.ip_at;
     const uint8_t *ip = one->bytes + one->link.ip_at;
@@ -354,7 +352,7 @@ static bool is_surely_foreign(const struct one *one)
     return count >= (ip[0] >> 4 == 6 ? OCHE_IPV6_BYTES : (size_t)(ip[0] & 0x0f) * 4) + 4;
 }
 
-static bool note_psn(struct report *report, struct one *one)
+static bool note_psn(struct oche_wire_report *report, struct oche_wire_one *one)
 {
     const struct oche_opcode_row *row = oche_opcode(one->packet.opcode);
     struct oche_psn_stream stream = {.place = one->link.place, .dest_qpn = one->packet.dest_qpn};
@@ -371,7 +369,7 @@ static bool note_psn(struct report *report, struct one *one)
 }
 
 /* Counts a packet whose fields could be read, whether its ICRC is right or not. */
-static bool count_packet(struct report *report, struct one *one)
+static bool count_packet(struct oche_wire_report *report, struct oche_wire_one *one)
 {
     const struct oche_packet *packet = &one->packet;
     const uint8_t syndrome = oche_aeth_syndrome(packet);
@@ -383,7 +381,7 @@ static bool count_packet(struct report *report, struct one *one)
     if (oche_opcode_has(packet->opcode, OCHE_OP_HAS(AETH))) {
         report->rnr_naks += oche_aeth_kind(syndrome) == OCHE_AETH_RNR;
         if (oche_aeth_kind(syndrome) == OCHE_AETH_NAK)
-            report->naks[code < NAK_KIND ? code : NAK_KIND]++;
+            report->naks[code < OCHE_WIRE_NAK_KINDS ? code : OCHE_WIRE_NAK_KINDS]++;
     }
     if (!note_psn(report, one))
         return false;
@@ -391,10 +389,14 @@ static bool count_packet(struct report *report, struct one *one)
     return true;
 }
 
-static void wrong_bytes(struct report *report, const struct one *one)
+static void wrong_bytes(struct oche_wire_report *report, const struct oche_wire_one *one)
 {
     report->wrong++;
     report->wrong_by[one->error]++;
+    if (report->options.json) {
+        oche_wire_json_unread(report, one, OCHE_VERDICT_WRONG);
+        return;
+    }
     print_start(report, one);
     /* such an error is found after IP and UDP were read, so their fields are known */
     if (one->error >= OCHE_WIRE_ALIGNMENT) {
@@ -407,15 +409,19 @@ static void wrong_bytes(struct report *report, const struct one *one)
     putchar('\n');
 }
 
-static void cut_bytes(struct report *report, const struct one *one)
+static void cut_bytes(struct oche_wire_report *report, const struct oche_wire_one *one)
 {
     report->cut++;
+    if (report->options.json) {
+        oche_wire_json_unread(report, one, OCHE_VERDICT_CUT);
+        return;
+    }
     print_start(report, one);
     printf("cut to %u of %u bytes: not judged\n", one->header->caplen, one->header->len);
 }
 
 /* Judges one IP packet. Returns false if there is no memory. */
-static bool judge_ip(struct report *report, struct one *one)
+static bool judge_ip(struct oche_wire_report *report, struct oche_wire_one *one)
 {
     static uint8_t whole[ROOM];
     const bool cut = one->header->caplen < one->header->len;
@@ -449,24 +455,25 @@ static bool judge_ip(struct report *report, struct one *one)
         return false;
     if (cut) {
         report->cut++;
-        print_packet(report, one, VERDICT_CUT);
+        print_packet(report, one, OCHE_VERDICT_CUT);
         return true;
     }
     encode_again(one);
     if (one->error == OCHE_WIRE_OK && one->differs_at < 0) {
-        print_packet(report, one, VERDICT_RIGHT);
+        print_packet(report, one, OCHE_VERDICT_RIGHT);
         return true;
     }
     report->wrong++;
     report->wrong_by[OCHE_WIRE_ICRC] += one->error == OCHE_WIRE_ICRC;
     report->differ += one->error == OCHE_WIRE_OK;
-    print_packet(report, one, VERDICT_WRONG);
+    print_packet(report, one, OCHE_VERDICT_WRONG);
     return true;
 }
 
-static bool judge(struct report *report, const struct pcap_pkthdr *header, const uint8_t *bytes)
+static bool judge(struct oche_wire_report *report, const struct pcap_pkthdr *header,
+                  const uint8_t *bytes)
 {
-    struct one one = {.header = header, .bytes = bytes, .differs_at = -1};
+    struct oche_wire_one one = {.header = header, .bytes = bytes, .differs_at = -1};
 
     if (report->frames++ == 0)
         report->first_ns = time_ns(header);
@@ -486,12 +493,18 @@ static bool judge(struct report *report, const struct pcap_pkthdr *header, const
 
 /* ---- the summary ---- */
 
-static void print_summary(const struct report *report)
+const char *oche_wire_nak_name(unsigned code)
 {
-    static const char *const nak_names[NAK_KIND + 1] = {
+    static const char *const names[OCHE_WIRE_NAK_KINDS + 1] = {
         "PSN sequence",       "invalid request", "remote access",
         "remote operational", "invalid RD",      "with reserved code",
     };
+
+    return names[code];
+}
+
+static void print_summary(const struct oche_wire_report *report)
+{
     uint64_t naks = 0;
     const char *between = " (";
 
@@ -500,7 +513,7 @@ static void print_summary(const struct report *report)
         if (report->packets[opcode] > 0)
             printf("%-24s %10" PRIu64 " %16" PRIu64 "\n", oche_opcode_name((uint8_t)opcode),
                    report->packets[opcode], report->bytes[opcode]);
-    for (unsigned code = 0; code <= NAK_KIND; code++)
+    for (unsigned code = 0; code <= OCHE_WIRE_NAK_KINDS; code++)
         naks += report->naks[code];
     printf("\n%-16s %10" PRIu64 "\n", "frames", report->frames);
     printf("%-16s %10" PRIu64 "\n", "RoCEv2", report->roce);
@@ -508,10 +521,10 @@ static void print_summary(const struct report *report)
     printf("%-16s %10" PRIu64 "\n", "neither", report->other);
     printf("%-16s %10" PRIu64 "\n", "retransmissions", report->retransmissions);
     printf("%-16s %10" PRIu64, "NAKs", naks);
-    for (unsigned code = 0; code <= NAK_KIND; code++) {
+    for (unsigned code = 0; code <= OCHE_WIRE_NAK_KINDS; code++) {
         if (report->naks[code] == 0)
             continue;
-        printf("%s%" PRIu64 " %s", between, report->naks[code], nak_names[code]);
+        printf("%s%" PRIu64 " %s", between, report->naks[code], oche_wire_nak_name(code));
         between = ", ";
     }
     printf("%s\n%-16s %10" PRIu64 "\n", naks > 0 ? ")" : "", "RNR NAKs", report->rnr_naks);
@@ -534,11 +547,29 @@ static void print_summary(const struct report *report)
 
 /* ---- the command ---- */
 
-static int read_capture(struct report *report)
+/* Reads to the end, or until a signal asks for it. Returns PCAP_ERROR if the capture is broken. */
+static int read_frames(struct oche_wire_report *report, pcap_t *pcap)
 {
-    char message[PCAP_ERRBUF_SIZE];
+    const volatile sig_atomic_t *asked = oche_interrupt_gently(true);
     struct pcap_pkthdr *header;
     const u_char *bytes;
+    int status = 0;
+
+    while (!*asked && (status = pcap_next_ex(pcap, &header, &bytes)) == 1) {
+        if (!judge(report, header, bytes)) {
+            status = PCAP_ERROR;
+            break;
+        }
+    }
+    report->interrupted = *asked != 0;
+    report->whole = !report->interrupted && status != PCAP_ERROR;
+    oche_interrupt_gently(false);
+    return status;
+}
+
+static int read_capture(struct oche_wire_report *report)
+{
+    char message[PCAP_ERRBUF_SIZE];
     pcap_t *pcap;
     int status;
 
@@ -562,19 +593,22 @@ static int read_capture(struct report *report)
         pcap_close(pcap);
         return 2;
     }
-    while ((status = pcap_next_ex(pcap, &header, &bytes)) == 1) {
-        if (!judge(report, header, bytes)) {
-            status = PCAP_ERROR;
-            break;
-        }
-    }
-    print_summary(report);
+    status = read_frames(report, pcap);
+    if (report->options.json)
+        oche_wire_json_summary(report);
+    else
+        print_summary(report);
     fflush(stdout);
-    if (status == PCAP_ERROR)
+    if (report->interrupted)
+        fprintf(stderr, "interrupted after frame %" PRIu64 "; the summary is of what was read\n",
+                report->frames);
+    else if (status == PCAP_ERROR)
         oche_print_error("oche wire: %s: after frame %" PRIu64 ": %s", report->options.path,
                          report->frames,
                          *pcap_geterr(pcap) != '\0' ? pcap_geterr(pcap) : "out of memory");
     pcap_close(pcap);
+    if (report->interrupted)
+        return INTERRUPTED;
     if (status == PCAP_ERROR)
         return 2;
     return report->wrong + report->cut > 0 ? 1 : 0;
@@ -582,11 +616,14 @@ static int read_capture(struct report *report)
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
-    struct options *options = state->input;
+    struct oche_wire_options *options = state->input;
 
     switch (key) {
     case 'q':
         options->quiet = true;
+        return 0;
+    case KEY_JSON:
+        options->json = true;
         return 0;
     case ARGP_KEY_ARG:
         if (options->path != NULL)
@@ -605,20 +642,25 @@ int oche_cmd_wire(int argc, char **argv)
 {
     static const struct argp_option known[] = {
         {"quiet", 'q', NULL, 0, "list only packets that are wrong or cut short", 0},
+        {"json", KEY_JSON, NULL, 0,
+         "print JSON instead: packets, each with its fields and verdict, and the summary's counts",
+         0},
         {0},
     };
     static const struct argp argp = {
         .options = known,
         .parser = parse,
         .args_doc = "FILE",
-        .doc = "Lists the RoCEv2 packets of a capture (pcap or pcapng; Ethernet, raw IP, Linux "
-               "cooked or loopback), each with two verdicts: whether its ICRC is right, and "
-               "whether its fields, encoded again, give the same bytes. Then a summary."
-               "\vA retransmission is a PSN seen again in the same direction of a queue pair, at "
-               "the same link addresses. Exit status: 0 all packets are right; 1 one is wrong, or "
-               "was cut short so that it cannot be judged; 2 bad arguments or an unreadable file.",
+        .doc =
+            "Lists the RoCEv2 packets of a capture (pcap or pcapng; Ethernet, raw IP, Linux "
+            "cooked or loopback), each with two verdicts: whether its ICRC is right, and "
+            "whether its fields, encoded again, give the same bytes. Then a summary."
+            "\vA retransmission is a PSN seen again in the same direction of a queue pair, at "
+            "the same link addresses. Exit status: 0 all packets are right; 1 one is wrong, or "
+            "was cut short so that it cannot be judged; 2 bad arguments or an unreadable file; 130 "
+            "interrupted by a first SIGINT: the summary is of what was read until then.",
     };
-    struct report report = {0};
+    struct oche_wire_report report = {0};
     int status;
 
     if (!oche_parse_arguments(&argp, argc, argv, 0, &report.options))

@@ -5,6 +5,7 @@ yes, no, and advice that works; presets; bad input gets one line and status 2.
 
 Environment: OCHE, SOURCE.
 """
+import json
 import os
 import re
 import subprocess
@@ -109,6 +110,47 @@ def test_presets():
     done = run("--preset", "tomahawk3", "--ports", "16")
     check("what is given goes before", "B = 64,000,000 B, n = 16 ports, C = 400Gbps" in done.stdout,
           done)
+
+
+def test_json():
+    """The numbers of --json are those of the text, and so is the status."""
+    def both(*arguments):
+        text, json_text = run(*arguments), run(*arguments, "--json")
+        check(f"{arguments}: statuses", text.returncode == json_text.returncode, json_text)
+        document = json.loads(json_text.stdout)
+        check(f"{arguments}: yes", document.get("yes", True) == (text.returncode == 0), json_text)
+        return text.stdout, document
+
+    for options in ([], ["--headroom", "10KB"], ["--kmin", "22KB"], ["--kmin", "200KB"],
+                    ["--cable", "10000m"], ["--ports", "16x400Gbps@300m,64x100Gbps@3m", "--buffer",
+                                            "64MB", "--priorities", "2"]):
+        text, document = both(*options)
+        row = document["by_priorities"][-1]
+        check(f"{options}: H", f" = {row['headroom_total_bytes']:,} B\n" in text, None)
+        check(f"{options}: fits", document["headroom_fits"] == ("S = B - H" in text))
+        check(f"{options}: enough", document["headroom_enough"] == ("TOO LITTLE" not in text))
+        if document["headroom_fits"]:
+            check(f"{options}: bounds", all(f" = {int(row[key] * 10) / 10:,.1f} B" in text for key in
+                                            ("static_ecn_bytes", "dynamic_ecn_bytes")))
+        check(f"{options}: links", all(f" = {link['headroom_needed_bytes']:,} B" in text or
+                                       "given" in text for link in document["links"]))
+    _, document = both("--list-presets")
+    check("presets", len(document["presets"]) >= 11 and
+          document["presets"][0]["buffer_bytes"] == 12000000)
+    for options in ([], ["--set", "switch.kmin=9MB", "--set", "switch.kmax=10MB"],
+                    ["--set", "switch.ecn=false", "--set", "congestion_control=none"],
+                    ["--set", "switch.pfc=false"],
+                    ["--set", "congestion_control=none"], ["--set", "switch.headroom_scale=0.5"]):
+        text, document = both("--check", scenario("incast.yaml"), *options)
+        for kind in document["switches"]:
+            check(f"{options}: kind", f"S = B - H = {kind['buffer_bytes']:,} B - " in text and
+                  f" = {int(kind['ecn_bound_bytes'] * 10) / 10:,.1f} B" in text and
+                  kind["sure"] == (": not sure" not in text), None)
+            check(f"{options}: changes", kind["changes"] ==
+                  re.findall(r"^    (switch\.\w+=.*)$", text, re.M), None)
+        check(f"{options}: switches", (document["switches"] == []) == ("S = B - H" not in text))
+    done = run("--check", scenario("none.yaml"), "--json")
+    check("no scenario", done.returncode == 2 and done.stdout == "", done)
 
 
 def scenario(name):
@@ -268,7 +310,7 @@ def test_bad_input():
 
 def main():
     for test in (test_paper, test_formula, test_kinds_of_ports, test_presets, test_check,
-                 test_advice, test_bad_input):
+                 test_advice, test_json, test_bad_input):
         test()
     return 1 if failures else 0
 

@@ -6,12 +6,15 @@ it counts is what is there; bad arguments and unreadable files get one line and 
 Environment: OCHE, the program. The working directory is the source root.
 """
 import glob
+import json
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 OCHE = os.environ["OCHE"]
@@ -21,8 +24,38 @@ failures = []
 
 
 def run(*arguments, stdin=None):
-    return subprocess.run([OCHE, "wire", *arguments], capture_output=True, text=True, stdin=stdin,
+    done = subprocess.run([OCHE, "wire", *arguments], capture_output=True, text=True, stdin=stdin,
                           check=False)
+    if done.stdout != "" and stdin is None and "--json" not in arguments:
+        same_as_json(arguments, done)
+    return done
+
+
+def same_as_json(arguments, done):
+    """Each run of this test again with --json: the same status, counts and packets."""
+    again = run(*arguments, "--json")
+    document = json.loads(again.stdout)
+    summary, packets, text = document["summary"], document["packets"], counts(done)
+    check(f"--json {arguments}: status", (again.returncode, again.stderr) ==
+          (done.returncode, done.stderr), again)
+    for name, key in (("frames", "frames"), ("RoCEv2", "roce"), ("PFC", "pfc"), ("CNPs", "cnps"),
+                      ("neither", "neither"), ("retransmissions", "retransmissions"),
+                      ("RNR NAKs", "rnr_naks"), ("CE marks", "ce_marks"), ("wrong", "wrong"),
+                      ("cut short", "cut_short")):
+        check(f"--json {arguments}: {name}", summary[key] == text[name], done)
+    check(f"--json {arguments}: NAKs", sum(one["packets"] for one in summary["naks"]) ==
+          text["NAKs"], done)
+    check(f"--json {arguments}: whole", document["capture"]["whole"] == (done.returncode != 2))
+    lines = re.findall(r"^ *(\d+) (-?[\d.]+)  (.*)$", done.stdout, re.M)
+    check(f"--json {arguments}: packets", [(str(one["frame"]), one["time_ns"]) for one in packets]
+          == [(frame, round(float(time) * 1e9)) for frame, time, _ in lines], done)
+    for one, (_, _, line) in zip(packets, lines):
+        verdict = "wrong" if "WRONG" in line or "DIFFERS" in line else \
+            "cut" if "not judged" in line else "right"
+        check(f"--json {arguments}: {line}", one.get("verdict", "right") == verdict and all(
+            str(one[key]) in line for key in ("src", "dst", "opcode", "psn", "frame_bytes", "msn",
+                                              "syndrome", "va", "rkey", "length")
+            if key in one and key in ("src", "dst") or "opcode" in one and key in one), again)
 
 
 def check(what, holds, result=None):
@@ -301,6 +334,32 @@ def refused(work):
               text in result.stderr and result.stdout == "", result)
 
 
+def interrupted(work):
+    """Ctrl-C ends a capture that goes on; what was read is listed and summed up."""
+    with open(f"{GOLDEN}/rxe-read.pcap", "rb") as file:
+        data = file.read()
+    for options in ([], ["--json"]):
+        running = subprocess.Popen([OCHE, "wire", "-", *options], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        running.stdin.write(data)
+        running.stdin.flush()
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        try:
+            out, err = running.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            out, err = running.communicate()
+        check(f"interrupted {options}", running.returncode == 130 and
+              re.fullmatch(rb"interrupted after frame \d+; the summary is of what was read\n", err))
+        if options:
+            document = json.loads(out)
+            check("the list ends", not document["capture"]["whole"] and
+                  len(document["packets"]) == document["summary"]["frames"] > 10)
+        else:
+            check("the summary is there", b"\nretransmissions " in out)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         golden()
@@ -310,6 +369,7 @@ def main():
         counting(work)
         cut(work)
         refused(work)
+        interrupted(work)
     print(f"{len(failures)} failures")
     return 1 if failures else 0
 
