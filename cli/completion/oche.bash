@@ -8,13 +8,64 @@ _oche_keys() {
         /^[a-z]/ { section = substr($1, 1, index($1, ":") - 1) "."
                    if (/^[a-z]+: \(a list\)/) section = substr(section, 1, length(section) - 1) "[0]." }
         /^At the root/ { section = "" }
+        /^  name: / { print substr(section, 1, length(section) - 1) } # a name for the section
         /^    [a-z]/ { print section $1 }'
+}
+
+# The values of a key that has names for values.
+_oche_values() {
+    local key
+    key=$(sed 's/\[[0-9]*\]//; s/\.[0-9][0-9]*\./\./' <<<"$2") # without the number of an entry
+    "$1" run --show-defaults 2>/dev/null | awk -v "key=$key" '
+        /^[a-z]/ { section = substr($1, 1, index($1, ":") - 1) "." }
+        /^At the root/ { section = "" }
+        /^  (type|name): / { named = section substr($1, 1, length($1) - 1)
+                             if (named == key || named == key ".name") print $2 }
+        /^    [a-z]/ && section $1 == key {
+            if ($2 == "bool") print "true\nfalse"
+            if ($2 == "choice") { sub(/^[^;]*; /, ""); gsub(/, /, "\n"); print } }' | sort -u
+}
+
+# The names of metrics, with the ranges of sizes and the places in those that have them.
+_oche_metrics() {
+    "$1" sweep --metrics 2>/dev/null | awk '
+        /^[A-Z]+: / { of = substr($1, 1, length($1) - 1); sub(/ \(.*/, ""); ranges[of] = $0; next }
+        NF > 0 { names[++count] = $1 }
+        END { for (i = 1; i <= count; i++) {
+                  of = ""
+                  for (range in ranges) if (index(names[i], range)) of = range
+                  if (of == "") { print names[i]; continue }
+                  parts = split(ranges[of], part, " ")
+                  for (p = 2; p <= parts; p++) {
+                      name = names[i]; sub(of, part[p], name)
+                      if (of != "PORT") print name } } }'
+}
+
+# Sets `option` and `key` if the word is (a part of) the value in --set KEY=VALUE.
+_oche_in_value() {
+    local at=$COMP_CWORD
+    [ "${COMP_WORDS[at]}" = = ] || at=$((at - 1)) # bash cuts words at "="
+    [ "$at" -gt 2 ] && [ "${COMP_WORDS[at]}" = = ] || return 1
+    key=${COMP_WORDS[at - 1]} option=${COMP_WORDS[at - 2]}
+    [ "$option" != = ] || option=${COMP_WORDS[at - 3]}
 }
 
 _oche() {
     local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]} word=${COMP_WORDS[COMP_CWORD]}
-    local before=${COMP_WORDS[COMP_CWORD - 1]} choices=
+    local before=${COMP_WORDS[COMP_CWORD - 1]} choices= option= key= first=
 
+    if _oche_in_value; then
+        case $option in
+        --set | -s | --vary | -v | --compare | -c)
+            [ "$word" != = ] || word=
+            if [ "$option" != --set ] && [ "$option" != -s ] && [[ $word == *,* ]]; then
+                first=${word%,*}, # values before this one
+            fi
+            choices=$(_oche_values "$program" "$key")
+            mapfile -t COMPREPLY < <(compgen -P "$first" -W "$choices" -- "${word#"$first"}")
+            return ;;
+        esac
+    fi
     if [ "$before" = = ] && [ "$COMP_CWORD" -gt 2 ]; then # bash cuts words at "="
         before=${COMP_WORDS[COMP_CWORD - 2]}
     elif [ "$word" = = ]; then
@@ -29,6 +80,8 @@ _oche() {
             compopt -o nospace 2>/dev/null || true # fails where nobody types
             mapfile -t COMPREPLY < <(compgen -W "$choices" -S = -- "$word")
             return ;;
+        --metric | -m)
+            [ "$command" = sweep ] && choices=$(_oche_metrics "$program") ;;
         --preset | -P)
             [ "$command" = buffers ] &&
                 choices=$("$program" buffers --list-presets 2>/dev/null |

@@ -130,8 +130,8 @@ def test_json():
         check(f"{options}: fits", document["headroom_fits"] == ("S = B - H" in text))
         check(f"{options}: enough", document["headroom_enough"] == ("TOO LITTLE" not in text))
         if document["headroom_fits"]:
-            check(f"{options}: bounds", all(f" = {int(row[key] * 10) / 10:,.1f} B" in text for key in
-                                            ("static_ecn_bytes", "dynamic_ecn_bytes")))
+            check(f"{options}: bounds", all(f" = {int(row[name] * 10) / 10:,.1f} B" in text
+                                            for name in ("static_ecn_bytes", "dynamic_ecn_bytes")))
         check(f"{options}: links", all(f" = {link['headroom_needed_bytes']:,} B" in text or
                                        "given" in text for link in document["links"]))
     _, document = both("--list-presets")

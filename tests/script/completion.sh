@@ -35,6 +35,23 @@ offers switch.kmin= run scenarios/demo.yaml --set sw
 offers duration= run --set du
 offers 'workload[0].load=' sweep --vary work
 offers congestion_control.g= run -s = congestion_control.g
+offers congestion_control= run --set congestion_control
+offers dcqcn run --set congestion_control = dc
+offers '!none' run --set congestion_control = dc
+offers go_back_n sweep --vary = recovery = ''
+offers dcqcn,none run --compare congestion_control = dcqcn,no
+offers static run -s switch.threshold = st
+offers true run --set switch.pfc =
+offers poisson_cdf run --set 'workload[3].type' = po
+offers leaf_spine sweep -v topology.type = l
+offers fluid sweep --vary model = f
+offers '!fluid' sweep --vary mode = f
+offers --zip sweep --z
+offers goodput sweep --metric goo
+offers fct.below_10KB.p99 sweep -m fct.below
+offers '!goodput' run -m goo
+offers --json wire --js
+offers --json buffers --js
 offers dcqcn reproduce dc
 offers dcqcn/fig3 reproduce dcqcn/
 offers trident2 buffers --preset tri
