@@ -52,7 +52,7 @@ _oche_in_value() {
 
 _oche() {
     local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]} word=${COMP_WORDS[COMP_CWORD]}
-    local before=${COMP_WORDS[COMP_CWORD - 1]} choices= option= key= first=
+    local before=${COMP_WORDS[COMP_CWORD - 1]} choices="" option="" key="" first=""
 
     if _oche_in_value; then
         case $option in

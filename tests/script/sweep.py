@@ -82,7 +82,7 @@ def test_any_number_of_processes(work):
     metrics = dict(ask(three, "SELECT name, value FROM metrics WHERE point = 7"))
     check(metrics == {name: float(points[7][name]) for name in metrics}, "metrics of points.csv")
     check({float(row["loss.probability.number"]) for row in points} == {0, 0.001}, points[0])
-    document = json.loads(sweep(*GRID, "--out", three, "--json").stdout)
+    document = json.loads(sweep(*GRID, "--out", three, "--json", "--quiet").stdout)
     check(document["points"][7]["metrics"] == metrics, "metrics of --json")
     check([point["numbers"] for point in document["points"]] ==
           [{key[:-7]: float(value) for key, value in row.items() if key.endswith(".number")}
