@@ -113,7 +113,8 @@ static const struct argp_option known[] = {
     {"restart", KEY_RESTART, NULL, 0, "begin anew: forget the runs that are in --out", 0},
     {"json", KEY_JSON, NULL, 0,
      "print claims and verdicts as JSON instead of tables: {\"figures\": [...]}", 0},
-    {"quiet", 'q', NULL, 0, "no progress and no tables: only results files and errors", 0},
+    {"quiet", 'q', NULL, 0,
+     "no progress and no tables: only results files, errors and what --json prints", 0},
     {0},
 };
 

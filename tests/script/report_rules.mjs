@@ -363,9 +363,11 @@ function namesRuns() {
     ['as it is', 'switch.kmin=5KB', 'seed=7, switch.kmin=5KB']);
   assert.deepEqual(labels(low, both), ['seed=1', 'seed=7']);
   assert.deepEqual(labels(again, plain, low),
-    ['as it is (here)', 'as it is (repeat)', 'switch.kmin=5KB']);
+    ['as it is', 'as it is (repeat)', 'switch.kmin=5KB']);
   assert.deepEqual(labels({ ...again, info: { ...again.info, program: 'oche 2' } }, plain),
-    ['as it is', 'version=oche 2']);
+    ['as it is', 'version=oche 2 (repeat)']);
+  assert.deepEqual(labels({ ...plain, file: 'a/run.sqlite' }, { ...low, file: 'b/run.sqlite' },
+    { ...low, file: 'c/run.sqlite' }), ['as it is', 'switch.kmin=5KB (b)', 'switch.kmin=5KB (c)']);
   const compared = (label, variant) => ({ ...run(label, ['a=b'], label, '1'),
     info: { label, variant, command: 'c' } });
   assert.deepEqual(labels(compared('b', '1'), compared('a', '0')), ['a', 'b']);

@@ -3,6 +3,7 @@
 const MOST = 3; // parameters in a label
 
 const folder = (run) => (run.file.includes('/') ? run.file.replace(/\/[^/]*$/, '') : '');
+const isRepeat = (run) => /(^|\/)repeat\/[^/]*$/.test(run.file); // as oche run calls its folder
 const depth = (run) => run.file.split('/').length;
 const wordOf = (key) => key.replace(/\.name$/, '');
 
@@ -40,8 +41,8 @@ export function nameRuns(runs) {
   const labels = runs.map(({ info }) => info.label);
   const told = labels.every(Boolean) && new Set(labels).size === labels.length
     ? labels : differences(runs);
-  const names = runs.map((run, i) => told[i] || run.info.label || folder(run)
-    || run.info.scenario || 'run');
+  const names = runs.map((run, i) => (told[i] || run.info.label || folder(run)
+    || run.info.scenario || 'run') + (isRepeat(run) && told[i] ? ' (repeat)' : ''));
   runs.forEach((run, i) => {
     run.label = names.filter((name) => name === names[i]).length > 1
       ? `${names[i]} (${folder(run) || 'here'})` : names[i];

@@ -136,7 +136,9 @@ export function runsPage(document, id, grid) {
       topologies.map((topology) => h('p', { class: 'about' }, topology)),
       h('p', { class: 'about' }, `congestion control ${[...new Set(runs.map((run) =>
         run.info.congestion_control))].join(', ')} · recovery ${[...new Set(runs.map((run) =>
-        run.info.recovery))].join(', ')} · seed ${info.seed} · ${info.program}`)),
+        run.info.recovery))].join(', ')} · seed ${[...new Set(runs.map((run) =>
+        run.info.seed))].join(', ')} · ${[...new Set(runs.map((run) =>
+        run.info.program))].join(', ')}`)),
     section(`${id}-summary`, 'Summary', runs.map((run) => stop(run, several)),
       storyOf(runs), headline(runs)),
     section(`${id}-flows`, 'Flows', charts.flows.length > 0
