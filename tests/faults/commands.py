@@ -110,6 +110,7 @@ SWEEP = (*MERGE, "--jobs", "1")
 CASES = [
     Case("run", *RUN, "--csv"),
     Case("run again", *RUN, before=[RUN], quick=0.5),
+    Case("run repeated", "run", "out/run.sqlite", "--out", "again", before=[RUN], quick=0.3),
     Case("run --pcap", *RUN, "--pcap", "a.pcap", quick=0.5),
     Case("run --compare", "run", "s.yaml", "--out", "out", "--compare",
          "recovery=go_back_n,go_back_0", "--csv", quick=0.5),
@@ -133,9 +134,12 @@ CASES = [
     Case("fluid --stability", "fluid", "--stability", "--counts", "2", "--delays", "4us",
          "--csv", "f.csv", quick=0.3),
     Case("buffers", "buffers", "--check", "s.yaml", statuses=(1, 2), quick=0.3),
+    Case("buffers --json", "buffers", "--check", "s.yaml", "--json", statuses=(1, 2), quick=0.2),
     Case("report", "report", "out", before=[RUN]),
     Case("report --svg", "report", "out", "--svg", "svg", before=[RUN], quick=0.2),
     Case("wire", "wire", "a.pcap", before=[(*RUN, "--pcap", "a.pcap")], statuses=(1, 2)),
+    Case("wire --json", "wire", "a.pcap", "--json", before=[(*RUN, "--pcap", "a.pcap")],
+         statuses=(1, 2), quick=0.3),
     Case("help", "--help", quick=0.2),
     # Larger ones, for allocations of what the small scenario has not.
     Case("credits", "run", f"{SOURCE}/tests/scenarios/credits.yaml", "--set", "duration=400us",
