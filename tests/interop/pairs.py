@@ -129,12 +129,17 @@ def run_once(oche, command, arguments, server=None, client=None, name="127.0.0.1
     return Outcome(error, served, called, time.time() - started)
 
 
+def is_clock_trouble(outcome):
+    """True if perftest gave up because of the machine: it compares two clocks for 20 us before it
+    reports, and ends ("Correlation coefficient") if the machine was busy meanwhile."""
+    return outcome.error is not None and "Correlation coefficient" in outcome.error
+
+
 def run(*arguments, **options):
-    """As run_once. perftest compares two clocks for 20 us before it reports, and gives up if the
-    machine was busy meanwhile ("Correlation coefficient"); then it gets two more chances."""
+    """As run_once, with two more chances where perftest's clocks differ."""
     for _ in range(3):
         outcome = run_once(*arguments, **options)
-        if outcome.error is None or "Correlation coefficient" not in outcome.error:
+        if not is_clock_trouble(outcome):
             break
     return outcome
 
