@@ -78,13 +78,24 @@ static bool is_written(const char *name)
 }
 
 /*
+ * True if a link of this name is the system's (/dev/stdout, /dev/fd/1). Below /dev there are also
+ * folders that everybody may write to (/dev/shm).
+ */
+static bool is_systems(const char *name)
+{
+    if (strncmp(name, "/dev/fd/", 8) == 0)
+        return strchr(name + 8, '/') == NULL;
+    return strncmp(name, "/dev/", 5) == 0 && strchr(name + 5, '/') == NULL;
+}
+
+/*
  * Opens and locks the file, and empties it. Returns -1 with errno, which is EWOULDBLOCK if another
  * process is writing it, and ELOOP if it is a symbolic link: somebody else may have put that there,
- * to have another file of ours emptied. Links in /dev are the system's (/dev/stdout).
+ * to have another file of ours emptied.
  */
 static int open_file(const char *name)
 {
-    const int follow = strncmp(name, "/dev/", 5) == 0 ? 0 : O_NOFOLLOW;
+    const int follow = is_systems(name) ? 0 : O_NOFOLLOW;
     const int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | follow, 0666);
     struct stat status;
     int error;

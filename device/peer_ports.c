@@ -69,8 +69,8 @@ static bool take_strange(struct oche_peer_ports *ports, enum oche_port_kind kind
     case OCHE_FIT_EXPECTED:
         move_pin(ports, kind, qp, packet->udp_source_port, now);
         return true;
-    case OCHE_FIT_REPEATED:
-        return true;
+    case OCHE_FIT_REPEATED: /* to be answered; elsewhere a message may begin at any PSN */
+        return oche_qp_transport(qp) == OCHE_TRANSPORT_RC;
     default:
         return false;
     }

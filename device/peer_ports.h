@@ -13,9 +13,9 @@
  *
  * A pin moves, as a NAT may give a peer another port: once the pinned port has been silent for as
  * long as all retries take, one packet from elsewhere is looked at each ACK timeout. If it has
- * exactly the expected PSN, its port is the new one. If it repeats a request, it is answered, as
- * the peer may have missed our answer, but pins nothing. So who does not know the PSN has one guess
- * each ACK timeout, and only while the peer is silent.
+ * exactly the expected PSN, its port is the new one. If it repeats a request of a reliable
+ * connection, it is answered, as the peer may have missed our answer, but pins nothing. So who does
+ * not know the PSN has one guess each ACK timeout, and only while the peer is silent.
  */
 #ifndef OCHE_DEVICE_PEER_PORTS_H
 #define OCHE_DEVICE_PEER_PORTS_H

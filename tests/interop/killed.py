@@ -37,7 +37,8 @@ def residue():
         packed = "".join(f"{int(part):02X}" for part in reversed(address.split(".")))
         with open("/proc/net/udp", encoding="ascii") as rows:
             found += [row.strip() for row in rows if packed + ":" in row.split()[1]]
-    return found + [name for name in os.listdir("/dev/shm") if "oche" in name]
+    return found + [name for name in os.listdir("/dev/shm")
+                    if "oche" in name and not name.startswith("oche-faults-")]
 
 
 def moving(process):

@@ -244,12 +244,60 @@ static void test_overflow(void **state)
     close_bench(bench, false);
 }
 
+/* ---- the peer's ports ---- */
+
+/* A WRITE from end 0, whose packets have the source port of this flow label, to end 1. */
+static void write_from(struct bench *bench, uint32_t flow_label)
+{
+    struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+    struct ibv_sge sge = sge_of(&bench->end[0], 0, 8);
+    struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, flow_label, &sge, &bench->end[1], 0);
+
+    for (int i = 0; i < 2; i++) {
+        struct ibv_qp *qp = bench->end[i].qp;
+        struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
+                                   .path_mtu = IBV_MTU_1024,
+                                   .dest_qp_num = bench->end[1 - i].qp->qp_num,
+                                   .ah_attr = address_of(bench)};
+        /* ports are forgotten by themselves after eight of end 1's timeouts, 34 s */
+        struct ibv_qp_attr ready = {
+            .qp_state = IBV_QPS_RTS, .timeout = i == 0 ? 16 : 20, .retry_cnt = 7};
+
+        attr.ah_attr.grh.flow_label = flow_label;
+        assert_int_equal(ibv_modify_qp(qp, &reset, IBV_QP_STATE), 0);
+        assert_int_equal(to_init(qp), 0);
+        assert_int_equal(ibv_modify_qp(qp, &attr,
+                                       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+                                           IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                                           IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+                         0);
+        assert_int_equal(ibv_modify_qp(qp, &ready,
+                                       IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+                                           IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                                           IBV_QP_MAX_QP_RD_ATOMIC),
+                         0);
+    }
+    post(&bench->end[0], &wr);
+    expect(bench->end[0].cq, flow_label, IBV_WC_SUCCESS);
+}
+
+/* A queue pair that was reset and is connected again has a new peer, at a new port. */
+static void test_connected_again(void **state)
+{
+    struct bench *bench = make_bench(IBV_QPT_RC, NULL);
+
+    (void)state;
+    for (uint32_t label = 1; label <= 4; label++) /* four ports */
+        write_from(bench, label);
+    close_bench(bench, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cq_in_use), cmocka_unit_test(test_srq_in_use),
         cmocka_unit_test(test_srq_sizes), cmocka_unit_test(test_cq_sizes),
-        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_overflow),  cmocka_unit_test(test_connected_again),
     };
 
     setenv("OCHE_DEVICE", "127.34.0.4", 0);

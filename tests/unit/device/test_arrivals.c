@@ -338,7 +338,9 @@ static void end_connect_as(struct end *end, enum oche_transport transport, uint8
     const struct oche_qp_config config = {.transport = (uint8_t)transport,
                                           .mtu_bytes = 1024,
                                           .send_depth = 8,
-                                          .access = OCHE_ACCESS_REMOTE_WRITE,
+                                          .responder_resources = 1,
+                                          .access =
+                                              OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ,
                                           .send_cq = end->cq,
                                           .recv_cq = end->cq};
     char text[32];
@@ -421,6 +423,38 @@ static void congestion(void **state)
     congestion_as(26 << 2, 26, 26);
     congestion_as(63 << 2 | OCHE_ECN_CE, 63, 63);
     congestion_as(OCHE_ECN_CE, 0, 0);
+}
+
+/* A peer that repeats a READ without getting on has its data 64 times, as docs/verbs.md says. */
+static void reads_without_end(void **state)
+{
+    struct oche_packet read = {.opcode = OCHE_RC_READ_REQUEST,
+                               .pkey = 0xffff,
+                               .psn = 200,
+                               .reth.dma_length = 8,
+                               .ext = OCHE_EXT_RETH};
+    struct oche_device_stats stats;
+    uint8_t bytes[64];
+    struct fake fake;
+    struct end end;
+
+    (void)state;
+    end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
+    fake_open(&fake, &end, 3);
+    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    read.dest_qpn = oche_qp_number(end.qp);
+    read.reth.va = (uint64_t)(uintptr_t)end.memory;
+    read.reth.rkey = end.key;
+    for (unsigned i = 0; i < 200; i++) {
+        fake_send(&fake, bytes, fake_encode(&fake, &read, 0, bytes));
+        stats = seen(&end, i + 1);
+    }
+    oche_device_progress(end.device);
+    oche_device_stats(end.device, &stats);
+    assert_int_equal(stats.sent_packets, 1 + 64);
+    assert_int_equal(oche_nic_rejected(oche_device_nic(end.device), OCHE_REJECT_REPEATS), 199 - 64);
+    oche_socket_close(&fake.socket);
+    end_close(&end);
 }
 
 /* Sends a packet, of which the device has seen `*packets`. Whether it was believed. */
@@ -729,6 +763,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(forged_identifications),
         cmocka_unit_test(two_with_one_address),
         cmocka_unit_test(congestion),
+        cmocka_unit_test(reads_without_end),
         cmocka_unit_test(cnps_are_no_answers),
         cmocka_unit_test(gso_refused),
         cmocka_unit_test(no_way),

@@ -181,17 +181,15 @@ static void no_files(void **state)
     }
 }
 
-/* A link that somebody else may have put there: what it leads to stays as it is. */
-static void links(void **state)
+/* A link of this name, that somebody else may have put there: what it leads to stays as it is. */
+static void link_is_refused(const char *name)
 {
-    char target[128], name[128], text[300];
+    char target[128], text[300];
     struct oche_error error;
     struct stat status;
     FILE *file;
 
-    (void)state;
     snprintf(target, sizeof(target), "%s/target", folder);
-    snprintf(name, sizeof(name), "%s/link", folder);
     file = fopen(target, "w");
     assert_non_null(file);
     assert_true(fputs("precious", file) >= 0);
@@ -206,6 +204,47 @@ static void links(void **state)
     assert_int_equal(unlink(target), 0);
 }
 
+static void links(void **state)
+{
+    char name[128];
+
+    (void)state;
+    snprintf(name, sizeof(name), "%s/link", folder);
+    link_is_refused(name);
+}
+
+/* In /dev links are the system's, but not in its folders that everybody may write to. */
+static void links_below_dev(void **state)
+{
+    char name[128];
+
+    (void)state;
+    snprintf(name, sizeof(name), "/dev/..%s/link", folder);
+    link_is_refused(name);
+    if (access("/dev/shm", W_OK) != 0)
+        skip();
+    snprintf(name, sizeof(name), "/dev/shm/oche-captures-link-%d", (int)getpid());
+    link_is_refused(name);
+}
+
+/* A descriptor, as /dev/stdout is one. */
+static void a_descriptor(void **state)
+{
+    struct oche_capture *capture;
+    struct oche_error error;
+    char name[32];
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    snprintf(name, sizeof(name), "/dev/fd/%d", fds[1]);
+    capture = oche_capture_open(name, &v4, 0, &error);
+    assert_non_null(capture);
+    assert_true(oche_capture_close(capture));
+    close(fds[0]);
+    close(fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +253,8 @@ int main(void)
         cmocka_unit_test(other_processes),
         cmocka_unit_test(no_files),
         cmocka_unit_test(links),
+        cmocka_unit_test(links_below_dev),
+        cmocka_unit_test(a_descriptor),
     };
     int failed;
 

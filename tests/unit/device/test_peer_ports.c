@@ -160,6 +160,57 @@ static void psns_are_tried(void **state)
 }
 
 /*
+ * Before the peer's first packet: another port pins nothing without the expected PSN, and another
+ * address not even with it.
+ */
+static void what_pins_no_port(void **state)
+{
+    struct oche_packet write;
+    struct end other = {0};
+    struct pair pair;
+
+    (void)state;
+    open_patient(&pair, &(struct oche_device_config){.no_gso = false});
+    loopback_address(other.address, 77);
+    assert_int_not_equal(oche_device_peer(pair.b.device, other.address), UINT32_MAX);
+    memset(pair.b.memory + PAIR_MEMORY - 64, FILL, 64);
+    write = forged_write(&pair.b, 0xfffff0);
+    forge(&pair.b, &other, THEIR_PORT, &write);
+    for (uint32_t i = 1; i < 1000; i++) {
+        write = forged_write(&pair.b, 0xfffff0 + (i % 2 == 0 ? i : -i));
+        forge(&pair.b, &pair.a, THEIR_PORT, &write);
+    }
+    assert_int_equal(device_owned(pair.b.qp)->ports.port[OCHE_PORT_REQUESTS], 0);
+    assert_true(untouched(&pair.b));
+    write_bytes(&pair, &pair.a, &pair.b, 1);
+    assert_int_equal(strange(&pair.b), 0);
+    pair_close(&pair);
+}
+
+/* What comes from another port says nothing about the peer's IP identifications. */
+static void identifications_are_the_peers(void **state)
+{
+    const struct oche_ip_ids *ids;
+    struct oche_ip_ids before;
+    struct oche_packet write;
+    struct pair pair;
+
+    (void)state;
+    open_patient(&pair, &(struct oche_device_config){.no_gso = false});
+    write_bytes(&pair, &pair.a, &pair.b, 1);
+    pump_quiet(&pair);
+    write = forged_write(&pair.b, 0);
+    ids = &pair.b.device->peers.peers[pair.b.device->peers.count - 1].ids;
+    before = *ids;
+    assert_true(before.packets > 0);
+    forge(&pair.b, &pair.a, THEIR_PORT, &write);
+    assert_memory_equal(ids, &before, sizeof(before));
+    forge(&pair.b, &pair.a, device_owned(pair.b.qp)->ports.port[OCHE_PORT_REQUESTS], &write);
+    assert_int_equal(ids->packets, before.packets + 1);
+    pair_close(&pair);
+}
+
+/*
  * The peer never asks for anything, it only answers: its port is pinned by its answers, so requests
  * from another cannot be tried there either, but for one each ACK timeout.
  */
@@ -316,6 +367,40 @@ static void a_repeated_request_is_answered(void **state)
     pair_close(&pair);
 }
 
+/*
+ * On an unreliable connection nothing is answered, so what is behind is not looked at either: there
+ * a message may begin at any PSN, and half of all guesses are behind.
+ */
+static void a_guess_behind_on_uc(void **state)
+{
+    const oche_time timeout = 20 * OCHE_MS;
+    const uint32_t psn = 0xfffff1; /* the next */
+    struct oche_send_work work;
+    struct oche_packet write;
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){.no_gso = false}, OCHE_TRANSPORT_UC);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 100);
+    assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
+    assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
+    pump_quiet(&pair);
+    assert_int_not_equal(device_owned(pair.b.qp)->ports.port[OCHE_PORT_REQUESTS], 0);
+    set_timeout(&pair, timeout);
+    write = forged_write(&pair.b, psn - 1000);
+    write.opcode = OCHE_UC_WRITE_ONLY;
+    memset(pair.b.memory + PAIR_MEMORY - 64, FILL, 64);
+    let_pass(&pair, 2 * timeout + OCHE_MS);
+    forge(&pair.b, &pair.a, THEIR_PORT, &write);
+    assert_true(untouched(&pair.b));
+    assert_int_equal(strange(&pair.b), 1);
+    let_pass(&pair, timeout + OCHE_MS);
+    write.psn = psn; /* the right one, which moves the pin as ever */
+    forge(&pair.b, &pair.a, THEIR_PORT, &write);
+    assert_false(untouched(&pair.b));
+    pair_close(&pair);
+}
+
 /* A peer that answers from another port than it asks from: both are pinned, and none else. */
 static void two_ports(void **state)
 {
@@ -422,11 +507,19 @@ static void one_port_for_all_packets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(psns_are_tried),  cmocka_unit_test(requests_of_a_peer_that_answers),
-        cmocka_unit_test(cnps_are_forged), cmocka_unit_test(cnps_without_answers),
-        cmocka_unit_test(a_port_moves),    cmocka_unit_test(a_repeated_request_is_answered),
-        cmocka_unit_test(two_ports),       cmocka_unit_test(any_ports),
-        cmocka_unit_test(connected_again), cmocka_unit_test(one_port_for_all_packets),
+        cmocka_unit_test(psns_are_tried),
+        cmocka_unit_test(what_pins_no_port),
+        cmocka_unit_test(identifications_are_the_peers),
+        cmocka_unit_test(requests_of_a_peer_that_answers),
+        cmocka_unit_test(cnps_are_forged),
+        cmocka_unit_test(cnps_without_answers),
+        cmocka_unit_test(a_port_moves),
+        cmocka_unit_test(a_repeated_request_is_answered),
+        cmocka_unit_test(two_ports),
+        cmocka_unit_test(any_ports),
+        cmocka_unit_test(connected_again),
+        cmocka_unit_test(one_port_for_all_packets),
+        cmocka_unit_test(a_guess_behind_on_uc),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,24 @@ static void each_key_has_bytes_of_its_own(void **state)
     end_close(&b);
 }
 
+/* What has been given out is not kept: it could be read later. */
+static void nothing_is_kept(void **state)
+{
+    struct source source = {0};
+    struct oche_entropy entropy;
+
+    (void)state;
+    oche_entropy_init(&entropy, play, &source);
+    for (unsigned i = 1; i <= OCHE_ENTROPY_BLOCK / 8; i++) {
+        const uint64_t number = oche_entropy_u64(&entropy);
+
+        assert_int_not_equal(number, 0);
+        for (size_t at = 0; at < i * sizeof(number); at++)
+            assert_int_equal(entropy.block[at], 0);
+    }
+    assert_int_equal(source.calls, 1);
+}
+
 /* The seed decides only what is lost on purpose: known, it says nothing about a device. */
 static void the_seed_says_nothing(void **state)
 {
@@ -295,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_key_has_bytes_of_its_own),
+        cmocka_unit_test(nothing_is_kept),
         cmocka_unit_test(the_seed_says_nothing),
         cmocka_unit_test(no_state_to_find),
         cmocka_unit_test(no_entropy_no_device),
