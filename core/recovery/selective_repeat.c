@@ -133,12 +133,6 @@ static const char *selective_remark(const void *values, const struct oche_recove
     return NULL;
 }
 
-static void selective_extend(struct oche_recovery_tx *tx, struct oche_recovery_rx *rx)
-{
-    ((struct selective_tx *)tx->state)->extended = true;
-    ((struct selective_rx *)rx->state)->extended = true;
-}
-
 /* ---- sender ---- */
 
 static uint32_t later(uint32_t a, uint32_t b)
@@ -190,6 +184,23 @@ static void lift_floor(struct oche_recovery_tx *tx, struct selective_tx *state)
         state->any = oche_psn_diff(state->lost_end, tx->una) > 0;
     }
     state->floor = tx->una;
+}
+
+/*
+ * The peer turns out to know the extensions. If Go-Back-N has just gone back to una, that may be a
+ * READ whose responses are missing: no SACK tells of it, so una is sent again whatever comes.
+ */
+static void selective_extend(struct oche_recovery_tx *tx, struct oche_recovery_rx *rx)
+{
+    struct selective_tx *state = tx->state;
+
+    state->extended = true;
+    ((struct selective_rx *)rx->state)->extended = true;
+    if (tx->next == tx->high || tx->next != tx->una)
+        return;
+    begin_recovery(tx, state);
+    state->lost_end = tx->high;
+    state->again = true;
 }
 
 static void selective_acked(struct oche_recovery_tx *tx, oche_time now)

@@ -6,6 +6,8 @@
 #include "tests/support/test.h"
 
 #include "core/recovery/selective_repeat.h"
+#include "core/wire/aeth.h"
+#include "core/wire/opcode.h"
 #include "tests/unit/recovery/script.h"
 
 static union {
@@ -94,12 +96,76 @@ static void test_refused_in_its_turn(void **state)
     script_close(&script);
 }
 
+struct link {
+    uint32_t reads, writes; /* requests that side 0 has sent */
+};
+
+static void count_requests(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    struct link *link = pair->context;
+
+    (void)from;
+    link->reads += packet->opcode == OCHE_RC_READ_REQUEST;
+    link->writes += oche_opcode(packet->opcode)->operation == OCHE_OPERATION_WRITE;
+}
+
+static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    (void)from;
+    (void)packet;
+    return PAIR_DROP;
+}
+
+/*
+ * Selective repeat: while a READ is about to be asked for again, as a response to it is missing, a
+ * NAK for the WRITE behind it is the first packet by which the peer shows that it has extensions.
+ * Both are sent again.
+ */
+static void test_learned_meanwhile(void **state)
+{
+    struct pair_options options = with(&oche_recovery_selective_repeat);
+    static uint8_t payload[PAIR_MTU];
+    struct link link = {0};
+
+    (void)state;
+    options.extensions = false;
+    options.ack_timeout = OCHE_NEVER;
+    options.first_psn = 10;
+    struct pair *pair = pair_open(&options);
+    pair->context = &link;
+    pair->tap = count_requests;
+    pair->fate = lose;
+    const struct oche_send_work read = pair_work(OCHE_WORK_READ, 1, 0, 0, 3 * PAIR_MTU);
+    const struct oche_send_work write = pair_work(OCHE_WORK_WRITE, 2, 0, 0, 10);
+    pair_post(pair, 0, &read);
+    pair_post(pair, 0, &write);
+    pair_run_quiet(pair);
+    assert_int_equal(link.reads, 1);
+    assert_int_equal(link.writes, 1);
+    struct oche_packet response = pair_packet(pair, 1, OCHE_RC_READ_RESPONSE_MIDDLE, 11, PAIR_MTU);
+    response.payload = payload;
+    response.ext = OCHE_EXT_PAYLOAD;
+    struct oche_packet nak = pair_packet(pair, 1, OCHE_RC_SACK, 13, 0);
+    const struct oche_sack nothing = {.first = 13};
+    nak.aeth = oche_aeth(OCHE_SYNDROME_NAK_SEQUENCE, 1);
+    nak.bth_reserved = OCHE_BTH_EXTENSIONS;
+    oche_sack_put(&nak, &nothing);
+    oche_nic_receive(pair->side[0].nic, &response, pair->now);
+    oche_nic_receive(pair->side[0].nic, &nak, pair->now);
+    pair_run_quiet(pair);
+    assert_int_equal(link.reads, 2);
+    assert_int_equal(link.writes, 2);
+    pair_close(pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_behind),
         cmocka_unit_test(test_writes_behind),
         cmocka_unit_test(test_refused_in_its_turn),
+        cmocka_unit_test(test_learned_meanwhile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
