@@ -2,19 +2,21 @@
 # The front door. Meson does the work, in build/; missing Debian packages are installed first, those
 # of the purpose alone (tools/install-deps).
 PREFIX ?= /usr/local
+# Where an installation is; empty: neither was said.
+PLACE = $(if $(filter-out file undefined,$(origin PREFIX) $(origin DESTDIR)),$(DESTDIR)$(abspath $(PREFIX)))
 
 .PHONY: all demo demo-wire check check-full bench bench-wire format install uninstall dist deb clean
 
 all:
 	@tools/install-deps build page
-	@[ -f build/build.ninja ] || meson setup build
+	@tools/configure build
 	@ninja -C build
 
 # WebSearch traffic at 50 % load on 128 hosts, under DCQCN and under PFC alone.
 # Installs and builds only what the simulator needs.
 demo:
 	@tools/install-deps build
-	@[ -f build/build.ninja ] || meson setup build
+	@tools/configure build
 	@ninja -C build oche
 	@build/oche run scenarios/demo.yaml --compare congestion_control=dcqcn,none
 
@@ -49,17 +51,19 @@ format:
 install: all
 	@meson configure build -Dprefix="$(abspath $(PREFIX))"
 	@meson install -C build
+	@tools/uninstall --keep build "$(DESTDIR)$(abspath $(PREFIX))"
 
 # A tarball that builds without git, node and npm; packages for Debian.
 dist: all
 	@tools/make-dist
 
-deb: all
+deb:
+	@tools/install-deps build page
 	@tools/make-deb
 
-# Removes what the last `make install` from this folder has installed.
+# Removes what `make install` with the same PREFIX and DESTDIR has installed, or the last one.
 uninstall:
-	@tools/uninstall build
+	@tools/uninstall build $(if $(PLACE),"$(PLACE)")
 
 clean:
 	@rm -rf build build-*
