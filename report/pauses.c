@@ -58,6 +58,25 @@ static struct json_object *victims_json(struct oche_report_source *source)
     return list;
 }
 
+/* Returns the hosts that sent PAUSEs themselves, those that held their ports longest first. */
+static struct json_object *hosts_json(struct oche_report_source *source)
+{
+    struct json_object *list = oche_json_array(0);
+    sqlite3_stmt *row = oche_report_query(source, pausing_hosts);
+
+    while (oche_report_row(source, row)) {
+        struct json_object *host = oche_json_object();
+
+        oche_json_add_text(host, "host", oche_report_text(row, 0));
+        oche_json_add_text(host, "port", oche_report_text(row, 1));
+        oche_json_add_int(host, "pauses", oche_report_u64(row, 2));
+        oche_json_add(host, "held_s", oche_json_exact(oche_report_real(row, 3) / 1e12));
+        oche_json_add(host, "slow", oche_json_truth(oche_report_u64(row, 4) != 0));
+        oche_json_push(list, host);
+    }
+    return list;
+}
+
 static struct json_object *deadlock_json(struct oche_report_source *source)
 {
     struct json_object *list = oche_json_array(0);
@@ -78,6 +97,7 @@ struct json_object *oche_report_pauses(struct oche_report_source *source)
     oche_json_add_int(pauses, "nodes",
                       oche_report_number(source, "SELECT count(*) FROM pause_tree"));
     oche_json_add(pauses, "tree", tree_json(source));
+    oche_json_add(pauses, "hosts", hosts_json(source));
     oche_json_add_int(
         pauses, "victims",
         oche_report_number(source, "SELECT count(*) FROM flows WHERE measured AND victim"));

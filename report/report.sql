@@ -13,6 +13,19 @@ SELECT id, parent, port, class, pauses, held_ps, first_ps, last_ps, senders, ret
     (SELECT count(*) FROM pause_tree AS below WHERE below.parent = pause_tree.id)
 FROM pause_tree WHERE id IN shown ORDER BY id
 
+-- The hosts that sent PAUSEs themselves, each with the switch's port that it held; for how long, of
+-- the class that was held longest. A slow receiver has a receive buffer; the others are in a storm.
+-- const pausing_hosts
+SELECT n.name,
+    coalesce((SELECT CASE WHEN a = n.id THEN port_b ELSE port_a END
+        FROM links WHERE a = n.id OR b = n.id LIMIT 1), ''),
+    sum(CASE WHEN c.name GLOB 'pauses_sent_*' THEN value ELSE 0 END) AS pauses,
+    max(CASE WHEN c.name GLOB 'pause_sent_time_*' THEN value ELSE 0 END) AS held,
+    max(c.name = 'receive_buffer_peak_bytes')
+FROM nodes n JOIN entity_counters c ON c.entity = n.name
+WHERE n.kind = 'host' AND (c.name GLOB 'pause*_sent_*' OR c.name = 'receive_buffer_peak_bytes')
+GROUP BY n.id HAVING pauses > 0 OR held > 0 ORDER BY held DESC, n.id
+
 -- The 20 flows that lost the largest part of their duration to congestion that was not on their
 -- path; victims come first.
 -- const shown_victims

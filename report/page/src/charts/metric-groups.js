@@ -19,7 +19,7 @@ const SUBJECTS = [
   ['Marks and CNPs', /^(marks|cnps|cc_packets|data_packets\.received\.marked)/],
   ['PAUSE', /^(pause|victims|held_upstream|deadlock)/],
   ['Loss and recovery', names('drops', 'lost', 'retransmitted', 'timeouts', 'naks', 'rnr_naks',
-    'duplicate', 'out_of_order', 'corrupt', 'rejected', 'late_')],
+    'duplicate', 'out_of_order', 'corrupt', 'rejected', 'late_', 'receive_buffer')],
   ['Packets', /^(acks|data_|packets|ports)/],
   ['By workload', /^workload\./],
   ['By pair of hosts', /^pair\./],

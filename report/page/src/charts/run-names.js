@@ -31,6 +31,10 @@ function differences(runs) {
   });
 }
 
+// "true" and "7" say nothing without their key; the name of a scheme does.
+const withKey = ({ label, compared }) => (label && compared
+  && wordOf(compared) !== 'congestion_control' ? `${wordOf(compared)}=${label}` : label);
+
 // What was compared, else the parameters that differ, else the folder, else the scenario.
 export function nameRuns(runs) {
   // Those of one comparison in the order of the command; others with what is least changed first.
@@ -38,10 +42,10 @@ export function nameRuns(runs) {
     runs.sort((a, b) => Number(a.info.variant) - Number(b.info.variant));
   else if (runs.every(({ overrides }) => overrides))
     runs.sort((a, b) => a.overrides.length - b.overrides.length || depth(a) - depth(b));
-  const labels = runs.map(({ info }) => info.label);
+  const labels = runs.map(({ info }) => withKey(info));
   const told = labels.every(Boolean) && new Set(labels).size === labels.length
     ? labels : differences(runs);
-  const names = runs.map((run, i) => (told[i] || run.info.label || folder(run)
+  const names = runs.map((run, i) => (told[i] || withKey(run.info) || folder(run)
     || run.info.scenario || 'run') + (isRepeat(run) && told[i] ? ' (repeat)' : ''));
   runs.forEach((run, i) => {
     run.label = names.filter((name) => name === names[i]).length > 1

@@ -243,6 +243,14 @@ export function queueOverTime(runs) {
   });
 }
 
+// Who sent the PAUSEs of all runs: switches, hosts (slow receivers and storms), or both.
+function pausingNodes(runs) {
+  const sum = (name) => runs.reduce((all, { metrics }) => all + (metrics?.[name]?.[0] ?? 0), 0);
+  const all = sum('pauses'), hosts = sum('pauses.host');
+  return hosts === 0 ? 'all switches' : hosts === all ? 'hosts; switches sent none'
+    : 'all switches, and of hosts';
+}
+
 export function pauseFrames(runs) {
   const lines = () => runs.map((run, i) => ({ name: run.label, i,
     series: ofName(run, 'pauses', 'all') }))
@@ -252,6 +260,6 @@ export function pauseFrames(runs) {
   return overTime({
     id: 'pause-frames', title: 'PAUSE frames sent', lines, several: runs.length > 1,
     yName: () => `frames in ${format.tick(lines()[0].series.step_s, 's')}`,
-    caption: 'XOFF frames of all switches, refreshes not counted.',
+    caption: `XOFF frames of ${pausingNodes(runs)}. Refreshes are not counted.`,
   });
 }

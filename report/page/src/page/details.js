@@ -2,6 +2,7 @@
 // What made a document: scenario, parameters, version, command; the same for every kind.
 import * as format from '../format.js';
 import { h, scroller, table } from './dom.js';
+import { parameterRows } from './parameters.js';
 
 export function section(id, title, ...content) {
   return h('section', { id, 'aria-labelledby': `${id}-title` },
@@ -20,22 +21,13 @@ export function fold(title, content, open = false) {
 }
 
 function parameterTable(sources) {
-  const given = new Map(), names = new Map();
-  sources.forEach(({ parameters }, i) => {
-    for (const [key, value, unit, isGiven] of parameters) {
-      if (!names.has(key))
-        names.set(key, { unit, values: sources.map(() => '') });
-      names.get(key).values[i] = value;
-      given.set(key, given.get(key) || isGiven);
-    }
-  });
   const body = h('div', {});
   const fill = (all) => {
-    const rows = [...names].filter(([key]) => all || given.get(key)).map(([key, { values }]) => {
+    const rows = parameterRows(sources, all).map(({ key, values, from }) => {
       const same = values.every((value) => value === values[0]);
       return [h('code', {}, key), ...(same && values.length > 1
         ? [values[0], ...values.slice(1).map(() => h('span', { class: 'same' }, 'same'))]
-        : values), given.get(key) ? 'given' : 'default'];
+        : values), from];
     });
     body.replaceChildren(scroller('Parameters', table({ className: 'words', rows,
       columns: [{ name: 'parameter', left: true },
@@ -51,7 +43,7 @@ function parameterTable(sources) {
 }
 section.count = 0;
 
-// sources: [{label, info, parameters}].
+// sources: [{label, info, parameters, axes}], the last of a sweep.
 export function origin(id, sources) {
   const [{ info }] = sources;
   section.count++;

@@ -87,6 +87,8 @@ export function stop(run, several) {
       h('code', {}, info.deadlock), `. The run ended at ${when('deadlock_noticed_ps')}.`),
     info.stalled && h('p', { class: 'stop' },
       h('b', {}, several ? `${run.label}: stalled` : 'Stalled'), `: ${info.stalled}.`),
+    info.unfinished && h('p', { class: 'stop' },
+      h('b', {}, several ? `${run.label}: not finished` : 'Not finished'), `: ${info.unfinished}.`),
     info.status === 'interrupted' && h('p', { class: 'stop mild' },
       `${label}interrupted: the numbers are of what was run until then.`),
     info.flows_without_a_way && h('p', { class: 'stop' }, `${label}${info.flows_without_a_way}.`),

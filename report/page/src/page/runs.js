@@ -41,10 +41,14 @@ const ROWS = [
   cause('other', 'the answer was on its way'),
   ['Loss and recovery', 'NAKs', metric('naks')],
   ['Loss and recovery', 'dropped by switches', metric('drops')],
+  ['Loss and recovery', 'dropped by slow receivers', metric('receive_buffer.drops'), (run) =>
+    numberOf(run, 'receive_buffer.drops') > 0],
   ['Loss and recovery', 'lost on links', metric('lost')],
   ['Congestion', 'packets marked CE', metric('marks')],
   ['Congestion', 'CNPs', metric('cnps')],
   ['PAUSE', 'frames sent', metric('pauses')],
+  ['PAUSE', 'frames that hosts sent', metric('pauses.host'), (run) =>
+    numberOf(run, 'pauses.host') > 0],
   ['PAUSE', 'ports held, sum', metric('pause_time')],
   ['PAUSE', 'host ports held, sum', metric('pause_time.host')],
   ['PAUSE', 'most that one port was held', metric('pause_time.max')],
@@ -148,15 +152,14 @@ export function runsPage(document, id, grid) {
       figures(charts.congestion, charts.congestion.length < 2)),
     section(`${id}-time`, 'Throughput over time', charts.all.length > 0
       ? [figures(charts.all, true), figures(charts.parts, !several)]
-      : without('The scenario keeps no time series; measure.interval would, say 100us.')),
+      : without('The run kept no time series: measure.interval was 0, or the run too short.')),
     section(`${id}-queues`, 'Queues', charts.queues.length > 0 ? figures(charts.queues)
       : without('The scenario watches no queue; measure.queues names some, such as '
         + '"tor0:host3".')),
     section(`${id}-pauses`, 'PAUSE', charts.frames.length + charts.held.length > 0
       ? [figures(charts.frames, true), figures(charts.held, charts.held.length < 2)]
       : without(runs.some((run) => numberOf(run, 'pauses') > 0)
-        ? 'When ports were held is not known: the scenario keeps no time series '
-          + '(measure.interval).'
+        ? 'When ports were held is not known: the run kept no time series (measure.interval).'
         : 'No port was held.'),
     runs.map((run) => [pauseForest(run, several), victims(run, several)])),
     charts.ways.length > 0 && section(`${id}-deflected`, 'Deflected flows',

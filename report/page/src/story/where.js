@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where packets waited: for how long in all, at which links most, and at which port longest.
 import * as format from '../format.js';
-import { byRun } from './words.js';
+import { byRun, metric } from './words.js';
 
 const WORDS = {
   host_nic: 'in the senders\u2019 NICs',
@@ -14,6 +14,7 @@ const WORDS = {
 };
 
 const MOST = 0.6; // of the waiting: so much at one place is said of it alone
+const MANY = 0.1; // of the packets: so many lost to failures make a mean over all say little
 export const LITTLE = 1e-6; // s: a packet that waits for no longer hardly waits
 
 export const total = (run) => (run.congestion ?? [])
@@ -46,10 +47,22 @@ function detail({ worst_port: name, queueing_worst: mean, queue_max: most, queue
     : `${deep}; longest at ${name}, ${format.time(mean)} in the mean`;
 }
 
+// Of the packets that hosts sent, those that a failure took: they hardly waited, which lowers the
+// mean over all.
+function cut(run) {
+  const gone = ['drops.link_down', 'drops.no_route', 'lost.link_down']
+    .reduce((sum, name) => sum + metric(run, name), 0);
+  return Math.min(1, gone / Math.max(1, metric(run, 'data_packets')));
+}
+
 function one(run) {
-  const list = places(run), all = total(run);
+  const list = places(run), all = total(run), gone = cut(run);
   if (list.length === 0)
     return busiest(run);
+  if (gone > MANY)
+    return `${percent(gone)} of the packets were lost to links that were down or for want of a `
+      + `way; with these, which hardly waited, a packet waited ${format.time(all)} in the mean, ${
+        ofPlaces(list)}${detail(list[0])}`;
   if (all < LITTLE)
     return `nowhere for long: ${format.time(all)} on a packet\u2019s whole way`;
   return `a packet waited ${format.time(all)} on its way, ${ofPlaces(list)}${detail(list[0])}`;

@@ -6,6 +6,7 @@ import { against, byRun, metric, ofAll, some } from './words.js';
 
 const [P50, P99] = [0, 2]; // of a range's list of percentiles
 const ENOUGH = 5; // flows of a size that say something about it
+const ALIKE = 0.01; // of the flows: so many more may be missing in one run than in another
 
 const whole = (run) => run.flows.ranges.find(({ from, to }) => from === 0 && to === null);
 
@@ -73,10 +74,23 @@ function one(run) {
     ? `; those of ${named} were slowed most (p99 ${format.digits(size.slowdown[P99])})` : ''}`;
 }
 
+// The part of a run's flows that did not arrive.
+function missing(run) {
+  const { started, delivered } = whole(run);
+  return started > 0 ? 1 - delivered / started : 0;
+}
+
+// Times are of flows that arrived. Where flows are missing, that is said first; where more are
+// missing in one run than in another, the times are of different flows and are not compared.
 function several(runs) {
   const quantity = quantityOf(runs);
   if (!quantity)
     return byRun(runs, without);
+  const parts = runs.map(missing), most = Math.max(...parts);
+  if (most - Math.min(...parts) > ALIKE)
+    return [...byRun(runs, arrived), ...ofAll('The runs\u2019 times are not compared: they are of '
+      + 'different flows')];
+  const ofThese = most > ALIKE ? 'Of the flows that arrived, the slow ones' : 'The slow flows';
   const tail = (run) => whole(run)[quantity][P99];
   const sorted = [...runs].sort((a, b) => tail(a) - tail(b));
   const [best, worst] = [sorted[0], sorted[sorted.length - 1]];
@@ -85,11 +99,12 @@ function several(runs) {
   const name = `the 99th percentile of the ${quantity === 'slowdown' ? 'slowdown'
     : 'completion time'}`;
   const found = ratio === 'about the same'
-    ? `The slow flows waited alike: ${name} is ${value(best)} with ${best.label}, ${
-      value(worst)} with ${worst.label}` : `The slow flows waited least with ${best.label} and `
+    ? `${ofThese} waited alike: ${name} is ${value(best)} with ${best.label}, ${
+      value(worst)} with ${worst.label}` : `${ofThese} waited least with ${best.label} and `
       + `longest with ${worst.label}: ${name} is ${value(best)} against ${value(worst)}, ${ratio}`;
   const isAlike = runs.every((run) => arrived(run) === arrived(runs[0]));
-  return [...ofAll(found), ...(isAlike ? [] : byRun(runs, arrived))];
+  const came = isAlike && most <= ALIKE ? [] : byRun(runs, arrived);
+  return most > ALIKE ? [...came, ...ofAll(found)] : [...ofAll(found), ...came];
 }
 
 export const who = (runs) => (runs.length === 1 ? ofAll(one(runs[0])) : several(runs));

@@ -14,6 +14,10 @@ const MEETINGS = [
   [['tor_to_host'], 'several senders shared a receiver\u2019s link'],
 ];
 
+// Where PAUSEs began, the longest held first.
+const begun = (run) => (run.pauses?.tree ?? []).filter(({ parent, port }) =>
+  parent === null && port).sort((a, b) => b.held_s - a.held_s);
+
 // Where ports were held, packets wait far from where it began: then that is said.
 function meeting(run) {
   if (total(run) < LITTLE || begun(run).length > 0)
@@ -24,25 +28,43 @@ function meeting(run) {
   return first.share >= MUCH ? first.text : null;
 }
 
-// Where PAUSEs began, the longest held first.
-const begun = (run) => (run.pauses?.tree ?? []).filter(({ parent, port }) =>
-  parent === null && port).sort((a, b) => b.held_s - a.held_s);
-
 function roots(run) {
-  const [first, ...others] = begun(run), more = others.length;
+  // A port may be the root of a tree for each of its classes, and is one port.
+  const [first, ...others] = begun(run);
+  const more = new Set(others.map(({ port }) => port).filter((port) => port !== first.port)).size;
   if (!first)
     return '';
   const senders = first.senders > 0 ? ` (${some(first.senders, 'sender')})` : '';
   return `, begun at ${first.port}${senders}${more > 0 ? ` and ${some(more, 'other port')}` : ''}`;
 }
 
+// Hosts that sent PAUSEs themselves: they are the reason why others had to.
+function byHosts(run) {
+  const [first, ...others] = run.pauses?.hosts ?? [];
+  if (!first)
+    return null;
+  const more = others.length > 0 ? `; ${some(others.length, 'other host')} sent PAUSEs too` : '';
+  return `${first.slow ? 'the slow receiver' : 'in a storm,'} ${first.host} sent ${
+    some(first.pauses, 'PAUSE frame')} and held ${first.port || 'its switch\u2019s port'} for ${
+    format.time(first.held_s)}${more}`;
+}
+
+const SWITCHES = ['tor', 'aggregation', 'core'];
+
 function paused(run) {
-  const frames = metric(run, 'pauses'), victims = run.pauses?.victims ?? 0;
-  if (frames === 0)
+  const all = metric(run, 'pauses'), victims = run.pauses?.victims ?? 0, hosts = byHosts(run);
+  if (all === 0 && !hosts)
     return null;
   const hurt = victims > 0 ? `, and slowed ${some(victims, 'flow')} whose own way was free` : '';
-  return `PFC stopped senders: ${some(frames, 'PAUSE frame')} held ports for ${
-    format.time(metric(run, 'pause_time'))} in all${roots(run)}${hurt}`;
+  const frames = hosts ? all - metric(run, 'pauses.host') : all;
+  if (frames === 0)
+    return `no switch stopped a sender, but ${hosts}${hurt}`;
+  const held = !hosts ? metric(run, 'pause_time')
+    : SWITCHES.reduce((sum, tier) => sum + metric(run, `held_upstream.${tier}`), 0);
+  const done = run.metrics['pause_time.host']?.[0] === 0 ? 'PFC held switches'
+    : 'PFC stopped senders';
+  return `${hosts ? `${hosts}; ` : ''}${done}: ${some(frames, 'PAUSE frame')}${
+    hosts ? ' of switches' : ''} held ports for ${format.time(held)} in all${roots(run)}${hurt}`;
 }
 
 const REASONS = { buffer: 'no room in a buffer', ttl: 'too many hops', no_route: 'no route',
@@ -59,8 +81,11 @@ function reason(run) {
 
 function lost(run) {
   const [dropped, onLinks] = [metric(run, 'drops'), metric(run, 'lost')];
+  const byHosts = metric(run, 'receive_buffer.drops'), rejected = metric(run, 'rejected_packets');
   const parts = [dropped > 0 && `${some(dropped, 'packet')} dropped by switches${reason(run)}`,
-    onLinks > 0 && `${some(onLinks, 'packet')} lost on links`].filter(Boolean);
+    byHosts > 0 && `${some(byHosts, 'packet')} dropped by slow receivers`,
+    onLinks > 0 && `${some(onLinks, 'packet')} lost on links`,
+    rejected > 0 && `${some(rejected, 'packet')} rejected by NICs`].filter(Boolean);
   const again = metric(run, 'retransmitted_packets'), timeouts = metric(run, 'timeouts');
   if (parts.length === 0 && again === 0)
     return null;
