@@ -98,6 +98,8 @@ static void check_output(void)
 int main(int argc, char **argv)
 {
     arguments = argv;
+    /* Whole lines, so that a message to standard error never falls into one in a common pipe. */
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     atexit(check_output);
     argp_err_exit_status = 2;
     if (argc < 2) {

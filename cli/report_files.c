@@ -61,10 +61,9 @@ char *oche_report_file(const char *name, struct oche_error *error)
         oche_fail(error, "%s",
                   OCHE_WITH_REPORT
                       ? "oche report: its page is neither beside the program nor in " OCHE_DATADIR
-                        "; build or install again"
+                        "; run make, or make install again"
                       : "oche report: this program was built without it, for want of node or of "
-                        "the packages in report/page/node_modules; run tools/install-deps, then "
-                        "build again");
+                        "the packages in report/page/node_modules; run make, which installs them");
     return found;
 }
 
@@ -142,14 +141,18 @@ bool oche_report_draw(const char *script, const char *folder, const char *data, 
                          strerror(refused));
     }
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
-    bool ok = write_all(ends[1], data, bytes);
+    int wrong = write_all(ends[1], data, bytes) ? 0 : errno;
 
     signal(SIGPIPE, before);
+    if (wrong != 0 && wrong != EPIPE) /* EPIPE: it has ended, and says why */
+        kill(child, SIGKILL);         /* half of the data would only puzzle it */
     close(ends[1]);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (ok && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if (wrong == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
+    if (wrong != 0 && wrong != EPIPE)
+        return oche_fail(error, "--svg: node cannot be given the data: %s", strerror(wrong));
     error->text[0] = '\0'; /* the script has printed the error */
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 2)
         oche_fail(error, "--svg: node could not draw the charts (status %d)",

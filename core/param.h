@@ -40,6 +40,7 @@ struct oche_param {
     const char *help;  /* one line, which also gives the meaning of special values */
     bool automatic;    /* whole numbers: UINT64_MAX, outside the range, stands for "auto" */
     bool zero_is_auto; /* whole numbers: 0, which need not be in the range, stands for "auto" */
+    bool of_all;       /* one value for the whole network: no tier of switches has its own */
 };
 
 /* The value behind one that stands for another, such as `auto`. */
@@ -121,7 +122,7 @@ extern const char *const oche_preset_names[];
 #define OCHE_PRESET_ROW(type)                                                                      \
     {                                                                                              \
         OCHE_PARAM(type, preset), OCHE_IS_CHOICE(OCHE_PRESET_PAPER, oche_preset_names),            \
-            .where = "dcqcn.md#deployed",                                                          \
+            .where = "dcqcn.md#deployed", .of_all = true,                                          \
             .help = "what values that are not given are: those of the paper, or of equipment in "  \
                     "use"                                                                          \
     }

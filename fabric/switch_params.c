@@ -35,8 +35,8 @@ static const struct oche_param params[] = {
     {OCHE_PARAM_AS("xoff", struct oche_switch_params, xoff_bytes), OCHE_IS_BYTES(0, 0, MAX_BUFFER),
      .where = "DCQCN sec 4",
      .help = "static t_PFC, per ingress port and class; 0: the formula's bound"},
-    {OCHE_PARAM(struct oche_switch_params, pfc), OCHE_IS_BOOL(true), .where = "rocev2.md#pfc",
-     .help = "false: drop-tail"},
+    {OCHE_PARAM(struct oche_switch_params, pfc), OCHE_IS_BOOL(true), .of_all = true,
+     .where = "rocev2.md#pfc", .help = "false: drop-tail"},
     {OCHE_PARAM(struct oche_switch_params, pfc_priorities), OCHE_IS_COUNT(8, 0, OCHE_CLASSES),
      .automatic = true, .where = "DCQCN sec 4",
      .help = "priorities that the buffer is divided for; 0: the lossless classes in use; auto: "
@@ -52,7 +52,8 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_switch_params, headroom_scale), OCHE_IS_REAL(1, 0, 100),
      .where = "our choice", .help = "times the headroom; below 1, packets may be lost"},
     {OCHE_PARAM(struct oche_switch_params, pfc_response), OCHE_IS_TIME(500 * OCHE_NS, 0, OCHE_MS),
-     .where = "our choice", .help = "from a PAUSE frame's arrival until it takes effect"},
+     .of_all = true, .where = "our choice",
+     .help = "from a PAUSE frame's arrival until it takes effect"},
     {OCHE_PARAM(struct oche_switch_params, egress_alpha), OCHE_IS_REAL(1, 0, 1024),
      .where = "our choice",
      .help = "lossy classes: a queue holds at most this share of what is free; 0: no such limit"},
@@ -72,7 +73,8 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_switch_params, ecn_at), OCHE_IS_CHOICE(OCHE_ECN_AT_DEQUEUE, ecn_points),
      .where = "dcqcn.md#a6",
      .help = "whether the queue length at dequeue or at enqueue decides a mark"},
-    {OCHE_PARAM(struct oche_switch_params, mechanisms), OCHE_IS_TEXT, .where = "our choice",
+    {OCHE_PARAM(struct oche_switch_params, mechanisms), OCHE_IS_TEXT, .of_all = true,
+     .where = "our choice",
      .help = "further mechanisms: a list of names; each has a section of its own"},
 };
 
@@ -114,12 +116,14 @@ static bool check_buffer(const struct oche_switch_config *config, struct oche_er
             "memory is at most # bytes; would be right: shorter or slower links, or pfc: false",
             (uint64_t[]){most, needed, MAX_BUFFER});
     if (needed > buffer) {
-        oche_fabric_refuse(error,
-                           "buffer: # bytes is less than the PFC headroom of # bytes (# ports, # "
-                           "pfc_priorities, up to # bytes each) and # bytes for packets that cross "
-                           "a threshold; would be right: at least # bytes, ",
-                           (uint64_t[]){buffer, plan.headroom_total, plan.ports, plan.priorities,
-                                        most, plan.reserve, needed});
+        oche_fabric_refuse(
+            error,
+            "buffer: # bytes is less than the PFC headroom of # bytes (# ports, # "
+            "pfc_priorities, up to # bytes each) and # bytes for packets that cross "
+            "a threshold; would be right: more than # bytes, with which nothing is left to "
+            "share, ",
+            (uint64_t[]){buffer, plan.headroom_total, plan.ports, plan.priorities, most,
+                         plan.reserve, needed});
         return oche_fabric_refuse_more(
             error,
             plan.priorities > lossless ? "fewer pfc_priorities, or pfc: false" : "or pfc: false",

@@ -290,9 +290,11 @@ static void end_row(struct oche_sweep_store *store, sqlite3_stmt *statement)
     sqlite3_reset(statement);
 }
 
+/* A text without memory would be NULL: such a row is refused, or left out where it may be there. */
 static void bind_text(sqlite3_stmt *statement, int column, const char *text)
 {
-    sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_TRANSIENT);
+    OCHE_GOT(sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_TRANSIENT) !=
+             SQLITE_NOMEM);
 }
 
 static void store_axes(struct oche_sweep_store *store,

@@ -32,16 +32,16 @@ struct kind {
     uint64_t buffer_bytes, kmin, kmax; /* thresholds of the port that marks last */
     uint64_t least_kmin, least_kmax;   /* … and of the one that marks first */
     unsigned priorities;
+    uint32_t marks, is_static; /* 1: true */
     double beta;
 };
 
 struct switches {
     const struct oche_world *world;
-    const struct oche_switch_params *params;
     /* for each port: ports that it can feed, and ports that can feed it */
     uint32_t *fan_out, *fan_in;
-    struct kind *kinds; /* one kind per switch */
-    unsigned classes;   /* number of classes that hold data */
+    struct kind *kinds;  /* one kind per switch */
+    bool all_priorities; /* data is in all of them; else in one class */
 };
 
 static struct oche_figure number(uint64_t value)
@@ -105,6 +105,8 @@ static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
     kind->reserve = plan.reserve;
     kind->priorities = plan.priorities;
     kind->beta = plan.beta;
+    kind->marks = config.params->ecn;
+    kind->is_static = config.params->threshold == OCHE_THRESHOLD_STATIC;
     kind->least_headroom = kind->least_kmin = kind->least_kmax = OCHE_NEVER;
     kind->buffer_bytes = oche_switch_memory(&config);
     for (uint32_t port = 0; port < config.port_count; port++) {
@@ -133,7 +135,7 @@ static void init(struct switches *all, const struct oche_world *world, bool all_
     const struct oche_topology *topology = oche_world_topology(world);
     uint32_t ports = 0;
 
-    *all = (struct switches){.world = world, .params = &oche_world_config(world)->switches};
+    *all = (struct switches){.world = world, .all_priorities = all_priorities};
     for (uint32_t i = 0; i < oche_topology_nodes(topology); i++)
         ports += topology->nodes[i].port_count;
     all->fan_out = calloc(ports, sizeof(*all->fan_out));
@@ -143,7 +145,6 @@ static void init(struct switches *all, const struct oche_world *world, bool all_
     oche_topology_fan(oche_world_used_routes(world), all->fan_out, all->fan_in);
     for (uint32_t sw = 0; sw < topology->switch_count; sw++)
         describe(all, sw, &all->kinds[sw]);
-    all->classes = all_priorities ? all->kinds[0].priorities : 1;
 }
 
 static void done(struct switches *all)
@@ -199,17 +200,23 @@ static void print_division(const struct kind *kind, FILE *out)
             kind->fan_out == 1 ? "" : "s", kind->fan_in);
 }
 
+/* Returns the number of classes that hold data. */
+static unsigned classes_of(const struct switches *all, const struct kind *kind)
+{
+    return all->all_priorities ? kind->priorities : 1;
+}
+
 static struct oche_buffer_worst worst_of(const struct switches *all, const struct kind *kind)
 {
-    return (struct oche_buffer_worst){.fan_out = kind->fan_out, .classes = all->classes};
+    return (struct oche_buffer_worst){.fan_out = kind->fan_out, .classes = classes_of(all, kind)};
 }
 
 static void print_formula(const struct switches *all, const struct kind *kind, double bound,
                           double paper, FILE *out)
 {
-    unsigned c = all->classes;
+    unsigned c = classes_of(all, kind);
 
-    if (all->params->threshold == OCHE_THRESHOLD_STATIC)
+    if (kind->is_static)
         fprintf(out, "  t_ECN <= t_PFC / m = %s B / %u = %s B\n", number(kind->xoff).text,
                 kind->fan_out, oche_buffers_tenths(paper).text);
     else
@@ -250,13 +257,24 @@ static void print_all_priorities(const struct switches *all,
 {
     const struct oche_buffer_worst worst = {kind->fan_out, kind->priorities};
 
-    if (all->classes < kind->priorities && all->params->threshold == OCHE_THRESHOLD_DYNAMIC)
+    if (classes_of(all, kind) < kind->priorities && !kind->is_static)
         fprintf(out, "  (with data in all %u priorities, as in the paper: t_ECN <= %s B)\n",
                 kind->priorities,
                 oche_buffers_tenths(oche_buffer_ecn_bound_of_paper(config, worst)).text);
 }
 
 /* ---- what would suffice ---- */
+
+#define SECTION_BYTES 32
+
+/* Writes the section that has the switch's parameters: "switch", or "switch.leaf". */
+static void name_section(const struct oche_world_config *config, unsigned kind, char *text)
+{
+    if (config->tiers[kind] != NULL)
+        snprintf(text, SECTION_BYTES, "switch.%s", config->topology->tiers[kind]);
+    else
+        snprintf(text, SECTION_BYTES, "switch");
+}
 
 /* True if with these parameters of the switch kmin is sure to act before PFC. */
 static bool would_do(const struct switches *all, struct oche_switch_config config,
@@ -274,7 +292,7 @@ static bool least_that_does(const struct switches *all, const struct oche_switch
                             const struct kind *kind, double low, double high, bool beta,
                             double *found)
 {
-    struct oche_switch_params params = *all->params;
+    struct oche_switch_params params = *config->params;
 
     params.chip = 0;
     for (unsigned i = 0; i < 60; i++) {
@@ -299,28 +317,34 @@ static void print_advice(const struct switches *all, const struct oche_switch_co
                          const struct kind *kind, double bound, FILE *out)
 {
     const double most_buffer = 0x7fffffff, most_beta = 1024;
-    struct oche_switch_params params = *all->params;
+    struct oche_switch_params params = *config->params;
+    char section[SECTION_BYTES];
     double value;
 
+    name_section(oche_world_config(all->world), kind->node_kind, section);
+    if (!kind->marks) {
+        fprintf(out, "    %s.ecn=true\n", section);
+        return;
+    }
     if (bound >= 1)
-        fprintf(out, "    switch.kmin=%lluB%s\n", (unsigned long long)bound,
+        fprintf(out, "    %s.kmin=%lluB%s\n", section, (unsigned long long)bound,
                 bound < config->mtu_frame_bytes ? " (less than a frame)" : "");
     params.threshold = OCHE_THRESHOLD_DYNAMIC;
-    if (all->params->threshold == OCHE_THRESHOLD_STATIC && would_do(all, *config, kind, &params))
-        fprintf(out, "    switch.threshold=dynamic (beta %g)\n", params.beta);
-    params = *all->params;
-    if (all->params->threshold == OCHE_THRESHOLD_DYNAMIC &&
+    if (kind->is_static && would_do(all, *config, kind, &params))
+        fprintf(out, "    %s.threshold=dynamic (beta %g)\n", section, params.beta);
+    params = *config->params;
+    if (!kind->is_static &&
         least_that_does(all, config, kind, params.beta, most_beta, true, &value))
-        fprintf(out, "    switch.beta=%.3g\n", ceil(value * 100) / 100);
+        fprintf(out, "    %s.beta=%.3g\n", section, ceil(value * 100) / 100);
     for (unsigned p = kind->priorities; p > 0; p--) {
         params.pfc_priorities = p;
         if (!would_do(all, *config, kind, &params))
             continue;
-        fprintf(out, "    switch.pfc_priorities=%u\n", p);
+        fprintf(out, "    %s.pfc_priorities=%u\n", section, p);
         break;
     }
     if (least_that_does(all, config, kind, (double)kind->buffer_bytes, most_buffer, false, &value))
-        fprintf(out, "    switch.buffer=%.0fKB\n", ceil(value / 1000));
+        fprintf(out, "    %s.buffer=%.0fKB\n", section, ceil(value / 1000));
 }
 
 static bool check_kind(const struct switches *all, uint32_t sw, FILE *out)
@@ -333,22 +357,25 @@ static bool check_kind(const struct switches *all, uint32_t sw, FILE *out)
     oche_world_switch_config(all->world, sw, &config, ports);
     double bound = oche_buffer_ecn_bound(&config, worst_of(all, kind));
     double paper = oche_buffer_ecn_bound_of_paper(&config, worst_of(all, kind));
-    bool sure = kmin <= bound;
+    bool sure = kind->marks && kmin <= bound;
 
     fputc('\n', out);
     print_name(all, sw, out);
     print_division(kind, out);
     print_formula(all, kind, bound, paper, out);
-    if (kind->least_kmin < kind->kmin)
+    if (!kind->marks)
+        fprintf(out, "  marks nothing: PFC acts alone\n");
+    else if (kind->least_kmin < kind->kmin)
         fprintf(out, "  kmin %s B at its slowest port, %s B at its fastest, which marks last:\n",
                 number(kind->least_kmin).text, number(kind->kmin).text);
-    if (kmin == 0)
+    if (kind->marks && kmin == 0)
         fprintf(out, "  kmin 0: sure, every queue is marked\n");
-    else
+    else if (kind->marks)
         fprintf(out, "  kmin %s B: %s, the bound is %.3g times that\n", number(kind->kmin).text,
                 sure ? "sure" : "not sure", bound / kmin);
     print_all_priorities(all, &config, kind, out);
-    print_incast(&config, kind, out);
+    if (kind->marks)
+        print_incast(&config, kind, out);
     if (!sure) {
         fprintf(out, "  each of these changes alone is enough:\n");
         print_advice(all, &config, kind, bound, out);
@@ -385,31 +412,69 @@ static void print_range(const char *name, uint64_t least, uint64_t most, const c
     fprintf(out, " B%s", end);
 }
 
+/* Prints how many priorities there are, and the kind of threshold if all switches have one. */
+static void print_classes(const struct switches *all, FILE *out)
+{
+    const struct kind *first = &all->kinds[0];
+    unsigned least = first->priorities, most = least;
+    bool differ = false;
+
+    for (uint32_t i = 1; i < oche_world_topology(all->world)->switch_count; i++) {
+        const struct kind *kind = &all->kinds[i];
+
+        least = kind->priorities < least ? kind->priorities : least;
+        most = kind->priorities > most ? kind->priorities : most;
+        differ |= kind->is_static != first->is_static ||
+                  (!kind->is_static && fabs(kind->beta - first->beta) > 0);
+    }
+    fprintf(out, "p = %u", least);
+    if (most > least)
+        fprintf(out, " to %u", most);
+    fprintf(out, " PFC priorities, data in c = %u", all->all_priorities ? least : 1);
+    if (all->all_priorities && most > least)
+        fprintf(out, " to %u", most);
+    if (differ)
+        fprintf(out, "; thresholds by tier\n");
+    else if (first->is_static)
+        fprintf(out, "; static threshold\n");
+    else
+        fprintf(out, "; dynamic threshold, beta %g\n", first->beta);
+}
+
+static bool has_tiers(const struct oche_world_config *config)
+{
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
+        if (config->tiers[kind] != NULL)
+            return true;
+    return false;
+}
+
 static void print_heading(const struct switches *all, FILE *out)
 {
-    const struct oche_switch_params *params = all->params;
     uint32_t switches = oche_world_topology(all->world)->switch_count;
-    struct kind least = all->kinds[0], most = all->kinds[0];
+    struct kind least = all->kinds[0], most = {.node_kind = 0};
 
-    for (uint32_t i = 1; i < switches; i++) {
+    least.least_kmin = least.least_kmax = OCHE_NEVER;
+    for (uint32_t i = 0; i < switches; i++) {
         const struct kind *kind = &all->kinds[i];
 
         least.buffer_bytes = smaller(least.buffer_bytes, kind->buffer_bytes);
+        most.buffer_bytes = larger(most.buffer_bytes, kind->buffer_bytes);
+        if (!kind->marks)
+            continue;
         least.least_kmin = smaller(least.least_kmin, kind->least_kmin);
         least.least_kmax = smaller(least.least_kmax, kind->least_kmax);
-        most.buffer_bytes = larger(most.buffer_bytes, kind->buffer_bytes);
         most.kmin = larger(most.kmin, kind->kmin);
         most.kmax = larger(most.kmax, kind->kmax);
     }
     print_range("B =", least.buffer_bytes, most.buffer_bytes, ", ", out);
     print_range("kmin", least.least_kmin, most.kmin, ", ", out);
     print_range("kmax", least.least_kmax, most.kmax, "", out);
-    fprintf(out, "%s\n", least.least_kmin < most.kmin ? " (by the port's rate)" : "");
-    fprintf(out, "p = %u PFC priorities, data in c = %u; ", all->kinds[0].priorities, all->classes);
-    if (params->threshold == OCHE_THRESHOLD_STATIC)
-        fprintf(out, "static threshold\n");
-    else
-        fprintf(out, "dynamic threshold, beta %g\n", all->kinds[0].beta);
+    fprintf(out, "%s\n",
+            least.least_kmin == most.kmin              ? ""
+            : has_tiers(oche_world_config(all->world)) ? " (by tier and port)"
+                                                       : " (by the port's rate)");
+    print_classes(all, out);
 }
 
 static void print_route_faults(const struct oche_world *world, FILE *out)
@@ -433,6 +498,17 @@ static bool asks_for_marks(const struct oche_world_config *config)
     uint32_t needs = config->endpoint != NULL ? config->endpoint->needs : config->cc->needs;
 
     return (needs & OCHE_CC_NEEDS_ECN) != 0;
+}
+
+/* True if there is a switch that marks. */
+static bool some_mark(const struct oche_world *world)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+
+    for (uint32_t i = topology->host_count; i < oche_topology_nodes(topology); i++)
+        if (oche_world_of_tier(oche_world_config(world), topology->nodes[i].kind)->ecn)
+            return true;
+    return false;
 }
 
 /* Returns asks_for_marks. */
@@ -466,7 +542,7 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
                 oche_world_scheme_name(config));
         return true;
     }
-    if (!params->ecn) {
+    if (!some_mark(world)) {
         fprintf(out, "switch.ecn is false: nothing is marked, PFC acts alone; set it to true\n");
         return false;
     }
@@ -528,7 +604,7 @@ static struct json_object *kind_json(const struct switches *all, uint32_t sw, bo
     oche_world_switch_config(all->world, sw, &config, ports);
     const double bound = oche_buffer_ecn_bound(&config, worst_of(all, kind));
 
-    *sure = (double)kind->kmin <= bound;
+    *sure = kind->marks && (double)kind->kmin <= bound;
     oche_json_add_text(json, "tier", names[kind->node_kind]);
     oche_json_add_text(json, "such_as", topology->nodes[topology->host_count + sw].name);
     oche_json_add_int(json, "switches", count_alike(all, sw));
@@ -542,10 +618,13 @@ static struct json_object *kind_json(const struct switches *all, uint32_t sw, bo
     oche_json_add_int(json, "shared_bytes", kind->shared);
     oche_json_add_int(json, "fan_out", kind->fan_out);
     oche_json_add_int(json, "fan_in", kind->fan_in);
-    oche_json_add_int(json, "kmin_least_bytes", kind->least_kmin);
-    oche_json_add_int(json, "kmin_most_bytes", kind->kmin);
-    oche_json_add_int(json, "kmax_least_bytes", kind->least_kmax);
-    oche_json_add_int(json, "kmax_most_bytes", kind->kmax);
+    oche_json_add(json, "ecn", oche_json_truth(kind->marks));
+    if (kind->marks) {
+        oche_json_add_int(json, "kmin_least_bytes", kind->least_kmin);
+        oche_json_add_int(json, "kmin_most_bytes", kind->kmin);
+        oche_json_add_int(json, "kmax_least_bytes", kind->least_kmax);
+        oche_json_add_int(json, "kmax_most_bytes", kind->kmax);
+    }
     oche_json_add(json, "ecn_bound_bytes", oche_json_exact(bound));
     oche_json_add(json, "incast_pauses_from_bytes",
                   oche_json_exact(oche_buffer_incast_queue(&config, kind->fan_in)));
@@ -582,7 +661,7 @@ struct json_object *oche_buffers_check_json(const struct oche_world *world, cons
     const struct oche_world_config *config = oche_world_config(world);
     const bool pauses =
         config->switches.pfc && (config->endpoint == NULL || oche_world_lossless(config));
-    const bool marks = config->switches.ecn && asks_for_marks(config);
+    const bool ecn = some_mark(world), marks = ecn && asks_for_marks(config);
     struct json_object *json = oche_json_object();
     bool sure = true, enough = true;
 
@@ -594,8 +673,8 @@ struct json_object *oche_buffers_check_json(const struct oche_world *world, cons
     oche_json_add(json, "empty_rtt_s",
                   oche_json_exact((double)oche_world_empty_rtt(world) / (double)OCHE_SEC));
     oche_json_add(json, "switches",
-                  pauses && config->switches.ecn ? kinds_json(world, all_priorities, &sure, &enough)
-                                                 : oche_json_array(0));
+                  pauses && ecn ? kinds_json(world, all_priorities, &sure, &enough)
+                                : oche_json_array(0));
     *yes = !pauses || (marks && sure && enough);
     oche_json_add(json, "yes", oche_json_truth(*yes));
     return json;

@@ -93,6 +93,15 @@ static void add_title(struct oche_table *table, const char *title, size_t count)
         oche_table_cell(table, "%s", "");
 }
 
+/* Returns the end of the row's name, after the subject's. */
+static const char *after_of(const struct oche_row *row, const struct oche_subject *subject)
+{
+    const bool hosts = row->each == OCHE_EACH_TIER && subject->which == OCHE_NODE_HOST;
+    const char *after = hosts && row->after_host != NULL ? row->after_host : row->after;
+
+    return after != NULL ? after : "";
+}
+
 static void draw(struct oche_table *table, const struct oche_row *row,
                  const struct oche_outcome *outcomes, size_t count)
 {
@@ -106,11 +115,17 @@ static void draw(struct oche_table *table, const struct oche_row *row,
         if (!titled)
             add_title(table, row->title, count);
         titled = true;
-        oche_table_cell(table, "%s%s%s", row->label, subject.name,
-                        row->after != NULL ? row->after : "");
+        oche_table_cell(table, "%s%s%s", row->label, subject.name, after_of(row, &subject));
         for (size_t i = 0; i < count; i++)
             add_cell(table, row, &outcomes[i], oche_subject_in(&subject, &outcomes[i]));
     }
+    unsigned left_out = oche_subjects_left_out(row->each, outcomes, count);
+
+    if (!titled || left_out == 0)
+        return;
+    oche_table_cell(table, "%sand %u shorter ones", row->label, left_out);
+    for (size_t i = 0; i < count; i++)
+        oche_table_cell(table, "%s", "");
 }
 
 void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,

@@ -13,7 +13,7 @@
 
 #define MOST_THREADS 64
 
-enum key { KEY_SEED = 256, KEY_CSV, KEY_JSON, KEY_PCAP, KEY_SHOW_DEFAULTS };
+enum key { KEY_SEED = 256, KEY_CSV, KEY_JSON, KEY_PCAP, KEY_TRACE, KEY_SHOW_DEFAULTS };
 
 static void add_set(struct oche_run_options *options, const char *key, const char *value,
                     const char *option)
@@ -44,6 +44,7 @@ static void check_show(const struct oche_run_options *options, struct argp_state
 {
     const char *ignored = options->compare != NULL ? "--compare"
                           : options->pcap != NULL  ? "--pcap"
+                          : options->trace != NULL ? "--trace"
                           : options->out != NULL   ? "--out"
                           : options->csv           ? "--csv"
                           : options->json          ? "--json"
@@ -56,6 +57,33 @@ static void check_show(const struct oche_run_options *options, struct argp_state
                     "%s: --show-defaults without a scenario shows what can be written, which "
                     "nothing overrides; give a scenario too",
                     options->sets[0].typed);
+}
+
+/* Returns the whole path of FILE (malloc'd), from FILE or FILE:MORE. */
+static char *whole_path(const char *option)
+{
+    const char *slash = strrchr(option, '/'), *name = slash != NULL ? slash + 1 : option;
+    char *folder = strndup(option, (size_t)(name - option)), *path = NULL;
+
+    OCHE_GOT(folder != NULL);
+    char *whole = realpath(slash != NULL ? folder : ".", NULL);
+
+    OCHE_GOT(asprintf(&path, "%s/%.*s", whole != NULL ? whole : folder, (int)strcspn(name, ":"),
+                      name) >= 0);
+    free(folder);
+    free(whole);
+    return path;
+}
+
+/* True if two options that name FILE or FILE:MORE name one file. */
+static bool is_same_file(const char *one, const char *other)
+{
+    char *path = whole_path(one), *other_path = whole_path(other);
+    bool same = strcmp(path, other_path) == 0;
+
+    free(path);
+    free(other_path);
+    return same;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -89,7 +117,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->json = true;
         return 0;
     case KEY_PCAP:
+        if (options->pcap != NULL)
+            oche_refuse(state, "--pcap %s: one capture at a time; list ports after one file",
+                        argument);
         options->pcap = argument;
+        return 0;
+    case KEY_TRACE:
+        if (options->trace != NULL)
+            oche_refuse(state, "--trace %s: one trace at a time", argument);
+        options->trace = argument;
         return 0;
     case KEY_SHOW_DEFAULTS:
         options->show_defaults = true;
@@ -110,6 +146,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
                                "scenarios/");
         if (options->pcap != NULL && options->compare != NULL)
             oche_refuse(state, "--pcap captures one run; leave out --compare");
+        if (options->trace != NULL && options->pcap != NULL &&
+            is_same_file(options->trace, options->pcap))
+            oche_refuse(state, "--trace and --pcap name one file; give each its own");
+        if (options->trace != NULL && options->compare != NULL)
+            oche_refuse(state, "--trace is of one run; leave out --compare");
         if (options->pcap != NULL && options->threads != 1)
             oche_refuse(state, "--pcap needs one thread; leave out --threads");
         return 0;
@@ -134,8 +175,14 @@ static const struct argp_option known[] = {
      "print the results as JSON instead of tables: {\"runs\": [...]}, with metrics, parameters and "
      "the scenario",
      0},
-    {"pcap", KEY_PCAP, "FILE[:HOST,...]", 0,
-     "capture what passes the links of these hosts; needs one thread", 0},
+    {"pcap", KEY_PCAP, "FILE[:PORT,...]", 0,
+     "capture what these ports send and receive: host3, tor0:host3, tor0:up1, tor*:up*; needs one "
+     "thread",
+     0},
+    {"trace", KEY_TRACE, "FILE[:host=H,flow=F,...]", 0,
+     "write all protocol events, or those of these hosts, switches or flows, as CSV (FILE.csv) or "
+     "as a JSON object a line (FILE.jsonl)",
+     0},
     {"threads", 't', "N", 0, "simulate with N threads; the results are the same", 0},
     {"quiet", 'q', NULL, 0,
      "no progress line and no tables: only results files, errors and what --json prints", 0},

@@ -17,7 +17,7 @@ struct oche_run_options {
     const char *scenario;
     struct oche_run_set *sets; /* overrides in the order in which they were typed */
     size_t set_count;
-    const char *out, *pcap, *compare; /* each is NULL if not given */
+    const char *out, *pcap, *trace, *compare; /* each is NULL if not given */
     uint32_t threads;
     bool csv, json, show_defaults, quiet;
 };

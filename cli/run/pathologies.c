@@ -30,7 +30,8 @@ void oche_print_stops(const struct oche_pathologies *pathologies, FILE *out)
                 pathologies->stuck_ports, oche_figure_bytes(pathologies->stuck_bytes).text,
                 oche_figure_time(pathologies->deadlock_noticed).text);
     if (pathologies->waiting != NULL)
-        fprintf(out, "STALLED: %s.\n", pathologies->waiting);
+        fprintf(out, "%s: %s.\n", pathologies->at_bound ? "NOT FINISHED" : "STALLED",
+                pathologies->waiting);
 }
 
 static void print_line(struct oche_table *table, const struct oche_pause_line *line)
@@ -42,6 +43,8 @@ static void print_line(struct oche_table *table, const struct oche_pause_line *l
     if (line->depth == 0)
         length += snprintf(name + length, sizeof(name) - (size_t)length, ", %u sender%s",
                            line->senders, line->senders == 1 ? "" : "s");
+    if (line->depth == 0 && line->cls > 0)
+        length += snprintf(name + length, sizeof(name) - (size_t)length, ", class %u", line->cls);
     if (line->returns)
         length += snprintf(name + length, sizeof(name) - (size_t)length, ", waits for itself");
     if (line->hidden > 0)
@@ -68,6 +71,21 @@ static void print_victims(const struct oche_pathologies *pathologies, FILE *out)
             oche_figure_time(pathologies->worst_lost).text,
             oche_figure_time(pathologies->worst_life).text,
             oche_figure_share(pathologies->worst_share).text, pathologies->worst_root);
+}
+
+void oche_print_pausing_hosts(const struct oche_pausing_hosts *hosts, FILE *out)
+{
+    for (uint32_t i = 0; i < hosts->listed_count; i++) {
+        const struct oche_pausing_host *host = &hosts->listed[i];
+
+        fprintf(out, "%s, %s, sent %s PAUSE%s itself and held %s for %s.\n", host->name,
+                host->slow ? "a slow receiver" : "in a storm", oche_figure_count(host->pauses).text,
+                host->pauses == 1 ? "" : "s", host->port, oche_figure_time(host->held).text);
+    }
+    if (hosts->count > hosts->listed_count)
+        fprintf(out, "%s more host%s sent PAUSEs.\n",
+                oche_figure_count(hosts->count - hosts->listed_count).text,
+                hosts->count - hosts->listed_count == 1 ? "" : "s");
 }
 
 void oche_print_pause_tree(const struct oche_pathologies *pathologies, FILE *out)

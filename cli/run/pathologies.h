@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "lab/measures/pathologies.h"
+#include "lab/measures/pausing_hosts.h"
 
 /*
  * Prints faults of the routes as sentences. The two texts come from oche_route_faults_lost_text and
@@ -17,6 +18,8 @@ void oche_print_route_faults(const char *lost_flows, const char *circle, FILE *o
  * come before all tables.
  */
 void oche_print_stops(const struct oche_pathologies *pathologies, FILE *out);
+/* Prints a sentence about each host that sent PAUSEs itself; nothing if there is none. */
+void oche_print_pausing_hosts(const struct oche_pausing_hosts *hosts, FILE *out);
 /*
  * Prints where PAUSEs began, what they held, and which flows they hurt. Prints nothing if there
  * were no PAUSEs.

@@ -11,6 +11,8 @@
 
 #include "lab/measures/outcome.h"
 
-void oche_remarks_print(const struct oche_outcome *outcomes, size_t count, FILE *out);
+/* `key` is what the runs differ by; "switch.pfc" is written before its values, true and false. */
+void oche_remarks_print(const char *key, const struct oche_outcome *outcomes, size_t count,
+                        FILE *out);
 
 #endif

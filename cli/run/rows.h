@@ -30,6 +30,7 @@ struct oche_row {
     const char *metrics[OCHE_ROW_METRICS];
     const char *title; /* title above the row, after a rule; "": only the rule; NULL: neither */
     const char *after; /* end of the row's name, after the subject's name */
+    const char *after_host; /* the same for the tier of hosts; NULL: as `after` */
     enum oche_each each;
     enum oche_row_cell cell;
     unsigned widths[2]; /* minimum width of the first figure in a cell, and of the others */

@@ -14,6 +14,8 @@
 #include "cli/refuse.h"
 #include "cli/results_json.h"
 #include "cli/run/remarks.h"
+#include "cli/run/run_name.h"
+#include "cli/run/event_trace.h"
 #include "cli/run/options.h"
 #include "cli/run/place.h"
 #include "cli/run/show_defaults.h"
@@ -22,6 +24,7 @@
 #include "cli/run/summary.h"
 #include "cli/run/taps.h"
 #include "cli/variants.h"
+#include "lab/measures/long_run.h"
 #include "lab/measures/outcome.h"
 #include "params/error.h"
 #include "params/figures.h"
@@ -31,6 +34,7 @@
 /* One of the runs of this command. */
 struct run {
     const char *label; /* the compared value that distinguishes this run; "" for a single run */
+    struct oche_run_name name; /* how messages call it; "" for a single run */
     struct oche_scenario *scenario;
     char *folder; /* folder for its results */
     int lock;     /* as oche_folder_lock sets it; -1: not locked */
@@ -47,6 +51,7 @@ struct session {
     char *part; /* name of the results file that is not finished; NULL: there is none */
     const volatile sig_atomic_t *interrupted; /* 1: a signal asks for the end */
     size_t finished; /* runs that were made; fewer than `count` if a signal ended the last one */
+    uint64_t traced; /* events in the file of --trace */
     bool stopped;    /* at least one run ended in a deadlock, or stalled */
     bool differs;    /* the run that was repeated has another hash */
     struct oche_error error;
@@ -97,8 +102,10 @@ static struct oche_scenario *open_scenario(struct session *session, const char *
         oche_run_source_open(&session->source, sets, count, refused_too, &session->error);
 
     free(sets);
-    if (scenario != NULL)
+    if (scenario != NULL) {
         scenario->config.threads = session->options.threads;
+        scenario->config.auto_series = true;
+    }
     return scenario;
 }
 
@@ -164,6 +171,7 @@ static bool open_scenarios(struct session *session)
         struct run *run = &session->runs[i];
 
         run->label = session->variants.count > 0 ? session->variants.values[i] : "";
+        run->name = oche_run_name(session->variants.key, run->label);
         run->scenario = open_scenario(session, assignment, false);
         bool fine = run->scenario != NULL && is_of_packets(session, run->scenario);
 
@@ -186,7 +194,11 @@ static struct oche_world *make_world(struct session *session, size_t number)
     struct oche_error message;
     struct oche_world *world = oche_world_create(&scenario->config, &message);
 
-    if (world == NULL) {
+    if (world == NULL &&
+        strncmp(message.text, OCHE_EVENT_LOG_SAYS, strlen(OCHE_EVENT_LOG_SAYS)) == 0) {
+        oche_fail(&session->error, "--trace %s: %s", session->options.trace,
+                  message.text + strlen(OCHE_EVENT_LOG_SAYS));
+    } else if (world == NULL) {
         char *assignment = assignment_of(session, number);
 
         oche_scenario_place(scenario, message.text, &session->error);
@@ -359,7 +371,22 @@ static bool write_results(struct session *session, size_t number, struct oche_wo
 
 /* ---- running ---- */
 
-static bool run_one(struct session *session, size_t number, struct oche_taps *taps)
+static void tell_length(const struct session *session, const struct run *run,
+                        const struct oche_world *world)
+{
+    char text[OCHE_LONG_RUN_BYTES];
+
+    if (!session->options.quiet && oche_long_run_remark(world, text))
+        fprintf(stderr, "%s%s%s\n", run->name.text, run->name.text[0] != '\0' ? ": " : "", text);
+}
+
+/* The files beside the results, which are of one run. */
+struct besides {
+    struct oche_taps taps;         /* --pcap */
+    struct oche_event_trace trace; /* --trace */
+};
+
+static bool run_one(struct session *session, size_t number, const struct besides *besides)
 {
     const struct run *run = &session->runs[number];
     struct oche_world *world = make_world(session, number);
@@ -372,9 +399,10 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
         oche_world_free(world);
         return false;
     }
-    if (taps->capture != NULL)
-        oche_capture_attach(taps->capture, oche_world_network(world));
-    oche_progress_begin(&line, run->label, run->scenario->config.run.stop_when_done,
+    tell_length(session, run, world);
+    if (besides->taps.capture != NULL)
+        oche_capture_attach(besides->taps.capture, oche_world_network(world));
+    oche_progress_begin(&line, run->name.text, run->scenario->config.run.stop_when_done,
                         session->options.quiet);
     oche_world_interrupt_by(world, session->interrupted);
     oche_world_run(world, line.shown ? oche_progress_draw : NULL, &line);
@@ -383,7 +411,9 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
     oche_outcome_take(outcome, world, run->label, oche_progress_end(&line));
     session->stopped |=
         outcome->pathologies.deadlock != NULL || outcome->pathologies.waiting != NULL;
-    bool ok = write_results(session, number, world);
+    bool ok = (besides->trace.log == NULL ||
+               oche_event_trace_is_fine(&besides->trace, &session->error)) &&
+              write_results(session, number, world);
 
     oche_world_free(world);
     return ok;
@@ -412,25 +442,43 @@ static bool is_interrupted(const struct session *session)
            session->outcomes[session->finished - 1].end == OCHE_END_INTERRUPTED;
 }
 
+/* Begins the files that the options ask for; the first run fills them. */
+static bool open_besides(struct session *session, struct besides *besides)
+{
+    struct oche_scenario *scenario = session->runs[0].scenario;
+    struct oche_error message;
+
+    if (session->options.pcap != NULL &&
+        !oche_taps_open(&besides->taps, session->options.pcap, &scenario->config, &message)) {
+        oche_scenario_place(scenario, message.text, &session->error);
+        return false;
+    }
+    if (session->options.trace != NULL &&
+        !oche_event_trace_open(&besides->trace, session->options.trace, &session->error))
+        return false;
+    scenario->config.events = besides->trace.log;
+    return true;
+}
+
+static bool finish_besides(struct session *session, struct besides *besides)
+{
+    return (besides->trace.log == NULL ||
+            oche_event_trace_finish(&besides->trace, &session->traced, &session->error)) &&
+           (besides->taps.capture == NULL || oche_taps_finish(&besides->taps, &session->error));
+}
+
 static bool run_all(struct session *session)
 {
-    struct oche_taps taps = {.capture = NULL};
+    struct besides besides = {.trace = {.log = NULL}};
     bool ok = other_worlds_can_be_made(session);
 
     session->interrupted = oche_interrupt_gently(true);
-    if (ok && session->options.pcap != NULL) {
-        struct oche_scenario *scenario = session->runs[0].scenario;
-        struct oche_error message;
-
-        ok = oche_taps_open(&taps, session->options.pcap, &scenario->config, &message);
-        if (!ok)
-            oche_scenario_place(scenario, message.text, &session->error);
-    }
+    ok = ok && open_besides(session, &besides);
     for (size_t i = 0; ok && i < session->count && !is_interrupted(session); i++)
-        ok = run_one(session, i, &taps);
-    if (ok && taps.capture != NULL)
-        ok = oche_taps_finish(&taps, &session->error);
-    oche_taps_abandon(&taps);
+        ok = run_one(session, i, &besides);
+    ok = ok && finish_besides(session, &besides);
+    oche_taps_abandon(&besides.taps);
+    oche_event_trace_abandon(&besides.trace);
     oche_interrupt_gently(false);
     return ok;
 }
@@ -451,12 +499,15 @@ static void print_results(const struct session *session)
         oche_comparison_print(session->variants.key, session->outcomes, session->finished, stdout);
         putchar('\n');
         if (!is_interrupted(session))
-            oche_remarks_print(session->outcomes, session->count, stdout);
+            oche_remarks_print(session->variants.key, session->outcomes, session->count, stdout);
     }
     printf("\nresults:");
     for (size_t i = 0; i < session->finished; i++)
         printf(" %s/run.sqlite", session->runs[i].folder);
     putchar('\n');
+    if (session->options.trace != NULL)
+        printf("trace: %s, %s events\n", session->options.trace,
+               oche_figure_count(session->traced).text);
 }
 
 static bool print_json(struct session *session)
@@ -518,18 +569,28 @@ static bool show_defaults(struct session *session)
 
 /* ---- the command ---- */
 
+static bool read_source(struct session *session)
+{
+    size_t count;
+    const char **sets = overrides_of(session, session->options.compare, &count);
+    bool fine = oche_run_source_read(&session->source, session->options.scenario, sets, count,
+                                     &session->error);
+
+    free(sets);
+    return fine;
+}
+
 static bool work(struct session *session)
 {
     const struct oche_run_options *options = &session->options;
 
-    if (options->scenario != NULL &&
-        !oche_run_source_read(&session->source, options->scenario, &session->error))
-        return false;
-    if (options->show_defaults)
-        return show_defaults(session);
     if (options->compare != NULL &&
         !oche_variants_read(&session->variants, options->compare, &session->error))
         return false;
+    if (options->scenario != NULL && !read_source(session))
+        return false;
+    if (options->show_defaults)
+        return show_defaults(session);
     session->count = session->variants.count > 0 ? session->variants.count : 1;
     session->runs = calloc(session->count, sizeof(*session->runs));
     session->outcomes = calloc(session->count, sizeof(*session->outcomes));
@@ -560,8 +621,8 @@ static void complain_of_stops(const struct session *session)
         char *line = oche_pathologies_stop_line(&session->outcomes[i].pathologies);
 
         if (line != NULL)
-            fprintf(stderr, "%s%s%s\n", session->runs[i].label,
-                    session->runs[i].label[0] != '\0' ? ": " : "", line);
+            fprintf(stderr, "%s%s%s\n", session->runs[i].name.text,
+                    session->runs[i].name.text[0] != '\0' ? ": " : "", line);
         free(line);
     }
 }
@@ -569,11 +630,11 @@ static void complain_of_stops(const struct session *session)
 static void tell_interrupted(const struct session *session)
 {
     const struct oche_outcome *last = &session->outcomes[session->finished - 1];
+    const char *name = session->runs[session->finished - 1].name.text;
     size_t missing = session->count - session->finished;
 
-    fprintf(stderr, "%s%sinterrupted at %s; the results are of what was run until then",
-            last->label, last->label[0] != '\0' ? ": " : "",
-            oche_figure_time(last->simulated).text);
+    fprintf(stderr, "%s%sinterrupted at %s; the results are of what was run until then", name,
+            name[0] != '\0' ? ": " : "", oche_figure_time(last->simulated).text);
     if (missing > 0)
         fprintf(stderr, ", and %zu of %zu runs are missing", missing, session->count);
     fputc('\n', stderr);

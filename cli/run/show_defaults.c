@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lab/measures/unfit.h"
+#include "params/units.h"
 #include "sim/world/derived.h"
 
 void oche_show_schema(FILE *out)
@@ -52,6 +53,19 @@ static void print_line(void *context, const char *key, const char *value, const 
     fprintf(show->out, "%-48s %-24s %-7s%s\n", key, text, unit, given ? " given" : "");
 }
 
+/* Says what the mode is by which a scheme's `auto` is decided. */
+static void print_mode(const struct oche_world_config *config, FILE *out)
+{
+    const struct oche_param *mode =
+        config->endpoint == NULL ? oche_param_find(&config->cc->table, "mode") : NULL;
+    char value[OCHE_VALUE_BYTES];
+
+    if (mode == NULL)
+        return;
+    oche_value_show(mode, oche_param_get(mode, config->cc_params), value, sizeof(value));
+    fprintf(out, "\ncongestion_control.mode, here %s: %s [%s]\n", value, mode->help, mode->where);
+}
+
 /* Says of each workload whether it ends by itself, and what that means for the run. */
 static void print_ends(const struct oche_world_config *config, FILE *out)
 {
@@ -72,6 +86,7 @@ void oche_show_effective(const struct oche_scenario *scenario, const struct oche
 {
     fprintf(out, "%-48s %-24s %-7s\n", "key, as for --set", "value", "unit");
     oche_bindings_each(&scenario->bindings, print_line, &(struct show){world, out});
+    print_mode(&scenario->config, out);
     print_ends(&scenario->config, out);
 
     struct oche_unfit unfit;

@@ -70,10 +70,33 @@ static char *find_file(const char *results, const struct oche_recorded_file *fil
     return found;
 }
 
+/* True if the override gives the key, or a section or an entry that it is in. */
+static bool gives(const char *set, const char *key)
+{
+    for (; *set != '=' && *set != '\0'; set++, key++) {
+        set += *set == ']'; /* workload[0].file is workload.0.file */
+        key += *key == ']';
+        if (*set == '=')
+            break;
+        if (*set != *key && !(strchr("[.", *set) != NULL && (*key == '[' || *key == '.')))
+            return false;
+    }
+    key += *key == ']';
+    return *key == '\0' || *key == '.' || *key == '[';
+}
+
+static bool is_given(const char *const *sets, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (gives(sets[i], key))
+            return true;
+    return false;
+}
+
 /* ---- opening ---- */
 
-bool oche_run_source_read(struct oche_run_source *source, const char *path,
-                          struct oche_error *error)
+bool oche_run_source_read(struct oche_run_source *source, const char *path, const char *const *sets,
+                          size_t count, struct oche_error *error)
 {
     *source = (struct oche_run_source){.path = path, .is_recorded = oche_is_database(path)};
     if (!source->is_recorded)
@@ -83,6 +106,8 @@ bool oche_run_source_read(struct oche_run_source *source, const char *path,
     source->files = calloc(source->recorded.file_count + 1, sizeof(*source->files));
     OCHE_GOT(source->files != NULL);
     for (size_t i = 0; i < source->recorded.file_count; i++) {
+        if (is_given(sets, count, source->recorded.files[i].key))
+            continue;
         source->files[i] = find_file(path, &source->recorded.files[i], error);
         if (source->files[i] == NULL)
             return false;
@@ -116,7 +141,8 @@ struct oche_scenario *oche_run_source_open(const struct oche_run_source *source,
     for (size_t i = 0; i < recorded->override_count; i++)
         all[made++] = recorded->overrides[i];
     for (size_t i = 0; i < recorded->file_count; i++)
-        all[made++] = source->files[i];
+        if (source->files[i] != NULL)
+            all[made++] = source->files[i];
     for (size_t i = 0; i < count; i++)
         all[made++] = sets[i];
     struct oche_scenario *scenario = oche_scenario_open_text(

@@ -21,10 +21,11 @@ struct oche_run_source {
 
 /*
  * Reads `path`. Returns false, with one line in `error`, if it is a results file that cannot be
- * repeated: a file that its scenario names is gone, or has changed.
+ * repeated: a file that its scenario names is gone, or has changed, and none of the `count`
+ * overrides in `sets` gives another.
  */
-bool oche_run_source_read(struct oche_run_source *source, const char *path,
-                          struct oche_error *error);
+bool oche_run_source_read(struct oche_run_source *source, const char *path, const char *const *sets,
+                          size_t count, struct oche_error *error);
 void oche_run_source_free(struct oche_run_source *source);
 
 /* Opens the scenario, with the recorded overrides and then these. Returns NULL on an error. */

@@ -69,6 +69,12 @@ static const struct counter nic_counters[] = {
 _Static_assert(sizeof(nic_counters) / sizeof(nic_counters[0]) ==
                    sizeof(struct oche_nic_stats) / sizeof(uint64_t),
                "each field of struct oche_nic_stats has a row");
+/* Of slow receivers. */
+static const struct counter slow_counters[] = {
+    {"receive_buffer_drops", offsetof(struct oche_slow_host_stats, dropped_packets)},
+    {"receive_buffer_dropped_bytes", offsetof(struct oche_slow_host_stats, dropped_bytes)},
+    {"receive_buffer_peak_bytes", offsetof(struct oche_slow_host_stats, most_bytes)},
+};
 static const struct counter port_counters[] = {
     PORT(packets),
     {"queueing_time_ps", offsetof(struct oche_switch_port_stats, queueing_time)},
@@ -101,14 +107,15 @@ static void store_stops(struct oche_results *results, const struct oche_outcome 
 {
     const struct oche_pathologies *pathologies = &outcome->pathologies;
     enum oche_world_end end = outcome->end;
+    const char *unfinished = pathologies->at_bound ? "unfinished" : "stalled";
 
     oche_results_info(results, "status",
                       pathologies->deadlock != NULL  ? "deadlock"
-                      : pathologies->waiting != NULL ? "stalled"
+                      : pathologies->waiting != NULL ? unfinished
                       : end == OCHE_END_INTERRUPTED  ? "interrupted"
                                                      : "done");
     if (pathologies->waiting != NULL)
-        oche_results_info(results, "stalled", pathologies->waiting);
+        oche_results_info(results, unfinished, pathologies->waiting);
     if (pathologies->deadlock != NULL) {
         oche_results_info(results, "deadlock", pathologies->deadlock);
         store_number(results, "deadlock_since_ps", pathologies->deadlock_since);
@@ -539,6 +546,10 @@ static void store_counters(struct oche_results *results, const struct oche_world
             oche_world_host_stats(world, node, &nic);
             store_some(results, topology->nodes[node].name, nic_counters,
                        OCHE_COUNT_OF(nic_counters), &nic);
+            struct oche_slow_host_stats slow = oche_world_slow_host(world, node);
+
+            store_some(results, topology->nodes[node].name, slow_counters,
+                       OCHE_COUNT_OF(slow_counters), &slow);
             store_scheme(results, topology->nodes[node].name,
                          oche_world_host_counters(world, node, counted), counted);
         }
@@ -562,7 +573,7 @@ static void store_series(struct oche_results *results, const struct oche_world *
             if (isnan(series.values[k]))
                 continue;
             oche_results_point(results, number,
-                               config->run.warmup + (k + 1) * config->measure.interval,
+                               config->run.warmup + (k + 1) * oche_world_interval(world),
                                series.values[k]);
         }
     }
@@ -592,8 +603,8 @@ static void store_holds(struct oche_results *results, const struct oche_world *w
             *number = oche_results_series(results, "held", entity, "ratio");
         }
         oche_results_point(results, *number,
-                           config->run.warmup + (hold->row + 1) * config->measure.interval,
-                           (double)hold->held / (double)config->measure.interval);
+                           config->run.warmup + (hold->row + 1) * oche_world_interval(world),
+                           (double)hold->held / (double)oche_world_interval(world));
     }
     free(series);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_QUEUES 16 /* of a run that have rows: those that were longest */
+
 /* Returns the number of listed flows if every run lists the same flows; else 0. */
 static unsigned same_flows(const struct oche_outcome *outcomes, size_t count)
 {
@@ -69,12 +71,28 @@ static unsigned find_queue(const struct oche_outcome *outcome, const char *name)
     return UINT_MAX;
 }
 
+/* True if the queue is one of the longest of its run; of equal ones, the first are. */
+static bool is_long(const struct oche_outcome *outcome, unsigned queue)
+{
+    uint64_t bytes = outcome->queues[queue].occupancy.max_bytes;
+    unsigned longer = 0;
+
+    for (uint32_t q = 0; q < outcome->queue_count; q++) {
+        uint64_t other = outcome->queues[q].occupancy.max_bytes;
+
+        longer += other > bytes || (other == bytes && q < queue);
+    }
+    return longer < MOST_QUEUES;
+}
+
+enum queue { QUEUE_AGAIN, QUEUE_SHORT, QUEUE_SHOWN };
+
 /*
- * Takes queue `number`. Numbers count the queues of the first run, then those of the second, and so
- * on.
+ * Takes queue `number`, and says whether it is there for the first time and long in any run.
+ * Numbers count the queues of the first run, then those of the second, and so on.
  */
-static bool take_queue(struct oche_subject *subject, unsigned number,
-                       const struct oche_outcome *outcomes)
+static enum queue take_queue(struct oche_subject *subject, unsigned number,
+                             const struct oche_outcome *outcomes, size_t count)
 {
     size_t run = 0;
 
@@ -83,8 +101,42 @@ static bool take_queue(struct oche_subject *subject, unsigned number,
     snprintf(subject->name, sizeof(subject->name), "%s", outcomes[run].queues[number].name);
     for (size_t i = 0; i < run; i++)
         if (find_queue(&outcomes[i], subject->name) != UINT_MAX)
-            return false;
-    return true;
+            return QUEUE_AGAIN;
+    for (size_t i = run; i < count; i++) {
+        unsigned queue = find_queue(&outcomes[i], subject->name);
+
+        if (queue != UINT_MAX && is_long(&outcomes[i], queue))
+            return QUEUE_SHOWN;
+    }
+    return QUEUE_SHORT;
+}
+
+unsigned oche_subjects_left_out(enum oche_each each, const struct oche_outcome *outcomes,
+                                size_t count)
+{
+    struct oche_subject subject;
+    unsigned left = 0;
+
+    if (each != OCHE_EACH_QUEUE)
+        return 0;
+    for (unsigned n = 0; n < oche_subject_count(each, outcomes, count); n++)
+        left += take_queue(&subject, n, outcomes, count) == QUEUE_SHORT;
+    return left;
+}
+
+/*
+ * Where no tier is above the ToRs in any run, as in a ring or a dumbbell, their links to each other
+ * have the name that they have among the waits.
+ */
+static const char *place_name(enum oche_port_place place, const struct oche_outcome *outcomes,
+                              size_t count)
+{
+    bool level = place == OCHE_PLACE_TOR_UP;
+
+    for (size_t i = 0; i < count; i++)
+        level = level && outcomes[i].congestion[OCHE_WHERE_TOR_UP].ports == 0 &&
+                outcomes[i].congestion[OCHE_WHERE_LEVEL].ports > 0;
+    return level ? oche_where_name(OCHE_WHERE_LEVEL) : oche_port_place_name(place);
 }
 
 bool oche_subject_take(struct oche_subject *subject, enum oche_each each, unsigned number,
@@ -98,7 +150,7 @@ bool oche_subject_take(struct oche_subject *subject, enum oche_each each, unsign
     subject->which = each == OCHE_EACH_PLACE ? oche_places_up[number] : number;
     switch (each) {
     case OCHE_EACH_QUEUE:
-        return take_queue(subject, number, outcomes);
+        return take_queue(subject, number, outcomes, count) == QUEUE_SHOWN;
     case OCHE_EACH_SIZE:
         oche_outcome_size_name(&first->sizes[number], subject->name, sizeof(subject->name));
         return true;
@@ -107,7 +159,7 @@ bool oche_subject_take(struct oche_subject *subject, enum oche_each each, unsign
                  first->by_workload.workloads[number].type);
         return true;
     case OCHE_EACH_PLACE:
-        name = oche_port_place_name(oche_places_up[number]);
+        name = place_name(oche_places_up[number], outcomes, count);
         break;
     case OCHE_EACH_LINK:
         name = oche_where_name(number);

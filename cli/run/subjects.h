@@ -29,9 +29,15 @@ struct oche_subject {
  * Returns the number of subjects. A subject may be counted twice, such as a queue of several runs.
  */
 unsigned oche_subject_count(enum oche_each each, const struct oche_outcome *outcomes, size_t count);
-/* Fills `subject` with subject `number`. Returns false if it is the same as an earlier subject. */
+/*
+ * Fills `subject` with subject `number`. Returns false if it is the same as an earlier subject, or
+ * has no row of its own.
+ */
 bool oche_subject_take(struct oche_subject *subject, enum oche_each each, unsigned number,
                        const struct oche_outcome *outcomes, size_t count);
+/* Returns how many subjects have no row: queues, of many, that are shorter than those that have. */
+unsigned oche_subjects_left_out(enum oche_each each, const struct oche_outcome *outcomes,
+                                size_t count);
 /* Returns the subject's number in the outcome of one run; UINT_MAX if the run has no such queue. */
 unsigned oche_subject_in(const struct oche_subject *subject, const struct oche_outcome *outcome);
 

@@ -7,6 +7,7 @@
 #include "cli/run/columns.h"
 #include "cli/run/metrics.h"
 #include "cli/run/pathologies.h"
+#include "cli/run/run_name.h"
 #include "params/figures.h"
 #include "params/table.h"
 
@@ -90,6 +91,7 @@ void oche_summary_print(const struct oche_outcome *outcome, FILE *out)
     if (outcome->totals.pauses_sent > 0) {
         oche_columns_print(&oche_pause_columns, outcome, out);
         fputc('\n', out);
+        oche_print_pausing_hosts(&outcome->pausing_hosts, out);
         oche_print_pause_tree(&outcome->pathologies, out);
         fputc('\n', out);
     } else {
@@ -108,7 +110,8 @@ void oche_summary_print(const struct oche_outcome *outcome, FILE *out)
 
 /* ---- several runs ---- */
 
-static void print_settings(const struct oche_outcome *outcomes, size_t count, FILE *out)
+static void print_settings(const char *key, const struct oche_outcome *outcomes, size_t count,
+                           FILE *out)
 {
     bool topologies_differ = false, seeds_differ = false, defaults_differ = false;
 
@@ -118,7 +121,7 @@ static void print_settings(const struct oche_outcome *outcomes, size_t count, FI
         defaults_differ |= outcomes[i].defaults != outcomes[0].defaults;
     }
     for (size_t i = 0; topologies_differ && i < count; i++)
-        fprintf(out, "%s: %s\n", outcomes[i].label, outcomes[i].topology);
+        fprintf(out, "%s: %s\n", oche_run_name(key, outcomes[i].label).text, outcomes[i].topology);
     if (!topologies_differ)
         fprintf(out, "%s\n", outcomes[0].topology);
     if (!seeds_differ)
@@ -132,7 +135,7 @@ void oche_comparison_print(const char *key, const struct oche_outcome *outcomes,
 {
     struct oche_table *table = oche_table_create(1 + count);
 
-    print_settings(outcomes, count, out);
+    print_settings(key, outcomes, count, out);
     fputc('\n', out);
     oche_table_cell(table, "%s", key);
     for (size_t i = 0; i < count; i++)
@@ -141,5 +144,5 @@ void oche_comparison_print(const char *key, const struct oche_outcome *outcomes,
         oche_metric_rows(table, group, outcomes, count);
     print_and_free(table, out);
     for (size_t i = 0; i < count; i++)
-        print_deflected(&outcomes[i], outcomes[i].label, out);
+        print_deflected(&outcomes[i], oche_run_name(key, outcomes[i].label).text, out);
 }

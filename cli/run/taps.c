@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures of a run: finds the hosts and the file that the command line names. */
+/* Captures of a run: finds the ports and the file that the command line names. */
 #include "cli/run/taps.h"
 
 #include <errno.h>
@@ -11,74 +11,40 @@
 
 #include "cli/interrupted.h"
 #include "params/error.h"
+#include "sim/topology/port_list.h"
 
 #define FEW_HOSTS 8 /* most hosts for which all links are captured if the user names none */
 
-/*
- * Returns the host called "host3", or of that number. Returns OCHE_MAX_NODES, with an error, if
- * there is no such host.
- */
-static uint32_t find_host(const struct oche_topology *topology, const char *name,
-                          struct oche_error *error)
+/* Finds the ports that `names` lists; NULL: those of all hosts. */
+static bool find_ports(struct oche_taps *taps, const struct oche_topology *topology,
+                       const char *names, struct oche_error *error)
 {
-    uint32_t node = oche_topology_find(topology, name);
-    char *end;
+    struct oche_error why;
 
-    if (name[0] >= '0' && name[0] <= '9') {
-        unsigned long number = strtoul(name, &end, 10);
-
-        if (*end == '\0' && number < topology->host_count)
-            return (uint32_t)number;
-    }
-    if (node < topology->host_count)
-        return node;
-    if (node != UINT32_MAX)
-        oche_fail(error,
-                  "--pcap: %s is a switch; captures are taken at hosts: %s to %s, or their numbers",
-                  name, topology->nodes[0].name, topology->nodes[topology->host_count - 1].name);
-    else
-        oche_fail(error,
-                  "--pcap: \"%s\" is no host of this topology; there are %s to %s, or 0 to %u",
-                  name, topology->nodes[0].name, topology->nodes[topology->host_count - 1].name,
-                  topology->host_count - 1);
-    return OCHE_MAX_NODES;
-}
-
-/* Fills taps->nodes with the hosts listed in `names`, which is changed; NULL: all hosts. */
-static bool find_hosts(struct oche_taps *taps, const struct oche_topology *topology, char *names,
-                       struct oche_world_config *config, struct oche_error *error)
-{
-    uint32_t count = 0;
-
-    taps->nodes = calloc(topology->host_count, sizeof(*taps->nodes));
-    OCHE_GOT(taps->nodes != NULL);
     if (names == NULL && topology->host_count > FEW_HOSTS)
         return oche_fail(
             error, "--pcap: which of %u hosts? name them after the file, such as %s:%s,%s",
             topology->host_count, taps->path, topology->nodes[0].name, topology->nodes[1].name);
-    for (; names == NULL && count < topology->host_count; count++)
-        taps->nodes[count] = count;
-    for (char *name; (name = strsep(&names, ",")) != NULL;) {
-        uint32_t host = find_host(topology, name, error);
-        bool named_before = false;
-
-        if (host == OCHE_MAX_NODES)
-            return false;
-        for (uint32_t i = 0; i < count; i++)
-            named_before |= taps->nodes[i] == host;
-        if (!named_before)
-            taps->nodes[count++] = host;
+    if (names != NULL) {
+        if (!oche_port_list_find(topology, names, OCHE_PORTS_OF_ALL, &taps->ports, &why))
+            return oche_fail(error, "--pcap: %s", why.text);
+        if (taps->ports.count == 0)
+            return oche_fail(error, "--pcap: \"%.64s\" names no port; write such as %s", names,
+                             topology->nodes[0].name);
+        return true;
     }
-    config->tap_nodes = taps->nodes;
-    config->tap_node_count = count;
+    taps->ports.ports = calloc(topology->host_count, sizeof(*taps->ports.ports));
+    OCHE_GOT(taps->ports.ports != NULL);
+    for (; taps->ports.count < topology->host_count; taps->ports.count++)
+        taps->ports.ports[taps->ports.count] = topology->nodes[taps->ports.count].first_port;
     return true;
 }
 
 /*
- * Finds the hosts in a topology that is built only for this. The world has a topology too, but is
+ * Finds the ports in a topology that is built only for this. The world has a topology too, but is
  * built later, because it needs the taps.
  */
-static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_config *config,
+static bool name_ports(struct oche_taps *taps, const char *names, struct oche_world_config *config,
                        struct oche_error *error)
 {
     struct oche_topology topology;
@@ -88,8 +54,10 @@ static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_co
         return oche_fail(error, "topology.%s", why.text);
     if (!config->topology->build(config->topology_params, &topology, error))
         return false;
-    bool found = find_hosts(taps, &topology, names, config, error);
+    bool found = find_ports(taps, &topology, names, error);
 
+    config->tap_ports = taps->ports.ports;
+    config->tap_port_count = taps->ports.count;
     oche_topology_free(&topology);
     return found;
 }
@@ -132,13 +100,13 @@ bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_wo
         *colon = '\0';
     OCHE_GOT(asprintf(&taps->part, "%s.part", taps->path) >= 0);
     if (taps->path[0] == '\0' || (colon != NULL && colon[1] == '\0')) {
-        oche_fail(error, "--pcap %s: write FILE, or FILE:HOST,HOST", argument);
+        oche_fail(error, "--pcap %s: write FILE, or FILE:HOST,SWITCH:PORT", argument);
         oche_taps_abandon(taps);
         return false;
     }
     if (!replaceable(taps->path))
         oche_fail(error, "--pcap %s: not a plain file; give the name of a new one", taps->path);
-    else if (name_hosts(taps, colon != NULL ? colon + 1 : NULL, config, error))
+    else if (name_ports(taps, colon != NULL ? colon + 1 : NULL, config, error))
         make_file(taps, error);
     if (taps->capture == NULL) {
         oche_taps_abandon(taps);
@@ -172,6 +140,6 @@ void oche_taps_abandon(struct oche_taps *taps)
     oche_remove_if_interrupted(OCHE_UNFINISHED_CAPTURE, NULL);
     free(taps->path);
     free(taps->part);
-    free(taps->nodes);
+    oche_port_list_free(&taps->ports);
     *taps = (struct oche_taps){.capture = NULL};
 }

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `--pcap FILE[:node,…]`: captures the links of some hosts into one file, which is complete or
- * absent.
+ * `--pcap FILE[:PORT,…]`: captures what some ports of hosts and switches send and receive into one
+ * file, which is complete or absent.
  */
 #ifndef OCHE_CLI_RUN_TAPS_H
 #define OCHE_CLI_RUN_TAPS_H
 
 #include "params/error.h"
 #include "sim/capture/capture.h"
+#include "sim/topology/port_list.h"
 #include "sim/world/config.h"
 
 struct oche_taps {
     struct oche_capture *capture;
     char *path, *part; /* path: final name; part: its name while it is being written */
-    uint32_t *nodes;
+    struct oche_port_list ports;
 };
 
 /*
- * Parses the argument, finds the hosts in the topology of `config` (all hosts if none is named and
- * there are few), creates the file and puts the taps into `config`. Returns false, with one line in
- * `error`, on failure. `taps` must outlive the world.
+ * Parses the argument, finds the ports in the topology of `config` (those of all hosts if none is
+ * named and there are few), creates the file and puts the taps into `config`. Returns false, with
+ * one line in `error`, on failure. `taps` must outlive the world.
  */
 bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_world_config *config,
                     struct oche_error *error);

@@ -140,6 +140,9 @@ static void check_together(const struct oche_sweep_options *options, struct argp
         oche_refuse(state,
                     "--csv, --json and --metric are for when all points are there; give them to "
                     "--merge");
+    if (options->mode == OCHE_SWEEP_METRICS && (options->csv || options->json))
+        oche_refuse(state, "--metrics prints a list, and runs nothing; leave out %s",
+                    options->json ? "--json" : "--csv");
     if (options->json && options->metric_count > 0)
         oche_refuse(state, "--json prints all results, and no table; leave out --metric");
     if (options->quiet && options->mode == OCHE_SWEEP_SLURM)

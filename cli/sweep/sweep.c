@@ -217,9 +217,28 @@ static void tell_skipped(const struct oche_grid *grid)
     }
 }
 
+/* Tells what does not fit in some combinations, before hours are spent on them. */
+static void tell_remarks(const struct oche_grid *grid)
+{
+    const size_t total = oche_grid_combinations(grid);
+
+    for (size_t i = 0; i < grid->remark_count; i++) {
+        const struct oche_grid_remark *remark = &grid->remarks[i];
+        char *label = oche_grid_label(grid, remark->first * grid->repeats);
+
+        fputs(remark->text, stderr);
+        if (remark->count < total)
+            fprintf(stderr, " (%s; %zu of %zu combinations)", label, remark->count, total);
+        fputs("\n", stderr);
+        free(label);
+    }
+}
+
 static enum status run_here(struct sweep *sweep)
 {
     tell_skipped(sweep->grid);
+    if (!sweep->options.quiet)
+        tell_remarks(sweep->grid);
     if (!open_store(sweep))
         return REFUSED;
     if (!oche_record_left_out(sweep->store, sweep->grid, &sweep->error))

@@ -132,10 +132,10 @@ int main(int argc, char **argv)
     work.sge[0] = (struct oche_sge){.length = BYTES, .lkey = 7};
     if (oche_qp_post_send(host[0].qp, &work) != 0)
         return 1;
-    while (oche_cq_poll(host[0].cq, &done, 1) == 0) {
-        oche_time one = turn(&host[0], &host[1], now), other = turn(&host[1], &host[0], now);
-
-        now = oche_time_min(one, other);
+    for (oche_time next = 0; oche_cq_poll(host[0].cq, &done, 1) == 0;) {
+        now = next;
+        next = turn(&host[0], &host[1], now);
+        next = oche_time_min(next, turn(&host[1], &host[0], now));
     }
     printf("%s: %.1f us, %llu packets sent again, data %s\n",
            done.status == OCHE_STATUS_SUCCESS ? "done" : "failed", (double)now / OCHE_US,

@@ -86,16 +86,19 @@ bool oche_fluid_outcome_check(const struct oche_scenario *scenario, struct oche_
                      error);
     if (!make(&m, scenario, error))
         return false;
-    bool rates = scenario->config.measure.interval > 0 && m.scene.all_flows &&
+    bool rates = oche_measure_interval(&scenario->config) > 0 && m.scene.all_flows &&
                  m.scene.flows.total <= OCHE_OUTCOME_RATED;
 
     forget(&m);
     if (scenario->model != OCHE_MODEL_BOTH || rates)
         return true;
-    if (scenario->config.measure.interval == 0)
+    if (oche_measure_interval(&scenario->config) == 0)
         return place(scenario,
-                     "measure.interval: is 0, and model: both compares rates in windows of it; set "
-                     "it to 1ms",
+                     scenario->config.measure.interval == 0
+                         ? "measure.interval: is 0, and model: both compares rates in windows of "
+                           "it; set it to 1ms"
+                         : "measure.interval: is auto, and model: both compares rates in windows "
+                           "of it; set it to 1ms",
                      error);
     return place(scenario,
                  "model: both compares flows one by one, at most 64 of them, each with a start of "
@@ -171,10 +174,10 @@ static void make_rates(struct oche_rates *rates, const struct oche_scenario *sce
 {
     const struct oche_world_config *config = &scenario->config;
 
-    if (config->measure.interval == 0)
+    if (oche_measure_interval(config) == 0)
         return;
     rates->windows =
-        (uint32_t)((config->run.duration - config->run.warmup) / config->measure.interval);
+        (uint32_t)((config->run.duration - config->run.warmup) / oche_measure_interval(config));
     rates->from_s = scene->warmup_s;
     rates->window_s = scene->interval_s;
     if (scene->all_flows && scene->flows.total <= OCHE_OUTCOME_RATED && rates->windows > 0)

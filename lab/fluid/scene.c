@@ -73,10 +73,6 @@ static bool take_timely(struct oche_fluid_model *model, const struct oche_bound 
 static bool take_dcqcn(struct oche_fluid_model *model, const struct oche_scenario *scenario,
                        const struct oche_bound *scheme, struct oche_error *error)
 {
-    if (!scenario->config.switches.ecn)
-        return oche_bound_fail(scenario->document,
-                               oche_bindings_find(&scenario->bindings, "switch"),
-                               "ecn: is false, and the model answers marks; set it to true", error);
     const struct dcqcn_params *params = scheme->values;
 
     if (params->preset != OCHE_PRESET_PAPER || params->mode != 0)
@@ -88,7 +84,6 @@ static bool take_dcqcn(struct oche_fluid_model *model, const struct oche_scenari
                                    : "mode: the model is one of the paper's algorithm; set mode: "
                                      "paper",
                                error);
-    model->switches = scenario->config.switches;
     memcpy(model->scheme, scheme->values, scheme->table->struct_bytes);
     return true;
 }
@@ -252,7 +247,8 @@ static void take_base_rtt(struct oche_fluid_model *model, const struct oche_worl
 
 /* Lists what affects the packet simulation but is missing in the model's equations. */
 static void note_differences(struct oche_fluid_scene *scene, const struct oche_fluid_model *model,
-                             const struct oche_world_config *config)
+                             const struct oche_world_config *config,
+                             const struct oche_switch_params *switches)
 {
     if (config->hosts.feedback_jitter > 0)
         add_word(scene->left_out, sizeof(scene->left_out), "feedback_jitter");
@@ -260,8 +256,16 @@ static void note_differences(struct oche_fluid_scene *scene, const struct oche_f
         add_word(scene->left_out, sizeof(scene->left_out), "priority_upto");
     if (config->hosts.window_packets > 0)
         add_word(scene->left_out, sizeof(scene->left_out), "window");
-    if (model->name == OCHE_FLUID_DCQCN && config->switches.ecn_at == OCHE_ECN_AT_ENQUEUE)
+    if (model->name == OCHE_FLUID_DCQCN && switches->ecn_at == OCHE_ECN_AT_ENQUEUE)
         add_word(scene->left_out, sizeof(scene->left_out), "ecn_at");
+    if (config->loss.probability > 0 || config->loss.pattern != NULL)
+        add_word(scene->left_out, sizeof(scene->left_out), "loss");
+    if (config->failure_count > 0)
+        add_word(scene->left_out, sizeof(scene->left_out), "failures");
+    if (config->receiver_count > 0)
+        add_word(scene->left_out, sizeof(scene->left_out), "slow_receivers");
+    if (config->storm_count > 0)
+        add_word(scene->left_out, sizeof(scene->left_out), "pause_storms");
 }
 
 /* Puts the values that `auto` stands for on a line of `line_bps` in its place. */
@@ -276,6 +280,28 @@ static void take_automatic(struct oche_fluid_model *model, uint64_t line_bps)
         if (param->automatic && scheme->derived(model->scheme, param, line_bps, &derived))
             oche_param_set(param, model->scheme, derived.value);
     }
+}
+
+/*
+ * Takes how the switch at the bottleneck marks: all of it if the scenario has the model's scheme,
+ * otherwise only the thresholds.
+ */
+static bool take_marking(struct oche_fluid_model *model, const struct oche_world *world,
+                         const struct oche_switch_params *marking, struct oche_error *error)
+{
+    const char *scheme = oche_world_scheme_name(oche_world_config(world));
+
+    if (model->name != OCHE_FLUID_DCQCN)
+        return true;
+    if (strcmp(scheme, oche_fluid_names[model->name]) == 0) {
+        if (!marking->ecn)
+            return oche_fail(error,
+                             "switch.ecn: is false, and the model answers marks; set it to true");
+        model->switches = *marking;
+    }
+    model->switches.kmin_bytes = marking->kmin_bytes;
+    model->switches.kmax_bytes = marking->kmax_bytes;
+    return true;
 }
 
 static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
@@ -294,20 +320,20 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
         OCHE_GAP_BYTES;
     uint64_t capacity = oche_topology_port_link(topology, receiver, 0)->rate_bps;
 
-    note_differences(scene, model, oche_world_config(world));
+    const struct oche_topology_port *port = oche_topology_port(topology, receiver, 0);
+    struct oche_switch_params marking = oche_world_marking(world, port->peer, capacity);
+
+    note_differences(scene, model, oche_world_config(world), &marking);
+    if (!take_marking(model, world, &marking, error))
+        return false;
     if (!take_flows(scene, world, receiver, capacity, line_bytes, &delay, error))
         return false;
-    const struct oche_topology_port *port = oche_topology_port(topology, receiver, 0);
-
     snprintf(scene->receiver, sizeof(scene->receiver), "%s", topology->nodes[receiver].name);
     oche_topology_port_name(topology, port->peer, port->peer_port, scene->bottleneck,
                             sizeof(scene->bottleneck));
     model->link = (struct oche_dcqcn_link_params){capacity, line_bytes, delay};
     if (model->name == OCHE_FLUID_DCQCN)
         take_automatic(model, capacity);
-    if (model->name == OCHE_FLUID_DCQCN)
-        oche_world_thresholds(world, capacity, &model->switches.kmin_bytes,
-                              &model->switches.kmax_bytes);
     model->timely_params.capacity_bps = capacity;
     model->timely_params.packet_bytes = line_bytes;
     model->timely_params.delay = delay;
@@ -334,7 +360,7 @@ bool oche_fluid_scene_take(struct oche_fluid_scene *scene, struct oche_fluid_mod
     *scene = (struct oche_fluid_scene){
         .duration_s = (double)config->run.duration / (double)OCHE_SEC,
         .warmup_s = (double)config->run.warmup / (double)OCHE_SEC,
-        .interval_s = (double)config->measure.interval / (double)OCHE_SEC,
+        .interval_s = (double)oche_measure_interval(config) / (double)OCHE_SEC,
     };
     if (!take_parameters(scene, model, scenario, error))
         return false;

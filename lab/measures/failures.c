@@ -84,8 +84,6 @@ static void take_row(struct oche_failure_row *row, const struct oche_world *worl
         if (records[k].start == OCHE_NEVER || records[k].start < warmup || is_hit(world, i) != hit)
             continue;
         some[count++] = records[k];
-        if (flows->sent[i].completed == OCHE_NEVER)
-            continue;
         row->timeouts += flows->sent[i].timeouts;
         row->retransmitted += flows->sent[i].retransmitted_packets;
     }

@@ -15,7 +15,7 @@
 /* The flows that started after warm-up: those that failures hit, or the others. */
 struct oche_failure_row {
     struct oche_completion_row times; /* completion times of flows of all sizes */
-    uint64_t timeouts, retransmitted; /* sums over the completed flows */
+    uint64_t timeouts, retransmitted; /* sums, up to the end of the run */
 };
 
 struct oche_failures_outcome {

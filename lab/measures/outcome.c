@@ -217,6 +217,7 @@ static void take_ports(struct oche_outcome *outcome, const struct oche_world *wo
                                     outcome->congestion[where].port, outcome->worst[where],
                                     sizeof(outcome->worst[where]));
     oche_pause_by_kind(topology, stats, outcome->pauses);
+    oche_pausing_hosts_take(&outcome->pausing_hosts, world, stats);
     for (uint32_t place = 0; place < OCHE_PLACES; place++)
         if (outcome->utilisation[place].ports > 0)
             oche_topology_port_name(topology, outcome->utilisation[place].node,
@@ -249,9 +250,15 @@ static void take_endpoint_remark(struct oche_outcome *outcome,
 {
     if (config->endpoint->remark == NULL)
         return;
-    const char *remark = config->endpoint->remark(config->endpoint_params, &config->switches);
-    if (remark != NULL)
-        snprintf(outcome->remark, sizeof(outcome->remark), "%s", remark);
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++) {
+        if (config->topology->tiers[kind] == NULL)
+            continue;
+        const char *remark =
+            config->endpoint->remark(config->endpoint_params, oche_world_of_tier(config, kind));
+
+        if (remark != NULL)
+            snprintf(outcome->remark, sizeof(outcome->remark), "%s", remark);
+    }
 }
 
 static void take_remark(struct oche_outcome *outcome, const struct oche_world *world)
@@ -286,7 +293,7 @@ static void take_rates(struct oche_rates *rates, const struct oche_world *world,
     const struct oche_world_config *config = oche_world_config(world);
     uint32_t found = 0;
 
-    if (config->measure.interval == 0 || flows > most)
+    if (oche_measure_interval(config) == 0 || flows > most)
         return;
     for (uint32_t i = 0; i < oche_world_series_count(world) && found < flows; i++) {
         struct oche_world_series series = oche_world_series(world, i);
@@ -305,7 +312,7 @@ static void take_rates(struct oche_rates *rates, const struct oche_world *world,
     }
     rates->flows = rates->windows > 0 ? found : 0;
     rates->from_s = (double)config->run.warmup / (double)OCHE_SEC;
-    rates->window_s = (double)config->measure.interval / (double)OCHE_SEC;
+    rates->window_s = (double)oche_measure_interval(config) / (double)OCHE_SEC;
 }
 
 static void take_thresholds(struct oche_outcome *outcome, const struct oche_world *world)

@@ -12,6 +12,7 @@
 #include "lab/measures/failures.h"
 #include "lab/measures/pairs.h"
 #include "lab/measures/pathologies.h"
+#include "lab/measures/pausing_hosts.h"
 #include "lab/measures/round_trips.h"
 #include "lab/measures/unfit.h"
 #include "sim/measure/congestion.h"
@@ -137,6 +138,7 @@ struct oche_outcome {
     char worst[OCHE_WHERES][OCHE_OUTCOME_NAME_BYTES];
     uint64_t lost[OCHE_PLACES]; /* packets that links lost, by the place of the sending port */
     struct oche_pause_sum pauses[OCHE_NODE_KINDS];
+    struct oche_pausing_hosts pausing_hosts;
     struct oche_pathologies pathologies;
     struct oche_deflected deflected;
     struct oche_by_workload by_workload;

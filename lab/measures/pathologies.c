@@ -77,6 +77,7 @@ static void add_line(struct oche_pathologies *pathologies, const struct forest *
 
     *line = (struct oche_pause_line){
         .depth = node->depth,
+        .cls = node->cls,
         .senders = node->depth == 0 ? forest->senders[forest->order[position]] : 0,
         .hidden = hidden_below(forest, position),
         .returns = node->returns,
@@ -179,6 +180,7 @@ static void take_stops(struct oche_pathologies *pathologies, const struct oche_w
         pathologies->stuck_bytes = deadlock->stuck_bytes;
     }
     pathologies->waiting = oche_world_waiting_text(world);
+    pathologies->at_bound = oche_world_ended(world) == OCHE_END_BOUND;
     if (!oche_world_find_route_faults(world, &faults))
         return;
     pathologies->circle = oche_route_faults_circle_text(world, &faults);

@@ -16,6 +16,7 @@ struct oche_pause_line {
     char port[OCHE_PATHOLOGY_NAME_BYTES]; /* name of the port; "" if unknown */
     /* 0: a hot spot; n > 0: a held port, n steps from the hot spot */
     unsigned depth;
+    uint8_t cls; /* the class that was paused */
     /* hot spot: number of hosts that sent through it between `first` and `last` */
     uint32_t senders;
     /* number of branches directly below this node that are not shown */
@@ -47,7 +48,9 @@ struct oche_pathologies {
     oche_time deadlock_since, deadlock_noticed;
     uint32_t stuck_ports;
     uint64_t stuck_bytes;
-    char *waiting;    /* who waits for what, at the end of a run without duration that stalled */
+    /* who waits for what, at the end of a run without duration that did not deliver all */
+    char *waiting;
+    bool at_bound;    /* it lasted the most that it may; false: nothing was delivered any more */
     char *circle;     /* a cycle of ports that the routes make possible */
     char *lost_flows; /* flows that can never arrive by the routes */
 };
@@ -61,7 +64,10 @@ void oche_pathologies_free(struct oche_pathologies *pathologies);
  * there is no deadlock.
  */
 char *oche_pathologies_deadlock_line(const struct oche_pathologies *pathologies);
-/* As oche_pathologies_deadlock_line, also of a run that stalled; NULL if it did neither. */
+/*
+ * As oche_pathologies_deadlock_line, also of a run that stalled or ended at its bound; NULL if it
+ * did none of these.
+ */
 char *oche_pathologies_stop_line(const struct oche_pathologies *pathologies);
 
 #endif

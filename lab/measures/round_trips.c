@@ -55,7 +55,7 @@ static void take_intervals(struct oche_round_trips *trips, const struct oche_wor
 {
     const struct oche_flows *flows = oche_world_flows(world);
     oche_time from = oche_world_config(world)->run.warmup;
-    oche_time interval = oche_world_config(world)->measure.interval;
+    oche_time interval = oche_measure_interval(oche_world_config(world));
 
     make(&trips->interval_goodput, (size_t)rates->flows * rates->windows);
     for (uint32_t i = 0; i < rates->flows; i++)

@@ -6,8 +6,7 @@
 
 #include "params/figures.h"
 
-static void __attribute__((format(printf, 2, 3)))
-say(struct oche_unfit *unfit, const char *format, ...)
+void oche_unfit_say(struct oche_unfit *unfit, const char *format, ...)
 {
     va_list arguments;
 
@@ -31,12 +30,44 @@ static void judge_load(struct oche_unfit *unfit, const struct oche_world *world)
     else
         snprintf(name, sizeof(name), "%s",
                  topology->nodes[topology->host_count + over.number].name);
-    say(unfit,
+    oche_unfit_say(
+        unfit,
         "workload: more than the links between switches carry, so that queues grow: %s is to send "
         "%s to other %s, and its links there carry %s (load %s)",
         name, oche_figure_rate((uint64_t)over.offered_bps).text, over.is_pod ? "pods" : "racks",
         oche_figure_rate(over.capacity_bps).text,
         oche_figure_share(over.offered_bps / (double)over.capacity_bps).text);
+}
+
+static void judge_host_load(struct oche_unfit *unfit, const struct oche_world *world)
+{
+    struct oche_host_overload over;
+
+    if (!oche_world_host_overload(world, &over))
+        return;
+    oche_unfit_say(
+        unfit,
+        "workload: more than a host's link carries, so that what waits %s grows: %s is to %s %s "
+        "with headers, and its link carries %s (load %s)",
+        over.receives ? "for it" : "there", oche_world_topology(world)->nodes[over.host].name,
+        over.receives ? "get" : "send", oche_figure_rate((uint64_t)over.offered_bps).text,
+        oche_figure_rate(over.capacity_bps).text,
+        oche_figure_share(over.offered_bps / (double)over.capacity_bps).text);
+}
+
+static void judge_endpoint(struct oche_unfit *unfit, const struct oche_world *world)
+{
+    const struct oche_endpoint *endpoint = oche_world_config(world)->endpoint;
+    oche_time round_trip = oche_world_recovery_network(world).round_trip;
+
+    if (endpoint == NULL || endpoint->unfit == NULL)
+        return;
+    const char *what = endpoint->unfit(oche_world_fitted_endpoint(world), round_trip);
+
+    if (what != NULL)
+        oche_unfit_say(unfit,
+                       "congestion_control: where nothing waits, a round trip takes up to %s: %s",
+                       oche_figure_time(round_trip).text, what);
 }
 
 static void judge_timeouts(struct oche_unfit *unfit, const struct oche_world *world)
@@ -50,12 +81,14 @@ static void judge_timeouts(struct oche_unfit *unfit, const struct oche_world *wo
     if (config->endpoint != NULL && !config->endpoint->roce)
         return; /* it has neither of them */
     if (hosts->timeouts == OCHE_TIMEOUTS_CONNECTX && network.round_trip > 2 * OCHE_MS)
-        say(unfit,
+        oche_unfit_say(
+            unfit,
             "host.timeouts: where nothing waits, a round trip takes up to %s: more than connectx's "
             "first timeout of 2ms, so that packets are sent again that have arrived",
             trip.text);
     else if (hosts->ack_timeout < network.round_trip)
-        say(unfit,
+        oche_unfit_say(
+            unfit,
             "host.ack_timeout: where nothing waits, a round trip takes up to %s: more than %s, so "
             "that packets are sent again that have arrived",
             trip.text, oche_figure_time(hosts->ack_timeout).text);
@@ -64,15 +97,31 @@ static void judge_timeouts(struct oche_unfit *unfit, const struct oche_world *wo
     const char *remark = recovery->remark(oche_world_fitted_recovery(world), &network);
 
     if (remark != NULL)
-        say(unfit,
+        oche_unfit_say(
+            unfit,
             "recovery: where nothing waits, a round trip takes up to %s, in which a host's link "
             "carries %s packets: %s",
             trip.text, oche_figure_count(network.packets).text, remark);
 }
 
+/* A run without duration may be over before its warm-up; only then is it known. */
+static void judge_warmup(struct oche_unfit *unfit, const struct oche_world *world)
+{
+    oche_time now = oche_world_network(world)->now;
+    oche_time warmup = oche_world_config(world)->run.warmup;
+
+    if (now > 0 && now <= warmup)
+        oche_unfit_say(unfit, "warmup: the run ended at %s, and nothing is measured before %s",
+                       oche_figure_time(now).text, oche_figure_time(warmup).text);
+}
+
 void oche_unfit_take(struct oche_unfit *unfit, const struct oche_world *world)
 {
     unfit->count = 0;
+    judge_warmup(unfit, world);
+    judge_host_load(unfit, world);
     judge_load(unfit, world);
     judge_timeouts(unfit, world);
+    judge_endpoint(unfit, world);
+    oche_unfit_judge_buffers(unfit, world);
 }

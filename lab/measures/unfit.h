@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds settings that do not fit the network they are in: a load that the links between switches
- * cannot carry, timers that are shorter than a round trip.
+ * cannot carry, timers that are shorter than a round trip, thresholds that no queue can reach.
  */
 #ifndef OCHE_LAB_MEASURES_UNFIT_H
 #define OCHE_LAB_MEASURES_UNFIT_H
@@ -18,5 +18,11 @@ struct oche_unfit {
 
 /* May be called before or after the run. */
 void oche_unfit_take(struct oche_unfit *unfit, const struct oche_world *world);
+
+/* For the files of this folder. */
+void __attribute__((format(printf, 2, 3)))
+oche_unfit_say(struct oche_unfit *unfit, const char *format, ...);
+/* unfit_buffers.c */
+void oche_unfit_judge_buffers(struct oche_unfit *unfit, const struct oche_world *world);
 
 #endif

@@ -194,24 +194,52 @@ static bool is_folder(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
+/*
+ * Returns the papers' folder beside the sources (malloc'd) if the program in the folder has been
+ * built from them: where they were then, or, if the whole tree has been copied, in the copy. NULL
+ * for a program that is elsewhere.
+ */
+static char *folder_of_sources(const char *program)
+{
+    const char *below = OCHE_BUILD_ROOT;
+    const size_t length = strlen(OCHE_SOURCE_ROOT), whole = strlen(program);
+    char *path = NULL, *file = NULL;
+
+    if (strcmp(program, OCHE_BUILD_ROOT) == 0 && is_folder(OCHE_SOURCE_ROOT "/papers"))
+        return strdup(OCHE_SOURCE_ROOT "/papers");
+    if (strncmp(below, OCHE_SOURCE_ROOT "/", length + 1) != 0)
+        return NULL;
+    below += length;
+    const size_t end = strlen(below);
+    if (whole < end || strcmp(program + whole - end, below) != 0)
+        return NULL;
+    OCHE_GOT(asprintf(&path, "%.*s/papers", (int)(whole - end), program) >= 0);
+    OCHE_GOT(asprintf(&file, "%.*s/meson.build", (int)(whole - end), program) >= 0);
+    if (!is_folder(path) || access(file, R_OK) != 0) {
+        free(path);
+        path = NULL;
+    }
+    free(file);
+    return path;
+}
+
 /* Returns the default folder: beside the sources, or where `make install` put the papers. */
 static char *usual_folder(void)
 {
     char *program = program_folder(), *path = NULL;
 
-    if (program != NULL && strcmp(program, OCHE_BUILD_ROOT) == 0 &&
-        is_folder(OCHE_SOURCE_ROOT "/papers")) {
-        free(program);
-        return strdup(OCHE_SOURCE_ROOT "/papers");
-    }
     if (program != NULL) {
-        OCHE_GOT(asprintf(&path, "%s/../share/oche/papers", program) >= 0);
+        path = folder_of_sources(program);
+        if (path == NULL) {
+            OCHE_GOT(asprintf(&path, "%s/../share/oche/papers", program) >= 0);
+            if (!is_folder(path)) {
+                free(path);
+                path = NULL;
+            }
+        }
         free(program);
-        if (is_folder(path))
-            return path;
-        free(path);
     }
-    return strdup(OCHE_DATA_FOLDER "/oche/papers");
+    return path != NULL ? path : strdup(OCHE_DATA_FOLDER "/oche/papers");
 }
 
 char *oche_papers_folder(const char *given, struct oche_error *error)

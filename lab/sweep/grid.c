@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lab/fluid/outcome.h"
+#include "lab/measures/unfit.h"
 #include "params/error.h"
 #include "params/text_stream.h"
 #include "params/units.h"
@@ -110,6 +111,9 @@ void oche_grid_free(struct oche_grid *grid)
     for (size_t i = 0; grid->invalid != NULL && i < oche_grid_combinations(grid); i++)
         free(grid->invalid[i]);
     free(grid->invalid);
+    for (size_t i = 0; i < grid->remark_count; i++)
+        free(grid->remarks[i].text);
+    free(grid->remarks);
     for (size_t i = 0; i < grid->axis_count; i++)
         free_axis(&grid->axes[i]);
     free(grid->axes);
@@ -269,9 +273,12 @@ static void mix_parameter(void *context, const char *key, const char *value, con
     mix(context, value);
 }
 
-/* Checks one combination. If `hash` is not NULL, sets it to the combination's digest. */
+/*
+ * Checks one combination. If `hash` is not NULL, sets it to the combination's digest, and `unfit`
+ * to what does not fit in it.
+ */
 static bool check_combination(const struct oche_grid *grid, size_t point, uint64_t *hash,
-                              struct oche_error *error)
+                              struct oche_unfit *unfit, struct oche_error *error)
 {
     struct oche_error message;
     struct oche_scenario *scenario = open_combination(grid, point, error);
@@ -287,6 +294,9 @@ static bool check_combination(const struct oche_grid *grid, size_t point, uint64
     if (hash != NULL) {
         *hash = UINT64_C(0xcbf29ce484222325);
         oche_bindings_each(&scenario->bindings, mix_parameter, hash);
+        unfit->count = 0;
+        if (world != NULL)
+            oche_unfit_take(unfit, world);
     }
     oche_world_free(world);
     oche_scenario_close(scenario);
@@ -400,7 +410,7 @@ bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, 
             error->text[0] = '\0';
             return false;
         }
-        if (!check_combination(grid, points[i], NULL, error)) {
+        if (!check_combination(grid, points[i], NULL, NULL, error)) {
             name_option(grid, error);
             return false;
         }
@@ -418,20 +428,52 @@ static void leave_out(struct oche_grid *grid, size_t combination, const char *wh
     grid->invalid_count++;
 }
 
+static struct oche_grid_remark *find_remark(struct oche_grid *grid, const char *text)
+{
+    const size_t key = strcspn(text, ":") + 1;
+
+    for (size_t i = 0; i < grid->remark_count; i++)
+        if (strncmp(grid->remarks[i].text, text, key) == 0)
+            return &grid->remarks[i];
+    return NULL;
+}
+
+/* Notes the remarks on one combination. */
+static void keep_remarks(struct oche_grid *grid, size_t combination, const struct oche_unfit *unfit)
+{
+    for (unsigned i = 0; i < unfit->count; i++) {
+        struct oche_grid_remark *remark = find_remark(grid, unfit->text[i]);
+
+        if (remark == NULL) {
+            const size_t bytes = (grid->remark_count + 1) * sizeof(*grid->remarks);
+
+            grid->remarks = realloc(grid->remarks, bytes);
+            OCHE_GOT(grid->remarks != NULL);
+            remark = &grid->remarks[grid->remark_count++];
+            *remark = (struct oche_grid_remark){strdup(unfit->text[i]), combination, 0};
+            OCHE_GOT(remark->text != NULL);
+        }
+        remark->count++;
+    }
+}
+
 bool oche_grid_check(struct oche_grid *grid, struct oche_error *error)
 {
     if (!oche_grid_open(grid, error))
         return false;
     const size_t count = oche_grid_combinations(grid);
     struct digest *digests = calloc(count, sizeof(*digests));
+    struct oche_unfit unfit;
     size_t valid = 0;
     bool ok = true;
 
     OCHE_GOT(digests != NULL);
     for (size_t i = 0; ok && i < count; i++) {
         digests[valid].combination = i;
-        ok = check_combination(grid, i * grid->repeats, &digests[valid].hash, error);
+        ok = check_combination(grid, i * grid->repeats, &digests[valid].hash, &unfit, error);
         valid += ok;
+        if (ok)
+            keep_remarks(grid, i, &unfit);
         if (ok)
             continue;
         name_option(grid, error);

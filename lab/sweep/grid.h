@@ -21,6 +21,12 @@ struct oche_axis {
     size_t count;
 };
 
+/* A remark about settings that do not fit the network (lab/measures/unfit.h), with its section. */
+struct oche_grid_remark {
+    char *text;          /* as it is of the first combination */
+    size_t first, count; /* the first combination of those with a remark on the same key */
+};
+
 struct oche_grid {
     char *scenario; /* path of the scenario */
     char **sets;    /* fixed overrides "key=value", applied before the axes' values */
@@ -33,6 +39,8 @@ struct oche_grid {
     /* Set by oche_grid_check: why each combination cannot be run, NULL if it can; NULL: all can. */
     char **invalid;
     size_t invalid_count;
+    struct oche_grid_remark *remarks; /* set by oche_grid_check: one for each key */
+    size_t remark_count;
     /* Set by oche_grid_open, from the scenario with `sets` applied: */
     uint64_t seed_base;
     char *name, *description; /* `description` is NULL if the scenario has none */

@@ -14,10 +14,13 @@
 #include "params/error.h"
 #include "sim/network/flow.h"
 
+struct oche_topology;
+
 /* Facts about the world that a workload can use. */
 struct oche_workload_facts {
     uint32_t host_count;
-    uint64_t host_rate_bps; /* rate of host 0's link, to which load is relative */
+    const struct oche_topology *topology; /* for names of hosts; NULL: they have numbers only */
+    uint64_t host_rate_bps;               /* rate of host 0's link, to which load is relative */
     /* Rate of all uplinks of a ToR divided by its hosts; 0: there are no uplinks. */
     uint64_t uplink_rate_bps;
     uint32_t mtu_bytes;    /* payload of a full packet */

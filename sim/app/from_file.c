@@ -7,18 +7,21 @@
  * clock begins at 2 s: set `origin` to 2 s. Priority group (pg) and port (dport) are ignored.
  *
  * CSV, as people, spreadsheets and pandas write it (sim/app/sheet.h): a line with the column names
- * src, dst, bytes and start in any order, then one flow per line; start is in seconds, bytes in
- * bytes, or they have a unit. The separator is a comma, a semicolon or a tab. A column without a
- * name, or "Unnamed: 0", is the index that pandas writes, and is not read.
+ * src, dst, bytes and start in any order and case, then one flow per line; start is in seconds,
+ * bytes in bytes, or they have a unit; a host is a number or a name. The separator is a comma, a
+ * semicolon or a tab. Columns of other names, and the one without a name, which is the index that
+ * pandas writes, are not read.
  */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "params/error.h"
 #include "sim/app/generate.h"
+#include "sim/app/host_names.h"
 #include "sim/app/sheet.h"
 
 struct from_file {
@@ -29,8 +32,8 @@ struct from_file {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct from_file, file), OCHE_IS_TEXT, .where = "workloads.md#flow-files",
-     .help = "path; a count, then lines \"src dst pg dport size start\", or CSV with the columns "
-             "src,dst,bytes,start"},
+     .help = "path; a count, then lines \"src dst pg dport size start\", or CSV with columns "
+             "src,dst,bytes,start: hosts by number or name, a plain start in seconds"},
     {OCHE_PARAM(struct from_file, origin), OCHE_IS_TIME(0, 0, 1000000 * OCHE_SEC),
      .help = "time in the file at which the run begins (HPCC's generator: 2s)"},
     OCHE_PARAM_INITIAL_RATE(from_file),
@@ -40,7 +43,7 @@ static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct fro
 enum column { SRC, DST, BYTES, START, UNUSED, COLUMNS_KNOWN = UNUSED };
 static const char *const column_names[] = {"src", "dst", "bytes", "start"};
 
-#define MAX_COLUMNS     8
+#define MAX_COLUMNS     64
 #define BYTE_ORDER_MARK "\xef\xbb\xbf" /* with which Excel begins its UTF-8 */
 #define NOT_READ        "%s; a readable file of flows"
 
@@ -54,6 +57,7 @@ struct reader {
     uint64_t announced, flows;
     oche_time origin;
     const struct oche_workload_facts *facts;
+    struct oche_host_names names;
     struct oche_flow_list *list;
     struct oche_error *error;
 };
@@ -71,20 +75,26 @@ static bool fail(struct reader *reader, const char *format, ...)
     return false;
 }
 
-static bool parse_host(struct reader *reader, const char *column, const char *text, uint64_t *host)
+static bool parse_host(struct reader *reader, const char *column, const char *text, uint32_t *host)
 {
-    if (!oche_sheet_count(text, host))
-        return fail(reader, "%s: \"%.40s\" is no host; a number", column, text);
-    if (*host >= reader->facts->host_count)
+    uint64_t number;
+
+    if (!oche_sheet_count(text, &number))
+        return oche_host_names_find(&reader->names, text, host) ||
+               fail(reader, "%s: \"%.40s\" is no host; a number, or a name as in tables", column,
+                    text);
+    if (number >= reader->facts->host_count)
         return fail(reader, "%s: there is no host %.40s; 0 to %u", column, text,
                     reader->facts->host_count - 1);
+    *host = (uint32_t)number;
     return true;
 }
 
 static bool parse_flow(struct reader *reader, char *const words[])
 {
     const char *text[COLUMNS_KNOWN] = {0};
-    uint64_t src = 0, dst = 0, bytes = 0;
+    uint32_t src = 0, dst = 0;
+    uint64_t bytes = 0;
     oche_time start = 0;
 
     for (unsigned i = 0; i < reader->columns; i++)
@@ -111,8 +121,8 @@ static bool parse_flow(struct reader *reader, char *const words[])
                     text[START]);
     if (start >= reader->facts->duration)
         return true;
-    if (oche_flow_list_add(reader->list, reader->facts->number, (uint32_t)src, (uint32_t)dst, bytes,
-                           start) == OCHE_NO_FLOW)
+    if (oche_flow_list_add(reader->list, reader->facts->number, src, dst, bytes, start) ==
+        OCHE_NO_FLOW)
         return oche_workload_no_memory(reader->list, reader->error);
     return true;
 }
@@ -138,7 +148,6 @@ static char *next_value(const struct reader *reader, char **rest)
 static bool parse_header(struct reader *reader, char *line)
 {
     bool seen[COLUMNS_KNOWN] = {0};
-    unsigned known = 0;
     char *rest = line, *word;
 
     reader->separator = strchr(line, ',') != NULL    ? ','
@@ -148,29 +157,26 @@ static bool parse_header(struct reader *reader, char *line)
     while ((word = next_value(reader, &rest)) != NULL) {
         enum column c = SRC;
 
-        while (c < COLUMNS_KNOWN && strcmp(word, column_names[c]) != 0)
+        while (c < COLUMNS_KNOWN && strcasecmp(word, column_names[c]) != 0)
             c++;
         if (reader->columns == MAX_COLUMNS)
             return fail(reader, "more than %d columns; src,dst,bytes,start", MAX_COLUMNS);
-        if (c == COLUMNS_KNOWN && strcmp(word, "") != 0 && strcmp(word, "Unnamed: 0") != 0)
-            return fail(reader,
-                        "\"%.40s\" is no column; the first line is a number of flows, or "
-                        "src,dst,bytes,start",
-                        word);
         if (c < COLUMNS_KNOWN && seen[c])
             return fail(reader, "\"%.40s\" is there twice; src,dst,bytes,start are needed", word);
-        if (c < COLUMNS_KNOWN) {
+        if (c < COLUMNS_KNOWN)
             seen[c] = true;
-            known++;
-        }
         reader->column[reader->columns++] = c;
     }
-    if (known == COLUMNS_KNOWN) {
-        if (reader->separator == ' ') /* names between blanks, values between commas */
-            reader->separator = ',';
-        return true;
-    }
-    return fail(reader, "%u columns; src,dst,bytes,start are needed", known);
+    for (unsigned c = 0; c < COLUMNS_KNOWN; c++)
+        if (!seen[c])
+            return fail(
+                reader,
+                "no column \"%s\"; the first line is a number of flows, or names of columns, "
+                "with src,dst,bytes,start",
+                column_names[c]);
+    if (reader->separator == ' ') /* names between blanks, values between commas */
+        reader->separator = ',';
+    return true;
 }
 
 /* Parses the first line, which shows the format: just a count (HPCC), or column names (CSV). */
@@ -223,6 +229,12 @@ static bool read_line(struct reader *reader, char *line)
     return split(reader, line, words) && parse_flow(reader, words);
 }
 
+/* True if the line begins with a byte order mark of UTF-16. */
+static bool is_utf16(const char *line)
+{
+    return strncmp(line, "\xff\xfe", 2) == 0 || strncmp(line, "\xfe\xff", 2) == 0;
+}
+
 static bool read_file(struct reader *reader, FILE *file)
 {
     uint32_t before = reader->list->count;
@@ -233,8 +245,11 @@ static bool read_file(struct reader *reader, FILE *file)
     errno = 0;
     for (ssize_t length; good && (length = getline(&line, &line_bytes, file)) >= 0;) {
         reader->line++;
-        good = strlen(line) == (size_t)length ? read_line(reader, line)
-                                              : fail(reader, "has a NUL byte; text, as UTF-8");
+        if (reader->line == 1 && is_utf16(line))
+            good = fail(reader, "is UTF-16; save it as UTF-8 (Excel: CSV UTF-8)");
+        else
+            good = strlen(line) == (size_t)length ? read_line(reader, line)
+                                                  : fail(reader, "has a NUL byte; text, as UTF-8");
     }
     free(line);
     if (!good)
@@ -257,8 +272,12 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                      struct oche_flow_list *list, struct oche_error *error)
 {
     const struct from_file *p = values;
-    struct reader reader = {
-        .path = p->file, .origin = p->origin, .facts = facts, .list = list, .error = error};
+    struct reader reader = {.path = p->file,
+                            .origin = p->origin,
+                            .facts = facts,
+                            .names = {.topology = facts->topology},
+                            .list = list,
+                            .error = error};
     FILE *file;
     bool good;
 
@@ -273,6 +292,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     if (file == NULL)
         return fail(&reader, NOT_READ, strerror(errno));
     good = read_file(&reader, file);
+    oche_host_names_free(&reader.names);
     fclose(file);
     return good;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/app/sheet.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/param.h"
 #include "params/units.h"
 
 #define MOST_DIGITS   24
-#define MOST_EXPONENT 38 /* of 10, in 128 bits */
+#define MOST_BYTES    128 /* of a size with its unit */
+#define MOST_EXPONENT 38  /* of 10, in 128 bits */
 
 /* digits x 10^exponent */
 struct decimal {
@@ -92,10 +94,16 @@ bool oche_sheet_bytes(const char *text, uint64_t *bytes)
         .unit = OCHE_UNIT_BYTES, .minimum = {.u = 0}, .maximum = {.u = UINT64_MAX - 1}};
     union oche_value value;
     struct oche_error error;
+    struct decimal decimal;
+    char joined[MOST_BYTES];
+    const char *unit = read_decimal(text, &decimal);
 
     if (oche_sheet_count(text, bytes))
         return true;
-    if (!oche_value_parse(&size, text, &value, &error))
+    if (unit == NULL || strlen(text) >= sizeof(joined))
+        return false;
+    snprintf(joined, sizeof(joined), "%.*s%s", (int)(unit - text), text, unit + strspn(unit, " "));
+    if (!oche_value_parse(&size, joined, &value, &error))
         return false;
     *bytes = value.u;
     return true;
@@ -111,6 +119,8 @@ bool oche_sheet_time(const char *text, oche_time *time)
     struct decimal decimal;
     const char *end = read_decimal(text, &decimal);
 
+    if (end != NULL)
+        end += strspn(end, " ");
     for (size_t i = 0; end != NULL && i < OCHE_COUNT_OF(units); i++)
         if (strcmp(units[i].name, end) == 0)
             return scale(&decimal, units[i].ps, OCHE_NEVER / 2, time);

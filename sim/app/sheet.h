@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values as spreadsheets and pandas write them: in quotes, 1e6, 3.0, 1e-05; and as we do, with
- * units: 10KB, 10.5us. Exact: no value goes through a floating-point number.
+ * units: 10KB, 10.5us, 10.5 us. Exact: no value goes through a floating-point number.
  */
 #ifndef OCHE_SIM_APP_SHEET_H
 #define OCHE_SIM_APP_SHEET_H

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transfers: pairs of hosts, given by number, each of which sends messages one after the other: a
- * given number, or until the end of the run. The senders of DCQCN's secs 2.2 and 3.2 (Figs 3, 4, 8,
- * 9) are such pairs. With host.connections per_pair all messages of a pair use one queue pair, so
- * its path through the network and its congestion-control state last for the whole run; with
- * per_flow each message has its own queue pair.
+ * Transfers: pairs of hosts, given by number or name, each of which sends messages one after the
+ * other: a given number, or until the end of the run. The senders of DCQCN's secs 2.2 and 3.2 (Figs
+ * 3, 4, 8, 9) are such pairs. With host.connections per_pair all messages of a pair use one queue
+ * pair, so its path through the network and its congestion-control state last for the whole run;
+ * with per_flow each message has its own queue pair.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "params/error.h"
 #include "sim/app/generate.h"
+#include "sim/app/host_names.h"
 
 struct transfers {
     uint64_t initial_rate, tenant;
@@ -21,8 +23,9 @@ struct transfers {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct transfers, pairs), OCHE_IS_TEXT,
-     .help = "sender and receiver by number, such as \"0>15, 5>15\"; one that is named twice sends "
-             "twice as much at a time"},
+     .help =
+         "sender and receiver by number or name, such as \"0>15, host5>host15\"; a pair that is "
+         "named twice sends twice as much at a time"},
     {OCHE_PARAM(struct transfers, bytes), OCHE_IS_BYTES(4000000, 1, OCHE_MAX_FLOW_BYTES),
      .help = "size of a message"},
     {OCHE_PARAM(struct transfers, messages), OCHE_IS_COUNT(0, 0, 1000000),
@@ -41,6 +44,7 @@ static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct tra
 struct reader {
     const char *at;
     const struct oche_workload_facts *facts;
+    struct oche_host_names names;
     struct oche_error *error;
 };
 
@@ -53,6 +57,27 @@ static void skip_blanks(struct reader *reader)
     reader->at += strspn(reader->at, " \t\r\n");
 }
 
+#define NO_PAIR "pairs: \"%.*s\" is no pair; two hosts, such as 0>15 or host0>host15"
+
+/* Reads a host's name, which begins with no digit. */
+static bool read_name(struct reader *reader, const char *begin, uint32_t *host)
+{
+    const size_t bytes = strcspn(reader->at, ">, \t\r\n");
+    char name[OCHE_TOPOLOGY_NAME_BYTES];
+
+    if (bytes == 0)
+        return oche_fail(reader->error, NO_PAIR, (int)strcspn(begin, ","), begin);
+    snprintf(name, sizeof(name), "%.*s", (int)bytes, reader->at);
+    if (bytes >= sizeof(name) || !oche_host_names_find(&reader->names, name, host))
+        return oche_fail(reader->error,
+                         "pairs: no host is called \"%.*s\"; a number, 0 to %u, or a name as in "
+                         "tables",
+                         (int)bytes, reader->at, reader->facts->host_count - 1);
+    reader->at += bytes;
+    skip_blanks(reader);
+    return true;
+}
+
 static bool read_host(struct reader *reader, const char *begin, uint32_t *host)
 {
     size_t digits;
@@ -60,9 +85,7 @@ static bool read_host(struct reader *reader, const char *begin, uint32_t *host)
     skip_blanks(reader);
     digits = strspn(reader->at, "0123456789");
     if (digits == 0)
-        return oche_fail(reader->error,
-                         "pairs: \"%.*s\" is no pair; two hosts' numbers, such as 0>15",
-                         (int)strcspn(begin, ","), begin);
+        return read_name(reader, begin, host);
     unsigned long number = digits < 10 ? strtoul(reader->at, NULL, 10) : UINT32_MAX;
 
     if (number >= reader->facts->host_count)
@@ -83,9 +106,7 @@ static bool read_pair(struct reader *reader, struct pair *pair)
     if (!read_host(reader, begin, &pair->src))
         return false;
     if (*reader->at != '>')
-        return oche_fail(reader->error,
-                         "pairs: \"%.*s\" is no pair; two hosts' numbers, such as 0>15",
-                         (int)strcspn(begin, ","), begin);
+        return oche_fail(reader->error, NO_PAIR, (int)strcspn(begin, ","), begin);
     reader->at++;
     if (!read_host(reader, begin, &pair->dst))
         return false;
@@ -166,7 +187,8 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                      struct oche_flow_list *list, struct oche_error *error)
 {
     const struct transfers *p = values;
-    struct reader reader = {.at = p->pairs, .facts = facts, .error = error};
+    struct reader reader = {
+        .at = p->pairs, .facts = facts, .names = {.topology = facts->topology}, .error = error};
     struct pair *pairs;
     size_t count;
     bool good = true;
@@ -174,6 +196,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     if (!oche_workload_has_hosts(facts, error) || !oche_workload_starts(p->start, facts, error))
         return false;
     pairs = read_pairs(&reader, &count);
+    oche_host_names_free(&reader.names);
     if (pairs == NULL || !check(p, facts, count, error)) {
         free(pairs);
         return false;
@@ -195,7 +218,7 @@ static const char *endless(const void *values)
 
 const struct oche_workload_type oche_workload_transfers = {
     .name = "transfers",
-    .help = "pairs of hosts, given by number, that send message after message",
+    .help = "pairs of hosts, given by number or name, that send message after message",
     .table = &table,
     .ends = "ends by itself with messages above 0; else goes on for as long as the run",
     .endless = endless,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the frames on some hosts' links to a capture file: connects the network's tap to the pcap
- * writer.
+ * Writes the frames that some ports send and receive to a capture file: connects the network's tap
+ * to the pcap writer.
  *
  *     capture = oche_capture_create(path, &error);
- *     config.tap = oche_capture_tap, config.tap_context = capture, config.tap_nodes = …
+ *     config.tap = oche_capture_tap, config.tap_context = capture, config.tap_ports = …
  *     world = oche_world_create(&config, …);
  *     oche_capture_attach(capture, oche_world_network(world));
  *     oche_world_run(…);

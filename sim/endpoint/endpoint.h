@@ -64,6 +64,13 @@ struct oche_endpoint {
      * NULL.
      */
     const char *(*remark)(const void *params, const struct oche_switch_params *switches);
+    /* Optional: sets those parameters that are left to the network, which are 0. */
+    void (*fit)(void *params, oche_time longest_round_trip);
+    /*
+     * Optional: if a parameter does not suit the network's longest round trip, returns what that is
+     * ("more than rto_initial, so that …"), else NULL.
+     */
+    const char *(*unfit)(const void *params, oche_time longest_round_trip);
     /*
      * Optional, if `roce`: returns the setting ("shadow: false") by which `recovery`, or this key
      * of `host`, has no effect; NULL: it has one.
@@ -135,6 +142,12 @@ struct oche_endpoint {
      * connection.
      */
     uint32_t (*arrived_bytes)(void *state, uint32_t connection);
+    /*
+     * Adds what the sender of the connection, which is here, has sent again so far: data packets,
+     * and the timeouts. Both as oche_host_flow_completed takes them; nothing if it has no state.
+     */
+    void (*sent_again)(void *state, uint32_t connection, uint64_t *retransmitted,
+                       uint64_t *timeouts);
     /* Optional: further values of a connection, asked for at the end that its flows start at. */
     const struct oche_gauges *gauges;
     /* Optional: returns the last chunk of the round trips that were measured here, or NULL. */

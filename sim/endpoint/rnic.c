@@ -414,6 +414,15 @@ static uint32_t arrived_bytes(void *state, uint32_t connection)
     return qp == NULL ? 0 : oche_qp_arrived_bytes(qp);
 }
 
+static void sent_again(void *state, uint32_t connection, uint64_t *retransmitted,
+                       uint64_t *timeouts)
+{
+    const struct oche_qp *qp = find(state, connection);
+
+    *retransmitted += qp == NULL ? 0 : oche_qp_retransmitted_packets(qp);
+    *timeouts += qp == NULL ? 0 : oche_qp_timeouts(qp);
+}
+
 static bool losses(void *state, uint32_t connection, struct oche_qp_losses *out)
 {
     const struct oche_qp *qp = find(state, connection);
@@ -448,5 +457,6 @@ const struct oche_endpoint oche_endpoint_rnic = {
     .corrupt_bytes = corrupt_bytes,
     .rate_bps = rate_bps,
     .arrived_bytes = arrived_bytes,
+    .sent_again = sent_again,
     .losses = losses,
 };

@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+/* False if the packet had no port to go to; switches count it at the port where it came in. */
+static bool is_for_a_port(enum oche_drop cause)
+{
+    return cause != OCHE_DROP_NO_ROUTE && cause != OCHE_DROP_TTL;
+}
+
 void oche_marks_by_place(const struct oche_topology *topology,
                          const struct oche_switch_port_stats *stats, uint64_t host_packets,
                          uint64_t host_marks, struct oche_mark_row rows[OCHE_PLACES])
@@ -19,7 +25,8 @@ void oche_marks_by_place(const struct oche_topology *topology,
             row->packets += port->packets;
             row->marks += port->marks;
             for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
-                row->drops += port->drops[cause];
+                if (is_for_a_port((enum oche_drop)cause))
+                    row->drops += port->drops[cause];
         }
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the causes of timeouts. A hash table keeps, for each connection and lost PSN, the times of
- * the first and the last loss. When the table is full, entries that no longer matter are dropped.
+ * the first and the last loss. Entries that no longer matter are dropped between windows, when
+ * every timeout is judged.
  */
 #include "sim/measure/timeout_causes.h"
 
@@ -106,27 +107,38 @@ static bool matters(const struct oche_timeout_causes *causes, const struct entry
     return false;
 }
 
-/* Drops entries that no longer matter, and doubles the table if too many are left. */
-static void make_room(struct oche_timeout_causes *causes)
+/* Moves all entries into a table with places for `capacity`. */
+static void resize(struct oche_timeout_causes *causes, uint32_t capacity)
 {
     struct entry *old = causes->entries;
-    uint32_t old_capacity = causes->capacity, live = 0;
+    uint32_t old_capacity = causes->capacity;
 
-    for (uint32_t i = 0; i < old_capacity; i++) {
-        if (matters(causes, &old[i]))
-            live++;
-        else
-            old[i].about = NOTHING;
-    }
-    OCHE_MUST(live < UINT32_C(1) << 29);
-    while (causes->capacity < 4 * live)
-        causes->capacity *= 2;
-    causes->entries = make_entries(causes->capacity);
-    causes->count = live;
+    OCHE_MUST(capacity > 0 && causes->count < capacity);
+    causes->capacity = capacity;
+    causes->entries = make_entries(capacity);
     for (uint32_t i = 0; i < old_capacity; i++)
         if (old[i].about != NOTHING)
             *place(causes, old[i].connection, (enum about)old[i].about, old[i].psn) = old[i];
     free(old);
+}
+
+void oche_timeout_causes_tidy(struct oche_timeout_causes *causes)
+{
+    uint32_t live = 0, capacity = causes->capacity;
+
+    if (causes->count < capacity / 4)
+        return;
+    for (uint32_t i = 0; i < causes->capacity; i++) {
+        if (matters(causes, &causes->entries[i]))
+            live++;
+        else
+            causes->entries[i].about = NOTHING;
+    }
+    OCHE_MUST(live < UINT32_C(1) << 28);
+    while (capacity < 8 * live)
+        capacity *= 2;
+    causes->count = live;
+    resize(causes, capacity);
 }
 
 /* Returns the entry; a new one is created with first = OCHE_NEVER and last = 0. */
@@ -138,7 +150,7 @@ static struct entry *take(struct oche_timeout_causes *causes, uint32_t connectio
     if (entry->about != NOTHING)
         return entry;
     if (causes->count >= causes->capacity / 2) {
-        make_room(causes);
+        resize(causes, 2 * causes->capacity);
         entry = place(causes, connection, about, psn);
     }
     causes->count++;
@@ -187,7 +199,8 @@ void oche_timeout_causes_lost(struct oche_timeout_causes *causes, uint32_t conne
                        : lost->kind == OCHE_LOST_NAK ? NAK
                        : old                         ? DUPLICATE
                                                      : DATA;
-    if ((about == ACK && (!old || psn < progress.acknowledged)) || (about == NAK && old))
+    bool heard = progress.acknowledged != UINT64_MAX && psn < progress.acknowledged;
+    if ((about == ACK && (!old || heard)) || (about == NAK && old))
         return; /* this loss cannot cause a timeout */
     struct entry *entry = take(causes, connection, about, about == DUPLICATE ? 0 : psn);
     entry->first = oche_time_min(entry->first, lost->time);

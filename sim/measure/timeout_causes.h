@@ -88,5 +88,10 @@ void oche_timeout_causes_lost(struct oche_timeout_causes *causes, uint32_t conne
 enum oche_timeout_cause oche_timeout_causes_judge(struct oche_timeout_causes *causes,
                                                   uint32_t connection,
                                                   const struct oche_timed_out *timed_out);
+/*
+ * Frees the memory of losses that can no longer cause a timeout. To be called when all timeouts so
+ * far are judged: a queue pair that is gone by now may still have a timeout that is not.
+ */
+void oche_timeout_causes_tidy(struct oche_timeout_causes *causes);
 
 #endif

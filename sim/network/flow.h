@@ -36,7 +36,10 @@ struct oche_flow_groups {
 /* Results of a flow that its sender's node writes. */
 struct oche_flow_sent {
     oche_time started, completed; /* OCHE_NEVER: has not happened */
-    /* Counted on the flow's connection since the connection's previous flow completed. */
+    /*
+     * Counted on the flow's connection since the connection's previous flow completed; until the
+     * flow completes, or the run is over, 0.
+     */
     uint64_t retransmitted_packets;
     uint32_t timeouts;
     uint32_t failed; /* enum oche_status of the completion, 0: success */
@@ -72,6 +75,7 @@ struct oche_connection {
                         source */
     uint32_t posted; /* flows given to the queue pair; written by the source */
     uint32_t timeouts;          /* timeouts of the completed flows; written by the source */
+    uint32_t completed;         /* flows completed; written by the source */
     uint64_t retransmitted;     /* packets resent for the completed flows; written by the source */
     uint32_t delivered;         /* flows delivered or passed over; written by the destination */
     uint64_t packets_delivered; /* packets of the delivered flows; written by the destination */

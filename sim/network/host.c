@@ -15,6 +15,7 @@
 #include "sim/network/host_credits.h"
 #include "sim/network/host_state.h"
 #include "sim/network/payload.h"
+#include "sim/network/slow_host.h"
 
 static const char *const connection_choices[] = {"per_flow", "per_pair", "per_chain", NULL};
 
@@ -36,7 +37,8 @@ static const struct oche_param host_params[] = {
      .where = "error-recovery.md#ack-timeout; value: error-recovery.md#parameters",
      .help = "without progress for so long, go back; auto: four times the longest round trip of "
              "the empty network and feedback_jitter, 10ms at least; never: wait for ever"},
-    {OCHE_PARAM(struct oche_host_params, retry_count), OCHE_IS_COUNT(1000000, 0, UINT32_MAX),
+    {OCHE_PARAM(struct oche_host_params, retry_count),
+     OCHE_IS_COUNT(OCHE_HOST_RETRIES_NO_LIMIT, 0, UINT32_MAX),
      .where = "our choice (as good as no limit); verbs: rocev2.md#retries",
      .help = "timeouts without progress before the queue pair fails; verbs allow 0 to 7"},
     {OCHE_PARAM_AS("ecn_threshold", struct oche_host_params, ecn_threshold_bytes),
@@ -125,6 +127,13 @@ uint32_t oche_host_flow_passed_over(struct oche_host *host, uint32_t number)
     return flow;
 }
 
+static void count_sent_again(struct oche_flow_sent *sent, const struct oche_connection *connection,
+                             uint64_t retransmitted, uint64_t timeouts)
+{
+    sent->retransmitted_packets = retransmitted - connection->retransmitted;
+    sent->timeouts = (uint32_t)timeouts - connection->timeouts;
+}
+
 void oche_host_flow_completed(struct oche_host *host, uint32_t number, enum oche_status status,
                               uint64_t retransmitted, uint64_t timeouts, oche_time now)
 {
@@ -134,10 +143,10 @@ void oche_host_flow_completed(struct oche_host *host, uint32_t number, enum oche
 
     host->shard->flows_completed++;
     host->shard->awaited_completed += !host->flows->plan[number].beside;
+    connection->completed++;
     sent->completed = now;
     sent->failed = status;
-    sent->retransmitted_packets = retransmitted - connection->retransmitted;
-    sent->timeouts = (uint32_t)timeouts - connection->timeouts;
+    count_sent_again(sent, connection, retransmitted, timeouts);
     connection->retransmitted += sent->retransmitted_packets;
     connection->timeouts += sent->timeouts;
 }
@@ -184,13 +193,27 @@ void oche_host_fetch(const struct oche_host *host, const struct oche_packet *pac
     __builtin_prefetch(oche_host_endpoint_state(host), 1);
 }
 
+/* Sends a frame of the link's own that is due: credits, or a PAUSE. Returns false if none is. */
+static OCHE_NOINLINE bool send_of_link(struct oche_host *host, oche_time now)
+{
+    if (host->slow != NULL)
+        return oche_slow_host_send(host, now);
+    return oche_host_credits_send(host, now);
+}
+
+/* Returns when the link's own timers are next due. */
+static OCHE_NOINLINE oche_time next_of_link(struct oche_host *host)
+{
+    return host->slow != NULL ? oche_slow_host_next(host) : oche_host_credits_next(host);
+}
+
 static OCHE_ALWAYS_INLINE void transmit(struct oche_host *host,
                                         const struct oche_endpoint *endpoint,
                                         struct oche_port *port, oche_time now)
 {
     struct oche_shard *shard = host->shard;
 
-    if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS) && oche_host_credits_send(host, now))
+    if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_LINK) && send_of_link(host, now))
         return;
     struct oche_packet *packet = oche_packet_take(&shard->pool);
 
@@ -226,8 +249,8 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
         if (port->busy_until > now || wake > now)
             oche_network_want_done(shard, port);
     }
-    if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS))
-        wake = oche_time_min(wake, oche_host_credits_next(host));
+    if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_LINK))
+        wake = oche_time_min(wake, next_of_link(host));
     wake = oche_time_min(wake, host->next_start);
     if (OCHE_UNLIKELY(host->holds_feedback))
         wake = oche_time_min(wake, oche_feedback_next(&host->feedback));
@@ -298,13 +321,37 @@ static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now
     }
 }
 
-/* Updates the records of an arrived packet that host->notes asks for: path, link credits. */
-static OCHE_NOINLINE void note(struct oche_host *host, const struct oche_packet *packet)
+/*
+ * Updates the records of an arrived packet that host->notes asks for: path, link credits. Returns
+ * true if the packet waits in the receive buffer of a slow host, or was dropped there.
+ */
+static OCHE_NOINLINE bool note(struct oche_host *host, struct oche_packet *packet, oche_time now)
 {
+    if (host->slow != NULL && oche_slow_host_takes(host, packet, now))
+        return true;
     if (host->notes & OCHE_HOST_NOTES_CREDITS)
         oche_host_credits_arrived(host, packet);
     if (host->notes & OCHE_HOST_NOTES_WAYS)
         note_way(host, packet);
+    return false;
+}
+
+/* Runs the link's own timers. Packets that leave the receive buffer reach the endpoint. */
+static OCHE_NOINLINE void expire_of_link(struct oche_host *host, oche_time now)
+{
+    struct oche_packet *packet;
+
+    if (host->slow == NULL) {
+        oche_host_credits_expire(host, now);
+        return;
+    }
+    oche_slow_host_expire(host, now);
+    while ((packet = oche_slow_host_drain(host, now)) != NULL) {
+        if (host->notes & OCHE_HOST_NOTES_WAYS)
+            note_way(host, packet);
+        host->endpoint->receive(oche_host_endpoint_state(host), packet, now);
+        oche_packet_return(&host->shard->pool, packet);
+    }
 }
 
 /* Handles a flow-control frame of the link. */
@@ -337,8 +384,10 @@ static OCHE_ALWAYS_INLINE void arrival(struct oche_host *host, const struct oche
         settle(host, endpoint, port, now);
         return;
     } else {
-        if (OCHE_UNLIKELY(host->notes != 0))
-            note(host, packet);
+        if (OCHE_UNLIKELY(host->notes != 0) && note(host, packet, now)) {
+            settle(host, endpoint, port, now);
+            return;
+        }
         endpoint->receive(oche_host_endpoint_state(host), packet, now);
     }
     oche_packet_return(&host->shard->pool, packet);
@@ -369,8 +418,8 @@ static OCHE_ALWAYS_INLINE void timer(struct oche_host *host, const struct oche_e
         release_feedback(host, now);
     if (host->pause.next <= now)
         host->classes = (uint8_t)~oche_pause_update(&host->pause, now);
-    if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS))
-        oche_host_credits_expire(host, now);
+    if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_LINK))
+        expire_of_link(host, now);
     while (host->next_start <= now) {
         uint32_t number = oche_flows_take_start(host->flows, host->address);
 
@@ -403,6 +452,8 @@ void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oc
         oche_host_credits_link_changed(host);
     else
         host->classes = UINT8_MAX;
+    if (host->slow != NULL)
+        oche_slow_host_link_changed(host, now);
     WITH_ENDPOINT(host, settle, port, now);
 }
 
@@ -413,8 +464,8 @@ void oche_host_begin(struct oche_host *host)
     host->shard = oche_network_shard_of(host->shard->network, host->address);
     if (host->next_start != OCHE_NEVER)
         oche_network_wake(host->shard, host->address, host->next_start);
-    if (host->notes & OCHE_HOST_NOTES_CREDITS)
-        oche_network_wake(host->shard, host->address, oche_host_credits_next(host));
+    if (host->notes & OCHE_HOST_NOTES_LINK)
+        oche_network_wake(host->shard, host->address, next_of_link(host));
 }
 
 /* ---- making and reading ---- */
@@ -442,6 +493,9 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
     oche_pause_init(&host->pause, network->extras[number].rate_bps, shared->params->pfc_response);
     if (shared->credits != NULL)
         oche_host_credits_start(host);
+    if (shared->slow != NULL &&
+        (shared->slow[address].drain_bps > 0 || shared->slow[address].storm_count > 0))
+        oche_slow_host_start(host, &shared->slow[address]);
     endpoint->create(oche_host_endpoint_state(host), host);
     return host;
 }
@@ -502,6 +556,21 @@ const struct oche_rtt_chunk *oche_host_rtts(const struct oche_host *host)
 uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection)
 {
     return host->endpoint->arrived_bytes(oche_host_endpoint_state(host), connection);
+}
+
+void oche_host_count_sent_again(struct oche_host *host, uint32_t number)
+{
+    struct oche_flow_sent *sent = &host->flows->sent[number];
+    const uint32_t connection = host->flows->plan[number].connection;
+    const struct oche_connection *of = &host->flows->connections[connection];
+    uint64_t retransmitted = 0, timeouts = 0;
+
+    if (sent->started == OCHE_NEVER || sent->completed != OCHE_NEVER ||
+        host->flows->order[of->first + of->completed] != number)
+        return;
+    host->endpoint->sent_again(oche_host_endpoint_state(host), connection, &retransmitted,
+                               &timeouts);
+    count_sent_again(sent, of, retransmitted, timeouts);
 }
 
 bool oche_host_losses(const struct oche_host *host, uint32_t connection,

@@ -45,6 +45,9 @@ struct oche_host_params {
 };
 extern const struct oche_param_table oche_host_params;
 
+/* A retry_count that is as good as none: no run lasts as many timeouts. */
+#define OCHE_HOST_RETRIES_NO_LIMIT 1000000
+
 enum oche_host_timeouts { OCHE_TIMEOUTS_AS_ASKED, OCHE_TIMEOUTS_CONNECTX };
 
 #define OCHE_DATA_CLASS    0
@@ -53,6 +56,7 @@ enum oche_host_timeouts { OCHE_TIMEOUTS_AS_ASKED, OCHE_TIMEOUTS_CONNECTX };
 
 struct oche_endpoint;
 struct oche_ib_credits_params;
+struct oche_slow_host_config;
 
 /* Configuration shared by all hosts of a network. It must outlive the hosts. */
 struct oche_host_shared {
@@ -72,9 +76,11 @@ struct oche_host_shared {
     uint8_t priority_class;
     struct oche_deflection deflection;
     const struct oche_ib_credits_params *credits; /* NULL: links have no credits */
-    uint32_t frame_bytes;                         /* size of the largest packet */
-    bool payload;                                 /* generate, move and check every byte */
-    bool lossy; /* packets may be lost: by links or for want of memory */
+    /* By host; NULL: none is slow. A host is not if it neither drains slowly nor has storms. */
+    const struct oche_slow_host_config *slow;
+    uint32_t frame_bytes; /* size of the largest packet */
+    bool payload;         /* generate, move and check every byte */
+    bool lossy;           /* packets may be lost: by links or for want of memory */
 };
 
 /* Returns the habits of the hosts' RNICs. */
@@ -143,6 +149,11 @@ const struct oche_rtt_chunk *oche_host_rtts(const struct oche_host *host);
  * connection.
  */
 uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection);
+/*
+ * To be called at the source when the run is over: if flow `number` is the one that its connection
+ * would complete next, writes in flows->sent what has been sent again for it so far.
+ */
+void oche_host_count_sent_again(struct oche_host *host, uint32_t number);
 /*
  * Copies to `losses` what this host knows about losses on the connection. Returns false if the
  * connection has no queue pair here now.

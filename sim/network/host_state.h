@@ -14,6 +14,9 @@
 /* Flags of oche_host.notes: what is recorded about each packet that arrives or leaves. */
 #define OCHE_HOST_NOTES_WAYS    UINT8_C(1) /* each packet's path is recorded in flows->ways */
 #define OCHE_HOST_NOTES_CREDITS UINT8_C(2) /* the link has credits (host_credits.h) */
+#define OCHE_HOST_NOTES_SLOW    UINT8_C(4) /* a slow receiver, or PAUSE storms (slow_host.h) */
+/* Those with frames of the link's to send, and with timers of their own. */
+#define OCHE_HOST_NOTES_LINK (OCHE_HOST_NOTES_CREDITS | OCHE_HOST_NOTES_SLOW)
 
 /* The endpoint's state follows this struct, on a cache line of its own. */
 struct oche_host {
@@ -35,6 +38,7 @@ struct oche_host {
     struct oche_flows *flows;
     struct oche_feedback feedback;
     struct oche_host_credits *credits; /* NULL: the link has no credits */
+    struct oche_slow_host *slow;       /* NULL: it is not slow, and sends no PAUSEs */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(offsetof(struct oche_host, pause.next) < OCHE_CACHE_LINE, "in the first line");

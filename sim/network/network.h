@@ -5,8 +5,8 @@
  *
  * A node's handler touches only that node and reaches others by sending over a link, whose delay is
  * above zero. So nodes can be spread over shards, each run by one thread. All shards run the same
- * window of time in parallel; a window is as long as the smallest link delay. The result is the
- * same for any number of shards.
+ * window of time, in parallel if there is much to do; a window is as long as the smallest link
+ * delay. The result is the same for any number of shards.
  *
  * A link is a FIFO at the receiving port: only its head has an event pending. A transmit-done event
  * exists only if something waits for the port.
@@ -135,6 +135,21 @@ struct oche_shard {
 typedef void oche_tap(void *context, uint32_t port, const struct oche_packet *packet,
                       oche_time start, bool sent);
 
+/*
+ * A window of fewer events is not worth waking threads for. With the thread sanitizer every window
+ * is, so that it sees all that threads do.
+ */
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define OCHE_NETWORK_FEW_EVENTS 0U
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define OCHE_NETWORK_FEW_EVENTS 0U
+#endif
+#ifndef OCHE_NETWORK_FEW_EVENTS
+#define OCHE_NETWORK_FEW_EVENTS 256U
+#endif
+
 struct oche_network {
     struct oche_port *ports; /* all nodes' ports, node by node */
     struct oche_port_extra *extras;
@@ -143,9 +158,11 @@ struct oche_network {
     struct oche_shard *shards;
     uint32_t shard_count;
     uint32_t gap_bytes;
-    oche_time window; /* length of a window: the smallest link delay */
-    oche_time now;    /* everything before this time has happened */
-    bool ipv6;        /* in bytes mode frames are IPv6, not IPv4 */
+    oche_time window;          /* length of a window: the smallest link delay */
+    oche_time now;             /* everything before this time has happened */
+    uint64_t last_events;      /* handled in the last window */
+    uint64_t windows_together; /* run by all threads at once */
+    bool ipv6;                 /* in bytes mode frames are IPv6, not IPv4 */
     const struct oche_endpoint
         *endpoint;   /* the hosts' endpoint if it is not the RNIC; NULL: the RNIC */
     bool bytes_mode; /* encode and decode every packet at every link */

@@ -4,6 +4,9 @@
  * no shard can affect another, since every packet needs at least one link's delay; between windows,
  * packets that crossed shards are moved. A single thread runs the same windows, so stop conditions
  * are tested at the same times.
+ *
+ * To meet three times a window takes threads longer than a few events take one thread, so after a
+ * window of few events the next one is run by the first thread alone, one shard after the other.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -165,6 +168,8 @@ static oche_time soonest_event(const struct oche_network *network)
 /* State shared by all threads; the first thread writes it between two barriers. */
 struct team {
     struct oche_network *network;
+    struct member *members; /* NULL: no thread was needed so far */
+    pthread_t *threads;
     pthread_barrier_t barrier;
     oche_time end;
     bool over;
@@ -192,48 +197,84 @@ static void *member_run(void *argument)
     }
 }
 
+static void gather(struct team *team)
+{
+    uint32_t count = team->network->shard_count;
+
+    team->members = calloc(count, sizeof(*team->members));
+    team->threads = calloc(count, sizeof(*team->threads));
+    if (team->members == NULL || team->threads == NULL ||
+        pthread_barrier_init(&team->barrier, NULL, count) != 0)
+        oche_panic(__FILE__, __LINE__, OCHE_OUT_OF_MEMORY ", or of threads");
+    for (uint32_t s = 1; s < count; s++) {
+        team->members[s] = (struct member){.team = team, .shard = s};
+        if (pthread_create(&team->threads[s], NULL, member_run, &team->members[s]) != 0)
+            oche_panic(__FILE__, __LINE__, OCHE_OUT_OF_MEMORY ", or of threads");
+    }
+}
+
+static void dismiss(struct team *team)
+{
+    if (team->members == NULL)
+        return;
+    team->over = true;
+    pthread_barrier_wait(&team->barrier);
+    for (uint32_t s = 1; s < team->network->shard_count; s++)
+        pthread_join(team->threads[s], NULL);
+    pthread_barrier_destroy(&team->barrier);
+    free(team->members);
+    free(team->threads);
+}
+
+static void run_together(struct team *team)
+{
+    struct oche_network *network = team->network;
+
+    if (team->members == NULL)
+        gather(team);
+    network->windows_together++;
+    pthread_barrier_wait(&team->barrier);
+    run_window(&network->shards[0], team->end);
+    pthread_barrier_wait(&team->barrier);
+    collect(&network->shards[0]);
+    pthread_barrier_wait(&team->barrier);
+}
+
+static void run_alone(struct team *team)
+{
+    struct oche_network *network = team->network;
+
+    for (uint32_t s = 0; s < network->shard_count; s++)
+        run_window(&network->shards[s], team->end);
+    for (uint32_t s = 0; network->shard_count > 1 && s < network->shard_count; s++)
+        collect(&network->shards[s]);
+}
+
 void oche_network_run(struct oche_network *network, oche_time until,
                       bool (*stop)(void *context, oche_time now), void *context)
 {
-    uint32_t count = network->shard_count;
     struct team team = {.network = network};
-    struct member *members = calloc(count, sizeof(*members));
-    pthread_t *threads = calloc(count, sizeof(*threads));
 
     OCHE_MUST(until < OCHE_TIME_LIMIT);
-    if (members == NULL || threads == NULL || pthread_barrier_init(&team.barrier, NULL, count) != 0)
-        oche_panic(__FILE__, __LINE__, OCHE_OUT_OF_MEMORY ", or of threads");
-    for (uint32_t s = 1; s < count; s++) {
-        members[s] = (struct member){.team = &team, .shard = s};
-        if (pthread_create(&threads[s], NULL, member_run, &members[s]) != 0)
-            oche_panic(__FILE__, __LINE__, OCHE_OUT_OF_MEMORY ", or of threads");
-    }
     while (network->now < until) {
         oche_time soonest = soonest_event(network);
+        uint64_t before = oche_network_events(network);
+
         if (soonest >= until) {
             network->now = until;
             break;
         }
         team.end = next_window_end(network, soonest, until);
-        if (count > 1)
-            pthread_barrier_wait(&team.barrier);
-        run_window(&network->shards[0], team.end);
-        if (count > 1) {
-            pthread_barrier_wait(&team.barrier);
-            collect(&network->shards[0]);
-            pthread_barrier_wait(&team.barrier);
+        if (network->shard_count > 1 && network->last_events >= OCHE_NETWORK_FEW_EVENTS)
+            run_together(&team);
+        else
+            run_alone(&team);
+        if (network->shard_count > 1)
             balance_pools(network);
-        }
+        network->last_events = oche_network_events(network) - before;
         network->now = team.end;
         if (stop != NULL && stop(context, team.end))
             break;
     }
-    team.over = true;
-    if (count > 1)
-        pthread_barrier_wait(&team.barrier);
-    for (uint32_t s = 1; s < count; s++)
-        pthread_join(threads[s], NULL);
-    pthread_barrier_destroy(&team.barrier);
-    free(members);
-    free(threads);
+    dismiss(&team);
 }

@@ -138,15 +138,13 @@ static bool bind_defaults(struct binder *binder, const struct oche_yaml *map,
 }
 
 /*
- * Fills `values` from `map` (NULL: all defaults). A key that is not in the table must be one of the
- * `other_count` words in `others`, which the caller handles.
+ * Changes `values` to those that `map` (NULL: none) gives. A key that is not in the table must be
+ * one of the `other_count` words in `others`, which the caller handles.
  */
-static bool bind_table(struct binder *binder, const struct oche_yaml *map,
-                       const struct oche_param_table *table, const char *const *others,
-                       size_t other_count, void *values)
+static bool bind_keys(struct binder *binder, const struct oche_yaml *map,
+                      const struct oche_param_table *table, const char *const *others,
+                      size_t other_count, void *values)
 {
-    if (!bind_defaults(binder, map, table, values))
-        return false;
     for (uint32_t i = 0; map != NULL && i < map->count; i++) {
         const struct oche_yaml *node = map->child[i];
         const struct oche_param *param = oche_param_find(table, node->key);
@@ -171,6 +169,15 @@ static bool bind_table(struct binder *binder, const struct oche_yaml *map,
         return false;
     }
     return true;
+}
+
+/* As bind_keys, over the defaults. */
+static bool bind_table(struct binder *binder, const struct oche_yaml *map,
+                       const struct oche_param_table *table, const char *const *others,
+                       size_t other_count, void *values)
+{
+    return bind_defaults(binder, map, table, values) &&
+           bind_keys(binder, map, table, others, other_count, values);
 }
 
 static struct oche_bound *add_bound(struct binder *binder, struct oche_bound bound)
@@ -266,9 +273,30 @@ static bool bind_variant(struct binder *binder, const struct oche_section *secti
     return bind_table(binder, map, variant->table, &section->selector, 1, bound->values);
 }
 
+/* Returns the key of a section within another: of "switch.tor" it is "tor". */
+static const char *inner_key(const struct oche_section *section)
+{
+    return section->name + strlen(section->within->name) + 1;
+}
+
+/* Lists the keys of the sections within `section`. */
+static size_t inner_keys(const struct binder *binder, const struct oche_section *section,
+                         const char **keys)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < binder->section_count; i++)
+        if (binder->sections[i].within == section) {
+            OCHE_MUST(count < OCHE_MOST_INNER_SECTIONS);
+            keys[count++] = inner_key(&binder->sections[i]);
+        }
+    return count;
+}
+
 static bool bind_plain(struct binder *binder, const struct oche_section *section,
                        const struct oche_yaml *node, const char *path)
 {
+    const char *inner[OCHE_MOST_INNER_SECTIONS];
     const struct oche_yaml *map = node;
 
     if (node != NULL && node->kind == OCHE_YAML_SCALAR && node->text[0] == '\0')
@@ -279,7 +307,39 @@ static bool bind_plain(struct binder *binder, const struct oche_section *section
         binder, (struct oche_bound){
                     .section = section, .table = section->table, .node = node, .path = path});
 
-    return bind_table(binder, map, section->table, NULL, 0, bound->values);
+    return bind_table(binder, map, section->table, inner, inner_keys(binder, section, inner),
+                      bound->values);
+}
+
+/* Binds a section within another, whose values it takes over where it gives none. */
+static bool bind_inner(struct binder *binder, const struct oche_section *section)
+{
+    const struct oche_section *outer = section->within;
+    const struct oche_bound *from = oche_bindings_find(binder->bindings, outer->name);
+    const struct oche_yaml *map = from->node != NULL && from->node->kind == OCHE_YAML_MAP
+                                      ? oche_yaml_find(from->node, inner_key(section))
+                                      : NULL;
+
+    if (map == NULL || (map->kind == OCHE_YAML_SCALAR && map->text[0] == '\0'))
+        return true;
+    if (map->kind != OCHE_YAML_MAP || map->shorthand != NULL)
+        return FAIL(binder, map, NULL, "is not a section; write its keys below it, as KEY: VALUE");
+    const void *outer_values = from->values;
+    struct oche_bound *bound = add_bound(binder, (struct oche_bound){.section = section,
+                                                                     .table = section->table,
+                                                                     .node = map,
+                                                                     .path = section->name});
+
+    memcpy(bound->values, outer_values, section->table->struct_bytes);
+    for (uint32_t i = 0; i < map->count; i++) {
+        const struct oche_param *param = oche_param_find(section->table, map->child[i]->key);
+
+        if (param != NULL && param->of_all)
+            return FAIL(binder, map->child[i], NULL,
+                        "has one value for the whole network; write it as %s.%s", outer->name,
+                        param->name);
+    }
+    return bind_keys(binder, map, section->table, NULL, 0, bound->values);
 }
 
 static bool bind_entry(struct binder *binder, const struct oche_section *section,
@@ -309,7 +369,7 @@ static bool bind_root(struct binder *binder)
     for (size_t i = 0; i < binder->section_count; i++) {
         const struct oche_section *section = &binder->sections[i];
 
-        if (section->name[0] != '\0')
+        if (section->name[0] != '\0' && section->within == NULL)
             names[count++] = section->name;
         for (size_t j = 0; section->name[0] == '\0' && j < section->table->count; j++)
             names[count++] = section->table->params[j].name;
@@ -337,6 +397,8 @@ static bool bind_section(struct binder *binder, const struct oche_section *secti
     const struct oche_yaml *root = oche_document_root(binder->document);
     const struct oche_yaml *node = oche_yaml_find(root, section->name);
 
+    if (section->within != NULL)
+        return bind_inner(binder, section);
     if (node == NULL && section->selector != NULL && section->preset == NULL) {
         if (section->optional)
             return true;
@@ -544,6 +606,8 @@ void oche_bindings_each(const struct oche_bindings *bindings,
         for (size_t j = 0; j < bound->table->count; j++) {
             const struct oche_param *param = &bound->table->params[j];
 
+            if (bound->section->within != NULL && param->of_all)
+                continue;
             snprintf(key, sizeof(key), "%s%s%s", bound->path, dot, param->name);
             oche_value_format(param, oche_param_get(param, bound->values), text, sizeof(text));
             each(context, key, text, oche_unit_name(param->unit),
@@ -578,6 +642,20 @@ static void print_table(const struct oche_param_table *table, const char *indent
     }
 }
 
+/* Says which keys a section within another has. */
+static void print_inner(const struct oche_section *section, FILE *out)
+{
+    const char *before = " but ";
+
+    fprintf(out, "      every key of %s", section->within->name);
+    for (size_t i = 0; i < section->table->count; i++)
+        if (section->table->params[i].of_all) {
+            fprintf(out, "%s%s", before, section->table->params[i].name);
+            before = ", ";
+        }
+    fprintf(out, "; what is not given is as there\n");
+}
+
 void oche_sections_print(const struct oche_section *sections, size_t section_count, FILE *out)
 {
     for (size_t i = 0; i < section_count; i++) {
@@ -590,7 +668,9 @@ void oche_sections_print(const struct oche_section *sections, size_t section_cou
                     section->help);
         else
             fprintf(out, "%s\n", section->help);
-        if (section->table != NULL)
+        if (section->within != NULL)
+            print_inner(section, out);
+        else if (section->table != NULL)
             print_table(section->table, "    ", out);
         for (size_t j = 0; j < section->variant_count; j++) {
             const struct oche_variant *variant = &section->variants[j];

@@ -23,6 +23,8 @@ struct oche_variant {
     const void *type; /* the registry's struct that describes the entry */
 };
 
+#define OCHE_MOST_INNER_SECTIONS 8 /* within one section */
+
 struct oche_section {
     const char *name; /* "topology"; "" for keys at the root (several sections may share it) */
     const char *help;
@@ -33,6 +35,11 @@ struct oche_section {
     const char *preset; /* the variant that is used if the section is not given; NULL: none */
     bool list;          /* true: a list of maps (a single map is a list of one entry) */
     bool optional;      /* true: the section may be left out although there is no preset */
+    /*
+     * The section whose map has this one as a key ("switch.tor" in "switch"), and whose table,
+     * without what is of_all, and values it has where it gives no others; NULL: the root's.
+     */
+    const struct oche_section *within;
 };
 
 /* A section, or one entry of it, with its values. */

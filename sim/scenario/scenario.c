@@ -48,8 +48,10 @@ enum section {
     WORKLOAD,
     LOSS,
     FAILURES,
+    RECEIVERS,
+    STORMS,
     MEASURE,
-    MECHANISMS /* from here on: one for each mechanism in the registry */
+    MECHANISMS /* from here on: one for each mechanism in the registry, then tiers of switches */
 };
 
 /*
@@ -108,6 +110,49 @@ static void list_registries(struct oche_schema *schema, size_t counts[4])
                                                       .type = oche_recovery_schemes[i]};
 }
 
+/* Lists what topologies call their tiers of switches, each name once. */
+static void list_tiers(struct oche_schema *schema)
+{
+    for (size_t i = 0; oche_topology_types[i] != NULL; i++)
+        for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++) {
+            const char *called = oche_topology_types[i]->tiers[kind];
+            struct oche_schema_tier *tier = schema->tiers;
+            char name[sizeof(tier->name)];
+
+            if (called == NULL)
+                continue;
+            snprintf(name, sizeof(name), "switch.%s", called);
+            while (tier < schema->tiers + schema->tier_count && strcmp(tier->name, name) != 0)
+                tier++;
+            if (tier == schema->tiers + schema->tier_count) {
+                OCHE_MUST(schema->tier_count < OCHE_COUNT_OF(schema->tiers));
+                schema->tier_count++;
+                memcpy(tier->name, name, sizeof(name));
+                snprintf(tier->help, sizeof(tier->help), "switches of this tier in");
+            }
+            size_t used = strlen(tier->help);
+
+            snprintf(tier->help + used, sizeof(tier->help) - used, "%s %s",
+                     strcmp(tier->help + used - 3, " in") == 0 ? "" : ",",
+                     oche_topology_types[i]->name);
+        }
+}
+
+/* Adds a section within `switch` for each tier. */
+static void add_tiers(struct oche_schema *schema)
+{
+    list_tiers(schema);
+    for (size_t i = 0; i < schema->tier_count; i++) {
+        OCHE_MUST(schema->section_count < OCHE_COUNT_OF(schema->sections));
+        schema->sections[schema->section_count++] =
+            (struct oche_section){.name = schema->tiers[i].name,
+                                  .help = schema->tiers[i].help,
+                                  .table = &oche_switch_params,
+                                  .optional = true,
+                                  .within = &schema->sections[SWITCH]};
+    }
+}
+
 void oche_schema_make(struct oche_schema *schema)
 {
     size_t counts[4] = {0};
@@ -150,6 +195,16 @@ void oche_schema_make(struct oche_schema *schema)
                       .table = &oche_failure_params,
                       .list = true,
                       .optional = true},
+        [RECEIVERS] = {.name = "slow_receivers",
+                       .help = "hosts that take what arrives slowly, and pause it, or drop",
+                       .table = &oche_receiver_params,
+                       .list = true,
+                       .optional = true},
+        [STORMS] = {.name = "pause_storms",
+                    .help = "hosts whose NICs send PAUSE without end",
+                    .table = &oche_storm_params,
+                    .list = true,
+                    .optional = true},
         [MEASURE] = {.name = "measure",
                      .help = "what is looked at beside the default measures",
                      .table = &oche_measure_params},
@@ -166,6 +221,7 @@ void oche_schema_make(struct oche_schema *schema)
                                   .help = oche_switch_mechanisms[i]->help,
                                   .table = oche_switch_mechanisms[i]->params};
     }
+    add_tiers(schema);
 }
 
 /* Returns the bound section `which`; of a list, the first entry. */
@@ -214,21 +270,21 @@ static void fill_workloads(struct oche_scenario *scenario)
     scenario->config.workload_count = (uint32_t)count;
 }
 
-static void fill_failures(struct oche_scenario *scenario)
+/* Returns the values of an optional list's entries, one after the other; sets *count. */
+static const void *entries_of(struct oche_scenario *scenario, enum section which, uint32_t *count)
 {
     const struct oche_bound *end = scenario->bindings.bound + scenario->bindings.count;
-    const struct oche_bound *first = bound_of(scenario, FAILURES);
-    uint32_t count = 0;
+    const struct oche_bound *first = bound_of(scenario, which);
+    size_t bytes = scenario->schema.sections[which].table->struct_bytes;
 
-    while (first != NULL && first + count < end && first[count].section == first->section)
-        count++;
-    struct oche_failure_params *failures =
-        oche_document_alloc(scenario->document, (count + 1) * sizeof(*failures));
+    *count = 0;
+    while (first != NULL && first + *count < end && first[*count].section == first->section)
+        ++*count;
+    char *entries = oche_document_alloc(scenario->document, (*count + 1) * bytes);
 
-    for (uint32_t i = 0; i < count; i++)
-        failures[i] = *(const struct oche_failure_params *)first[i].values;
-    scenario->config.failures = failures;
-    scenario->config.failure_count = count;
+    for (uint32_t i = 0; i < *count; i++)
+        memcpy(entries + i * bytes, first[i].values, bytes);
+    return entries;
 }
 
 /*
@@ -343,6 +399,62 @@ static bool check_forgotten(const struct oche_scenario *scenario, struct oche_er
     return true;
 }
 
+/* Returns the kind of the switches that the topology calls `name`; OCHE_NODE_KINDS: none are. */
+static unsigned kind_of_tier(const struct oche_topology_type *type, const char *name)
+{
+    unsigned kind = 0;
+
+    while (kind < OCHE_NODE_KINDS &&
+           (type->tiers[kind] == NULL || strcmp(type->tiers[kind], name) != 0))
+        kind++;
+    return kind;
+}
+
+static bool refuse_tier(const struct oche_scenario *scenario, const struct oche_bound *bound,
+                        struct oche_error *error)
+{
+    const struct oche_topology_type *type = scenario->config.topology;
+    char list[128] = "";
+    size_t used = 0;
+
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
+        if (type->tiers[kind] != NULL)
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", used > 0 ? ", " : "",
+                                     type->tiers[kind]);
+    return oche_document_fail(scenario->document, bound->node, NULL, error,
+                              "topology %s has no such tier; it has %s", type->name, list);
+}
+
+/*
+ * Takes what tiers of switches have of their own, and changes that as an endpoint changes all
+ * switches. Returns false, with an error, if the topology has no such tier.
+ */
+static bool fill_tiers(struct oche_scenario *scenario, struct oche_error *error)
+{
+    const struct oche_schema *schema = &scenario->schema;
+    struct oche_world_config *config = &scenario->config;
+
+    for (size_t i = 0; i < schema->tier_count; i++) {
+        const struct oche_bound *bound =
+            oche_bindings_find(&scenario->bindings, schema->tiers[i].name);
+
+        if (bound == NULL)
+            continue;
+        unsigned kind = kind_of_tier(config->topology, strchr(schema->tiers[i].name, '.') + 1);
+
+        if (kind == OCHE_NODE_KINDS)
+            return refuse_tier(scenario, bound, error);
+        struct oche_switch_params *params =
+            oche_document_alloc(scenario->document, sizeof(*params));
+
+        *params = *(const struct oche_switch_params *)bound->values;
+        if (config->endpoint != NULL && config->endpoint->switches != NULL)
+            config->endpoint->switches(config->endpoint_params, params);
+        config->tiers[kind] = params;
+    }
+    return true;
+}
+
 static void fill_config(struct oche_scenario *scenario)
 {
     const struct head *head = bound_of(scenario, HEAD)->values;
@@ -371,7 +483,11 @@ static void fill_config(struct oche_scenario *scenario)
     };
     fill_scheme(scenario);
     fill_workloads(scenario);
-    fill_failures(scenario);
+    struct oche_world_config *config = &scenario->config;
+
+    config->failures = entries_of(scenario, FAILURES, &config->failure_count);
+    config->receivers = entries_of(scenario, RECEIVERS, &config->receiver_count);
+    config->storms = entries_of(scenario, STORMS, &config->storm_count);
 }
 
 /* Writes the error that `key` of section `which` does not suit the congestion control. */
@@ -413,6 +529,15 @@ static bool check_mechanisms(const struct oche_scenario *scenario, struct oche_e
     return true;
 }
 
+/* True if the switches of some tier mark. */
+static bool any_marks(const struct oche_world_config *config)
+{
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
+        if (config->topology->tiers[kind] != NULL && oche_world_of_tier(config, kind)->ecn)
+            return true;
+    return false;
+}
+
 /* Checks the scheme's parameters, and that other sections suit the scheme. */
 static bool check_scheme(const struct oche_scenario *scenario, struct oche_error *error)
 {
@@ -429,7 +554,7 @@ static bool check_scheme(const struct oche_scenario *scenario, struct oche_error
         return oche_bound_fail(scenario->document, scheme,
                                "does not work on RC; choose another scheme", error);
     /* If two sections disagree, the error is reported at the one that differs from its default. */
-    if ((needs & OCHE_CC_NEEDS_ECN) != 0 && !config->switches.ecn)
+    if ((needs & OCHE_CC_NEEDS_ECN) != 0 && !any_marks(config))
         return disagrees(scenario, SWITCH, "ecn", "needs switches that mark; set this to true",
                          error);
     if ((needs & OCHE_CC_NEEDS_ACK_A_PACKET) != 0 && config->hosts.ack_every_packets != 1)
@@ -451,8 +576,8 @@ static bool check(const struct oche_scenario *scenario, struct oche_error *error
         return oche_bound_fail(document, bound_of(scenario, RUN),
                                "warmup: leaves nothing to measure; make it less than duration",
                                error);
-    if (config->run.duration > 0 && config->measure.interval > 0 &&
-        (config->run.duration - config->run.warmup) / config->measure.interval >
+    if (config->run.duration > 0 && oche_measure_interval(config) > 0 &&
+        (config->run.duration - config->run.warmup) / oche_measure_interval(config) >
             OCHE_WORLD_MOST_SAMPLES)
         return oche_bound_fail(document, bound_of(scenario, MEASURE),
                                "interval: gives more than a million samples; make it longer, or "
@@ -482,8 +607,8 @@ static struct oche_scenario *scenario_of(struct oche_document *document, const c
 
     if (ok) {
         fill_config(scenario);
-        ok = fill_mechanisms(scenario, error) && check_forgotten(scenario, error) &&
-             check(scenario, error);
+        ok = fill_tiers(scenario, error) && fill_mechanisms(scenario, error) &&
+             check_forgotten(scenario, error) && check(scenario, error);
     }
     scenario->refused = !ok;
     if (ok || (bound && refused_too))

@@ -5,11 +5,12 @@
  *
  *     name, description, seed, model, duration, warmup, …   at the root
  *     topology: {type: clos, …}
- *     switch: {…}   host: {…}
+ *     switch: {…, tor: {…}}   host: {…}
  *     congestion_control: dcqcn      (or a map: {name: dcqcn, g: 1/256})
  *     recovery: go_back_n
  *     workload: [{type: poisson_cdf, load: 50%}, …]
  *     loss: {…}   failures: [{link: leaf0:spine1, at: 2ms}, …]   measure: {…}
+ *     slow_receivers: [{hosts: host3, drain_rate: 10Gbps}, …]   pause_storms: [{…}, …]
  *     iofd: {…}                      and so on: a section for each mechanism of switches
  */
 #ifndef OCHE_SIM_SCENARIO_SCENARIO_H
@@ -22,10 +23,18 @@
 
 #define OCHE_MOST_SEED (UINT64_MAX - 1) /* as a parameter, UINT64_MAX means "never" */
 
+/* A tier of switches, as topologies call it: a section within `switch`. */
+struct oche_schema_tier {
+    char name[32]; /* "switch.tor" */
+    char help[200];
+};
+
 /* The sections that a scenario can have; entries of the registries are their variants. */
 struct oche_schema {
-    struct oche_section sections[13 + OCHE_MOST_MECHANISMS];
+    struct oche_section sections[15 + OCHE_MOST_MECHANISMS + OCHE_MOST_INNER_SECTIONS];
     size_t section_count;
+    struct oche_schema_tier tiers[OCHE_MOST_INNER_SECTIONS];
+    size_t tier_count;
     struct oche_variant topologies[32], workloads[32], schemes[64], recoveries[16];
 };
 void oche_schema_make(struct oche_schema *schema);

@@ -292,7 +292,7 @@ static bool build(const void *values, struct oche_topology *topology, struct och
     const struct clos *p = &rated;
     struct shape s;
     uint64_t hosts, pod_links;
-    char at_tor[64], at_agg[64];
+    char at_tor[64], at_agg[64], rates[3][32];
 
     if (!find_shape(p, &s, error))
         return false;
@@ -306,14 +306,18 @@ static bool build(const void *values, struct oche_topology *topology, struct och
                            OCHE_NODE_CORE, OCHE_NO_POD, "core", c);
     for (uint32_t pod = 0; pod < s.pods; pod++)
         build_pod(p, &s, topology, pod);
-    snprintf(topology->summary, sizeof(topology->summary),
-             "clos: %u hosts, %u pods, %u ToR, %u aggregation, %u core, oversubscription %s at the "
-             "ToR, %s at the aggregation",
-             topology->host_count, s.pods, s.pods * s.tors, s.pods * s.aggs, s.cores,
-             oche_topology_oversubscription(s.hosts * p->host_rate, s.uplinks * p->link_rate,
-                                            at_tor, sizeof(at_tor)),
-             oche_topology_oversubscription((uint64_t)s.tors * (s.uplinks / s.aggs) * p->link_rate,
-                                            s.agg_uplinks * p->core_rate, at_agg, sizeof(at_agg)));
+    snprintf(
+        topology->summary, sizeof(topology->summary),
+        "clos: %u hosts at %s, %u pods, %u ToR, %u aggregation, %u core, links of %s, to cores "
+        "%s, oversubscription %s at the ToR, %s at the aggregation",
+        topology->host_count, oche_topology_rate(p->host_rate, rates[0], sizeof(rates[0])), s.pods,
+        s.pods * s.tors, s.pods * s.aggs, s.cores,
+        oche_topology_rate(p->link_rate, rates[1], sizeof(rates[1])),
+        oche_topology_rate(p->core_rate, rates[2], sizeof(rates[2])),
+        oche_topology_oversubscription(s.hosts * p->host_rate, s.uplinks * p->link_rate, at_tor,
+                                       sizeof(at_tor)),
+        oche_topology_oversubscription((uint64_t)s.tors * (s.uplinks / s.aggs) * p->link_rate,
+                                       s.agg_uplinks * p->core_rate, at_agg, sizeof(at_agg)));
     return oche_topology_finish(topology, error);
 }
 
@@ -321,6 +325,7 @@ const struct oche_topology_type oche_topology_clos = {
     .name = "clos",
     .help = "three tiers: pods of ToR and aggregation switches, cores above",
     .table = &table,
+    .tiers = {[OCHE_NODE_TOR] = "tor", [OCHE_NODE_AGGREGATION] = "agg", [OCHE_NODE_CORE] = "core"},
     .up_down = true,
     .check = check,
     .derived = derived,

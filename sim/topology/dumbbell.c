@@ -68,6 +68,7 @@ const struct oche_topology_type oche_topology_dumbbell = {
     .name = "dumbbell",
     .help = "two switches with hosts and one bottleneck between them",
     .table = &table,
+    .tiers = {[OCHE_NODE_TOR] = "tor"},
     .up_down = true,
     .derived = derived,
     .build = build,

@@ -84,6 +84,7 @@ const struct oche_topology_type oche_topology_fat_tree = {
     .name = "fat_tree",
     .help = "k pods of k-port switches without oversubscription: k^3/4 hosts",
     .table = &table,
+    .tiers = {[OCHE_NODE_TOR] = "tor", [OCHE_NODE_AGGREGATION] = "agg", [OCHE_NODE_CORE] = "core"},
     .up_down = true,
     .check = check,
     .build = build,

@@ -298,6 +298,9 @@ const struct oche_topology_type oche_topology_from_file = {
     .name = "from_file",
     .help = "hosts, switches and links listed in a text file",
     .table = &table,
+    .tiers = {[OCHE_NODE_TOR] = "tor",
+              [OCHE_NODE_AGGREGATION] = "aggregation",
+              [OCHE_NODE_CORE] = "core"},
     .check = check,
     .build = build,
 };

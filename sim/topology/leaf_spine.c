@@ -65,7 +65,7 @@ static bool build(const void *values, struct oche_topology *topology, struct och
     uint32_t per_leaf = (uint32_t)p->hosts_per_leaf;
     uint32_t hosts = leaves * per_leaf, spine = hosts + leaves;
     uint64_t rate = link_rate(p);
-    char ratio[64];
+    char ratio[64], host_rate[32], link_rate_text[32];
 
     if (!oche_topology_begin(topology, hosts, p->leaves + p->spines, hosts + p->leaves * p->spines,
                              error))
@@ -80,8 +80,10 @@ static bool build(const void *values, struct oche_topology *topology, struct och
         for (uint32_t s = 0; s < spines; s++)
             oche_topology_link(topology, hosts + l, spine + s, rate, p->link_delay);
     snprintf(topology->summary, sizeof(topology->summary),
-             "leaf_spine: %u hosts, %u leaves, %u spine%s, oversubscription %s", hosts, leaves,
-             spines, spines == 1 ? "" : "s",
+             "leaf_spine: %u hosts at %s, %u leaves, %u spine%s, links of %s, oversubscription %s",
+             hosts, oche_topology_rate(p->host_rate, host_rate, sizeof(host_rate)), leaves, spines,
+             spines == 1 ? "" : "s",
+             oche_topology_rate(rate, link_rate_text, sizeof(link_rate_text)),
              oche_topology_oversubscription(per_leaf * p->host_rate, spines * rate, ratio,
                                             sizeof(ratio)));
     return oche_topology_finish(topology, error);
@@ -91,6 +93,7 @@ const struct oche_topology_type oche_topology_leaf_spine = {
     .name = "leaf_spine",
     .help = "every leaf has hosts and a link to every spine",
     .table = &table,
+    .tiers = {[OCHE_NODE_TOR] = "leaf", [OCHE_NODE_CORE] = "spine"},
     .up_down = true,
     .check = check,
     .derived = derived,

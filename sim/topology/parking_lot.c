@@ -76,6 +76,7 @@ const struct oche_topology_type oche_topology_parking_lot = {
     .name = "parking_lot",
     .help = "a chain of switches with hosts at each",
     .table = &table,
+    .tiers = {[OCHE_NODE_TOR] = "tor"},
     .up_down = true,
     .derived = derived,
     .build = build,

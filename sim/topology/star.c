@@ -38,6 +38,7 @@ const struct oche_topology_type oche_topology_star = {
     .name = "star",
     .help = "hosts around one switch",
     .table = &table,
+    .tiers = {[OCHE_NODE_TOR] = "tor"},
     .up_down = true,
     .build = build,
 };

@@ -215,7 +215,45 @@ uint32_t oche_topology_find(const struct oche_topology *topology, const char *na
     return UINT32_MAX;
 }
 
-/* Returns the port of `node` that `text` names by number or by neighbour, or UINT32_MAX. */
+/* Returns 1 if the port leads to a higher tier, -1 to a lower one, 0: to its own. */
+static int direction(const struct oche_topology *topology, uint32_t node, uint32_t port)
+{
+    uint32_t here = topology->nodes[node].kind;
+    uint32_t there = topology->nodes[oche_topology_port(topology, node, port)->peer].kind;
+
+    return (there > here) - (there < here);
+}
+
+bool oche_topology_direction_name(const struct oche_topology *topology, uint32_t node,
+                                  uint32_t port, char *text, size_t text_bytes)
+{
+    int way = direction(topology, node, port);
+    uint32_t number = 0;
+
+    if (way == 0)
+        return false;
+    for (uint32_t before = 0; before < port; before++)
+        number += direction(topology, node, before) == way;
+    snprintf(text, text_bytes, "%s%u", way > 0 ? "up" : "down", number);
+    return true;
+}
+
+/* Returns the port that is "up3" or "down3", or UINT32_MAX. */
+static uint32_t port_in_direction(const struct oche_topology *topology, uint32_t node,
+                                  const char *text)
+{
+    char name[OCHE_TOPOLOGY_NAME_BYTES];
+
+    for (uint32_t port = 0; port < topology->nodes[node].port_count; port++)
+        if (oche_topology_direction_name(topology, node, port, name, sizeof(name)) &&
+            strcmp(name, text) == 0)
+            return port;
+    return UINT32_MAX;
+}
+
+/*
+ * Returns the port of `node` that `text` names by neighbour, number or direction, or UINT32_MAX.
+ */
 static uint32_t port_of_node(const struct oche_topology *topology, uint32_t node, const char *text)
 {
     const struct oche_topology_node *n = &topology->nodes[node];
@@ -225,6 +263,8 @@ static uint32_t port_of_node(const struct oche_topology *topology, uint32_t node
     for (uint32_t port = 0; port < n->port_count; port++)
         if (strcmp(topology->nodes[oche_topology_port(topology, node, port)->peer].name, text) == 0)
             return port;
+    if (*text == 'u' || *text == 'd')
+        return port_in_direction(topology, node, text);
     if (*text < '0' || *text > '9')
         return UINT32_MAX;
     number = strtoul(text, &end, 10);

@@ -68,6 +68,8 @@ struct oche_topology_type {
     const char *name;
     const char *help;
     const struct oche_param_table *table;
+    /* What switches of each kind are called, in settings for them alone; NULL: there are none. */
+    const char *tiers[OCHE_NODE_KINDS];
     /*
      * True if all shortest paths go up and then down, or there is only one path. Then shortest
      * paths never make ports wait for each other in a cycle (sim/topology/dependency.h).
@@ -123,14 +125,22 @@ uint32_t oche_topology_find(const struct oche_topology *topology, const char *na
 
 /*
  * Finds the port that `text` names: "tor3:host12" (the first port of tor3 that leads to host12),
- * "tor3:5" (port 5 of tor3), or "host3" (the only port of host3). Returns false, with an error of
- * one line, if there is no such port.
+ * "tor3:5" (port 5 of tor3), "tor3:up1" (its second port that leads to a higher tier; down1: to a
+ * lower one), or "host3" (the only port of host3). Returns false, with an error of one line, if
+ * there is no such port.
  */
 bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
                              uint32_t *port, struct oche_error *error);
 /* Writes "tor3:host12", or "tor3:5" for the second and further links between the same two nodes. */
 void oche_topology_port_name(const struct oche_topology *topology, uint32_t node, uint32_t port,
                              char *text, size_t text_bytes);
+
+/*
+ * Writes the port's name by direction: "up1", the second port of its node that leads to a higher
+ * tier, or "down1". Returns false if it leads to a node of the same tier.
+ */
+bool oche_topology_direction_name(const struct oche_topology *topology, uint32_t node,
+                                  uint32_t port, char *text, size_t text_bytes);
 
 /*
  * Returns the smallest link delay, which is the width of the engine's parallel windows; OCHE_NEVER

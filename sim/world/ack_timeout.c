@@ -84,6 +84,19 @@ void *oche_world_recovery_params(const struct oche_world *world)
     return params;
 }
 
+void *oche_world_fit_endpoint(const struct oche_world *world)
+{
+    const struct oche_endpoint *endpoint = world->config->endpoint;
+
+    if (endpoint == NULL || endpoint->fit == NULL || world->config->endpoint_params == NULL)
+        return NULL;
+    void *params = oche_world_make(1, endpoint->table->struct_bytes);
+
+    memcpy(params, world->config->endpoint_params, endpoint->table->struct_bytes);
+    endpoint->fit(params, oche_world_longest_round_trip(world));
+    return params;
+}
+
 const struct oche_host_params *oche_world_host_params(const struct oche_world *world)
 {
     return &world->host_params;
@@ -92,4 +105,9 @@ const struct oche_host_params *oche_world_host_params(const struct oche_world *w
 const void *oche_world_fitted_recovery(const struct oche_world *world)
 {
     return world->recovery_params;
+}
+
+const void *oche_world_fitted_endpoint(const struct oche_world *world)
+{
+    return world->endpoint_params != NULL ? world->endpoint_params : world->config->endpoint_params;
 }

@@ -82,6 +82,7 @@ static void judge_window(struct oche_world *world)
             world->causes, oche_connection_of(timed_out->qpn), timed_out)]++;
     }
     take_lost(world, OCHE_NEVER);
+    oche_timeout_causes_tidy(world->causes);
     for (uint32_t s = 0; s < world->network.shard_count; s++)
         oche_mishaps_clear(&world->network.shards[s].mishaps);
 }

@@ -14,6 +14,7 @@
 #include "fabric/mechanism.h"
 #include "fabric/switch.h"
 #include "sim/app/app.h"
+#include "sim/capture/event_log.h"
 #include "sim/endpoint/endpoint.h"
 #include "sim/network/host.h"
 #include "sim/topology/topology.h"
@@ -41,8 +42,10 @@ extern const struct oche_param_table oche_routes_params;
 
 /* Section `measure`. */
 struct oche_measure_params {
-    oche_time interval;        /* sampling interval of time series; 0: no series */
-    const char *queues;        /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
+    /* sampling interval of time series; 0: no series; OCHE_NEVER: config.auto_series */
+    oche_time interval;
+    /* ports whose queues are watched: "tor0:host3, core*:up*", or NULL; sim/topology/port_list.h */
+    const char *queues;
     uint64_t queue_step_bytes; /* step of the watched queues' histograms */
     bool rates;                /* series of each connection's rate and gauges (first 128) */
     bool ways; /* record how many links each flow's packets took, and how many were marked */
@@ -82,6 +85,23 @@ struct oche_failure_params {
 };
 extern const struct oche_param_table oche_failure_params;
 
+/* An entry of the list `slow_receivers`; see sim/network/slow_host.h. */
+struct oche_receiver_params {
+    const char *hosts; /* "host3, host5", or "all" */
+    uint64_t drain_bps;
+    uint64_t buffer_bytes, xoff_bytes, xon_bytes; /* the last two: OCHE_NEVER: by the link */
+};
+extern const struct oche_param_table oche_receiver_params;
+
+/* An entry of the list `pause_storms`. */
+struct oche_storm_params {
+    const char *hosts;
+    oche_time at, until;
+    const char *priorities; /* "0, 1", or "all"; NULL: all */
+    uint64_t quanta;
+};
+extern const struct oche_param_table oche_storm_params;
+
 struct oche_workload_config {
     const struct oche_workload_type *type;
     const void *params;
@@ -96,6 +116,8 @@ struct oche_world_config {
     const void *topology_params;
     struct oche_routes_params routes;
     struct oche_switch_params switches;
+    /* By enum oche_node_kind: what the tier's switches have in its place; NULL: nothing else. */
+    const struct oche_switch_params *tiers[OCHE_NODE_KINDS];
     /*
      * The mechanisms of every switch, in the order in which they act, and the parameters of each.
      * Usually empty.
@@ -115,13 +137,32 @@ struct oche_world_config {
     struct oche_loss_params loss;
     const struct oche_failure_params *failures; /* link failures; NULL: none */
     uint32_t failure_count;
+    const struct oche_receiver_params *receivers; /* slow ones */
+    uint32_t receiver_count;
+    const struct oche_storm_params *storms;
+    uint32_t storm_count;
     struct oche_measure_params measure;
-    /* Called for the packets on the links of `tap_nodes`; NULL: no capture. Needs threads = 1. */
+    bool auto_series; /* keep time series where measure.interval is auto; false: none then */
+    /* Called for what `tap_ports` send and receive; NULL: no capture. Needs threads = 1. */
     oche_tap *tap;
     void *tap_context;
-    const uint32_t *tap_nodes; /* hosts whose links are captured */
-    uint32_t tap_node_count;
+    const uint32_t *tap_ports; /* indices into the topology's ports */
+    uint32_t tap_port_count;
+    struct oche_event_log *events; /* hears all events of the run; NULL: none */
 };
+
+/* Returns the sampling interval that the scenario gives; 0: none, or it is automatic. */
+static inline oche_time oche_measure_interval(const struct oche_world_config *config)
+{
+    return config->measure.interval == OCHE_NEVER ? 0 : config->measure.interval;
+}
+
+/* Returns the parameters of the switches of a tier (enum oche_node_kind). */
+static inline const struct oche_switch_params *
+oche_world_of_tier(const struct oche_world_config *config, unsigned kind)
+{
+    return config->tiers[kind] != NULL ? config->tiers[kind] : &config->switches;
+}
 
 /* Returns the name of the mechanism that the congestion control needs in switches, or NULL. */
 static inline const char *oche_world_needed_mechanism(const struct oche_world_config *config)

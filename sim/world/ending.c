@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of a run without duration in which not all is delivered: nothing more has arrived for
- * 1,000 times the longest timeout, or the run is at its bound. Looked at at times that follow from
- * the scenario alone, so any number of threads gives the same end.
+ * 1,000 times the longest timeout, or can (cut_off.c), or the run is at its bound. Looked at at
+ * times that follow from the scenario alone, so any number of threads gives the same end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static oche_time longest_timeout(const struct oche_world *world)
 
     if (config->endpoint != NULL)
         longest = oche_time_max(
-            longest, longest_in(config->endpoint->table, oche_world_endpoint_params(config)));
+            longest, longest_in(config->endpoint->table, oche_world_fitted_endpoint(world)));
     if (config->recovery != NULL)
         longest =
             oche_time_max(longest, longest_in(&config->recovery->table, world->recovery_params));
@@ -80,14 +80,15 @@ void oche_world_ending_start(struct oche_world *world)
     idle->since = world->network.now;
     idle->next = world->network.now + idle->patience / LOOKS;
     idle->most = oche_world_make_sparse(world->flows.count, sizeof(*idle->most));
+    oche_world_cut_off_start(world, idle->timeout);
 }
 
 oche_time oche_world_ending_next(const struct oche_world *world)
 {
-    return world->idle == NULL ? OCHE_NEVER : world->idle->next;
+    return world->idle == NULL ? OCHE_NEVER : oche_time_min(world->idle->next, world->cut_off.next);
 }
 
-static bool is_under_way(const struct oche_world *world, uint32_t flow)
+bool oche_world_is_under_way(const struct oche_world *world, uint32_t flow)
 {
     return world->flows.sent[flow].started != OCHE_NEVER &&
            world->flows.sent[flow].completed == OCHE_NEVER;
@@ -99,7 +100,7 @@ static uint64_t look_at_flows(struct oche_world *world, bool *arrived)
     uint64_t under_way = 0;
 
     for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
-        if (!is_under_way(world, i))
+        if (!oche_world_is_under_way(world, i))
             continue;
         uint64_t bytes = oche_world_flow_bytes(world, i);
 
@@ -111,25 +112,31 @@ static uint64_t look_at_flows(struct oche_world *world, bool *arrived)
     return under_way;
 }
 
-/* True if a flow starts by the clock, or a link or a route changes, at some time to come. */
-static bool something_is_to_come(const struct oche_world *world, bool flows)
+bool oche_world_something_is_to_come(const struct oche_world *world, bool flows)
 {
     for (uint32_t i = 0; i < world->network.node_count; i++)
         if (world->network.nodes[i].change_count > 0)
             return true;
+    for (uint32_t i = 0; i < world->config->storm_count; i++) {
+        oche_time until = world->config->storms[i].until;
+
+        if (until != OCHE_NEVER && until > world->network.now)
+            return true;
+    }
     for (uint32_t i = 0; flows && i < world->topology.host_count; i++)
         if (oche_flows_next_start(&world->flows, i) != OCHE_NEVER)
             return true;
     return false;
 }
 
-bool oche_world_ending_look(struct oche_world *world)
+/* True if nothing has arrived for so long that nothing will. */
+static bool patience_is_over(struct oche_world *world)
 {
     struct oche_world_idle *idle = world->idle;
     oche_time now = world->network.now;
     uint64_t completed = 0;
 
-    if (idle == NULL || now < idle->next)
+    if (now < idle->next)
         return false;
     idle->next = now + idle->patience / LOOKS;
     for (uint32_t s = 0; s < world->network.shard_count; s++)
@@ -140,11 +147,16 @@ bool oche_world_ending_look(struct oche_world *world)
     if (!progress) {
         uint64_t under_way = look_at_flows(world, &progress);
 
-        progress = progress || something_is_to_come(world, under_way == 0);
+        progress = progress || oche_world_something_is_to_come(world, under_way == 0);
     }
     if (progress)
         idle->since = now;
     return now - idle->since >= idle->patience;
+}
+
+bool oche_world_ending_look(struct oche_world *world)
+{
+    return world->idle != NULL && (patience_is_over(world) || oche_world_cut_off_look(world));
 }
 
 void oche_world_ending_free(struct oche_world *world)
@@ -181,14 +193,14 @@ static void print_flows(const struct oche_world *world, FILE *out)
     for (uint32_t s = 0; s < world->network.shard_count; s++)
         done += world->network.shards[s].awaited_completed;
     for (OCHE_EACH_MADE_FLOW(i, &world->flows))
-        under_way += is_under_way(world, i) && !world->flows.plan[i].beside;
+        under_way += oche_world_is_under_way(world, i) && !world->flows.plan[i].beside;
     fprintf(out, "%llu of %llu flows have not arrived, %llu of them under way",
             (unsigned long long)(world->awaited - done), (unsigned long long)world->awaited,
             (unsigned long long)under_way);
     for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
         const struct oche_flow_plan *plan = &world->flows.plan[i];
 
-        if (named == MOST_NAMED || plan->beside || !is_under_way(world, i))
+        if (named == MOST_NAMED || plan->beside || !oche_world_is_under_way(world, i))
             continue;
         fprintf(out, "%s flow %u from %s to %s (%s of %s)", named++ == 0 ? ":" : ",", i,
                 topology->nodes[plan->src].name, topology->nodes[plan->dst].name,
@@ -251,7 +263,7 @@ static void print_timers(const struct oche_world *world, FILE *out)
     for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
         uint32_t host = world->flows.plan[i].src;
 
-        if (host == last || world->flows.plan[i].beside || !is_under_way(world, i) ||
+        if (host == last || world->flows.plan[i].beside || !oche_world_is_under_way(world, i) ||
             count == MOST_NAMED)
             continue;
         oche_time at = world->network.nodes[host].timer_at;
@@ -273,7 +285,13 @@ char *oche_world_waiting_text(const struct oche_world *world)
         return NULL;
     FILE *out = oche_text_stream_open(&text, &bytes);
 
-    if (world->end == OCHE_END_STALLED)
+    if (world->end == OCHE_END_STALLED && world->cut_off.ended)
+        fprintf(out,
+                "nothing was delivered from %s or earlier to %s, and links that stay down cut off "
+                "every flow that is left: ",
+                oche_figure_time(world->cut_off.since).text,
+                oche_figure_time(world->network.now).text);
+    else if (world->end == OCHE_END_STALLED)
         fprintf(out,
                 "nothing was delivered from %s or earlier to %s, %s times the longest %s (%s): ",
                 oche_figure_time(idle->since).text, oche_figure_time(world->network.now).text,

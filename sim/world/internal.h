@@ -5,6 +5,7 @@
 
 #include "params/error.h"
 #include "sim/app/app.h"
+#include "sim/network/slow_host.h"
 #include "sim/topology/routes.h"
 #include "sim/topology/static_routes.h"
 #include "sim/world/world.h"
@@ -23,10 +24,23 @@ struct oche_world_watched {
     struct oche_queue_watch watch;
 };
 
+/* How two values that follow one another become one. */
+enum oche_world_join { OCHE_JOIN_MEAN, OCHE_JOIN_SUM, OCHE_JOIN_LAST };
+
 struct oche_world_column {
     const char *name, *unit;
+    enum oche_world_join join;
     char *entity;
     double *values;
+};
+
+/* cut_off.c: when it is next looked whether all flows that are left are cut off. */
+struct oche_world_cut_off {
+    oche_time quiet;    /* nothing must have arrived for so long */
+    oche_time next;     /* OCHE_NEVER: not at all */
+    oche_time since;    /* nothing has arrived since then; 0: it was not looked at */
+    uint64_t delivered; /* at the last look */
+    bool ended;         /* the run has ended because they are */
 };
 
 struct oche_world {
@@ -42,9 +56,10 @@ struct oche_world {
     struct oche_flows flows;
     /* The configuration's, with what it leaves to the network filled in. */
     struct oche_host_params host_params;
-    void *recovery_params;
+    void *recovery_params, *endpoint_params; /* NULL: there are none, or none to fill in */
     struct oche_host_shared shared;
     struct oche_host **hosts;
+    struct oche_slow_host_config *slow_hosts; /* by host; NULL: none is slow */
     struct oche_switch **switches;
     struct oche_world_failures *failures; /* link failures; NULL: none */
     char *losses; /* struct oche_loss, one for each port whose packets may be lost */
@@ -65,6 +80,7 @@ struct oche_world {
     enum oche_world_end end;
     const volatile sig_atomic_t *interrupt; /* ends the run when it is not 0; NULL: nothing does */
     struct oche_world_idle *idle;           /* ending.c; NULL: the run has a duration */
+    struct oche_world_cut_off cut_off;
 
     /* State at the end of warm-up. */
     oche_time measured_from;
@@ -77,6 +93,8 @@ struct oche_world {
     /* Time series: columns of values, one row per interval. */
     struct oche_world_column *columns;
     uint32_t column_count, rows, row_capacity;
+    oche_time interval;     /* between two rows; 0: there are no series */
+    uint32_t most_rows;     /* the interval doubles when there are as many; 0: it is fixed */
     uint64_t *column_last;  /* by column: the counter's value at the last sample */
     double *totals_last;    /* by column: the gauge's value at the last sample */
     oche_time *paused_last; /* by port and class: time held until the last sample */
@@ -122,6 +140,18 @@ oche_time oche_world_ending_next(const struct oche_world *world);
  * be. */
 bool oche_world_ending_look(struct oche_world *world);
 void oche_world_ending_free(struct oche_world *world);
+bool oche_world_is_under_way(const struct oche_world *world, uint32_t flow);
+/*
+ * True if a link or a route changes, a storm ends or, if `flows`, a flow starts by the clock, at
+ * some time to come.
+ */
+bool oche_world_something_is_to_come(const struct oche_world *world, bool flows);
+
+/* cut_off.c */
+/* To be called when the network knows its changes. `timeout` is the longest one. */
+void oche_world_cut_off_start(struct oche_world *world, oche_time timeout);
+/* True if it is time to look, and links that stay down cut off every flow that is left. */
+bool oche_world_cut_off_look(struct oche_world *world);
 
 /* pauses.c */
 /* Like oche_world_walk, for a flow that may not be made yet. */
@@ -139,10 +169,26 @@ void oche_world_pauses_free(struct oche_world *world);
  */
 void oche_world_deadlock_check(struct oche_world *world);
 
+/* watches.c */
+/* Finds the ports of measure.queues and makes their histograms. */
+bool oche_world_build_watches(struct oche_world *world, struct oche_error *error);
+
 /* series.c */
 void oche_world_series_start(struct oche_world *world);
+/* Returns how many series the run keeps, if it keeps any. */
+uint32_t oche_world_series_planned(const struct oche_world *world);
 void oche_world_series_sample(struct oche_world *world);
 void oche_world_series_free(struct oche_world *world);
+
+/* auto_interval.c */
+/* True if measure.interval is auto and the run keeps series nevertheless. */
+bool oche_world_samples_by_itself(const struct oche_world *world);
+/* Returns how many rows such series may have. */
+uint32_t oche_world_auto_rows(const struct oche_world *world, uint32_t columns);
+/* Returns the interval with which they begin. */
+oche_time oche_world_auto_interval(const struct oche_world *world, uint32_t rows);
+/* After a sample: if there are too many rows, makes one of each two and doubles the interval. */
+void oche_world_series_join(struct oche_world *world);
 
 /* failures.c */
 /*
@@ -157,6 +203,22 @@ bool oche_world_failures_build(struct oche_world *world, struct oche_error *erro
 void oche_world_failures_free(struct oche_world *world);
 /* True if from `from` to `until` no switch used routes around a failure. */
 bool oche_world_routes_whole(const struct oche_world *world, oche_time from, oche_time until);
+
+/* slow_hosts.c */
+/*
+ * Reads the lists `slow_receivers` and `pause_storms`. `lossless` is the mask of classes that PFC
+ * applies to where it is on. Returns false, with an error, if they are wrong.
+ */
+bool oche_world_build_slow_hosts(struct oche_world *world, uint8_t lossless,
+                                 struct oche_error *error);
+void oche_world_free_slow_hosts(struct oche_world *world);
+/* From where on the hosts of an entry of `slow_receivers` pause and resume, in bytes. */
+struct oche_receiver_thresholds {
+    uint64_t least_xoff, most_xoff, least_xon, most_xon;
+};
+/* Returns false if there is no such entry, or its hosts do not pause. */
+bool oche_world_receiver_thresholds(const struct oche_world *world, uint32_t number,
+                                    struct oche_receiver_thresholds *thresholds);
 
 /*
  * symmetry.c: if the congestion control requires symmetric routing, checks that every flow's
@@ -193,5 +255,7 @@ oche_time oche_world_longest_round_trip(const struct oche_world *world);
 oche_time oche_world_ack_timeout(const struct oche_world *world);
 /* Returns the recovery scheme's parameters with what they leave to the network (malloc'd). */
 void *oche_world_recovery_params(const struct oche_world *world);
+/* As oche_world_recovery_params, of an endpoint; NULL: it leaves nothing to the network. */
+void *oche_world_fit_endpoint(const struct oche_world *world);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares the load that workloads offer with what the links between switches carry. Receivers are
- * drawn at random, so a host sends to other racks as much of its load as there are receivers. A
- * rack is a ToR with its hosts, or a pod.
+ * Compares the load that workloads offer with what the links of hosts and those between switches
+ * carry. Receivers are drawn at random, so a host sends to other racks as much of its load as there
+ * are receivers. A rack is a ToR with its hosts, or a pod.
  */
 #include <stdlib.h>
 
@@ -106,4 +106,44 @@ bool oche_world_overload(const struct oche_world *world, struct oche_overload *o
         free(racks);
     }
     return overload->capacity_bps != full.capacity_bps;
+}
+
+/* Adds what one workload has `host` send, and receive in the mean. */
+static void add_host_offer(struct oche_workload_offer offer, uint32_t host, uint32_t hosts,
+                           double *sends, double *receives)
+{
+    const uint32_t senders = offer.senders > 0 ? offer.senders : hosts;
+
+    if (host < senders)
+        *sends += offer.bps;
+    if (offer.senders == 0)
+        *receives += offer.bps;
+    else if (host >= senders)
+        *receives += offer.bps * senders / (hosts - senders);
+}
+
+bool oche_world_host_overload(const struct oche_world *world, struct oche_host_overload *worst)
+{
+    struct oche_workload_facts facts = oche_world_workload_facts(world);
+    double line = (double)(facts.mtu_bytes + facts.header_bytes) / facts.mtu_bytes, share = 1;
+
+    for (uint32_t host = 0; host < facts.host_count; host++) {
+        uint64_t rate_bps = oche_topology_port_link(&world->topology, host, 0)->rate_bps;
+        double sends = 0, receives = 0;
+
+        for (uint32_t i = 0; i < world->config->workload_count; i++) {
+            const struct oche_workload_config *workload = &world->config->workloads[i];
+
+            if (workload->type->offered != NULL)
+                add_host_offer(workload->type->offered(workload->params, &facts), host,
+                               facts.host_count, &sends, &receives);
+        }
+        double most = (receives > sends ? receives : sends) * line;
+
+        if (most <= share * (double)rate_bps)
+            continue;
+        share = most / (double)rate_bps;
+        *worst = (struct oche_host_overload){host, receives > sends, most, rate_bps};
+    }
+    return share > 1;
 }

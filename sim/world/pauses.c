@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The PAUSEs of a run. From time to time, between windows, adds the switches' notes to the forest
+ * The PAUSEs of a run. From time to time, between windows, adds the nodes' notes to the forest
  * of PAUSEs (sim/measure/pause_tree.h) and checks for deadlock; after the run, tells the time that
  * flows lost. The times of these checks depend only on simulated time, so the result is the same
  * for any number of threads.
@@ -42,14 +42,14 @@ static int compare_notes(const void *a, const void *b)
     return x->cls < y->cls ? -1 : x->cls > y->cls;
 }
 
-/* Appends the notes of all switches, in order of time. Returns true if there were any so far. */
+/* Appends the notes of all nodes, in order of time. Returns true if there were any so far. */
 static bool take_notes(struct oche_world *world)
 {
     struct oche_network *network = &world->network;
     size_t count = world->note_count;
     bool any = false;
 
-    for (uint32_t i = network->host_count; i < network->node_count; i++) {
+    for (uint32_t i = 0; i < network->node_count; i++) {
         any |= network->nodes[i].pauses != NULL;
         count += network->nodes[i].pauses == NULL ? 0 : network->nodes[i].pauses->count;
     }
@@ -58,7 +58,7 @@ static bool take_notes(struct oche_world *world)
     world->notes = realloc(world->notes, count * sizeof(*world->notes));
     OCHE_GOT(world->notes != NULL);
     count = world->note_count;
-    for (uint32_t i = network->host_count; i < network->node_count; i++) {
+    for (uint32_t i = 0; i < network->node_count; i++) {
         struct oche_pause_notes *of = network->nodes[i].pauses;
 
         if (of == NULL || of->count == 0)
@@ -121,7 +121,7 @@ uint64_t oche_world_pauses_unnoted(const struct oche_world *world)
 {
     uint64_t sum = 0;
 
-    for (uint32_t i = world->network.host_count; i < world->network.node_count; i++)
+    for (uint32_t i = 0; i < world->network.node_count; i++)
         if (world->network.nodes[i].pauses != NULL)
             sum += world->network.nodes[i].pauses->dropped;
     return sum;

@@ -23,6 +23,22 @@ static const char *endless(const struct oche_workload_config *workload)
 
 enum chosen { FINITE = 1, ENDLESS = 2, ALL = FINITE | ENDLESS };
 
+/* Returns the parameter that names the file with whose path the message begins, or NULL. */
+static const struct oche_param *file_of(const struct oche_param_table *table, const void *params,
+                                        const char *message)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct oche_param *param = &table->params[i];
+        const char *path =
+            param->unit == OCHE_UNIT_TEXT ? oche_param_get(param, params).text : NULL;
+        size_t length = path == NULL ? 0 : strlen(path);
+
+        if (length > 0 && strncmp(message, path, length) == 0 && message[length] == ':')
+            return param;
+    }
+    return NULL;
+}
+
 /*
  * Lists the flows of the chosen workloads. On failure returns false with an error, and the list is
  * empty.
@@ -43,8 +59,12 @@ static bool list_flows(const struct oche_world *world, struct oche_workload_fact
         list->tenant = 0;
         list->beside = facts.until_done && goes_on;
         if (!workload->type->generate(workload->params, &facts, list, &why)) {
+            const struct oche_param *key =
+                file_of(workload->type->table, workload->params, why.text);
+
             oche_flow_list_free(list);
-            return oche_fail(error, "workload[%u]: %s", i, why.text);
+            return oche_fail(error, "workload[%u]: %s%s%s", i, key == NULL ? "" : key->name,
+                             key == NULL ? "" : ": ", why.text);
         }
     }
     return true;

@@ -39,6 +39,11 @@ const struct oche_counters *oche_world_host_counters(const struct oche_world *wo
     return counters;
 }
 
+struct oche_slow_host_stats oche_world_slow_host(const struct oche_world *world, uint32_t host)
+{
+    return oche_slow_host_stats(world->hosts[host]);
+}
+
 static void host_port(const struct oche_world *world, uint32_t host,
                       struct oche_switch_port_stats *port)
 {
@@ -53,6 +58,7 @@ static void host_port(const struct oche_world *world, uint32_t host,
         port->pauses_received[cls] = oche_pause_received(pause, cls);
         port->paused_time[cls] = oche_pause_time(pause, cls, world->network.now);
     }
+    oche_slow_host_pauses(world->hosts[host], world->network.now, port);
 }
 
 void oche_world_port_stats(const struct oche_world *world, struct oche_switch_port_stats *stats)

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fabric/iofd.h"
 #include "params/text_stream.h"
-
 #include "sim/world/internal.h"
 
 /* Notes a flow whose path is a loop or a dead end. */
@@ -57,6 +57,17 @@ void oche_route_faults_free(struct oche_route_faults *faults)
     oche_circle_free(&faults->circle);
 }
 
+/*
+ * True if deflection may lead the flow out of its loop: the second time that its packets pass a
+ * switch they are deflected, and those of the same message that pass for the first time overtake
+ * them.
+ */
+static bool may_be_deflected(const struct oche_world *world, const struct oche_route_faults *faults)
+{
+    return faults->lost.end == OCHE_WALK_LOOPS && !faults->lost_back &&
+           oche_world_mechanism(world->config, &oche_iofd) != NULL;
+}
+
 /* Prints "flow 3, host0 to host5, never arrives: its packets go round: a:b → b:a → a:b". */
 static void print_lost(const struct oche_world *world, const struct oche_route_faults *faults,
                        FILE *out)
@@ -66,9 +77,11 @@ static void print_lost(const struct oche_world *world, const struct oche_route_f
     const struct oche_walk *walk = &faults->lost;
     char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
 
-    fprintf(out, "flow %u, %s to %s, can never %s: ", faults->lost_flow,
-            topology->nodes[plan.src].name, topology->nodes[plan.dst].name,
-            faults->lost_back ? "be acknowledged" : "arrive");
+    fprintf(out, "flow %u, %s to %s, can %s: ", faults->lost_flow, topology->nodes[plan.src].name,
+            topology->nodes[plan.dst].name,
+            may_be_deflected(world, faults) ? "arrive only if it is deflected, and out of order"
+            : faults->lost_back             ? "never be acknowledged"
+                                            : "never arrive");
     if (walk->end == OCHE_WALK_NO_ROUTE) {
         uint32_t last = walk->ports[walk->count - 1];
 
@@ -99,8 +112,9 @@ char *oche_route_faults_lost_text(const struct oche_world *world,
 
     print_lost(world, faults, out);
     if (faults->lost_flows > 1)
-        fprintf(out, "; nor can %u other%s", faults->lost_flows - 1,
-                faults->lost_flows > 2 ? "s" : "");
+        fprintf(out,
+                may_be_deflected(world, faults) ? "; %u other%s likewise" : "; nor can %u other%s",
+                faults->lost_flows - 1, faults->lost_flows > 2 ? "s" : "");
     oche_text_stream_close(out);
     return text;
 }

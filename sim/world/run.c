@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a world: warm-up first, then in steps of the sampling interval. Steps end at multiples of
- * the interval after warm-up, whatever the number of threads.
+ * the interval after warm-up, and where to look for a stall, whatever the number of threads.
  */
 #include "sim/world/internal.h"
 
@@ -16,6 +16,13 @@ struct watcher {
     uint64_t windows;
     uint32_t arrived; /* no data of flows before this one is waited for */
     bool done;
+    /*
+     * A sample by itself must not show in the run. If it is taken at this time, within a window,
+     * nothing is looked at then, but at the window's end, where it is owed.
+     */
+    oche_time between;
+    bool owed;
+    oche_time looked; /* when the run was looked at last */
 };
 
 static uint64_t flows_done(const struct oche_world *world)
@@ -75,6 +82,13 @@ static bool at_window_end(void *context, oche_time now)
     struct oche_world *world = watcher->world;
     const uint64_t done = flows_done(world);
 
+    if (world->config->events != NULL && !oche_event_log_write(world->config->events))
+        end(watcher, OCHE_END_INTERRUPTED);
+    if (now == watcher->between) {
+        watcher->owed = true;
+        return watcher->done;
+    }
+    watcher->looked = now;
     oche_world_causes_judge(world);
     oche_flows_move_over(&world->flows, done);
     if (watcher->report != NULL && watcher->windows++ % REPORT_EVERY == 0) {
@@ -118,6 +132,7 @@ static void end_warmup(struct oche_world *world)
         oche_host_counters(world->hosts[i], &world->counted_before[i * OCHE_MOST_COUNTERS]);
         world->late_before[i] = oche_host_late_packets(world->hosts[i]);
         oche_pause_reset(oche_host_pause(world->hosts[i]), now);
+        oche_slow_host_reset(world->hosts[i], now);
     }
     for (uint32_t i = 0; i < world->topology.switch_count; i++)
         oche_switch_reset_stats(world->switches[i], now);
@@ -149,34 +164,69 @@ static bool has_enough_samples(const struct oche_world *world)
             (uint64_t)(world->rows + 1) * world->column_count > OCHE_WORLD_MOST_VALUES);
 }
 
+/*
+ * Runs until a sample is to be taken, but at most until `until`, when the run is looked at in any
+ * case, and looks whether it has stalled.
+ */
+static void run_to_sample(struct watcher *watcher, oche_time until)
+{
+    struct oche_world *world = watcher->world;
+    struct oche_network *network = &world->network;
+    oche_time step, window = network->window;
+
+    until = oche_time_min(until, oche_world_ending_next(world));
+    step = until;
+    if (world->interval > 0 && network->now >= world->config->run.warmup &&
+        !has_enough_samples(world)) {
+        oche_time since = network->now - world->measured_from;
+
+        step = oche_time_min(step, world->measured_from +
+                                       (since / world->interval + 1) * world->interval);
+    }
+    watcher->between = OCHE_NEVER;
+    if (world->most_rows > 0) {
+        if (watcher->owed)
+            step = oche_time_min(step, (network->now / window + 1) * window);
+        if (step != until && step % window != 0)
+            watcher->between = step;
+    }
+    oche_network_run(network, step, at_window_end, watcher);
+    if (watcher->owed && !watcher->done && network->now != watcher->between) {
+        watcher->owed = false;
+        if (watcher->looked != network->now)
+            at_window_end(watcher, network->now);
+    }
+    if (!watcher->done && oche_world_ending_look(world))
+        end(watcher, OCHE_END_STALLED);
+}
+
+static void count_sent_again(struct oche_world *world)
+{
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
+        oche_host_count_sent_again(world->hosts[world->flows.plan[i].src], i);
+}
+
 void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context)
 {
     const struct oche_run_params *run = &world->config->run;
-    oche_time interval = world->config->measure.interval, last = oche_world_until(world);
-    struct watcher watcher = {.world = world, .report = report, .context = context};
+    struct watcher watcher = {
+        .world = world, .report = report, .context = context, .between = OCHE_NEVER};
+    oche_time last = oche_world_until(world);
 
     world->end = run->duration > 0 ? OCHE_END_DURATION : OCHE_END_BOUND;
     if (run->duration == 0 && world->awaited == 0)
         end(&watcher, OCHE_END_DELIVERED);
-    if (!watcher.done && run->warmup > 0)
-        oche_network_run(&world->network, run->warmup, at_window_end, &watcher);
-    end_warmup(world);
     oche_world_ending_start(world);
+    while (!watcher.done && world->network.now < run->warmup)
+        run_to_sample(&watcher, run->warmup);
+    end_warmup(world);
     while (!watcher.done && world->network.now < last) {
-        oche_time until = oche_time_min(last, oche_world_ending_next(world));
-
-        if (interval > 0 && has_enough_samples(world))
-            interval = 0;
-        if (interval > 0) {
-            oche_time since = world->network.now - world->measured_from;
-            until = oche_time_min(until, world->measured_from + (since / interval + 1) * interval);
-        }
-        oche_network_run(&world->network, until, at_window_end, &watcher);
-        if (interval > 0 && (world->network.now - world->measured_from) % interval == 0)
+        run_to_sample(&watcher, last);
+        if (world->interval > 0 && !has_enough_samples(world) &&
+            (world->network.now - world->measured_from) % world->interval == 0)
             oche_world_series_sample(world);
-        if (!watcher.done && oche_world_ending_look(world))
-            end(&watcher, OCHE_END_STALLED);
     }
+    count_sent_again(world);
     oche_world_pauses_finish(world);
     for (uint32_t i = 0; i < world->watched_count; i++) {
         struct oche_world_watched *watched = &world->watched[i];

@@ -16,12 +16,13 @@
 #define FIRST_HOST    2  /* the first host's column; before it: total goodput, PAUSE frames */
 
 static void add_column(struct oche_world *world, const char *name, const char *unit,
-                       const char *entity)
+                       enum oche_world_join join, const char *entity)
 {
     struct oche_world_column *column = &world->columns[world->column_count++];
 
     column->name = name;
     column->unit = unit;
+    column->join = join;
     column->entity = strdup(entity);
     if (column->entity == NULL)
         oche_panic(__FILE__, __LINE__, "out of memory for series");
@@ -112,7 +113,19 @@ static void sample_hold(struct oche_world *world, uint32_t node, uint32_t port,
         (struct oche_world_hold){.node = node, .port = port, .row = world->rows, .held = longest};
 }
 
-/* Notes how long ports were held by PAUSE. Returns how many PAUSE frames switches have sent. */
+/* Returns how many PAUSE frames a host has sent. */
+static uint64_t sent_by_host(const struct oche_host *host, oche_time now)
+{
+    struct oche_switch_port_stats port = {.packets = 0};
+    uint64_t sum = 0;
+
+    oche_slow_host_pauses(host, now, &port);
+    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
+        sum += port.pauses_sent[cls];
+    return sum;
+}
+
+/* Notes how long ports were held by PAUSE. Returns how many PAUSE frames have been sent. */
 static uint64_t sample_pauses(struct oche_world *world)
 {
     const struct oche_topology *topology = &world->topology;
@@ -123,6 +136,7 @@ static uint64_t sample_pauses(struct oche_world *world)
         for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
             paused[cls] = oche_pause_time(oche_host_pause(world->hosts[i]), cls, now);
         sample_hold(world, i, 0, paused);
+        sum += sent_by_host(world->hosts[i], now);
     }
     for (uint32_t i = 0; i < topology->switch_count; i++) {
         uint32_t node = topology->host_count + i;
@@ -145,39 +159,52 @@ static double gauge(const struct oche_world *world, unsigned number, uint32_t co
     return oche_host_gauge(host, number, connection);
 }
 
+uint32_t oche_world_series_planned(const struct oche_world *world)
+{
+    return counter_columns(world) + world->watched_count +
+           rate_series(world) * (1 + gauges_of(world)->count);
+}
+
 void oche_world_series_start(struct oche_world *world)
 {
     char entity[64];
     uint32_t rates = rate_series(world);
 
-    if (world->config->measure.interval == 0)
+    world->interval = oche_measure_interval(world->config);
+    if (world->interval == 0 && !oche_world_samples_by_itself(world))
         return;
     const struct oche_gauges *gauges = gauges_of(world);
-    uint32_t most = counter_columns(world) + world->watched_count + rates * (1 + gauges->count);
+    uint32_t most = oche_world_series_planned(world);
+
     world->columns = oche_world_make(most, sizeof(*world->columns));
     world->column_last = oche_world_make(most, sizeof(*world->column_last));
     world->totals_last = oche_world_make(most, sizeof(*world->totals_last));
     world->paused_last =
         oche_world_make((size_t)world->network.port_count * OCHE_CLASSES, sizeof(oche_time));
-    add_column(world, "goodput", "bps", "all");
-    add_column(world, "pauses", "count", "all");
+    if (world->interval == 0) {
+        world->most_rows = oche_world_auto_rows(world, most);
+        world->interval = oche_world_auto_interval(world, world->most_rows);
+    }
+    add_column(world, "goodput", "bps", OCHE_JOIN_MEAN, "all");
+    add_column(world, "pauses", "count", OCHE_JOIN_SUM, "all");
     for (uint32_t i = 0; i < goodput_hosts(world); i++)
-        add_column(world, "goodput", "bps", world->topology.nodes[i].name);
+        add_column(world, "goodput", "bps", OCHE_JOIN_MEAN, world->topology.nodes[i].name);
     for (uint32_t i = 0; i < goodput_flows(world); i++) {
         snprintf(entity, sizeof(entity), "flow %u", i);
-        add_column(world, "goodput", "bps", entity);
+        add_column(world, "goodput", "bps", OCHE_JOIN_MEAN, entity);
     }
     for (uint32_t i = 0; i < world->watched_count; i++)
-        add_column(world, "queue", "bytes", world->watched[i].name);
+        add_column(world, "queue", "bytes", OCHE_JOIN_LAST, world->watched[i].name);
     for (uint32_t i = 0; i < rates; i++) {
         snprintf(entity, sizeof(entity), "connection %u", i);
-        add_column(world, "rate", "bps", entity);
+        add_column(world, "rate", "bps", OCHE_JOIN_LAST, entity);
     }
     for (unsigned g = 0; g < gauges->count; g++)
         for (uint32_t i = 0; i < rates; i++) {
             snprintf(entity, sizeof(entity), "connection %u", i);
             world->totals_last[world->column_count] = gauge(world, g, i);
-            add_column(world, gauges->rows[g].name, gauges->rows[g].unit, entity);
+            add_column(world, gauges->rows[g].name, gauges->rows[g].unit,
+                       gauges->rows[g].total ? OCHE_JOIN_SUM : OCHE_JOIN_LAST, entity);
         }
     read_goodputs(world, world->column_last); /* the counters of PAUSEs begin at 0 now */
 }
@@ -213,7 +240,6 @@ void oche_world_series_sample(struct oche_world *world)
 {
     uint32_t counters = counter_columns(world), row = world->rows, at = counters;
     uint64_t *values = oche_world_make(counters, sizeof(*values));
-    oche_time interval = world->config->measure.interval;
 
     add_row(world);
     read_goodputs(world, values);
@@ -222,7 +248,7 @@ void oche_world_series_sample(struct oche_world *world)
         uint64_t more = values[i] - world->column_last[i];
         world->column_last[i] = values[i];
         world->columns[i].values[row] =
-            i == 1 ? (double)more : (double)oche_rate_of(more, interval);
+            i == 1 ? (double)more : (double)oche_rate_of(more, world->interval);
     }
     free(values);
     for (uint32_t i = 0; i < world->watched_count; i++, at++) {
@@ -240,6 +266,8 @@ void oche_world_series_sample(struct oche_world *world)
     }
     sample_gauges(world, at);
     world->rows++;
+    if (world->most_rows > 0)
+        oche_world_series_join(world);
 }
 
 void oche_world_series_free(struct oche_world *world)
@@ -253,6 +281,11 @@ void oche_world_series_free(struct oche_world *world)
     free(world->totals_last);
     free(world->paused_last);
     free(world->holds);
+}
+
+oche_time oche_world_interval(const struct oche_world *world)
+{
+    return world->interval;
 }
 
 uint32_t oche_world_series_count(const struct oche_world *world)

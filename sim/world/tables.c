@@ -32,10 +32,14 @@ const struct oche_param_table oche_routes_params =
     OCHE_PARAM_TABLE(routes_params, struct oche_routes_params);
 
 static const struct oche_param measure_params[] = {
-    {OCHE_PARAM(struct oche_measure_params, interval), OCHE_IS_TIME(0, 0, 86400 * OCHE_SEC),
-     .where = "our choice", .help = "time between two points of a time series; 0: none are kept"},
+    {OCHE_PARAM(struct oche_measure_params, interval),
+     OCHE_IS_TIME(OCHE_NEVER, 0, 86400 * OCHE_SEC), .automatic = true, .where = "our choice",
+     .help =
+         "time between two points of a time series; 0: none are kept; auto: some hundred points "
+         "in oche run, none in sweeps; metrics over windows of it need a time of their own"},
     {OCHE_PARAM(struct oche_measure_params, queues), OCHE_IS_TEXT, .where = "our choice",
-     .help = "switch ports whose queues are watched, such as \"tor0:host3, core1:2\""},
+     .help = "switch ports whose queues are watched, such as \"tor0:host3, core1:2\"; \"tor*:up*\" "
+             "is every ToR's uplinks, all every port; up to 1,024, and 1 GiB of histograms"},
     {OCHE_PARAM_AS("queue_step", struct oche_measure_params, queue_step_bytes),
      OCHE_IS_BYTES(100, 1, 1000000), .where = "our choice",
      .help = "resolution of the watched queues' histograms"},

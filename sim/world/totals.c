@@ -23,6 +23,23 @@ static void add_counters(const struct oche_world *world, struct oche_world_total
     }
 }
 
+static void add_slow_host(const struct oche_world *world, const struct oche_host *host,
+                          struct oche_world_totals *totals)
+{
+    struct oche_slow_host_stats stats = oche_slow_host_stats(host);
+    struct oche_switch_port_stats port = {.packets = 0};
+
+    totals->dropped_by_hosts += stats.dropped_packets;
+    if (stats.most_bytes > totals->receive_buffer_most)
+        totals->receive_buffer_most = stats.most_bytes;
+    oche_slow_host_pauses(host, world->network.now, &port);
+    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
+        totals->pauses_sent += port.pauses_sent[cls];
+        totals->pauses_sent_by_hosts += port.pauses_sent[cls];
+        totals->pause_time += port.pause_sent_time[cls];
+    }
+}
+
 static void add_hosts(const struct oche_world *world, struct oche_world_totals *totals)
 {
     uint64_t sum[NIC_COUNTERS] = {0}, now[NIC_COUNTERS], before[NIC_COUNTERS];
@@ -39,6 +56,7 @@ static void add_hosts(const struct oche_world *world, struct oche_world_totals *
             totals->pauses_received_by_hosts += oche_pause_received(pause, cls);
         totals->any_port_paused |= (pause->mask != 0);
         totals->corrupt_bytes += oche_host_corrupt_bytes(world->hosts[i]);
+        add_slow_host(world, host, totals);
     }
     memcpy(&totals->nic, sum, sizeof(sum));
     add_counters(world, totals);
@@ -83,6 +101,7 @@ void oche_world_totals(const struct oche_world *world, struct oche_world_totals 
         .hash = oche_network_hash(network),
         .flows = world->flows.count,
         .live_packets = (uint64_t)oche_network_live_packets(network),
+        .slow_receivers = world->config->receiver_count,
     };
     for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
         totals->flows_completed +=
@@ -206,13 +225,14 @@ oche_time oche_world_empty_rtt(const struct oche_world *world)
 
 uint64_t oche_world_lossy_room(const struct oche_world *world, uint32_t number)
 {
-    const struct oche_switch_params *params = &world->config->switches;
     struct oche_switch_port_config ports[OCHE_MAX_PORTS];
     struct oche_switch_config config;
 
     oche_world_switch_config(world, number, &config, ports);
     struct oche_buffer_plan plan = oche_buffer_plan(&config);
+    const struct oche_switch_params *params = config.params;
     uint64_t room = plan.shared - plan.reserve;
+
     if (params->egress_alpha > 0)
         room = (uint64_t)((double)room * params->egress_alpha / (1 + params->egress_alpha));
     return params->port_buffer_bytes != 0 && params->port_buffer_bytes < room

@@ -19,8 +19,6 @@
 #include "sim/topology/onward.h"
 #include "sim/world/internal.h"
 
-#define WATCH_MOST_STEPS 4096
-
 const void *oche_world_mechanism(const struct oche_world_config *config,
                                  const struct oche_switch_mechanism *mechanism)
 {
@@ -232,7 +230,7 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
     uint32_t node = topology->host_count + number;
 
     *config = (struct oche_switch_config){
-        .params = &world->config->switches,
+        .params = oche_world_of_tier(world->config, topology->nodes[node].kind),
         .node = node,
         .seed = world->config->seed,
         .port_count = topology->nodes[node].port_count,
@@ -265,11 +263,15 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
     }
 }
 
-static bool check_switch(const struct oche_switch_config *config, const char *name,
+static bool check_switch(const struct oche_world *world, const struct oche_switch_config *config,
                          struct oche_error *error)
 {
+    const struct oche_topology_node *node = &world->topology.nodes[config->node];
+    const char *tier = world->config->topology->tiers[node->kind], *name = node->name;
     struct oche_error why;
 
+    if (!oche_switch_check(config, &why) && config->params != &world->config->switches)
+        return oche_fail(error, "switch.%s.%s (at %s)", tier, why.text, name);
     if (!oche_switch_check(config, &why))
         return oche_fail(error, "switch: %s (at %s)", why.text, name);
     for (uint32_t i = 0; i < config->mechanism_count; i++) {
@@ -282,11 +284,36 @@ static bool check_switch(const struct oche_switch_config *config, const char *na
     return true;
 }
 
+/* Checks that the topology has switches of every tier that has settings of its own. */
+static bool check_tiers(const struct oche_world *world, struct oche_error *error)
+{
+    const struct oche_topology *topology = &world->topology;
+    const struct oche_world_config *config = world->config;
+    bool there[OCHE_NODE_KINDS] = {false};
+    char list[128] = "";
+    size_t used = 0;
+
+    for (uint32_t i = topology->host_count; i < oche_topology_nodes(topology); i++)
+        there[topology->nodes[i].kind] = true;
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
+        if (there[kind] && config->topology->tiers[kind] != NULL)
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", used > 0 ? ", " : "",
+                                     config->topology->tiers[kind]);
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
+        if (config->tiers[kind] != NULL && !there[kind])
+            return oche_fail(error,
+                             "switch.%s: this %s has no switch of that tier; its tiers are %s",
+                             config->topology->tiers[kind], config->topology->name, list);
+    return true;
+}
+
 static bool build_switches(struct oche_world *world, struct oche_error *error)
 {
     const struct oche_topology *topology = &world->topology;
     struct oche_switch_port_config ports[OCHE_MAX_PORTS];
 
+    if (!check_tiers(world, error))
+        return false;
     find_onward(world);
     world->switches = oche_world_make(topology->switch_count, sizeof(struct oche_switch *));
     for (uint32_t i = 0; i < topology->switch_count; i++) {
@@ -294,7 +321,7 @@ static bool build_switches(struct oche_world *world, struct oche_error *error)
         struct oche_switch_config config;
 
         oche_world_switch_config(world, i, &config, ports);
-        if (!check_switch(&config, topology->nodes[node].name, error))
+        if (!check_switch(world, &config, error))
             return false;
         struct oche_arena *arena = &oche_network_shard_of(&world->network, node)->arena;
         world->switches[i] =
@@ -335,6 +362,7 @@ struct oche_workload_facts oche_world_workload_facts(const struct oche_world *wo
     }
     return (struct oche_workload_facts){
         .host_count = topology->host_count,
+        .topology = topology,
         .host_rate_bps = oche_topology_port_link(topology, 0, 0)->rate_bps,
         .uplink_rate_bps = hosts == 0 ? 0 : up / hosts,
         .mtu_bytes = packets.payload_bytes,
@@ -377,10 +405,11 @@ static void build_hosts(struct oche_world *world)
     world->host_params = config->hosts;
     world->host_params.ack_timeout = oche_world_ack_timeout(world);
     world->recovery_params = oche_world_recovery_params(world);
+    world->endpoint_params = oche_world_fit_endpoint(world);
     world->shared = (struct oche_host_shared){
         .params = &world->host_params,
         .endpoint = config->endpoint,
-        .endpoint_params = config->endpoint_params,
+        .endpoint_params = oche_world_fitted_endpoint(world),
         .mechanism_params = mechanism_of_endpoint(config),
         .cc = config->cc,
         .cc_params = config->cc_params,
@@ -394,8 +423,10 @@ static void build_hosts(struct oche_world *world)
         .credits = oche_world_mechanism(config, &oche_ib_credits),
         .frame_bytes = oche_world_packets(config).frame_bytes,
         .payload = config->run.payload,
+        .slow = world->slow_hosts,
         .lossy = !config->switches.pfc || config->loss.probability > 0 ||
-                 config->loss.pattern != NULL || config->failure_count > 0,
+                 config->loss.pattern != NULL || config->failure_count > 0 ||
+                 config->receiver_count > 0,
     };
     world->hosts = oche_world_make(count, sizeof(struct oche_host *));
     for (uint32_t i = 0; i < count; i++)
@@ -406,7 +437,7 @@ static void build_hosts(struct oche_world *world)
     world->late_before = oche_world_make(count, sizeof(*world->late_before));
 }
 
-/* ---- loss, taps, watches ---- */
+/* ---- loss, taps ---- */
 
 static bool loses(const struct oche_world *world, uint32_t number, uint32_t chosen)
 {
@@ -462,8 +493,9 @@ static void build_taps(struct oche_world *world)
 
     world->network.tap = config->tap;
     world->network.tap_context = config->tap_context;
-    for (uint32_t i = 0; i < config->tap_node_count; i++) {
-        uint32_t number = world->network.nodes[config->tap_nodes[i]].first_port;
+    for (uint32_t i = 0; i < config->tap_port_count; i++) {
+        uint32_t number = config->tap_ports[i];
+
         world->network.extras[number].tap = true;
         /*
          * The capture also sees packets that arrive at this port, at the time when the far end
@@ -471,50 +503,6 @@ static void build_taps(struct oche_world *world)
          */
         world->network.ports[world->network.ports[number].peer].flags |= OCHE_PORT_SPECIAL;
     }
-}
-
-static bool add_watch(struct oche_world *world, const char *name, struct oche_error *error)
-{
-    const struct oche_measure_params *params = &world->config->measure;
-    struct oche_world_watched *watched = &world->watched[world->watched_count];
-    struct oche_error why;
-
-    if (!oche_topology_find_port(&world->topology, name, &watched->node, &watched->local, &why))
-        return oche_fail(error, "measure.queues: %s", why.text);
-    if (watched->node < world->topology.host_count)
-        return oche_fail(
-            error, "measure.queues: %s is a host; name a port of a switch, such as tor0:host3",
-            name);
-    oche_topology_port_name(&world->topology, watched->node, watched->local, watched->name,
-                            sizeof(watched->name));
-    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
-    struct oche_switch_config config;
-
-    oche_world_switch_config(world, watched->node - world->topology.host_count, &config, ports);
-    uint64_t steps = oche_switch_memory(&config) / params->queue_step_bytes + 2;
-    watched->watch.step_bytes = params->queue_step_bytes;
-    watched->watch.steps = (uint32_t)(steps < WATCH_MOST_STEPS * 1024 ? steps : 4194304);
-    watched->watch.time = oche_world_make(watched->watch.steps, sizeof(oche_time));
-    world->watched_count++;
-    return true;
-}
-
-static bool build_watches(struct oche_world *world, struct oche_error *error)
-{
-    const char *queues = world->config->measure.queues;
-
-    if (queues == NULL || *queues == '\0')
-        return true;
-    uint32_t most = 1;
-    for (const char *c = queues; *c != '\0'; c++)
-        most += *c == ',' || *c == ' ';
-    world->watched = oche_world_make(most, sizeof(*world->watched));
-    char *copy = strdup(queues), *rest = copy;
-    bool fine = copy != NULL;
-    for (char *name; fine && (name = strsep(&rest, ", ")) != NULL;)
-        fine = *name == '\0' || add_watch(world, name, error);
-    free(copy);
-    return fine;
 }
 
 /* ---- the whole world ---- */
@@ -570,15 +558,22 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
     if (!check_endpoint(config, error) || !count_classes(world, error) ||
         !build_topology(world, error) || !build_network(world, error) ||
         !oche_world_failures_find(world, error) || !build_switches(world, error) ||
+        !oche_world_build_slow_hosts(
+            world, lossless_classes(world, oche_world_packets(config).lossless_classes), error) ||
         !oche_world_build_flows(world, oche_world_workload_facts(world), error) ||
         !oche_world_check_symmetry(world, error) || !build_loss(world, error) ||
-        !oche_world_failures_build(world, error) || !build_watches(world, error)) {
+        !oche_world_failures_build(world, error) || !oche_world_build_watches(world, error)) {
         oche_world_free(world);
         return NULL;
     }
     world->network.bytes_mode = config->run.bytes;
     world->network.endpoint = config->endpoint;
     world->network.ipv6 = config->hosts.ipv6;
+    if (config->events != NULL && !oche_event_log_attach(config->events, &world->network,
+                                                         &world->topology, &world->flows, error)) {
+        oche_world_free(world);
+        return NULL;
+    }
     build_hosts(world);
     build_taps(world);
     world->line_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
@@ -592,6 +587,8 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
         oche_host_begin(world->hosts[i]);
     for (uint32_t i = 0; i < world->topology.switch_count; i++)
         oche_switch_node_begin(&world->network, world->topology.host_count + i);
+    if (config->events != NULL)
+        oche_event_log_write(config->events);
     return world;
 }
 
@@ -607,6 +604,7 @@ void oche_world_free(struct oche_world *world)
     for (uint32_t i = 0; i < world->watched_count; i++)
         free(world->watched[i].watch.time);
     free(world->hosts);
+    oche_world_free_slow_hosts(world);
     free(world->switches);
     free(world->onward);
     free(world->losses);
@@ -614,6 +612,7 @@ void oche_world_free(struct oche_world *world)
     free(world->nic_before);
     free(world->counted_before);
     free(world->recovery_params);
+    free(world->endpoint_params);
     free(world->line_before);
     free(world->lost_before);
     free(world->cut_before);

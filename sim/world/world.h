@@ -16,6 +16,7 @@
 #include "params/error.h"
 #include "sim/measure/timeout_causes.h"
 #include "sim/measure/victims.h"
+#include "sim/network/slow_host.h"
 #include "sim/topology/dependency.h"
 #include "sim/topology/routes.h"
 #include "sim/world/config.h"
@@ -87,13 +88,17 @@ struct oche_world_totals {
     bool timeout_causes_known; /* false: the endpoint does not report what finding causes needs */
     uint64_t lost_packets;     /* packets lost on links because of the section `loss` */
     uint64_t cut_packets;      /* lost because a link went down */
-    uint64_t pauses_sent, pauses_received_by_hosts;
-    oche_time pause_time;      /* time held by PAUSE, summed over ports and classes */
-    uint64_t rejected_packets; /* packets that NICs refused as invalid */
-    uint64_t late_packets;     /* CNPs and ACKs whose queue pair was already gone */
-    uint64_t corrupt_bytes;    /* wrong payload bytes; counted only with `payload: true` */
-    uint64_t live_packets;     /* packets in queues and on links at the end */
-    uint64_t queued_bytes;     /* bytes in switches at the end */
+    uint64_t pauses_sent, pauses_received_by_hosts; /* sent: by hosts, too */
+    uint64_t pauses_sent_by_hosts;                  /* slow receivers, and storms */
+    uint64_t slow_receivers;                        /* entries of the scenario's list */
+    uint64_t dropped_by_hosts;    /* packets that found a slow receiver's buffer full */
+    uint64_t receive_buffer_most; /* bytes: the most in a slow receiver's buffer */
+    oche_time pause_time;         /* time held by PAUSE, summed over ports and classes */
+    uint64_t rejected_packets;    /* packets that NICs refused as invalid */
+    uint64_t late_packets;        /* CNPs and ACKs whose queue pair was already gone */
+    uint64_t corrupt_bytes;       /* wrong payload bytes; counted only with `payload: true` */
+    uint64_t live_packets;        /* packets in queues and on links at the end */
+    uint64_t queued_bytes;        /* bytes in switches at the end */
     /*
      * Counters of mechanisms: [the mechanism's number in the registry][row of its own table of
      * counters]; 0 if switches do not have the mechanism.
@@ -183,9 +188,13 @@ struct oche_headroom_lack {
 bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headroom_lack *lack);
 /* Returns what timeouts and windows of hosts are to suit. */
 struct oche_recovery_network oche_world_recovery_network(const struct oche_world *world);
-/* Returns the hosts' parameters, those of the recovery too, with no value that is automatic. */
+/*
+ * Return the parameters of the hosts, of their recovery and of their endpoint, if it is not an
+ * RNIC, with no value that is automatic.
+ */
 const struct oche_host_params *oche_world_host_params(const struct oche_world *world);
 const void *oche_world_fitted_recovery(const struct oche_world *world);
+const void *oche_world_fitted_endpoint(const struct oche_world *world);
 
 /* A ToR, or a pod, that is offered more than the links that lead out of it carry. */
 struct oche_overload {
@@ -199,6 +208,37 @@ struct oche_overload {
  * send it. Returns false if the links carry it everywhere.
  */
 bool oche_world_overload(const struct oche_world *world, struct oche_overload *overload);
+
+/* What a run has ahead of it, as far as its flows tell. */
+struct oche_ahead {
+    double hops;            /* packets times links, ACKs included, if nothing is lost */
+    uint64_t most_bytes;    /* of the largest flow */
+    uint32_t payload_bytes; /* of a full packet */
+};
+/* To be called before the run. Goes through the flows, up to a million. */
+struct oche_ahead oche_world_ahead(const struct oche_world *world);
+/* How far the queues of a switch can grow, and from where on it marks and pauses, in bytes. */
+struct oche_switch_bounds {
+    bool lossless; /* PFC applies to data */
+    uint64_t memory, headroom;
+    uint64_t shared; /* by all ports, without headroom and the reserve for crossing packets */
+    uint64_t queue;  /* no queue of data can be longer */
+    uint64_t frame;  /* of the largest packet */
+    uint64_t xoff;   /* static t_PFC; 0: it is dynamic */
+    /* Of the port that marks last, and the largest probability of a mark there. */
+    uint64_t kmin, kmax;
+    double most_marked;
+};
+struct oche_switch_bounds oche_world_switch_bounds(const struct oche_world *world, uint32_t number);
+/* A host that is offered more than its link carries. */
+struct oche_host_overload {
+    uint32_t host;
+    bool receives;      /* more than its link carries is sent to it; false: it is to send that */
+    double offered_bps; /* mean, with headers */
+    uint64_t capacity_bps;
+};
+/* Finds the host whose link the workloads' mean load exceeds most. Returns false if none. */
+bool oche_world_host_overload(const struct oche_world *world, struct oche_host_overload *worst);
 /*
  * Returns the bytes that a port's queue of lossy classes may hold while all other queues of its
  * switch, `number` from 0 on, are empty.
@@ -241,6 +281,8 @@ uint64_t oche_world_lost_packets(const struct oche_world *world, uint32_t port);
  * (by the host's NIC), queueing_time and received PAUSEs.
  */
 void oche_world_port_stats(const struct oche_world *world, struct oche_switch_port_stats *stats);
+/* Returns what a slow receiver's buffer has had and dropped since then; all 0 for others. */
+struct oche_slow_host_stats oche_world_slow_host(const struct oche_world *world, uint32_t host);
 /* Copies the counters of one host's NIC since the end of warm-up. */
 void oche_world_host_stats(const struct oche_world *world, uint32_t host,
                            struct oche_nic_stats *stats);
@@ -257,6 +299,9 @@ const struct oche_counters *oche_world_host_counters(const struct oche_world *wo
 uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow);
 /* Returns how many payload bytes of a flow were received in order since the end of warm-up. */
 uint64_t oche_world_flow_bytes_measured(const struct oche_world *world, uint32_t flow);
+
+/* Returns the time between two values of the time series; 0: there are none. */
+oche_time oche_world_interval(const struct oche_world *world);
 
 /* A time series: one value per interval since the end of warm-up; NAN: not known yet. */
 struct oche_world_series {

@@ -8,8 +8,10 @@ where it was interrupted does so when the same command is given again.
 
 usage: commands.py FAIL_CALLS PRELOAD CLIENT [CASE…]
        fail_calls.c, preload.c, and verbs_client.c, or - where there is no verbs library
-Environment: OCHE, SOURCE. OCHE_LONG=yes: every call; else some of each kind.
+Environment: OCHE, SOURCE. OCHE_LONG=yes: every call, a thousand of a kind at most, several commands
+at a time; else some of each kind.
 """
+import concurrent.futures
 import errno
 import os
 import re
@@ -97,10 +99,11 @@ class Case:
     """A command, and the files that it needs and makes."""
 
     def __init__(self, name, *arguments, before=(), statuses=(2,), quick=1.0, resumes=False,
-                 never=(), only=None):
+                 never=(), only=None, last=()):
         self.name, self.arguments, self.before = name, arguments, before
         self.statuses, self.quick, self.resumes = statuses, quick, resumes
         self.only = only  # what fails, with how many n in the quick form
+        self.last = last  # of what the last call fails in the quick form, not one anywhere
         self.never = never  # what does not fail: argp's help leaves out what it has no memory for
 
 
@@ -112,6 +115,7 @@ CASES = [
     Case("run again", *RUN, before=[RUN], quick=0.5),
     Case("run repeated", "run", "out/run.sqlite", "--out", "again", before=[RUN], quick=0.3),
     Case("run --pcap", *RUN, "--pcap", "a.pcap", quick=0.5),
+    Case("run --trace", *RUN, "--trace", "a.csv:host=0,flow=0", quick=0.3),
     Case("run --compare", "run", "s.yaml", "--out", "out", "--compare",
          "recovery=go_back_n,go_back_0", "--csv", quick=0.5),
     Case("run --threads", *RUN, "--threads", "2", quick=0.5),
@@ -136,7 +140,8 @@ CASES = [
     Case("buffers", "buffers", "--check", "s.yaml", statuses=(1, 2), quick=0.3),
     Case("buffers --json", "buffers", "--check", "s.yaml", "--json", statuses=(1, 2), quick=0.2),
     Case("report", "report", "out", before=[RUN]),
-    Case("report --svg", "report", "out", "--svg", "svg", before=[RUN], quick=0.2),
+    Case("report --svg", "report", "out", "--svg", "svg", before=[RUN], quick=0.2,
+         last=("write",)),  # node's data
     Case("wire", "wire", "a.pcap", before=[(*RUN, "--pcap", "a.pcap")], statuses=(1, 2)),
     Case("wire --json", "wire", "a.pcap", "--json", before=[(*RUN, "--pcap", "a.pcap")],
          statuses=(1, 2), quick=0.3),
@@ -152,13 +157,13 @@ CASES = [
 
 
 def exec_cases(client):
-    """A verbs program, with an address of its own for its device."""
-    own = f"127.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}.9"
-    command = ("exec", f"--device={own}")
-    return [Case("exec", *command, client, statuses=(1, 2)),
-            Case("exec --capture", *command, "--capture=live.pcap", client, statuses=(1, 2),
-                 quick=0.5),
-            Case("exec --rogue", *command, "--rogue", client, statuses=(1, 2), quick=0.5)]
+    """A verbs program, each time with an address of its own for its device."""
+    own = f"--device=127.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}."
+    return [Case("exec", "exec", own + "9", client, statuses=(1, 2)),
+            Case("exec --capture", "exec", own + "10", "--capture=live.pcap", client,
+                 statuses=(1, 2), quick=0.5),
+            Case("exec --rogue", "exec", own + "11", "--rogue", client, statuses=(1, 2),
+                 quick=0.5)]
 
 
 # ---- the files of a case ----
@@ -334,6 +339,8 @@ def numbers(case, fault, count):
     most = round((case.only or {"memory": 6, "write": 2}).get(call, 1) * case.quick)
     if most > 1 or count == 0:
         return sample(count, most)
+    if call in case.last:
+        return [count]
     return [1 + zlib.crc32(f"{case.name} {fault}".encode()) % count]  # one, anywhere
 
 
@@ -416,10 +423,11 @@ def main(fail_calls, preload, client, *wanted):
     fail_calls, preload = os.path.abspath(fail_calls), os.path.abspath(preload)
     if client != "-":
         CASES.extend(exec_cases(os.path.abspath(client)))
-    with tempfile.TemporaryDirectory(prefix="oche-faults-", dir=IN_MEMORY) as work:
-        for case in CASES:
-            if not wanted or case.name in wanted:
-                failures += check((fail_calls, preload), case, work)
+    with tempfile.TemporaryDirectory(prefix="oche-faults-", dir=IN_MEMORY) as work, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count() if LONG else 1) as pool:
+        cases = [case for case in CASES if not wanted or case.name in wanted]
+        for wrongs in pool.map(lambda case: check((fail_calls, preload), case, work), cases):
+            failures += wrongs
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"{len(failures)} wrong; {used.ru_utime + used.ru_stime:.1f} s of CPU time")
     print("\n".join(failures[:100]))

@@ -222,6 +222,39 @@ def test_check():
           "spine0:leaf1 → leaf1:spine0, class 0. " in done.stdout and
           "one port can feed m = 1 other; " in done.stdout and "incast of 1 port pauses" in
           done.stdout, done)
+    done = run("--check", scenario("loop.yaml"), "--set", "congestion_control=dcqcn", "--set",
+               "switch.mechanisms=iofd")
+    check("deflected out of a loop", done.returncode == 0 and "can arrive only if it is deflected, "
+          "and out of order: " in done.stdout and "never arrive" not in done.stdout, done)
+
+
+def test_tiers():
+    """Each switch is checked with what its tier has, and advice names the tier's key."""
+    check_tor = ["--check", scenario("demo.yaml"), "--set"]
+    done = run(*check_tor, "switch.core.ecn=false")
+    check("a tier that does not mark", done.returncode == 1 and
+          "\n  marks nothing: PFC acts alone\n" in done.stdout and "enough:\n    "
+          "switch.core.ecn=true\n" in done.stdout and "18,446" not in done.stdout, done)
+    document = json.loads(run(*check_tor, "switch.core.ecn=false", "--json").stdout)
+    check("and in JSON", [(row["tier"], row["ecn"], row["sure"], row["changes"]) for row in
+                          document["switches"]] ==
+          [("ToR", True, True, []), ("aggregation", True, True, []),
+           ("core", False, False, ["switch.core.ecn=true"])] and
+          "kmin_most_bytes" not in document["switches"][2])
+    done = run(*check_tor, "switch.ecn=false", "--set", "switch.tor.ecn=true")
+    check("the only tier that marks", "\nECN is not sure" in done.stdout and
+          "kmin 5,000 B, kmax 200,000 B\n" in done.stdout and
+          done.stdout.count("marks nothing") == 2, done)
+    done = run(*check_tor, "switch.tor.threshold=static")
+    check("a threshold of its own", "; thresholds by tier\n" in done.stdout and
+          done.stdout.count("t_ECN <= t_PFC / m") == 1 and
+          done.stdout.count("t_ECN <= beta S /") == 2, done)
+    before = ["switch.tor.threshold=static", "--set", "switch.tor.kmin=100KB"]
+    advice = re.findall(r"^    (switch\.tor\.\S+)", run(*check_tor, *before).stdout, re.M)
+    check("advice for a tier", len(advice) == 3)
+    for change in advice:
+        done = run(*check_tor, *before, "--set", change)
+        check(f"{change} is enough", done.returncode == 0, done)
 
 
 def test_advice():
@@ -310,7 +343,7 @@ def test_bad_input():
 
 def main():
     for test in (test_paper, test_formula, test_kinds_of_ports, test_presets, test_check,
-                 test_advice, test_json, test_bad_input):
+                 test_tiers, test_advice, test_json, test_bad_input):
         test()
     return 1 if failures else 0
 

@@ -281,7 +281,13 @@ def test_install(work):
     # Nothing is left, but for what is in no folder of ours.
     for name in ("bash-completion/completions/oche", "site-functions/_oche", "/doc/oche/LICENSE"):
         only(name)
-    run([sys.executable, os.path.join(SOURCE, "tools", "uninstall"), BUILD])
+    uninstall = [sys.executable, os.path.join(SOURCE, "tools", "uninstall")]
+    run([*uninstall, "--keep", BUILD, work])
+    refused = subprocess.run([*uninstall, BUILD, work + "/other"], text=True, check=False,
+                             stderr=subprocess.PIPE)
+    check(refused.returncode == 2 and f"{work} is: give PREFIX" in refused.stderr,
+          refused.returncode, refused.stderr)
+    run([*uninstall, BUILD, work])
     left = [path for path in found if os.path.exists(path)]
     check(not left, "left by uninstall:", left)
     left = [folder for folder, _, _ in os.walk(work) if os.path.basename(folder) == "oche"]

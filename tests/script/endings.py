@@ -56,9 +56,17 @@ def test_delivered():
     shown = oche("run", "s.yaml", "--show-defaults").stdout
     check(re.search(r"\nduration +0 \(until delivered\) ", shown), shown)
     check(shown.endswith("\nworkload[0], incast: ends by itself, and the run with it\n"), shown)
+    check(re.search(r"^congestion_control\.cut +auto \(periodic, by mode nic\)", shown, re.M) and
+          re.search(r"^congestion_control\.mode, here nic: what `auto` means .*HPCC", shown, re.M),
+          shown)
     shown = oche("run", "--show-defaults").stdout
     said = re.findall(r"^      (?:ends by itself|goes on for as long as the run)", shown, re.M)
     check(len(said) == 9, shown)
+    done = oche("run", "s.yaml", "--set", "warmup=1s")
+    check(re.search(r"^warmup: the run ended at \S+, and nothing is measured before 1s\.$",
+                    done.stdout, re.M), done.stdout)
+    done = oche("run", "s.yaml", "--set", "warmup=1ms")
+    check("\nwarmup: " not in done.stdout, done.stdout)
     done = oche("run", "s.yaml", "--compare", "congestion_control=dcqcn,none")
     check(re.search(r"^Goodput \(payload of all hosts over the measured time\) is \S+ with PFC "
                     r"alone and \S+ with dcqcn\.\nNo data is missing: every flow arrives, the last "
@@ -80,23 +88,54 @@ def test_refused():
 
 
 def test_stalled():
-    write(STAR + INCAST + "host: {ack_timeout: 50us}\nfailures: [{link: host1, at: 100us}]\n")
-    done = oche("run", "s.yaml", "--out", "stalled", status=3)
-    says = (r"nothing was delivered from \S+ or earlier to \S+, 1,000 times the longest timeout "
-            r"\(50us\): "
-            r"1 of 3 flows have not arrived, 1 of them under way: flow \d from host1 to host0 "
+    says = (r"nothing was delivered from \S+ or earlier to \S+, WHY: 1 of 3 flows have not "
+            r"arrived, 1 of them under way: flow \d from host1 to host0 "
             r"\(\S+ of 25MB\); down: .*host1.*; no port is held by PAUSE; next timer of host1: \S+")
-    check(re.fullmatch(says + "\n", done.stderr), done.stderr)
-    check(re.search(f"^STALLED: {says}\\.$", done.stdout, re.M), done.stdout)
-    check(info("stalled")["status"] == "stalled", info("stalled"))
-    check(re.fullmatch(says, info("stalled")["stalled"]), info("stalled"))
+    for retries, why in ((1000000, "and links that stay down cut off every flow that is left"),
+                         (900000, r"1,000 times the longest timeout \(50us\)")):
+        write(STAR + INCAST + f"host: {{ack_timeout: 50us, retry_count: {retries}}}\n"
+              "failures: [{link: host1, at: 100us}]\n")
+        line = says.replace("WHY", why)
+        done = oche("run", "s.yaml", "--out", "stalled", status=3)
+        check(re.fullmatch(line + "\n", done.stderr), done.stderr)
+        check(re.search(f"^STALLED: {line}\\.$", done.stdout, re.M), done.stdout)
+        check(info("stalled")["status"] == "stalled", info("stalled"))
+        check(re.fullmatch(line, info("stalled")["stalled"]), info("stalled"))
     done = oche("sweep", "s.yaml", "--repeat", "2", "--quiet", "--out", "sweep-stalled", status=1)
     check(len(re.findall(r"failed: nothing was delivered from", done.stderr)) == 2, done.stderr)
 
 
+def test_one_pipe():
+    """Standard output and error in one pipe: each message on a line of its own, in order."""
+    write(STAR + INCAST + "host: {ack_timeout: 50us}\nfailures: [{link: host1, at: 100us}]\n"
+          "description: " + 6000 * "x" + "\n")
+    done = subprocess.run([OCHE, "run", "s.yaml"], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    lines = done.stdout.splitlines()
+    check(done.returncode == 3 and lines[-1].startswith("nothing was delivered from "), lines[-3:])
+    check(lines[-2].startswith("results: "), lines[-3:])
+
+
+def test_bound():
+    """What lasts as long as it may is not called a stall: something may still have arrived."""
+    write(STAR + "workload:\n"
+          "  - {type: transfers, pairs: 0>1, bytes: 10KB, messages: 2}\n"
+          "  - {type: transfers, pairs: 2>3, bytes: 100KB}\n"
+          "host: {ack_timeout: 50us}\nfailures: [{link: host1, at: 1us}]\n")
+    done = oche("run", "s.yaml", "--out", "bound", status=3)
+    says = (r"not all was delivered at \S+, the most that this run may last without duration; set "
+            r"duration to give it more: 2 of 2 flows .*")
+    check(re.fullmatch(says + "\n", done.stderr), done.stderr)
+    check(re.search(f"^NOT FINISHED: {says}\\.$", done.stdout, re.M), done.stdout)
+    check("STALLED" not in done.stdout, done.stdout)
+    check(info("bound")["status"] == "unfinished", info("bound"))
+    check(re.fullmatch(says, info("bound")["unfinished"]), info("bound"))
+
+
 def test_interrupted():
     write(STAR + "duration: 3600s\nworkload: {type: background}\n")
-    running = subprocess.Popen([OCHE, "run", "s.yaml", "--out", "cut", "--pcap", "cut.pcap:host3"],
+    running = subprocess.Popen([OCHE, "run", "s.yaml", "--out", "cut", "--pcap", "cut.pcap:host3",
+                                "--trace", "cut.csv:host=3"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not os.path.exists("cut.pcap.part") and running.poll() is None:
         time.sleep(0.01)
@@ -104,11 +143,17 @@ def test_interrupted():
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     check(running.returncode == 130, running.returncode, err)
-    check(re.fullmatch(r"interrupted at \S+; the results are of what was run until then\n", err),
+    check(re.fullmatch(r"ahead: some \S+ packet-hops, at four million a second [^;]+; Ctrl-C ends "
+                       r"the run with what there is\n"
+                       r"interrupted at \S+; the results are of what was run until then\n", err),
           err)
     check("goodput, all hosts" in out and "results: cut/run.sqlite" in out, out)
     check(info("cut")["status"] == "interrupted", info("cut"))
     check(os.path.exists("cut.pcap") and not os.path.exists("cut.pcap.part"), "the capture")
+    with open("cut.csv", encoding="utf-8") as trace:
+        lines = trace.read()
+    check(lines.count("\n") > 10 and lines.endswith("\n"), lines[-200:])
+    check(f"trace: cut.csv:host=3, {lines.count(chr(10)) - 1:,} events\n" in out, out[-200:])
     running = subprocess.Popen([OCHE, "run", "s.yaml", "--out", "cut", "--compare",
                                 "recovery=go_back_n,selective_repeat"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -152,6 +197,8 @@ def main():
         test_delivered()
         test_refused()
         test_stalled()
+        test_one_pipe()
+        test_bound()
         test_interrupted()
         test_skip_invalid()
     print("ok")

@@ -131,6 +131,11 @@ def test_scenario(where):
                    "--duration", "1ms", where=where)
         check(f"left out of {scheme}", f"; not in the model: {left}, sizes of flows\n" in
               done.stdout, done)
+    done = run(INCAST, "--set", "loss.probability=1%", "--set", "slow_receivers=[{hosts: host0}]",
+               "--set", "pause_storms=[{hosts: host0, at: 1ms}]", "--set",
+               "failures=[{link: 'tor0:host0', at: 1ms}]", "--duration", "1ms", where=where)
+    check("what befalls hosts and links is left out", "; not in the model: loss, failures, "
+          "slow_receivers, pause_storms, sizes of flows\n" in done.stdout, done)
     done = run(INCAST, "--out", "incast", "--quiet", where=where)
     base = sqlite3.connect(os.path.join(where, "incast", "run.sqlite"))
     name = base.execute("SELECT value FROM info WHERE key = 'scenario'").fetchone()

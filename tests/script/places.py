@@ -179,6 +179,13 @@ def test_repeat_with_files():
         with open(os.path.join(os.path.dirname(path), "flo'ws.csv"), "a", encoding="utf-8") as file:
             file.write("2us,3,1,30KB\n")
         check("has changed since that run" in oche("run", path, status=2).stderr, path)
+        check("has changed" in oche("run", path, "--set", "seed=2", status=2).stderr, path)
+    # A file that is replaced need not be there.
+    for path, key in zip(results, ("workload.0.file", "workload.file")):
+        oche("run", path, "-q", "--set", key + "=../moved.csv", "--out", "new")
+        check(info("new")["trace_hash"] == info(os.path.dirname(path))["trace_hash"], path)
+    oche("run", results[1], "-q", "--set", "workload={type: incast, degree: 2, bytes: 1KB}",
+         "--out", "new")
     os.chdir("..")
 
 

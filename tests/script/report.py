@@ -324,6 +324,38 @@ def test_svg(work):
     refused(oche("report", folder, "--svg", os.path.join(blocked, "x")), "--svg: ")
 
 
+PAUSING = """\
+topology: {type: star, hosts: 6, host_rate: 100Gbps}
+congestion_control: none
+duration: 1ms
+switch: {threshold: static, xoff: 20KB}
+workload: {type: transfers, pairs: "0>1, 2>3, 1>2", bytes: 2MB, messages: 1}
+slow_receivers: {hosts: host3, drain_rate: 10Gbps, buffer: 200KB}
+pause_storms: {hosts: host1, at: 50us, until: 550us}
+"""
+
+
+def test_pausing_hosts(work):
+    """Hosts that sent PAUSEs themselves are named, and a port's trees of two classes told apart."""
+    with open(os.path.join(work, "s.yaml"), "w", encoding="utf-8") as file:
+        file.write(PAUSING)
+    done = oche("run", os.path.join(work, "s.yaml"), "--out", work)
+    check(done.returncode == 0, done.stderr)
+    (run,) = data_of(page_of(work))["documents"][0]["runs"]
+    hosts = run["pauses"]["hosts"]
+    check([(host["host"], host["port"], host["slow"]) for host in hosts] ==
+          [("host3", "tor0:host3", True), ("host1", "tor0:host1", False)], hosts)
+    slow, storm = hosts
+    check(storm["pauses"] == 2 and abs(storm["held_s"] - 500e-6) < 1e-6, "two classes", storm)
+    check(slow["pauses"] == run["metrics"]["pauses.host"][0] - 2 > 10, slow)
+    check(f"\nhost3, a slow receiver, sent {slow['pauses']} PAUSEs itself and held tor0:host3 for "
+          in done.stdout, done.stdout)
+    check("\nhost1, in a storm, sent 2 PAUSEs itself and held tor0:host1 for 500us.\n"
+          in done.stdout, done.stdout)
+    check(len(re.findall(r"^tor0:host1, 1 sender  ", done.stdout, re.M)) == 1 and
+          "\ntor0:host1, 1 sender, class 1 " in done.stdout, "class", done.stdout)
+
+
 def read(*path):
     with open(os.path.join(*path), encoding="utf-8") as file:
         return file.read()
@@ -339,7 +371,7 @@ def test_built_without(work):
 def main():
     built = os.path.exists(os.path.join(BUILD, "report", "page", "report.html"))
     tests = [test_pages, test_one_file, test_hostile_names, test_refusals, test_svg,
-             test_where, test_where_sweep] if built \
+             test_where, test_where_sweep, test_pausing_hosts] if built \
         else [test_built_without]
     for test in tests:
         with tempfile.TemporaryDirectory() as work:

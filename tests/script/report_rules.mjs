@@ -14,12 +14,13 @@ const { distribution } = await at('charts/distribution.js');
 const { nameRuns, runsTitle } = await at('charts/run-names.js');
 const { runsCongestion, sweepCongestion } = await at('charts/congestion.js');
 const { bars: heatBars } = await at('charts/heat.js');
-const { throughput } = await at('charts/series.js');
+const { pauseFrames, throughput } = await at('charts/series.js');
 const { rangesOf } = await at('charts/flow-sizes.js');
 const { grouped, matches } = await at('charts/metric-groups.js');
 const { sweepTitles } = await at('page/titles.js');
 const { linesOf, textWidth } = await at('charts/text-width.js');
 const { estimate, sweepChart, sweepLines } = await at('charts/sweep.js');
+const { parameterRows } = await at('page/parameters.js');
 const { progress } = await at('page/progress.js');
 const { tipPlace } = await at('page/tip-place.js');
 const { moved, scaled, select } = await at('page/zoom.js');
@@ -243,10 +244,11 @@ function namesSweepsApart() {
 // 309 metrics were one list from acks to workload.
 function groupsMetrics() {
   const groups = grouped(['acks', 'fct.all.p99', 'fct.below_10KB.p50', 'fct.all.mean', 'goodput',
-    'pair.10.goodput.max', 'pair.2.goodput.max', 'pause_time.host', 'unheard_of', 'drops.ttl']);
+    'pair.10.goodput.max', 'pair.2.goodput.max', 'pause_time.host', 'unheard_of', 'drops.ttl',
+    'receive_buffer.drops']);
   assert.deepEqual(groups, [['Asked for most', ['goodput', 'fct.all.p99']],
     ['Completion times', ['fct.all.mean', 'fct.below_10KB.p50']], ['PAUSE', ['pause_time.host']],
-    ['Loss and recovery', ['drops.ttl']], ['Packets', ['acks']],
+    ['Loss and recovery', ['drops.ttl', 'receive_buffer.drops']], ['Packets', ['acks']],
     ['By pair of hosts', ['pair.2.goodput.max', 'pair.10.goodput.max']],
     ['The run and others', ['unheard_of']]]);
   assert.ok(matches('TTL drop', 'drops.ttl', 'Loss and recovery', 'the packet was in a loop'));
@@ -309,6 +311,25 @@ function tellsOneRun() {
     'PFC stopped senders: 107 PAUSE frames held ports for 273 µs in all, begun at tor1:host2 (1 '
       + 'sender) and 1 other port, and slowed 5 flows whose own way was free.']);
 
+  // Hosts that pause come first, and a port that began two trees, one a class, is one port.
+  const slow = { host: 'host4', port: 'leaf1:host4', pauses: 399, held_s: 0.0035, slow: true };
+  const trees = [0, 1].map((id) => ({ id, class: id, parent: null, port: 'leaf1:host4',
+    held_s: 1, senders: 1 }));
+  const alone = told('a', { all: range(0, null, 7, 1, 1), where: [],
+    metrics: { pauses: 399, 'pauses.host': 399, pause_time: 0.0035, 'pause_time.host': 0 },
+    pauses: { tree: trees, hosts: [slow] } });
+  assert.equal(answers(alone)[2], 'No switch stopped a sender, but the slow receiver host4 '
+    + 'sent 399 PAUSE frames and held leaf1:host4 for 3.50 ms.');
+  const storm = told('a', { all: range(0, null, 7, 1, 1), where: [],
+    metrics: { pauses: 109, 'pauses.host': 2, pause_time: 0.09, 'pause_time.host': 0.01,
+      'held_upstream.host': 0.004, 'held_upstream.tor': 0.03, 'held_upstream.core': 0.001 },
+    pauses: { victims: 1, tree: [...trees, { ...trees[0], id: 2, port: 'agg1:tor0', held_s: 2 }],
+      hosts: [{ ...slow, slow: false, pauses: 2 }, slow] } });
+  assert.equal(answers(storm)[2], 'In a storm, host4 sent 2 PAUSE frames and held leaf1:host4 '
+    + 'for 3.50 ms; 1 other host sent PAUSEs too; PFC stopped senders: 107 PAUSE frames of '
+    + 'switches held ports for 31.0 ms in all, begun at agg1:tor0 (1 sender) and 1 other port, and '
+    + 'slowed 1 flow whose own way was free.');
+
   const dropped = told('a', { all: range(0, null, 0, null, null, 4),
     where: [waiting('tor_up', 0.2)],
     metrics: { goodput: 9.26e8, drops: 330, 'drops.ttl': 320, lost: 1, timeouts: 2,
@@ -318,6 +339,11 @@ function tellsOneRun() {
     'Nowhere for long: 200 ns on a packet’s whole way.',
     '330 packets dropped by switches (mostly too many hops) and 1 packet lost on links, 226 sent '
       + 'again, with 2 timeouts.']);
+  // What a receiver drops is lost too.
+  const full = told('a', { all: range(0, null, 1, 2, 2), where: [], metrics: {
+    'receive_buffer.drops': 17807, retransmitted_packets: 19546 } });
+  assert.equal(answers(full)[2],
+    '17,807 packets dropped by slow receivers, 19,546 sent again.');
   assert.deepEqual(answers(told('a', { all: range(0, null, 1, 1, 1), where: [] })).slice(1), [
     'The results do not say where packets waited.',
     'Nothing was marked, paused or lost: the network had room for all.']);
@@ -339,10 +365,36 @@ function tellsSeveralRuns() {
       + 'was marked, paused or lost.']);
   assert.match(answers(one('a', 5, 3, {}), one('b', 5.05, 3, {}))[0],
     /^The slow flows waited alike/);
+  // Flows that never arrived make the others' times no better.
+  const cut = (label, p99, delivered, failed, us, metrics) => ({ ...one(label, p99, us, metrics),
+    flows: { ranges: [{ ...range(0, null, delivered, 1, p99, 16), failed }] } });
+  assert.deepEqual(answers(cut('a', 2.64, 16, 0, 3.3, {}), cut('b', 2.07, 10, 6, 0.85, {
+    data_packets: 1000, drops: 600, 'drops.no_route': 500, 'drops.link_down': 100, lost: 150,
+    'lost.link_down': 150 })).slice(0, 2), [
+    'a: All 16 flows arrived. b: 10 of 16 flows arrived (6 failed). The runs’ times are not '
+      + 'compared: they are of different flows.',
+    'a: A packet waited 3.30 µs on its way, all of it on the last link to the receiver, at '
+      + 'tor0:host1. b: 75 % of the packets were lost to links that were down or for want of a '
+      + 'way; with these, which hardly waited, a packet waited 850 ns in the mean, all of it on '
+      + 'the last link to the receiver, at tor0:host1.']);
+  assert.ok(answers(cut('a', 2.64, 10, 6, 3, {}), cut('b', 2, 10, 6, 3, {}))[0].startsWith(
+    '10 of 16 flows arrived (6 failed). Of the flows that arrived, the slow ones waited least with '
+      + 'b and '));
   const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((label, i) => one(label, 2 + i, 3, {}));
   assert.match(answers(...many)[0],
     /least with a and longest with f: .* 2\.00 against 7\.00, 3\.5 times/);
   assert.match(answers(...many)[1], /These are the first 4 of 6 runs\.$/);
+}
+
+// All frames were said to be of switches.
+function tellsWhoPauses() {
+  const caption = (pauses, hosts) => pauseFrames([{ label: 'a', series: [{ name: 'pauses',
+    entity: 'all', first_s: 0, step_s: 1, width: 1, mean: [1, 2], low: [1, 2], high: [1, 2] }],
+  metrics: { pauses: [pauses, 'count'], 'pauses.host': [hosts, 'count'] } }]).caption;
+  const rest = 'Refreshes are not counted.';
+  assert.equal(caption(3, 0), `XOFF frames of all switches. ${rest}`);
+  assert.equal(caption(3, 3), `XOFF frames of hosts; switches sent none. ${rest}`);
+  assert.equal(caption(3, 1), `XOFF frames of all switches, and of hosts. ${rest}`);
 }
 
 // Runs of a scenario are told apart by what differs between them.
@@ -371,6 +423,13 @@ function namesRuns() {
   const compared = (label, variant) => ({ ...run(label, ['a=b'], label, '1'),
     info: { label, variant, command: 'c' } });
   assert.deepEqual(labels(compared('b', '1'), compared('a', '0')), ['a', 'b']);
+  const variants = (key, ...values) => labels(...values.map((value, i) => run(value, ['a=b'], value,
+    '1', { label: value, compared: key, variant: String(i), command: 'c' })));
+  assert.deepEqual(variants('switch.pfc', 'true', 'false'), ['switch.pfc=true',
+    'switch.pfc=false']);
+  assert.deepEqual(variants('host.recovery.name', 'irn', 'go_back_n'), ['host.recovery=irn',
+    'host.recovery=go_back_n']);
+  assert.deepEqual(variants('congestion_control', 'dcqcn', 'none'), ['dcqcn', 'none']);
   assert.equal(runsTitle({ scenario: 's', compared: 'x.name', overrides: 'seed=7' }),
     's: x (seed=7)');
   assert.equal(runsTitle({ scenario: 's', compared: '', overrides: '' }), 's');
@@ -397,6 +456,27 @@ function cutsIntervals() {
   const state = { metric: '0', spread: 'interval', x: '0', lines: '-1' };
   assert.match(sweepChart(positive, 's', 't').caption(state), /cut there\.$/);
   assert.doesNotMatch(sweepChart(both, 's', 't').caption(state), /cut there/);
+}
+
+// What --vary alone gives was shown as given by the scenario, with the first value.
+function tellsWhatIsSwept() {
+  const axes = [{ key: 'switch.kmin', values: ['20KB', '50KB'] },
+    { key: 'workload[0].degree', values: ['2', '4'] },
+    { key: 'congestion_control', values: ['{name: dctcp, k: 5KB}', 'dcqcn'] }];
+  const parameters = [['congestion_control.g', '1/16', '', 0],
+    ['congestion_control.k', '5KB', '', 1], ['congestion_control.name', 'dctcp', '', 1],
+    ['seed', '1', '', 1], ['switch.kmin', '20KB', '', 1], ['switch.pfc', 'true', '', 0],
+    ['workload.bytes', '9', '', 1], ['workload.degree', '2', '', 1]];
+  const rows = (sources, all) => parameterRows(sources, all).map(({ key, values, from }) =>
+    `${key}=${values.join('|')} ${from}`);
+  const one = { parameters, axes };
+  assert.deepEqual(rows([one], false), ['seed=1 given', 'workload.bytes=9 given']);
+  assert.deepEqual(rows([one], true), ['congestion_control.g=1/16 default',
+    'congestion_control.k=5KB swept', 'congestion_control.name={name: dctcp, k: 5KB}, dcqcn swept',
+    'seed=1 given', 'switch.kmin=20KB, 50KB swept', 'switch.pfc=true default',
+    'workload.bytes=9 given', 'workload.degree=2, 4 swept']);
+  assert.deepEqual(rows([{ parameters: [['a', '1', '', 0]] }, { parameters: [['a', '2', '', 1]] }],
+    false), ['a=1|2 given']);
 }
 
 // Points that cannot be run are not waited for.
@@ -443,6 +523,7 @@ function namesBars() {
 
 namesRuns();
 cutsIntervals();
+tellsWhatIsSwept();
 countsPoints();
 linesOfZipped();
 namesBars();
@@ -462,3 +543,4 @@ tellsManyLinesApart();
 averagesColumns();
 tellsOneRun();
 tellsSeveralRuns();
+tellsWhoPauses();

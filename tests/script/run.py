@@ -344,6 +344,21 @@ def test_compare(work):
     check("No run sends a PAUSE frame." in quiet, quiet)
 
 
+def test_links_between_tors(work):
+    """Without tiers they have one name in all tables, unless the runs have different topologies."""
+    path = os.path.join(work, "level.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("topology: {type: dumbbell, left_hosts: 2, right_hosts: 2}\n"
+                   "workload: {type: permutation, bytes: 100KB}\n")
+    folder = os.path.join(work, "level")
+    for words, up in (([], False), (["--compare", "seed=1,2"], False),
+                      (["--compare", "topology={type: dumbbell},{type: leaf_spine}"], True)):
+        text = oche(path, *words, "--out", folder)
+        level, found = (len(re.findall(rf"^ *{name}  ", text, re.M))
+                        for name in ("switch to switch", "ToR to up"))
+        check((found > 0) == up and (up or level > 1), words, text)
+
+
 def test_remark(work):
     """TIMELY's thresholds count the whole round trip: one that is longer than they are, without a
     queue, is told. A star of three, links of 40 Gbit/s and 20 us: 80 us and 0.26 us more, for the
@@ -523,8 +538,9 @@ def test_headroom(work):
         check("in spite of PFC" not in text, sets, text)
         check("switch.pfc=false" in sets or not re.search(lost, text, re.M), sets, text)
     text = oche(*given, "--compare", "switch.headroom_scale=1,0.5")
-    check("\nWith 0.5: packets may be lost in spite of PFC: tor0:host0 has 16,769 B of headroom, "
-          "and its link needs 33,538 B.\n" in text and text.count("in spite of") == 1, text)
+    check("\nWith switch.headroom_scale=0.5: packets may be lost in spite of PFC: tor0:host0 has "
+          "16,769 B of headroom, and its link needs 33,538 B.\n" in text and
+          text.count("in spite of") == 1, text)
 
 
 def test_capture(work):
@@ -668,7 +684,8 @@ def test_deadlock(work):
     out = subprocess.run([OCHE, "run", path, "--out", os.path.join(work, "both"),
                           "--compare", "switch.pfc=true,false", "--set", "duration=10ms"],
                          capture_output=True, text=True, check=False)
-    check(out.returncode == 3 and re.fullmatch(r"true: deadlock since [^\n]*\n", out.stderr),
+    check(out.returncode == 3 and
+          re.fullmatch(r"switch\.pfc=true: deadlock since [^\n]*\n", out.stderr),
           "deadlock in a comparison", out.returncode, out.stderr)
     with database(work, "both", "false") as db:
         check(one(db, "SELECT value FROM info WHERE key = 'status'") == "done", "without PFC")
@@ -798,6 +815,7 @@ def main():
         test_json(work)
         test_rogue_over_time(work)
         test_compare(work)
+        test_links_between_tors(work)
         test_remark(work)
         test_flows_without_a_time(work)
         test_ignored(work)

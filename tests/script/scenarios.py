@@ -141,6 +141,32 @@ def claims(work):
     check(value(at("loop0"), "status", INFO) == "done" and
           "never arrive" in value(at("loop0"), "flows_without_a_way", INFO), "loop at 1 Gbps")
     check(value(at("loop1"), "status", INFO) == "deadlock", "loop at 2 Gbps")
+    tiers_and_hosts(at)
+
+
+def tiers_and_hosts(at):
+    """Tiers by their own thresholds; slow receivers, and storms."""
+    metric = "SELECT value FROM metrics WHERE name = ?"
+    queues = [value(at("tiers0"), f"congestion.{where}.queue_max", metric)
+              for where in ("tor_up", "core_down")]
+    check(2 * queues[0] < queues[1], "tiers: queues", queues)
+    for name, expected in (("switch.leaf.kmin", "20KB"), ("switch.spine.kmin", "400KB"),
+                           ("switch.leaf.pfc_priorities", "auto (2)")):
+        found = value(at("tiers0"), name, "SELECT value FROM parameters WHERE key = ?")
+        check(found == expected, "tiers:", name, found)
+    with sqlite3.connect(os.path.join(at("slow-receiver0"), "run.sqlite")) as db:
+        check(db.execute("SELECT src, dst, root FROM flows WHERE victim").fetchall() ==
+              [(1, 2, "tor0:host0")], "slow receiver: victims")
+    slow = "flow.0.goodput"
+    check(9e9 < value(at("slow-receiver0"), slow, metric) < 10e9, "slow receiver: its goodput")
+    check(9e9 < value(at("slow-receiver0"), "flow.1.goodput", metric) < 11e9 and
+          value(at("slow-receiver0"), "flow.2.goodput", metric) > 80e9, "slow receiver: others")
+    for pfc, drops in (("true", False), ("false", True)):
+        found = value(at("slow-receiver1", pfc), "receive_buffer.drops", metric)
+        check((found > 0) == drops, "slow receiver: drops with PFC", pfc, found)
+    check(value(at("pause-storm0"), "pauses.host", metric) == 2 and
+          value(at("pause-storm0"), "victims", metric) > 0, "storm: PAUSEs")
+    check(value(at("pause-storm0"), "flows.unfinished", metric) == 0, "storm: all is delivered")
 
 
 def main():

@@ -369,6 +369,21 @@ def test_axes_together(work):
     check(len(after) == 6 and after[:len(before)] == before, "points ran again", before, after)
 
 
+def test_what_does_not_fit(work):
+    """What a combination would not show is told before it runs, once for all that have it."""
+    vary = [SCENARIO, "--set", "duration=400us", "--vary", "switch.xoff=50KB,100KB"]
+    dynamic = ["--set", "switch.threshold=dynamic"]
+    done = sweep(*vary, *dynamic, "--out", work + "/unfit")
+    check(done.stderr == "switch.xoff: nothing comes of it with threshold: dynamic; make that "
+          "static, or set beta\n", done.stderr)
+    done = sweep(*vary, "--vary", "switch.threshold=static,dynamic", "--out", work + "/unfit2")
+    check(done.stderr == "switch.xoff: nothing comes of it with threshold: dynamic; make that "
+          "static, or set beta (switch.xoff=50KB, switch.threshold=dynamic, seed 1; 2 "
+          "of 4 combinations)\n", done.stderr)
+    done = sweep(*vary, *dynamic, "--out", work + "/unfit3", "--quiet")
+    check(done.stderr == "", done.stderr)
+
+
 def test_the_fluid_model(work):
     """An axis like any other; what it has is named as by packets, and is what oche fluid says."""
     folder = os.path.join(work, "models")
@@ -569,6 +584,9 @@ def test_metrics():
                   "\nib_credits.peak          bytes  most that one class held "):
         check(words in text, "--metrics lacks", words)
     check("MECHANISM.COUNTER" not in text, "--metrics has a pattern for mechanisms")
+    done = sweep("--metrics", "--json", status=2)
+    check(done.stdout == "" and done.stderr == "oche sweep: --metrics "
+          "prints a list, and runs nothing; leave out --json\n", "--metrics with --json:", done)
 
 
 def main():
@@ -582,6 +600,7 @@ def main():
         test_a_point_without_memory(work)
         test_what_is_wrong(work)
         test_axes_together(work)
+        test_what_does_not_fit(work)
         test_the_fluid_model(work)
         test_files_that_the_scenario_names(work)
         test_the_way_over_slurm(work)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How many of its random cases a property test runs: OCHE_SEEDS per cent of them. Without that
- * variable all of them, or 15 in a build with a sanitizer, where each takes far longer.
+ * variable all of them, or 10 in a build with a sanitizer, where each takes far longer.
  */
 #ifndef OCHE_TESTS_SUPPORT_SEEDS_H
 #define OCHE_TESTS_SUPPORT_SEEDS_H
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define SEEDS_PERCENT           100
-#define SEEDS_PERCENT_SANITIZED 15
+#define SEEDS_PERCENT_SANITIZED 10
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SEEDS_SANITIZED 1

@@ -105,8 +105,8 @@ int main(int argc, char **argv)
     config.workload_count = 1;
     config.tap = oche_capture_tap;
     config.tap_context = capture;
-    config.tap_nodes = taps;
-    config.tap_node_count = HOSTS;
+    config.tap_ports = taps;
+    config.tap_port_count = HOSTS;
 
     world = oche_world_create(&config, &error);
     if (world == NULL) {

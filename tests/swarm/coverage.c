@@ -12,7 +12,8 @@
 /* True if parameters of this table are counted in pairs: those of sections without variants. */
 static bool is_plain(const struct oche_section *section)
 {
-    return section->selector == NULL && oche_switch_mechanism_find(section->name) == NULL;
+    return section->selector == NULL && section->within == NULL &&
+           oche_switch_mechanism_find(section->name) == NULL;
 }
 
 static uint16_t add(struct coverage *coverage, uint16_t group, const char *section,
@@ -29,6 +30,8 @@ static void add_table(struct coverage *coverage, const struct oche_section *sect
                       const char *owner, const struct oche_param_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
+        if (section->within != NULL && table->params[i].of_all)
+            continue;
         if (is_plain(section)) {
             add(coverage, 0, section->name, ".", table->params[i].name);
             continue;
@@ -52,7 +55,9 @@ void coverage_make(struct coverage *coverage, const struct oche_schema *schema)
         }
         if (section->selector != NULL)
             continue;
-        if (!is_plain(section))
+        if (section->within != NULL)
+            add(coverage, 0, "tier", "=", strchr(section->name, '.') + 1);
+        else if (!is_plain(section))
             add(coverage, 0, "mechanism", "=", section->name);
         add_table(coverage, section, section->name, section->table);
     }
@@ -93,6 +98,8 @@ void coverage_count(struct coverage *coverage, struct draft *draft,
 
         if (variant != NULL)
             has(coverage, here, section, "=", variant);
+        if (part->section->within != NULL && part->value_count > 0)
+            has(coverage, here, "tier", "=", strchr(section, '.') + 1);
         for (uint32_t k = 0; k < part->value_count; k++) {
             if (draft_is_preset(&part->values[k]))
                 continue;

@@ -93,7 +93,7 @@ static void put_value(struct text *text, const struct draft_value *value)
     put(text, "\"\n");
 }
 
-static void put_part(struct text *text, const struct draft_part *part, bool first)
+static void put_part(struct text *text, const struct draft_part *part, bool first, bool empty)
 {
     const struct oche_section *section = part->section;
     const char *indent = section->name[0] == '\0' ? "" : section->list ? "    " : "  ";
@@ -101,7 +101,7 @@ static void put_part(struct text *text, const struct draft_part *part, bool firs
 
     if (section->name[0] != '\0' && first)
         put(text, "%s:%s\n", section->name,
-            section->selector == NULL && !section->list && part->value_count == 0 ? " {}" : "");
+            section->selector == NULL && !section->list && empty ? " {}" : "");
     if (section->selector != NULL) {
         put(text, "%s%s: %s\n", begin, section->selector, draft_variant_name(part));
         begin = indent;
@@ -115,6 +115,31 @@ static void put_part(struct text *text, const struct draft_part *part, bool firs
     }
 }
 
+/* Writes the sections that are within the part's, such as tiers of switches. */
+static void put_inner(struct text *text, const struct draft *draft, const struct draft_part *outer)
+{
+    for (uint32_t i = 0; i < draft->part_count; i++) {
+        const struct draft_part *part = &draft->parts[i];
+
+        if (part->section->within != outer->section)
+            continue;
+        put(text, "  %s:%s\n", strchr(part->section->name, '.') + 1,
+            part->value_count == 0 ? " {}" : "");
+        for (uint32_t k = 0; k < part->value_count; k++) {
+            put(text, "    ");
+            put_value(text, &part->values[k]);
+        }
+    }
+}
+
+static bool is_empty(const struct draft *draft, const struct draft_part *outer)
+{
+    for (uint32_t i = 0; i < draft->part_count; i++)
+        if (draft->parts[i].section->within == outer->section)
+            return false;
+    return outer->value_count == 0;
+}
+
 size_t draft_write(const struct draft *draft, char *yaml)
 {
     struct text text = {yaml, yaml + DRAFT_YAML_BYTES};
@@ -123,7 +148,10 @@ size_t draft_write(const struct draft *draft, char *yaml)
         const struct draft_part *part = &draft->parts[i];
         bool first = i == 0 || draft->parts[i - 1].section != part->section;
 
-        put_part(&text, part, first);
+        if (part->section->within != NULL)
+            continue;
+        put_part(&text, part, first, is_empty(draft, part));
+        put_inner(&text, draft, part);
     }
     *text.at = '\0';
     return (size_t)(text.at - yaml);

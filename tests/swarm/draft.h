@@ -62,6 +62,12 @@ struct draw {
 const struct oche_param_table *draft_table(const struct draft_part *part);
 const char *draft_variant_name(const struct draft_part *part); /* NULL: it has no variants */
 
+/* The section that limits call it by: of one within another, such as a tier, the other. */
+static inline const char *draft_section(const struct draft_part *part)
+{
+    return part->section->within != NULL ? part->section->within->name : part->section->name;
+}
+
 /* Draws a scenario that the reader may yet refuse. The same seed, the same draft. */
 void draft_draw(struct draft *draft, struct draw *draw);
 

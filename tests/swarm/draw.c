@@ -130,6 +130,12 @@ bool draft_draw_value(struct draft_value *value, const struct draft_part *part,
     }
 }
 
+/* True if a section within another does not have this parameter of the other's. */
+static bool section_has_not(const struct oche_section *section, const struct oche_param *param)
+{
+    return section->within != NULL && param->of_all;
+}
+
 /* Draws the values of a part whose variant is known. */
 static void draw_values(struct draft_part *part, struct draw *draw)
 {
@@ -146,6 +152,8 @@ static void draw_values(struct draft_part *part, struct draw *draw)
 
         if (limits.percent == 0)
             limits.percent = percent;
+        if (section_has_not(part->section, param))
+            continue;
         if (limits.most < limits.least || (draw_below(draw, 100) >= limits.percent && !wished))
             continue;
         bool given = draft_draw_value(value, part, param, draw);
@@ -269,14 +277,42 @@ static uint64_t least_entries(const struct draw *draw, const struct oche_section
     return count < wished ? wished : count;
 }
 
+/* True if the section is of a tier that some switches of the drawn network are of. */
+static bool is_tier_of(const struct draft *draft, const struct oche_section *section,
+                       const struct draw *draw)
+{
+    const struct oche_topology *topology = &draw->topology;
+    const struct oche_topology_type *type = NULL;
+    bool outer = false;
+
+    for (uint32_t i = 0; i < draft->part_count; i++) {
+        const struct draft_part *part = &draft->parts[i];
+
+        outer |= part->section == section->within;
+        if (strcmp(part->section->name, "topology") == 0)
+            type = part->section->variants[part->variant].type;
+    }
+    for (uint32_t i = topology->host_count; outer && i < oche_topology_nodes(topology); i++) {
+        const char *tier = type->tiers[topology->nodes[i].kind];
+
+        if (tier != NULL && strcmp(tier, strchr(section->name, '.') + 1) == 0)
+            return true;
+    }
+    return false;
+}
+
 static uint64_t entries(struct draft *draft, const struct oche_section *section, struct draw *draw)
 {
     if (section->name[0] == '\0')
         return 1;
     if (draft_shuns(draw, section->name))
         return 0;
+    if (section->within != NULL)
+        return is_tier_of(draft, section, draw) &&
+               (draft_wishes_section(draw, section) || draw_one_in(draw, 4));
     if (section->list && section->optional)
-        return draw_one_in(draw, 3) || draft_wishes_section(draw, section)
+        return draw_one_in(draw, strcmp(section->name, "failures") == 0 ? 3 : 6) ||
+                       draft_wishes_section(draw, section)
                    ? 1 + draw_below(draw, MOST_FAILURES)
                    : 0;
     if (section->list)
@@ -459,6 +495,24 @@ static bool mend_buffer(struct draft *draft, const char *refusal, struct draw *d
     return false;
 }
 
+/* "switch.tor.kmin: …": a message about a section within another. */
+static bool mend_inner(struct draft *draft, const char *path, const char *refusal,
+                       struct draw *draw)
+{
+    for (uint32_t i = 0; i < draft->part_count; i++) {
+        struct draft_part *part = &draft->parts[i];
+        size_t length = strlen(part->section->name);
+
+        if (part->section->within == NULL || strncmp(path, part->section->name, length) != 0)
+            continue;
+        if (path[length] == '.')
+            return mend_value(draft, part, path + length + 1, refusal, draw);
+        draft_remove_part(draft, i);
+        return true;
+    }
+    return false;
+}
+
 /* "FILE:LINE: switch.kmin: what is wrong", "FILE: workload[1].load: …" and so on. */
 bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
 {
@@ -470,6 +524,8 @@ bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
         return true;
     if (at == NULL || sscanf(at + 2, "%127[^: ]", path) != 1)
         return false;
+    if (mend_inner(draft, path, refusal, draw))
+        return true;
     char *key = strchr(path, '.'), *index = strchr(path, '[');
 
     if (index != NULL) {
@@ -486,6 +542,11 @@ bool draft_mend(struct draft *draft, const char *refusal, struct draw *draw)
             return true;
         if (strcmp(part->section->name, path) != 0 || entry-- > 0)
             continue;
+        if (index != NULL && index[1] != '0' && strstr(refusal, " already; ") != NULL &&
+            !draw_one_in(draw, 4)) { /* an entry before it names the host */
+            draft_remove_part(draft, i);
+            return true;
+        }
         return key != NULL ? mend_value(draft, part, key, refusal, draw) : redraw(draft, i, draw);
     }
     /* It is about a default of a section that is not given. */

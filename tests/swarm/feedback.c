@@ -9,7 +9,7 @@
 #include "sim/world/internal.h"
 #include "tests/swarm/watch.h"
 
-#define MOST_HELD 256 /* of one host; of more the oldest are forgotten */
+#define MOST_HELD 2048 /* of one host; of more the oldest are forgotten */
 #define U(value)  ((unsigned long long)(value))
 
 struct held {

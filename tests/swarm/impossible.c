@@ -9,6 +9,8 @@
 
 static const char one_way[] = "from each switch one way leads to a host: nowhere to deflect to";
 static const char names[] = "the routes of tests/swarm/files name other switches";
+static const char tiers[] = "topologies call their tiers so, or do not have them";
+static const char no_pause[] = "links with credits have no PAUSE";
 static const char rnics[] = "the mechanism is for queue pairs, and these hosts have none";
 static const char marking[] = "the scheme needs switches that mark";
 static const char unmarked[] = "its packets are not ECN-capable";
@@ -24,6 +26,24 @@ static const struct {
 } pairs[] = {
     {"|topology=star|topology=dumbbell|topology=parking_lot|", "|saw=deflections|", one_way},
     {"|topology=star|topology=from_file|", "|routes.file|", names},
+    {"|tier=leaf|tier=spine|",
+     "|topology=star|topology=dumbbell|topology=parking_lot|topology=clos|topology=fat_tree|"
+     "topology=from_file|tier=tor|tier=agg|tier=core|tier=aggregation|",
+     tiers},
+    {"|tier=tor|", "|topology=leaf_spine|", tiers},
+    {"|tier=agg|",
+     "|topology=star|topology=dumbbell|topology=parking_lot|topology=leaf_spine|topology=from_file|"
+     "tier=aggregation|",
+     tiers},
+    {"|tier=core|",
+     "|topology=star|topology=dumbbell|topology=parking_lot|topology=leaf_spine|topology=from_file|"
+     "tier=aggregation|",
+     tiers},
+    {"|tier=aggregation|", "|routes.file|", names},
+    {"|tier=aggregation|",
+     "|topology=star|topology=dumbbell|topology=parking_lot|topology=leaf_spine|topology=clos|"
+     "topology=fat_tree|",
+     tiers},
     {"|switch.pfc|", "|saw=pauses|saw=deadlock|", "without PFC no PAUSEs"},
     {"|topology=star|", "|saw=deadlock|", "one switch does not wait for itself"},
     {"|congestion_control=expresspass|mechanism=credit_shaper|", "|saw=pauses|saw=deadlock|",
@@ -76,6 +96,14 @@ static const struct {
      "congestion_control=dctcp|congestion_control=expresspass|congestion_control=rogue|"
      "congestion_control=tcp|",
      one_scheme},
+    {"|slow_receivers.hosts|slow_receivers.drain_rate|slow_receivers.buffer|slow_receivers.xoff|"
+     "slow_receivers.xon|pause_storms.hosts|pause_storms.at|pause_storms.until|"
+     "pause_storms.priorities|pause_storms.quanta|",
+     "|mechanism=ib_credits|saw=waits_for_credit|", no_pause},
+    {"|pause_storms.hosts|pause_storms.at|pause_storms.until|pause_storms.priorities|"
+     "pause_storms.quanta|",
+     "|switch.pfc|congestion_control=expresspass|mechanism=credit_shaper|switch.port_buffer|",
+     "nobody obeys a PAUSE"},
     {"|twin=longer|", "|saw=every_flow_end|", "it goes on where flows have not ended"},
     {"|saw=pauses|saw=deadlock|", "|saw=waits_for_credit|mechanism=ib_credits|",
      "link credits take the place of PFC"},

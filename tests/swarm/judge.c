@@ -20,14 +20,16 @@
 #define MOST_EVENTS_APART 12000  /* of a run that is repeated with threads, */
 #define FEW_EVENTS_APART  600    /* above which only one in ONE_APART is */
 #define ONE_APART         16
-#define MOST_ROWS_APART   200
+#define MOST_ROWS_APART   200 /* of time series: with more, automatic ones are left out, */
+#define FEW_ROWS_APART    40  /* or with more than these, where worlds are many */
 #define LEAST_LEAK        512 /* bytes: blocks are a little longer here and there */
 #define MOST_RSS_KB       1000000
 #define MOST_FLOWS        2000
 #define LEAST_ON          (2 * OCHE_SEC) /* simulated time that the twin goes on for, at least */
 
-const char *const swarm_twin_names[TWINS] = {"alone",   "two_threads", "three_threads", "bytes",
-                                             "payload", "unmeasured",  "captured",      "longer"};
+const char *const swarm_twin_names[TWINS] = {"alone",    "two_threads", "three_threads",
+                                             "bytes",    "payload",     "unmeasured",
+                                             "captured", "longer",      "unsampled"};
 
 bool swarm_finding(struct swarm_verdict *verdict, const char *rule, const char *format, ...)
 {
@@ -132,7 +134,7 @@ static bool run_limited(struct oche_world *world, uint64_t most, const uint64_t 
     return true;
 }
 
-static struct oche_capture *capture_all(struct oche_world_config *config, uint32_t **nodes,
+static struct oche_capture *capture_all(struct oche_world_config *config, uint32_t **ports,
                                         char *path, struct oche_error *error)
 {
     struct oche_topology topology;
@@ -142,41 +144,15 @@ static struct oche_capture *capture_all(struct oche_world_config *config, uint32
 
     if (capture == NULL || !config->topology->build(config->topology_params, &topology, error))
         return NULL;
-    *nodes = calloc(topology.host_count, sizeof(**nodes));
+    *ports = calloc(topology.host_count, sizeof(**ports));
     for (uint32_t i = 0; i < topology.host_count; i++)
-        (*nodes)[i] = i;
-    config->tap_node_count = topology.host_count;
-    config->tap_nodes = *nodes;
+        (*ports)[i] = topology.nodes[i].first_port;
+    config->tap_port_count = topology.host_count;
+    config->tap_ports = *ports;
     config->tap = oche_capture_tap;
     config->tap_context = capture;
     oche_topology_free(&topology);
     return capture;
-}
-
-static void prepare(struct oche_world_config *config, enum swarm_twin twin)
-{
-    switch (twin) {
-    case TWIN_TWO:
-    case TWIN_THREE:
-        config->threads = twin == TWIN_TWO ? 2 : 3;
-        break;
-    case TWIN_BYTES:
-        config->run.bytes = true;
-        break;
-    case TWIN_PAYLOAD:
-        config->run.payload = true;
-        break;
-    case TWIN_UNMEASURED:
-        oche_param_defaults(&oche_measure_params, &config->measure);
-        config->run.warmup = 0;
-        break;
-    case TWIN_LONGER:
-        config->run.stop_when_done = true;
-        config->measure.interval = 0;
-        break;
-    default:
-        break;
-    }
 }
 
 /* Results of the first run, which its twins are compared with. */
@@ -187,8 +163,47 @@ struct first {
     bool timed;           /* it has a duration */
     struct swarm_digest *digest;
     uint64_t rows;     /* of its time series, for each of which threads are started anew */
+    bool auto_rows;    /* they are kept because measure.interval is auto */
     uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
 };
+
+static bool has_few_rows(const struct first *first)
+{
+    return first->rows < (first->most < SWARM_MOST_EVENTS ? FEW_ROWS_APART : MOST_ROWS_APART);
+}
+
+static void prepare(struct oche_world_config *config, enum swarm_twin twin,
+                    const struct first *first)
+{
+    config->auto_series = true;
+    switch (twin) {
+    case TWIN_TWO:
+    case TWIN_THREE:
+        config->threads = twin == TWIN_TWO ? 2 : 3;
+        config->auto_series = has_few_rows(first);
+        break;
+    case TWIN_BYTES:
+        config->run.bytes = true;
+        break;
+    case TWIN_PAYLOAD:
+        config->run.payload = true;
+        break;
+    case TWIN_UNMEASURED:
+        oche_param_defaults(&oche_measure_params, &config->measure);
+        config->auto_series = false;
+        config->run.warmup = 0;
+        break;
+    case TWIN_UNSAMPLED:
+        config->auto_series = false;
+        break;
+    case TWIN_LONGER:
+        config->run.stop_when_done = true;
+        config->measure.interval = 0;
+        break;
+    default:
+        break;
+    }
+}
 
 static uint64_t events_on(uint64_t most)
 {
@@ -249,6 +264,7 @@ static bool judge_first(struct swarm_run *run, struct first *first, struct swarm
         verdict->mechanisms |= (uint32_t)run->totals.has_mechanism[i] << i;
     if (oche_world_series_count(run->world) > 0)
         first->rows = oche_world_series(run->world, 0).count;
+    first->auto_rows = oche_world_config(run->world)->measure.interval == OCHE_NEVER;
     first->early = is_early(run);
     first->deadlocked = deadlocked(run);
     first->timed = run->scenario->config.run.duration > 0;
@@ -315,7 +331,7 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
     verdict->twin = twin;
     if (scenario == NULL)
         return refuse(verdict, error.text);
-    prepare(&scenario->config, twin);
+    prepare(&scenario->config, twin, first);
     if (twin == TWIN_CAPTURED)
         capture = capture_all(&scenario->config, &nodes, path, &error);
     run.scenario = scenario;
@@ -362,7 +378,8 @@ static bool is_worth(enum swarm_twin twin, const struct first *first,
     if (first->most < SWARM_MOST_EVENTS && verdict->events > FEW_EVENTS_APART &&
         verdict->events % ONE_APART != 0)
         return false;
-    return verdict->events < MOST_EVENTS_APART && first->rows < MOST_ROWS_APART;
+    return verdict->events < MOST_EVENTS_APART &&
+           (first->auto_rows || first->rows < MOST_ROWS_APART);
 }
 
 static bool run_all(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_events,

@@ -18,6 +18,7 @@ enum swarm_twin {
     TWIN_UNMEASURED, /* without what is measured: the trace is the same */
     TWIN_CAPTURED,   /* with a capture of all hosts' links */
     TWIN_LONGER,     /* goes on for longer: who has not finished must come on */
+    TWIN_UNSAMPLED,  /* without the time series that are kept where measure.interval is auto */
     TWINS
 };
 extern const char *const swarm_twin_names[TWINS];
@@ -124,5 +125,14 @@ bool swarm_digest_same(const struct swarm_digest *one, const struct swarm_digest
                        struct swarm_verdict *verdict);
 /* A metric that is no number, or a share that is none, with its value; NULL: none is. */
 const char *swarm_digest_strange(const struct swarm_digest *digest);
+
+/* slow_hosts.c */
+/*
+ * What slow receivers and PAUSE storms may do: no more than the drain rate arrives, a buffer holds
+ * no more than its size, and drops nothing where PFC leaves headroom; a storm pauses all the time.
+ */
+bool swarm_slow_hosts(const struct swarm_run *run, bool lossless, struct swarm_verdict *verdict);
+/* Returns when the last storm is over, and the last buffer drained that was full at `last`. */
+oche_time swarm_slow_until(const struct oche_world *world, oche_time last);
 
 #endif

@@ -72,6 +72,15 @@ static const struct {
     {"failures", "switch", .percent = 50},
     {"failures", "at", .least = 0, .most = 200 * US, .percent = 80},
     {"failures", "until", .least = 1, .most = 3 * MS, .percent = 60},
+    {"slow_receivers", "hosts", .percent = 100},
+    {"slow_receivers", "drain_rate", .least = 1e8, .most = 5e10, .percent = 90},
+    {"slow_receivers", "buffer", .least = 5e3, .most = 4e5, .percent = 80},
+    {"slow_receivers", "xoff", .least = 0, .most = 4e5},
+    {"slow_receivers", "xon", .least = 0, .most = 4e4},
+    {"pause_storms", "hosts", .percent = 100},
+    {"pause_storms", "at", .least = 0, .most = 200 * US, .percent = 80},
+    {"pause_storms", "until", .least = 1, .most = 3 * MS, .percent = 90},
+    {"pause_storms", "quanta", .least = 64, .most = 65535},
     {"iofd", "threshold", .least = 0, .most = 8e3, .percent = 90},
     {"iofd", "short_message", .least = 100, .most = 1e5, .percent = 50},
     {"ib_credits", "buffer", .least = 600, .most = 3e4, .percent = 80},
@@ -108,7 +117,7 @@ static struct draft_limits about_preset(const struct oche_param *param)
 
 static bool names(size_t row, const struct draft_part *part, const struct oche_param *param)
 {
-    if (strcmp(rows[row].section, part->section->name) != 0)
+    if (strcmp(rows[row].section, draft_section(part)) != 0)
         return false;
     return rows[row].key != NULL ? strcmp(rows[row].key, param->name) == 0
                                  : rows[row].unit == param->unit;
@@ -134,6 +143,9 @@ struct draft_limits draft_limits(const struct draft_part *part, const struct och
 {
     struct draft_limits limits = about_preset(param);
 
+    /* Where switches do not mark, none of them does: impossible.c counts on it. */
+    if (part->section->within != NULL && strcmp(param->name, "ecn") == 0)
+        return (struct draft_limits){0, 0, 0, true};
     for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)
         if (names(i, part, param)) {
             limits = (struct draft_limits){rows[i].least, rows[i].most, rows[i].percent, false};

@@ -91,11 +91,22 @@ static void order_event(void *context, uint32_t node, const struct oche_trace_re
         note_arrived(order, connection, record->a, record->time);
 }
 
-static bool is_promised(const struct oche_world_config *config)
+/* True if routes lead in a loop: packets that pass a switch again meet their own entry there. */
+static bool goes_round(const struct oche_world *world)
 {
+    struct oche_route_faults faults;
+
+    oche_world_find_route_faults(world, &faults);
+    oche_route_faults_free(&faults);
+    return faults.lost_flows > 0;
+}
+
+static bool is_promised(const struct oche_world *world)
+{
+    const struct oche_world_config *config = oche_world_config(world);
     const struct oche_iofd_params *iofd = oche_world_mechanism(config, &oche_iofd);
 
-    if (iofd != NULL && iofd->hold != OCHE_NEVER)
+    if (iofd != NULL && (iofd->hold != OCHE_NEVER || goes_round(world)))
         return false;
     if (config->failure_count > 0 && config->routes.reroute != OCHE_NEVER)
         return false;
@@ -104,7 +115,7 @@ static bool is_promised(const struct oche_world_config *config)
 
 static void *make_order(struct swarm_run *run)
 {
-    if (!is_promised(oche_world_config(run->world)))
+    if (!is_promised(run->world))
         return NULL;
     struct order *order = calloc(1, sizeof(*order));
 

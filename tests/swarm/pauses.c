@@ -23,7 +23,7 @@ struct pauses {
     struct swarm_run *run;
     struct told *told; /* by port of the network and class */
     uint64_t *stops;   /* likewise: how often it was told to stop */
-    bool statically;
+    bool links_stay;   /* no failure clears what ports were told */
 };
 
 static uint64_t frame_time(const struct oche_topology_link *link)
@@ -67,7 +67,7 @@ static void pauses_event(void *context, uint32_t node, const struct oche_trace_r
     struct pauses *pauses = context;
     const struct oche_topology *topology = &pauses->run->world->topology;
 
-    if (record->kind == OCHE_TRACE_PAUSE_SENT && node >= topology->host_count)
+    if (record->kind == OCHE_TRACE_PAUSE_SENT)
         on_pause(pauses, node, record);
     if (record->kind == OCHE_TRACE_LINK_DOWN)
         memset(&pauses->told[(topology->nodes[node].first_port + record->a) * OCHE_CLASSES], 0,
@@ -85,12 +85,14 @@ static void check_stops(struct pauses *pauses, uint32_t node, uint32_t port, uns
     uint64_t stops = pauses->stops[here * OCHE_CLASSES + cls];
     uint64_t came = world->network.ports[oche_topology_far_port(topology, here)].line_bytes;
     uint64_t hysteresis = 2 * oche_world_packets(world->config).frame_bytes;
+    const struct oche_switch_params *params =
+        oche_world_of_tier(world->config, topology->nodes[node].kind);
 
     /* Below the hysteresis it resumes when it is empty; a full buffer stops it at any length. */
-    if (hysteresis > world->config->switches.xoff_bytes ||
-        world->config->switches.buffer_bytes < PLENTY || world->config->switches.chip_ports != 0)
+    if (hysteresis > params->xoff_bytes || params->buffer_bytes < PLENTY ||
+        params->chip_ports != 0 || params->threshold != OCHE_THRESHOLD_STATIC)
         return;
-    if (pauses->statically && stops > came / hysteresis + 1)
+    if (pauses->links_stay && stops > came / hysteresis + 1)
         swarm_breaks(
             pauses->run, "hysteresis",
             "node %u stopped port %u, class %u %llu times; %llu bytes came, hysteresis %llu", node,
@@ -123,8 +125,7 @@ static void *make_pauses(struct swarm_run *run)
 
     OCHE_MUST(pauses != NULL);
     pauses->run = run;
-    pauses->statically = world->config->switches.threshold == OCHE_THRESHOLD_STATIC &&
-                         world->config->failure_count == 0;
+    pauses->links_stay = world->config->failure_count == 0;
     pauses->told = calloc(count, sizeof(*pauses->told));
     pauses->stops = calloc(count, sizeof(*pauses->stops));
     OCHE_MUST(pauses->told != NULL && pauses->stops != NULL);

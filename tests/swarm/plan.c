@@ -177,6 +177,8 @@ static const struct {
     {ONLY(FAILING), "loss", NULL, 95},
     {ONLY(LOST), "loss", NULL, 100},
     {ONLY(CUT), "failures", NULL, 100},
+    {ONLY(PAUSED), "slow_receivers", NULL, 40},
+    {ONLY(PAUSED), "pause_storms", NULL, 30},
 };
 
 /* Sections and mechanisms that a theme leaves out so often, unless they are wished for. */
@@ -186,6 +188,8 @@ static const struct {
     unsigned percent;
 } shunned[] = {
     {PFC, "ib_credits", 90},
+    {ONLY(CREDITS), "slow_receivers", 100},
+    {ONLY(CREDITS), "pause_storms", 100},
     {WAITING, "failures", 70},
     {WAITING, "loss", 70},
 };
@@ -202,6 +206,15 @@ static const struct {
     {"mechanism=credit_shaper", {"congestion_control=expresspass"}},
     {"mechanism=fecn", {"congestion_control=ib_cc"}},
     {"failures.where", {"failures.random"}},
+    {"slow_receivers.xon", {"slow_receivers.xoff"}},
+    {"tier=tor",
+     {"topology=star", "topology=dumbbell", "topology=parking_lot", "topology=fat_tree",
+      "topology=from_file"}},
+    {"tier=leaf", {"topology=leaf_spine"}},
+    {"tier=spine", {"topology=leaf_spine"}},
+    {"tier=agg", {"topology=clos", "topology=fat_tree"}},
+    {"tier=core", {"topology=clos", "topology=fat_tree"}},
+    {"tier=aggregation", {"topology=from_file"}},
 };
 
 static const struct oche_section *section_of(const struct draw *draw, const char *name)
@@ -224,17 +237,23 @@ static bool is_mechanism(const struct oche_section *section)
     return oche_switch_mechanism_find(section->name) != NULL;
 }
 
+/* True if the section is one feature: a mechanism, or a tier of switches. */
+static bool is_whole(const struct oche_section *section)
+{
+    return is_mechanism(section) || section->within != NULL;
+}
+
 /* Features of the section that can be wished for. */
 static uint64_t features_of(const struct oche_section *section)
 {
     return section->selector != NULL ? section->variant_count
-           : is_mechanism(section)   ? 1
+           : is_whole(section)       ? 1
                                      : section->table->count;
 }
 
 static struct draft_wish feature_of(const struct oche_section *section, uint32_t index)
 {
-    bool plain = section->selector == NULL && !is_mechanism(section);
+    bool plain = section->selector == NULL && !is_whole(section);
 
     return (struct draft_wish){.section = section,
                                .variant = section->selector != NULL ? index : DRAFT_NO_VARIANT,
@@ -243,7 +262,7 @@ static struct draft_wish feature_of(const struct oche_section *section, uint32_t
 
 /*
  * The feature of that number, of those that can be wished for: variants of sections that have
- * variants, mechanisms, parameters of other sections. False: there are only `*count`.
+ * variants, mechanisms, tiers, parameters of other sections. False: there are only `*count`.
  */
 static bool find_feature(const struct draw *draw, uint64_t number, struct draft_wish *found,
                          uint64_t *count)
@@ -273,6 +292,8 @@ static void name_feature(const struct draft_wish *feature, char *name, size_t ro
         snprintf(name, room, "%s=%s", section->name, section->variants[feature->variant].name);
     else if (feature->param != NULL)
         snprintf(name, room, "%s.%s", section->name, feature->param->name);
+    else if (section->within != NULL)
+        snprintf(name, room, "tier=%s", strchr(section->name, '.') + 1);
     else
         snprintf(name, room, "mechanism=%s", section->name);
 }
@@ -370,9 +391,10 @@ struct draft_limits draft_limits_in(const struct draw *draw, const struct draft_
 {
     for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         if (!(rows[i].themes >> draw->theme & 1) ||
-            strcmp(rows[i].section, part->section->name) != 0 ||
+            strcmp(rows[i].section, draft_section(part)) != 0 ||
             (rows[i].key == NULL ? rows[i].unit != param->unit
-                                 : strcmp(rows[i].key, param->name) != 0))
+                                 : strcmp(rows[i].key, param->name) != 0) ||
+            (part->section->within != NULL && strcmp(param->name, "ecn") == 0))
             continue;
         if (param->unit == OCHE_UNIT_TEXT && rows[i].least <= rows[i].most)
             continue;

@@ -55,6 +55,7 @@ void port_use_event(struct port_use *use, uint32_t node, const struct oche_trace
         break;
     case OCHE_TRACE_ACK_SENT:
     case OCHE_TRACE_CNP_SENT:
+    case OCHE_TRACE_PAUSE_SENT: /* by a slow receiver, or in a storm */
         break;
     default:
         return;

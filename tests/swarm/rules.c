@@ -25,6 +25,12 @@ static bool is_rogue(const struct oche_world_config *config)
 
 /* ---- flows ---- */
 
+/* True if routes may change while packets are on their way. */
+static bool reroutes(const struct oche_world_config *config)
+{
+    return config->failure_count > 0 && config->routes.reroute != OCHE_NEVER;
+}
+
 static bool flow_is_right(const struct swarm_run *run, uint32_t i, struct swarm_verdict *verdict)
 {
     const struct oche_flows *flows = oche_world_flows(run->world);
@@ -49,9 +55,11 @@ static bool flow_is_right(const struct swarm_run *run, uint32_t i, struct swarm_
         return swarm_finding(verdict, "flow", "flow %u ends before it starts", i);
     /*
      * RoGUE's verbs may be shorter than packets, which then cross switches sooner. Of a deflected
-     * message what is sent again may take another way, beside the first.
+     * message what is sent again may take another way, beside the first; and so may what follows
+     * once routes have changed.
      */
     if (delivered && !oche_world_has_static_routes(oche_world_config(run->world)) &&
+        !reroutes(oche_world_config(run->world)) &&
         (sent->retransmitted_packets == 0 ||
          oche_world_mechanism(oche_world_config(run->world), &oche_iofd) == NULL) &&
         !is_rogue(oche_world_config(run->world)) &&
@@ -79,7 +87,7 @@ static uint64_t gone_of(const struct oche_world_totals *totals)
 
     for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
         gone += totals->drops[cause];
-    return gone;
+    return gone + totals->dropped_by_hosts;
 }
 
 /*
@@ -194,7 +202,7 @@ static bool nothing_is_dropped(const struct swarm_run *run, struct swarm_verdict
     if (is_lossless(run) && run->totals.drops[OCHE_DROP_BUFFER] > 0)
         return swarm_finding(verdict, "lossless", "%llu packets are dropped",
                              U(run->totals.drops[OCHE_DROP_BUFFER]));
-    if (!credits_are_few(run, verdict))
+    if (!credits_are_few(run, verdict) || !swarm_slow_hosts(run, is_lossless(run), verdict))
         return false;
     for (uint32_t m = 0; credits != NULL && m < config->mechanism_count; m++)
         for (uint32_t s = 0; s < oche_world_topology(run->world)->switch_count; s++) {
@@ -247,7 +255,8 @@ static bool end_is_clean(const struct swarm_run *run, struct swarm_verdict *verd
         if (flows->sent[i].completed > last)
             last = flows->sent[i].completed;
     }
-    if (world->network.now < last + DRY || world->failures != NULL)
+    if (world->network.now < oche_time_add(swarm_slow_until(world, last), DRY) ||
+        world->failures != NULL)
         return true;
     for (uint32_t s = 0; s < world->topology.switch_count; s++)
         if (!switch_is_empty(run, s, verdict))
@@ -292,6 +301,8 @@ static bool may_hang(const struct swarm_run *run)
 {
     const struct oche_bindings *bindings = &run->scenario->bindings;
 
+    if (swarm_slow_until(run->world, 0) > run->world->network.now)
+        return true;
     for (size_t i = 0; i < bindings->count; i++) {
         const struct oche_bound *bound = &bindings->bound[i];
         const char *section = bound->section->name;
@@ -349,21 +360,28 @@ uint64_t *swarm_note_arrived(const struct swarm_run *run)
     return arrived;
 }
 
+/* True if no large packet fits into the switches' buffer. */
+static bool is_too_small(const struct oche_switch_params *switches, double room)
+{
+    return (switches->port_buffer_bytes != 0 && (double)switches->port_buffer_bytes < room) ||
+           (switches->egress_alpha > 0 &&
+            switches->egress_alpha * (double)switches->buffer_bytes < room) ||
+           (double)switches->buffer_bytes < 2 * room;
+}
+
 /* True if no large packet fits into a buffer, or so much is lost that nothing need arrive. */
 static bool is_hopeless(const struct swarm_run *run)
 {
-    const struct oche_switch_params *switches = &run->scenario->config.switches;
-    double room = 3.0 * oche_world_packets(&run->scenario->config).frame_bytes;
+    const struct oche_world_config *config = &run->scenario->config;
+    double room = 3.0 * oche_world_packets(config).frame_bytes;
     uint64_t gone = run->totals.lost_packets;
 
-    if ((switches->port_buffer_bytes != 0 && (double)switches->port_buffer_bytes < room) ||
-        (switches->egress_alpha > 0 &&
-         switches->egress_alpha * (double)switches->buffer_bytes < room) ||
-        (double)switches->buffer_bytes < 2 * room)
-        return true;
-
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
+        if (is_too_small(oche_world_of_tier(config, kind), room))
+            return true;
     for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
         gone += run->totals.drops[cause];
+    gone += run->totals.dropped_by_hosts;
     return gone > run->totals.nic.data_packets_sent / 4;
 }
 

@@ -121,6 +121,8 @@ static size_t list_all(struct met *met)
     for (size_t i = 0; i < schema.section_count; i++) {
         const struct oche_section *section = &schema.sections[i];
 
+        if (section->within != NULL)
+            continue; /* its parameters are the other section's */
         for (size_t v = 0; v < (section->selector != NULL ? section->variant_count : 1); v++) {
             const struct oche_param_table *table =
                 section->selector != NULL ? section->variants[v].table : section->table;

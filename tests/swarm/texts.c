@@ -39,8 +39,15 @@ static void put_port(char *text, struct draw *draw, bool of_switch)
 
 static void put_queues(char *text, struct draw *draw)
 {
+    const struct oche_topology *topology = &draw->topology;
+
     for (uint64_t n = 1 + draw_below(draw, 3); n > 0; n--) {
-        put_port(text, draw, true);
+        if (draw_one_in(draw, 4))
+            put(text, "%s:*",
+                topology->nodes[topology->host_count + draw_below(draw, topology->switch_count)]
+                    .name);
+        else
+            put_port(text, draw, true);
         put(text, "%s", n > 1 ? ", " : "");
     }
 }
@@ -59,6 +66,25 @@ static void put_switch(char *text, struct draw *draw)
 
     put(text, "%s",
         topology->nodes[topology->host_count + draw_below(draw, topology->switch_count)].name);
+}
+
+/* Names of hosts; sometimes all of them, or one that the list has already. */
+static void put_hosts(char *text, struct draw *draw)
+{
+    if (draw_one_in(draw, 6)) {
+        put(text, "all");
+        return;
+    }
+    for (uint64_t n = 1 + draw_below(draw, 2); n > 0; n--)
+        put(text, "%s%s", draw->topology.nodes[draw_below(draw, draw->topology.host_count)].name,
+            n > 1 ? ", " : "");
+}
+
+static void put_priorities(char *text, struct draw *draw)
+{
+    put(text, draw_one_in(draw, 4) ? "all" : "%u", (unsigned)draw_below(draw, 2));
+    if (draw_one_in(draw, 8))
+        put(text, ", 2");
 }
 
 static void put_pattern(char *text, struct draw *draw)
@@ -215,6 +241,10 @@ bool draft_draw_text(char *text, const struct draft_part *part, const struct och
         put_pattern(text, draw);
     else if (is(part, param, "loss", "port"))
         put_port(text, draw, false);
+    else if (strcmp(param->name, "hosts") == 0)
+        put_hosts(text, draw);
+    else if (is(part, param, "pause_storms", "priorities"))
+        put_priorities(text, draw);
     else if (is(part, param, "failures", "link"))
         put_link(text, draw);
     else if (is(part, param, "failures", "switch"))

@@ -336,6 +336,17 @@ static uint32_t arrived_bytes(void *state, uint32_t connection)
     return (uint32_t)(end->receiver.next - end->receiver.delivered);
 }
 
+static void sent_again(void *state, uint32_t connection, uint64_t *retransmitted,
+                       uint64_t *timeouts)
+{
+    const struct oche_xpass_end *end = oche_xpass_find(state, connection);
+
+    if (end == NULL || !end->sends)
+        return;
+    *retransmitted += end->sender.retransmitted;
+    *timeouts += end->sender.timeouts;
+}
+
 /* clang-format off */
 #define COUNTS(member) .offset = offsetof(struct oche_xpass, member)
 
@@ -377,6 +388,7 @@ const struct oche_endpoint oche_endpoint_expresspass = {
     .corrupt_bytes = corrupt_bytes,
     .rate_bps = rate_bps,
     .arrived_bytes = arrived_bytes,
+    .sent_again = sent_again,
     .encode = oche_xpass_encode,
     .decode = oche_xpass_decode,
 };

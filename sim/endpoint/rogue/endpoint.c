@@ -246,6 +246,15 @@ static bool completes_early(const void *params)
     return ((const struct oche_rogue_params *)params)->library.transport == ROGUE_UC;
 }
 
+static void sent_again(void *state, uint32_t connection, uint64_t *retransmitted,
+                       uint64_t *timeouts)
+{
+    const struct oche_rogue_end *end = oche_rogue_find(state, connection);
+
+    if (end != NULL)
+        oche_rogue_sent_again(end, retransmitted, timeouts);
+}
+
 const struct oche_endpoint oche_endpoint_rogue = {
     .name = "rogue",
     .paper = "RoGUE, SoCC 2018, sec 3: software above queue pairs of an RNIC",
@@ -274,6 +283,7 @@ const struct oche_endpoint oche_endpoint_rogue = {
     .corrupt_bytes = corrupt_bytes,
     .rate_bps = rate_bps,
     .arrived_bytes = arrived_bytes,
+    .sent_again = sent_again,
     .gauges = &oche_rogue_gauges,
     .rtts = rtts,
 };

@@ -75,6 +75,17 @@ static bool is_answered(const struct oche_rogue_end *end)
            rogue_verbs_answered(end->library) >= end->reported_verbs + verbs_to_report(end);
 }
 
+void oche_rogue_sent_again(const struct oche_rogue_end *end, uint64_t *retransmitted,
+                           uint64_t *timeouts)
+{
+    *retransmitted += end->retransmitted;
+    *timeouts += end->timeouts;
+    for (unsigned i = 0; i < 2; i++) {
+        *retransmitted += oche_qp_retransmitted_packets(end->qps[i]);
+        *timeouts += oche_qp_timeouts(end->qps[i]);
+    }
+}
+
 void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
 {
     struct oche_host *host = end->rogue->host;
@@ -82,14 +93,11 @@ void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
     while (end->reported < end->ended && is_answered(end)) {
         uint32_t number = flow_at(end, end->reported);
         enum oche_status status = OCHE_STATUS_SUCCESS;
-        uint64_t again = end->retransmitted, timeouts = end->timeouts;
+        uint64_t again = 0, timeouts = 0;
         if (end->reported >= end->first_failed)
             status = end->reported == end->first_failed ? (enum oche_status)end->status
                                                         : OCHE_STATUS_FLUSHED;
-        for (unsigned i = 0; i < 2; i++) {
-            again += oche_qp_retransmitted_packets(end->qps[i]);
-            timeouts += oche_qp_timeouts(end->qps[i]);
-        }
+        oche_rogue_sent_again(end, &again, &timeouts);
         end->reported_verbs += verbs_to_report(end);
         end->reported++;
         if (end->rogue->params->verb == OCHE_ROGUE_READS && status == OCHE_STATUS_SUCCESS)

@@ -168,6 +168,9 @@ void oche_rogue_call_due(struct oche_rogue *rogue, oche_time now);
 void oche_rogue_post(struct oche_rogue_end *end, oche_time now);
 void oche_rogue_verb_ended(struct oche_rogue_end *end, const struct rogue_verb *verb,
                            enum rogue_outcome outcome, int status);
+/* Adds the packets that the end has sent again so far, and its timeouts. It is not parked. */
+void oche_rogue_sent_again(const struct oche_rogue_end *end, uint64_t *retransmitted,
+                           uint64_t *timeouts);
 /* Tells the host of flows that have ended. */
 void oche_rogue_report(struct oche_rogue_end *end, oche_time now);
 /* A WRITE of `bytes` bytes to the address `va` has been delivered here. */

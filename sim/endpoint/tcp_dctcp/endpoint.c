@@ -278,13 +278,25 @@ static uint32_t arrived_bytes(void *state, uint32_t connection)
     return (uint32_t)(end->receiver.next - end->receiver.delivered);
 }
 
+static void sent_again(void *state, uint32_t connection, uint64_t *retransmitted,
+                       uint64_t *timeouts)
+{
+    const struct oche_tcp_end *end = oche_tcp_find(state, connection);
+
+    if (end == NULL || !end->sends)
+        return;
+    *retransmitted += end->sender.retransmitted;
+    *timeouts += end->sender.timeouts;
+}
+
 #define TCP_ENDPOINT                                                                               \
     .recovery = "new_reno", .state_bytes = sizeof(struct oche_tcp), .check = oche_tcp_check,       \
-    .packets = packets, .frames = frames, .start = start, .receive = receive,                      \
-    .transmit = transmit, .next = next, .next_timer = next_timer, .expire = expire,                \
-    .is_feedback = is_feedback, .stats = stats, .late_packets = late_packets,                      \
-    .corrupt_bytes = corrupt_bytes, .rate_bps = rate_bps, .arrived_bytes = arrived_bytes,          \
-    .encode = oche_tcp_encode, .decode = oche_tcp_decode
+    .fit = oche_tcp_fit, .unfit = oche_tcp_unfit, .packets = packets, .frames = frames,            \
+    .start = start, .receive = receive, .transmit = transmit, .next = next,                        \
+    .next_timer = next_timer, .expire = expire, .is_feedback = is_feedback, .stats = stats,        \
+    .late_packets = late_packets, .corrupt_bytes = corrupt_bytes, .rate_bps = rate_bps,            \
+    .arrived_bytes = arrived_bytes, .sent_again = sent_again, .encode = oche_tcp_encode,           \
+    .decode = oche_tcp_decode
 
 const struct oche_endpoint oche_endpoint_tcp = {
     .name = "tcp",

@@ -4,8 +4,11 @@
 
 #define LARGEST_WINDOW  (UINT64_C(65535) << 14) /* RFC 7323 sec 2.3 */
 #define LARGEST_SEGMENT 8940                    /* MSS of a jumbo frame */
+#define ROUND_TRIPS     4                       /* in an rto_initial that is left to the network */
+#define DART_INITIAL    (10 * OCHE_MS)          /* at least so much */
 
 static const struct oche_param params[] = {
+    OCHE_PRESET_ROW(struct oche_tcp_params),
     {OCHE_PARAM_AS("mss", struct oche_tcp_params, mss_bytes),
      OCHE_IS_BYTES(1460, 64, LARGEST_SEGMENT), .where = "RFC 9293 sec 3.7.1",
      .help = "payload of a full segment; host.mtu is for queue pairs only"},
@@ -24,12 +27,14 @@ static const struct oche_param params[] = {
      OCHE_IS_TIME(10 * OCHE_MS, OCHE_US, 60 * OCHE_SEC), .where = "Dart sec VI-A",
      .help = "the retransmission timeout is never below this"},
     {OCHE_PARAM(struct oche_tcp_params, rto_initial),
-     OCHE_IS_TIME(10 * OCHE_MS, OCHE_US, 60 * OCHE_SEC),
+     OCHE_IS_TIME(DART_INITIAL, OCHE_US, 60 * OCHE_SEC), .zero_is_auto = true,
      .where = "Dart sec VI-A; RFC 6298 sec 2.1 (1 s)",
-     .help = "the retransmission timeout before the first round trip is measured"},
+     .help = "the retransmission timeout before the first round trip is measured; auto: four times "
+             "the longest round trip of the empty network, 10ms at least"},
     {OCHE_PARAM(struct oche_tcp_params, rto_max),
      OCHE_IS_TIME(60 * OCHE_SEC, OCHE_US, 3600 * OCHE_SEC), .where = "RFC 6298 sec 2.5",
-     .help = "the retransmission timeout doubles with each timeout, up to this"},
+     .help = "the retransmission timeout doubles with each timeout, up to this, until the round "
+             "trip of new data is measured"},
     {OCHE_PARAM(struct oche_tcp_params, retries), OCHE_IS_COUNT(15, 0, 1000000),
      .where = "our choice (as Linux)",
      .help = "timeouts without progress before the connection fails"},
@@ -61,10 +66,15 @@ static const struct oche_param params[] = {
 #define DCTCP_ONLY 3
 #define COUNT      OCHE_COUNT_OF(params)
 
-const struct oche_param_table oche_tcp_table = {
-    .params = params, .count = COUNT - DCTCP_ONLY, .struct_bytes = sizeof(struct oche_tcp_params)};
-const struct oche_param_table oche_dctcp_table = {
-    .params = params, .count = COUNT, .struct_bytes = sizeof(struct oche_tcp_params)};
+static const struct oche_deployed in_use[] = {{"rto_initial", {.u = 0}}};
+
+const struct oche_param_table oche_tcp_table = {.params = params,
+                                                .count = COUNT - DCTCP_ONLY,
+                                                .struct_bytes = sizeof(struct oche_tcp_params),
+                                                .deployed = in_use,
+                                                .deployed_count = OCHE_COUNT_OF(in_use)};
+const struct oche_param_table oche_dctcp_table =
+    OCHE_PARAM_TABLE_DEPLOYED(params, struct oche_tcp_params, in_use);
 
 const char *oche_tcp_check(const void *values)
 {
@@ -80,5 +90,25 @@ const char *oche_tcp_check(const void *values)
         return "rto_max: is below rto_initial; make it as long or longer";
     if (p->ack_every > 1 && p->ack_delay >= p->rto_min)
         return "ack_delay: senders would time out first; make it shorter than rto_min";
+    return NULL;
+}
+
+void oche_tcp_fit(void *values, oche_time longest_round_trip)
+{
+    struct oche_tcp_params *p = values;
+    oche_time trips = (ROUND_TRIPS * longest_round_trip + OCHE_US - 1) / OCHE_US * OCHE_US;
+
+    if (p->rto_initial == 0)
+        p->rto_initial = oche_time_min(oche_time_max(DART_INITIAL, trips), p->rto_max);
+}
+
+const char *oche_tcp_unfit(const void *values, oche_time longest_round_trip)
+{
+    const struct oche_tcp_params *p = values;
+
+    if (p->rto_max < longest_round_trip)
+        return "more than rto_max, so that segments are sent again that have arrived";
+    if (oche_time_max(p->rto_initial, p->rto_min) < longest_round_trip)
+        return "more than rto_initial, so that segments are sent again that have arrived";
     return NULL;
 }

@@ -9,12 +9,15 @@
 #include "core/param.h"
 
 struct oche_tcp_params {
+    uint32_t preset; /* enum oche_preset */
     uint64_t mss_bytes;
     uint64_t initial_window; /* segments */
     uint64_t least_window;   /* in segments; marks never cut cwnd below this */
     uint64_t receive_window; /* bytes */
     oche_time os_overhead;   /* from the application's send to the first segment */
-    oche_time rto_min, rto_initial, rto_max;
+    oche_time rto_min;
+    oche_time rto_initial; /* 0, auto: the network's, oche_tcp_fit */
+    oche_time rto_max;
     uint64_t retries;   /* timeouts without progress before the connection fails */
     uint64_t ack_every; /* in-order segments per ACK */
     oche_time ack_delay;
@@ -32,5 +35,8 @@ extern const struct oche_param_table oche_tcp_table, oche_dctcp_table;
 
 /* Returns an error message, or NULL if all is well. `params` is a struct oche_tcp_params. */
 const char *oche_tcp_check(const void *params);
+/* See struct oche_endpoint. */
+void oche_tcp_fit(void *values, oche_time longest_round_trip);
+const char *oche_tcp_unfit(const void *values, oche_time longest_round_trip);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The retransmission timeout (RFC 6298): smoothed round trip and its deviation, RTO = SRTT + 4
- * RTTVAR within bounds, doubled by every timeout until new data is acknowledged. The sender
+ * RTTVAR within bounds, doubled by every timeout until a round trip is measured. The sender
  * measures only segments that it has sent once (Karn). Times are picoseconds, so the RFC's clock
  * granularity has no effect.
  */
@@ -13,7 +13,7 @@
 struct oche_tcp_rtt {
     oche_time smoothed, deviation; /* smoothed == 0: no sample yet */
     oche_time initial, least, most;
-    unsigned backoff; /* timeouts in a row */
+    unsigned backoff; /* timeouts since the last measurement */
 };
 
 static inline void oche_tcp_rtt_init(struct oche_tcp_rtt *rtt, oche_time initial, oche_time least,
@@ -22,9 +22,13 @@ static inline void oche_tcp_rtt_init(struct oche_tcp_rtt *rtt, oche_time initial
     *rtt = (struct oche_tcp_rtt){.initial = initial, .least = least, .most = most};
 }
 
-/* Adds a measured round trip (RFC 6298 sec 2.2, 2.3: alpha 1/8, beta 1/4). */
+/*
+ * Adds a measured round trip (RFC 6298 sec 2.2, 2.3: alpha 1/8, beta 1/4). Only this takes back
+ * what timeouts have doubled (sec 5.7, its last note).
+ */
 static inline void oche_tcp_rtt_sample(struct oche_tcp_rtt *rtt, oche_time sample)
 {
+    rtt->backoff = 0;
     if (rtt->smoothed == 0) {
         rtt->smoothed = sample;
         rtt->deviation = sample / 2;
@@ -33,6 +37,16 @@ static inline void oche_tcp_rtt_sample(struct oche_tcp_rtt *rtt, oche_time sampl
     oche_time error = sample > rtt->smoothed ? sample - rtt->smoothed : rtt->smoothed - sample;
     rtt->deviation = rtt->deviation - rtt->deviation / 4 + error / 4;
     rtt->smoothed = rtt->smoothed - rtt->smoothed / 8 + sample / 8;
+}
+
+/*
+ * Called where data begins after a SYN that had to be sent again, which gives no measurement: the
+ * timeout is 3 s where it was 1 s at first (RFC 6298 sec 5.7).
+ */
+static inline void oche_tcp_rtt_after_handshake(struct oche_tcp_rtt *rtt)
+{
+    rtt->backoff = 0;
+    rtt->initial *= 3;
 }
 
 static inline oche_time oche_tcp_rto(const struct oche_tcp_rtt *rtt)

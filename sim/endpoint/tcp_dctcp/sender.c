@@ -429,8 +429,7 @@ static void new_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, uint64_t ack
         oche_tcp_rtt_sample(&sender->rtt, now - sender->timed_at);
         sender->timed_end = 0;
     }
-    sender->rtt.backoff = 0;
-    sender->retries = 0;
+    sender->retries = 0; /* the timeout stays doubled until a round trip is measured */
     sender->una = ack;
     sender->duplicate_acks = 0;
     sender->resend = false;
@@ -456,7 +455,9 @@ static void opened(struct oche_tcp_sender *sender, oche_time now)
     sender->deadline = OCHE_NEVER;
     if (sender->retries == 0)
         oche_tcp_rtt_sample(&sender->rtt, now - sender->timed_at);
-    sender->retries = sender->rtt.backoff = 0;
+    else
+        oche_tcp_rtt_after_handshake(&sender->rtt);
+    sender->retries = 0;
 }
 
 static void acceptable_ack(struct oche_tcp *tcp, struct oche_tcp_end *end,

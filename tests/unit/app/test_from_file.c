@@ -2,19 +2,36 @@
 /* Flows from files, in both formats, and every complaint about them. */
 #include "tests/support/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/app/app.h"
+#include "sim/topology/topology.h"
 #include "tests/unit/app/temporary.h"
 
 static struct oche_error error;
 static struct oche_flow_list list;
 
+/* Four of 128 hosts have names of their own. */
+static struct oche_topology_node nodes[130];
+static const struct oche_topology topology = {.host_count = 128, .switch_count = 2, .nodes = nodes};
+
+static void name_nodes(void)
+{
+    for (unsigned i = 0; i < OCHE_COUNT_OF(nodes); i++)
+        snprintf(nodes[i].name, sizeof(nodes[i].name), i < 128 ? "host%u" : "tor%u", i);
+    strcpy(nodes[3].name, "storage-a.rack1");
+    strcpy(nodes[127].name, "Alpha");
+    strcpy(nodes[0].name, "zulu");
+    strcpy(nodes[64].name, "_");
+}
+
 static bool read_text(const char *text, oche_time origin)
 {
     const struct oche_workload_type *type = oche_workload_type_find("from_file");
     const struct oche_workload_facts facts = {.host_count = 128,
+                                              .topology = &topology,
                                               .host_rate_bps = 100 * OCHE_GBPS,
                                               .mtu_bytes = 1000,
                                               .duration = 10 * OCHE_MS,
@@ -69,6 +86,23 @@ static void reads_csv(void **state)
     expect_flow(4, 1, 0, 1, 2 * OCHE_MS);
 }
 
+/* Beside numbers, and in both formats. */
+static void reads_names(void **state)
+{
+    (void)state;
+    assert_true(read_text("src,dst,bytes,start\nhost1,host126,5,0\nAlpha,storage-a.rack1,6,0\n"
+                          "\"zulu\", _ ,7,0\nzulu,127,8,0\n3,host10,9,0\n",
+                          0));
+    assert_int_equal(list.count, 5);
+    expect_flow(0, 1, 126, 5, 0);
+    expect_flow(1, 127, 3, 6, 0);
+    expect_flow(2, 0, 64, 7, 0);
+    expect_flow(3, 0, 127, 8, 0);
+    expect_flow(4, 3, 10, 9, 0);
+    assert_true(read_text("1\nhost2 Alpha 3 100 5 0\n", 0));
+    expect_flow(0, 2, 127, 5, 0);
+}
+
 /* As pandas, Excel and LibreOffice write them. */
 static void reads_spreadsheets(void **state)
 {
@@ -85,8 +119,10 @@ static void reads_spreadsheets(void **state)
     assert_int_equal(list.count, 2);
     expect_flow(0, 1, 2, 1000000, 10 * OCHE_US);
     expect_flow(1, 3, 4, 4096, 2500 * OCHE_US);
-    assert_true(read_text("Unnamed: 0\tsrc\tdst\tbytes\tstart\n0\t1\t2\t5\t\"1 ms\"\n", 0) ==
-                false); /* a time has no blank in it */
+    assert_true(read_text("Unnamed: 0\tsrc\tdst\tbytes\tstart\n0\t1\t2\t\"5 KB\"\t1 us\n", 0));
+    expect_flow(0, 1, 2, 5000, OCHE_US);
+    assert_true(read_text("Name,START,Src,Dst,Bytes,weight\nfirst,1us,1,2,5,\"0,5\"\n", 0));
+    expect_flow(0, 1, 2, 5, OCHE_US);
     assert_true(read_text("\tsrc\tdst\tbytes\tstart\n0\t1\t2\t5\t1ms\n", 0));
     expect_flow(0, 1, 2, 5, OCHE_MS);
     assert_true(read_text("src dst bytes start\n1,2,3,4us\n", 0));
@@ -95,6 +131,8 @@ static void reads_spreadsheets(void **state)
 
 static void says_what_is_wrong(void **state)
 {
+#define FIRST_LINE                                                                                 \
+    "the first line is a number of flows, or names of columns, with src,dst,bytes,start"
 #define CSV "src,dst,bytes,start\n"
     static const struct {
         const char *text, *error;
@@ -106,7 +144,7 @@ static void says_what_is_wrong(void **state)
         {"1\n0 1 3 100 5\n", ":2: 5 values; 6 would be right: src dst pg dport size start"},
         {"1\n0 1 3 100 5 0 0 0\n", ":2: 8 values; 6 would be right: src dst pg dport size start"},
         {"1\n0 128 3 100 5 0\n", ":2: dst: there is no host 128; 0 to 127"},
-        {"1\n-1 5 3 100 5 0\n", ":2: src: \"-1\" is no host; a number"},
+        {"1\n-1 5 3 100 5 0\n", ":2: src: \"-1\" is no host; a number, or a name as in tables"},
         {CSV "5,5,100,0\n", ":2: dst: host 5 sends to itself; another host"},
         {CSV "5,6,0,0\n", ":2: bytes: \"0\" is no size; 1 to 2147483648 bytes"},
         {CSV "5,6,2147483649,0\n", ":2: bytes: \"2147483649\" is no size; 1 to 2147483648 bytes"},
@@ -119,14 +157,21 @@ static void says_what_is_wrong(void **state)
          ":2: start: \"99999999\" is no time; seconds, as 2.00001, or as 10us"},
         {CSV "5,6,1,.\n", ":2: start: \".\" is no time; seconds, as 2.00001, or as 10us"},
         {CSV "5,6,1\n", ":2: 3 values; 4 would be right: one for each column of the first line"},
-        {CSV "5,,6,1\n", ":2: dst: \"\" is no host; a number"},
+        {CSV "5,tor128,6,1\n", ":2: dst: \"tor128\" is no host; a number, or a name as in tables"},
+        {CSV "5,host3,6,1\n", ":2: dst: \"host3\" is no host; a number, or a name as in tables"},
+        {CSV "5,HOST4,6,1\n", ":2: dst: \"HOST4\" is no host; a number, or a name as in tables"},
+        {CSV "127,Alpha,6,1\n", ":2: dst: host Alpha sends to itself; another host"},
+        {CSV "5,,6,1\n", ":2: dst: \"\" is no host; a number, or a name as in tables"},
         {CSV "5,6,1,1\n5,6,1,2\n",
          ": all flows start after the end of the run; a longer run, or another origin"},
-        {"src,dst,bytes\n", ":1: 3 columns; src,dst,bytes,start are needed"},
-        {"src,dst,size,start\n", ":1: \"size\" is no column; the first line is a number of flows, "
-                                 "or src,dst,bytes,start"},
+        {"src,dst,bytes\n", ":1: no column \"start\"; " FIRST_LINE},
+        {"src,dst,size,start\n", ":1: no column \"bytes\"; " FIRST_LINE},
+        {"0 1 3 100 1000 0.1\n", ":1: no column \"src\"; " FIRST_LINE},
+        {"\xff\xfes", ":1: is UTF-16; save it as UTF-8 (Excel: CSV UTF-8)"},
+        {"src,Dst,dst,start\n", ":1: \"dst\" is there twice; src,dst,bytes,start are needed"},
         {"src,dst,dst,start\n", ":1: \"dst\" is there twice; src,dst,bytes,start are needed"},
-        {"src,dst,bytes,start,,,,,\n", ":1: more than 8 columns; src,dst,bytes,start"},
+        {"src,dst,bytes,start,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n",
+         ":1: more than 64 columns; src,dst,bytes,start"},
         {CSV "5,6,1e400,0\n", ":2: bytes: \"1e400\" is no size; 1 to 2147483648 bytes"},
         {CSV "5,6,10XB,0\n", ":2: bytes: \"10XB\" is no size; 1 to 2147483648 bytes"},
         {CSV "5,6,15e-1,0\n", ":2: bytes: \"15e-1\" is no size; 1 to 2147483648 bytes"},
@@ -134,8 +179,8 @@ static void says_what_is_wrong(void **state)
         {CSV "5,6,1,1e99999999999\n",
          ":2: start: \"1e99999999999\" is no time; seconds, as 2.00001, or as 10us"},
         {CSV "5,6,1,1e-60\n", ":2: start: \"1e-60\" is no time; seconds, as 2.00001, or as 10us"},
-        {CSV "5,\"6\"x,1,1\n", ":2: dst: \"6x\" is no host; a number"},
-        {CSV "5,6.5,1,1\n", ":2: dst: \"6.5\" is no host; a number"},
+        {CSV "5,\"6\"x,1,1\n", ":2: dst: \"6x\" is no host; a number, or a name as in tables"},
+        {CSV "5,6.5,1,1\n", ":2: dst: \"6.5\" is no host; a number, or a name as in tables"},
         {CSV "\"5,6,1,1\n",
          ":2: 1 values; 4 would be right: one for each column of the first line"},
     };
@@ -165,8 +210,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_generators_format),
         cmocka_unit_test(reads_csv),
+        cmocka_unit_test(reads_names),
         cmocka_unit_test(reads_spreadsheets),
         cmocka_unit_test(says_what_is_wrong),
     };
+
+    name_nodes();
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

@@ -2,11 +2,13 @@
 /* What the tables of `oche run` show are metrics that there are. */
 #include "tests/support/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/run/columns.h"
 #include "cli/run/rows.h"
 #include "lab/measures/metrics.h"
+#include "params/table.h"
 
 static void test_every_row_names_metrics(void **state)
 {
@@ -73,6 +75,31 @@ static void test_what_is_no_metric_is_told(void **state)
     assert_true(oche_metric_is_known("iofd.deflections"));
 }
 
+/* Hosts send PAUSE too, and are no switches. */
+static void test_hosts_are_no_switches(void **state)
+{
+    struct oche_outcome *outcome = calloc(1, sizeof(*outcome));
+    struct oche_table *table = oche_table_create(2);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    (void)state;
+    assert_non_null(outcome);
+    assert_non_null(out);
+    outcome->pauses[OCHE_NODE_HOST].sent = 3;
+    outcome->pauses[OCHE_NODE_TOR].sent = 4;
+    oche_metric_rows(table, OCHE_METRICS_PAUSES, outcome, 1);
+    oche_table_print(table, out);
+    fclose(out);
+    assert_non_null(strstr(text, "  by hosts "));
+    assert_non_null(strstr(text, "  by ToR switches "));
+    assert_null(strstr(text, "host switches"));
+    free(text);
+    oche_table_free(table);
+    free(outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +107,7 @@ int main(void)
         cmocka_unit_test(test_every_group_has_rows),
         cmocka_unit_test(test_every_column_names_a_metric),
         cmocka_unit_test(test_what_is_no_metric_is_told),
+        cmocka_unit_test(test_hosts_are_no_switches),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,7 @@ static void has_hooks(const struct oche_endpoint *endpoint)
     assert_true(endpoint->stats != NULL);
     assert_true(endpoint->late_packets != NULL && endpoint->corrupt_bytes != NULL);
     assert_true(endpoint->rate_bps != NULL && endpoint->arrived_bytes != NULL);
+    assert_non_null(endpoint->sent_again);
     assert_true((endpoint->encode == NULL) == (endpoint->decode == NULL));
     assert_true(endpoint->state_bytes > 0 && endpoint->paper[0] != '\0');
 }

@@ -161,6 +161,52 @@ static void test_lost_handshake(void **state)
     small_world_free(&small);
 }
 
+/*
+ * After SYNs that were sent again the first data has three times rto_initial, not twice as much
+ * for each of them (RFC 6298 sec 5.7): 10, 20 and 40 ms for three SYNs, then 30 ms.
+ */
+static void test_after_lost_handshake(void **state)
+{
+    struct oche_flow_plan flow = small_flow(0, 1, 1000, 0);
+    struct small_world small;
+
+    (void)state;
+    make(&small, "tcp");
+    small_world_cc(&small, "handshake", 1);
+    small_world_cc(&small, "rto_initial", 10 * OCHE_MS);
+    small.losses[0] = (struct small_world_loss){.port = "host0:0", .pattern = "1-3, 5"};
+    small_world_run(&small, &flow, 1);
+    assert_int_equal(small.totals.flows_completed, 1);
+    assert_int_equal(small.totals.nic.timeouts, 4);
+    assert_int_equal(small.totals.nic.retransmitted_packets, 1);
+    assert_true(took(&small) > 100 * OCHE_MS);
+    assert_true(took(&small) < 101 * OCHE_MS);
+    small_world_free(&small);
+}
+
+/*
+ * Round trips of 200 ms: a timeout of 10 ms is doubled until it is longer, as ACKs of segments that
+ * were sent again leave it doubled (Karn; RFC 6298 sec 5.7, last note). Left to the network it is
+ * long enough from the start.
+ */
+static void test_long_path(void **state)
+{
+    struct oche_flow_plan flow = small_flow(0, 1, 1460000, 0);
+    struct small_world small;
+
+    (void)state;
+    for (unsigned automatic = 0; automatic < 2; automatic++) {
+        make(&small, "tcp");
+        small_world_topology(&small, "delay", 50 * OCHE_MS);
+        small_world_cc(&small, "rto_initial", automatic ? 0 : 10 * OCHE_MS);
+        small_world_run(&small, &flow, 1);
+        assert_int_equal(small.totals.flows_completed, 1);
+        assert_int_equal(small.totals.nic.delivered_bytes, 1460000);
+        assert_int_equal(small.totals.nic.timeouts, automatic ? 0 : 5);
+        small_world_free(&small);
+    }
+}
+
 /* Nothing arrives: every flow fails, those that start afterwards and that follow another, too. */
 static void test_all_fail(void **state)
 {
@@ -285,7 +331,8 @@ int main(void)
         cmocka_unit_test(test_fast_retransmit), cmocka_unit_test(test_partial_acks),
         cmocka_unit_test(test_last_segment),    cmocka_unit_test(test_repair_is_lost),
         cmocka_unit_test(test_backoff),         cmocka_unit_test(test_lost_acks),
-        cmocka_unit_test(test_lost_handshake),  cmocka_unit_test(test_all_fail),
+        cmocka_unit_test(test_lost_handshake),  cmocka_unit_test(test_after_lost_handshake),
+        cmocka_unit_test(test_long_path),       cmocka_unit_test(test_all_fail),
         cmocka_unit_test(test_incast),          cmocka_unit_test(test_random),
     };
 

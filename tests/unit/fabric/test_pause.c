@@ -2,7 +2,6 @@
 /* Received PFC: response delay, expiry, refresh, several frames under way, the time counters. */
 #include "tests/unit/fabric/rig.h"
 
-#include "core/random.h"
 #include "fabric/pause.h"
 
 #define RATE     (40 * OCHE_GBPS)
@@ -196,87 +195,6 @@ static void counted_exactly(void **state)
     assert_int_equal(oche_pause_time(&pause, 1, OCHE_SEC), 6100 - 5300);
 }
 
-/* The definition, read from a list of all frames: the last one that acts says what holds. */
-struct history {
-    struct {
-        oche_time effect;
-        struct oche_packet frame;
-    } entries[60];
-    unsigned count;
-};
-
-static bool by_definition(const struct history *history, unsigned cls, oche_time now)
-{
-    for (unsigned i = history->count; i-- > 0;) {
-        const struct oche_packet *frame = &history->entries[i].frame;
-        oche_time effect = history->entries[i].effect;
-        uint16_t quanta = frame->pfc.quanta[cls];
-
-        if (effect > now || !oche_pfc_has(frame, cls))
-            continue;
-        return quanta > 0 && now < effect + oche_pause_duration(quanta, RATE);
-    }
-    return false;
-}
-
-/* Arbitrary frames at arbitrary times against the definition; returns whether gaps were merged. */
-static bool compare(uint64_t seed)
-{
-    struct oche_random random = oche_random_stream(seed, "pause", 0);
-    struct oche_pause pause;
-    struct history history = {.count = 0};
-    oche_time now = 0, exact[OCHE_CLASSES] = {0};
-    oche_time pace = oche_random_below(&random, 10) + 1;
-
-    make(&pause, RESPONSE);
-    while (history.count < 60) {
-        /* Steps of 4 quanta, RESPONSE is 39 of them. */
-        for (oche_time end = now + oche_random_below(&random, pace) * 4 * QUANTUM; now < end;) {
-            uint8_t mask = oche_pause_update(&pause, now);
-
-            for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
-                bool expected = by_definition(&history, cls, now);
-
-                if (pause.merged == 0)
-                    assert_int_equal(mask >> cls & 1, expected);
-                assert_true((mask >> cls & 1) >= expected);
-                exact[cls] += expected ? QUANTUM / 10 : 0;
-            }
-            now += QUANTUM / 10;
-        }
-        struct oche_packet *frame = &history.entries[history.count].frame;
-        *frame = (struct oche_packet){.kind = OCHE_PACKET_PFC};
-        for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
-            if (oche_random_below(&random, 3) == 0)
-                oche_pfc_set(
-                    frame, cls,
-                    (uint16_t)(oche_random_below(&random, 2) * oche_random_below(&random, 100)));
-        history.entries[history.count++].effect = now + RESPONSE;
-        oche_pause_receive(&pause, frame, now);
-    }
-    oche_pause_update(&pause, now);
-    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
-        /* Sampled ten times a quantum, the time is right to one sample for each frame. */
-        oche_time total = oche_pause_time(&pause, cls, now);
-
-        assert_true(total + 60 * (QUANTUM / 10) >= exact[cls]);
-        if (pause.merged == 0)
-            assert_true(total <= exact[cls] + 60 * (QUANTUM / 10));
-    }
-    assert_int_equal(oche_pause_update(&pause, now + OCHE_SEC), 0);
-    return pause.merged > 0;
-}
-
-static void any_frames(void **state)
-{
-    unsigned merged = 0;
-
-    (void)state;
-    for (uint64_t seed = 1; seed <= 60; seed++)
-        merged += compare(seed);
-    assert_in_range(merged, 5, 50); /* both kinds have been seen */
-}
-
 /* At the switch: the named port may send again, and the driver is told when. */
 static void through_the_switch(void **state)
 {
@@ -329,7 +247,6 @@ int main(void)
         cmocka_unit_test(overflow),
         cmocka_unit_test(classes),
         cmocka_unit_test(counted_exactly),
-        cmocka_unit_test(any_frames),
         cmocka_unit_test(through_the_switch),
     };
 

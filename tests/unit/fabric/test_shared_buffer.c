@@ -410,8 +410,8 @@ static void impossible(void **state)
         rig.ports[i].delay = 5 * OCHE_US;
     check_refuses(&rig, "buffer: 12000000 bytes is less than the PFC headroom of 14229504 bytes "
                         "(32 ports, 8 pfc_priorities, up to 55584 bytes each) and 96000 bytes for "
-                        "packets that cross a threshold; would be right: at least 14325504 bytes, "
-                        "fewer pfc_priorities, or pfc: false");
+                        "packets that cross a threshold; would be right: more than 14325504 bytes, "
+                        "with which nothing is left to share, fewer pfc_priorities, or pfc: false");
     rig.params.buffer_bytes = 14325504;
     assert_true(oche_switch_check(&rig.config, NULL));
     rig.params.buffer_bytes--;

@@ -108,7 +108,13 @@ static void test_marks(void **state)
     stats[port_index(&t, "tor3:host7")] =
         (struct oche_switch_port_stats){.packets = 100, .marks = 30};
     stats[port_index(&t, "tor0:host0")] = (struct oche_switch_port_stats){
-        .packets = 50, .marks = 15, .drops = {[OCHE_DROP_BUFFER] = 2, [OCHE_DROP_TTL] = 1}};
+        .packets = 50,
+        .marks = 15,
+        /* What had no way is counted where it came in: it was not for host0. */
+        .drops = {[OCHE_DROP_BUFFER] = 2,
+                  [OCHE_DROP_LINK_DOWN] = 1,
+                  [OCHE_DROP_TTL] = 4,
+                  [OCHE_DROP_NO_ROUTE] = 8}};
     stats[port_index(&t, "tor3:agg2")] = (struct oche_switch_port_stats){.packets = 7, .marks = 3};
     stats[port_index(&t, "core1:agg4")] = (struct oche_switch_port_stats){.packets = 9};
     oche_marks_by_place(&t, stats, 200, 12, rows);

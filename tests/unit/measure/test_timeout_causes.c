@@ -185,18 +185,39 @@ static void test_many(void **state)
         if (c % 2 == 0)
             expect(c, 110, c % 4 == 0 ? 110 : UINT64_MAX); /* repaired; sender gone */
     }
+    oche_timeout_causes_tidy(causes);
     for (uint32_t c = 1; c < CONNECTIONS; c += 2) {
         expect(c, 109, 109);
         ASSERT_CAUSE(causes, c, timeout(10, 109, 110), OCHE_TIMEOUT_LAST_PACKET);
     }
     /* The same PSNs for as long as one likes: no growth, so no sweep that asks for all of them. */
+    oche_timeout_causes_tidy(causes);
     for (uint32_t round = 0; round < 1000; round++) {
         uint64_t looks = ends.looks;
         for (uint32_t c = 1; c < 200; c += 2)
             lose(causes, c, OCHE_LOST_DATA, 109, 20 + round);
+        oche_timeout_causes_tidy(causes);
         assert_true(ends.looks - looks <= 100);
     }
     oche_timeout_causes_free(causes);
+}
+
+/* The last timeout ends the sender; however many losses of others come before it is judged. */
+static void test_sender_gone(void **state)
+{
+    (void)state;
+    for (uint32_t others = 0; others < 5000; others += 100) {
+        struct oche_timeout_causes *causes = start();
+
+        expect(0, 10, UINT64_MAX);
+        lose(causes, 0, OCHE_LOST_ACK, 9, 950);
+        for (uint32_t c = 1; c <= others; c++) {
+            expect(c, 5, 5);
+            lose(causes, c, OCHE_LOST_DATA, 5, 960);
+        }
+        ASSERT_CAUSE(causes, 0, timeout(1000, 5, 10), OCHE_TIMEOUT_LAST_ACK);
+        oche_timeout_causes_free(causes);
+    }
 }
 
 int main(void)
@@ -207,6 +228,7 @@ int main(void)
         cmocka_unit_test(test_on_the_way),
         cmocka_unit_test(test_no_answer),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_sender_gone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,6 +243,28 @@ static void test_packets_are_used_again(void **state)
     small_world_free(&small);
 }
 
+/* Threads meet where there is enough to do for all, and only there. */
+static void test_threads_meet_for_many_events(void **state)
+{
+    const struct oche_flow_plan flow = small_flow(0, 3, 1000000, 0);
+    struct oche_flow_plan flows[64];
+    struct small_world small;
+
+    (void)state;
+    small_world_init(&small, "star", "none", "go_back_n");
+    small.config.threads = 2;
+    small_world_run(&small, &flow, 1);
+    assert_int_equal(small.totals.flows_completed, 1);
+    if (OCHE_NETWORK_FEW_EVENTS > 0)
+        assert_int_equal(oche_world_network(small.world)->windows_together, 0);
+    small_world_free(&small);
+    busy_world(&small);
+    small.config.threads = 2;
+    small_world_run(&small, flows, busy_flows(flows, 16));
+    assert_true(oche_world_network(small.world)->windows_together > 20);
+    small_world_free(&small);
+}
+
 /* Warm-up, series and watched queues are the same with any number of threads. */
 static void test_measures_with_threads(void **state)
 {
@@ -335,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_initial_rate),
         cmocka_unit_test(test_packets_are_used_again),
         cmocka_unit_test(test_measures_with_threads),
+        cmocka_unit_test(test_threads_meet_for_many_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ struct buffer {
 static const struct oche_param buffer_params[] = {
     {OCHE_PARAM_AS("buffer", struct buffer, bytes), OCHE_IS_BYTES(9000000, 1000, UINT64_MAX),
      .where = "here"},
-    {OCHE_PARAM(struct buffer, pfc), OCHE_IS_BOOL(true)},
+    {OCHE_PARAM(struct buffer, pfc), OCHE_IS_BOOL(true), .of_all = true},
     {OCHE_PARAM(struct buffer, beta), OCHE_IS_REAL(8, 0, 100)},
 };
 static const struct oche_param_table buffer_table = OCHE_PARAM_TABLE(buffer_params, struct buffer);
@@ -75,6 +75,11 @@ static const struct oche_section sections[] = {
      .variant_count = 2,
      .list = true,
      .optional = true},
+    {.name = "switch.leaf",
+     .help = "some",
+     .table = &buffer_table,
+     .optional = true,
+     .within = &sections[3]},
 };
 
 static struct oche_error error;
@@ -139,6 +144,43 @@ static void test_values_arrive(void **state)
     assert_string_equal(work[0].path, "work[0]");
     assert_int_equal(((const struct star *)work[0].values)->hosts, 2);
     assert_string_equal(work[1].variant->name, "ring");
+    oche_document_close(document);
+}
+
+static void collect(void *context, const char *key, const char *value, const char *unit, bool given)
+{
+    char *text = context;
+    size_t used = strlen(text);
+
+    snprintf(text + used, 2048 - used, "%s=%s (%s)%s\n", key, value, unit, given ? " given" : "");
+}
+
+/* A section within another has its values where it gives none, whatever the order. */
+static void test_sections_within_others(void **state)
+{
+    struct oche_document *document =
+        bind("topology: star\nswitch: {leaf: {beta: 3}, buffer: 12MB, pfc: false}\n", NULL);
+    const struct oche_bound *leaf = oche_bindings_find(&bindings, "switch.leaf");
+    const struct buffer *values = leaf->values;
+    char text[2048] = "";
+
+    (void)state;
+    assert_int_equal(values->bytes, 12000000);
+    assert_false(values->pfc);
+    assert_true(values->beta == 3);
+    oche_bindings_each(&bindings, collect, text);
+    assert_non_null(strstr(text, "switch.leaf.buffer=12MB (bytes)\nswitch.leaf.beta=3 (real) "
+                                 "given\n"));
+    assert_null(strstr(text, "switch.leaf.pfc"));
+    oche_bindings_fail(document, &bindings, "switch.leaf.beta: is odd", &error);
+    assert_string_equal(error.text, "dir/f.yaml:2: switch.leaf.beta: is odd");
+    oche_document_close(document);
+    document = bind("topology: star\n", "switch.leaf.buffer=2MB");
+    values = oche_bindings_find(&bindings, "switch.leaf")->values;
+    assert_int_equal(values->bytes, 2000000);
+    oche_document_close(document);
+    document = bind("topology: star\nswitch: {leaf: }\n", NULL);
+    assert_null(oche_bindings_find(&bindings, "switch.leaf"));
     oche_document_close(document);
 }
 
@@ -225,6 +267,12 @@ static void test_wrong_scenarios_are_refused(void **state)
         {"topology: star\nswitch: {buffer: 12}\n", NULL,
          "f.yaml:2: switch.buffer: 12 has no unit; add one of B, KiB, MiB, GiB, TiB, KB, MB, GB or "
          "TB"},
+        {"topology: star\nswitch: {leaf: {pfc: true}}\n", NULL,
+         "f.yaml:2: switch.leaf.pfc: has one value for the whole network; write it as switch.pfc"},
+        {"topology: star\nswitch: {leaf: 3}\n", NULL,
+         "f.yaml:2: switch.leaf: is not a section; write its keys below it, as KEY: VALUE"},
+        {"topology: star\nswitch: {laef: {beta: 1}}\n", NULL,
+         "f.yaml:2: switch.laef: unknown key; did you mean \"leaf\"?"},
         {"topology: star\nwork:\n- ring\n- {type: star, hosts: 0}\n", NULL,
          "f.yaml:4: work[1].hosts: 0 is out of range; from 1 to 1024"},
         {"topology: star\n", "topology.hosts=0",
@@ -300,14 +348,6 @@ static void test_messages_with_a_path_are_placed(void **state)
     oche_document_close(document);
 }
 
-static void collect(void *context, const char *key, const char *value, const char *unit, bool given)
-{
-    char *text = context;
-    size_t used = strlen(text);
-
-    snprintf(text + used, 2048 - used, "%s=%s (%s)%s\n", key, value, unit, given ? " given" : "");
-}
-
 static void test_the_effective_list(void **state)
 {
     struct oche_document *document =
@@ -356,6 +396,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_arrive),
+        cmocka_unit_test(test_sections_within_others),
         cmocka_unit_test(test_shorthands),
         cmocka_unit_test(test_files_of_overrides_are_where_we_are),
         cmocka_unit_test(test_wrong_scenarios_are_refused),

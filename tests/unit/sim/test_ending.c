@@ -143,10 +143,13 @@ static void assert_says(const struct ran *ran, const char *says)
     free(text);
 }
 
+/* Queue pairs that may give up, but not soon: their flows are waited for although they are cut off.
+ */
+#define PATIENT "host: {ack_timeout: 50us, retry_count: 900000}\n"
+
 static void test_stalled(void **state)
 {
-    struct ran ran = run("workload: {type: incast, degree: 3, bytes: 1MB, senders: next}\n"
-                         "host: {ack_timeout: 50us}\n"
+    struct ran ran = run("workload: {type: incast, degree: 3, bytes: 1MB, senders: next}\n" PATIENT
                          "failures: [{link: host1, at: 100us}]\n");
 
     (void)state;
@@ -161,12 +164,26 @@ static void test_stalled(void **state)
     close_world(&ran);
 }
 
+/* It is seen during the warm-up, too, which the run then does not reach the end of. */
+static void test_stalled_in_warmup(void **state)
+{
+    struct ran ran = run("warmup: 1s\n"
+                         "workload: {type: incast, degree: 3, bytes: 1MB, senders: next}\n" PATIENT
+                         "failures: [{link: host1, at: 100us}]\n");
+
+    (void)state;
+    assert_int_equal(oche_world_ended(ran.world), OCHE_END_STALLED);
+    assert_in_range(oche_world_network(ran.world)->now, 50 * OCHE_MS, 60 * OCHE_MS);
+    assert_says(&ran, "1,000 times the longest timeout (50us)");
+    close_world(&ran);
+}
+
 /* The longest timeout is also what a recovery scheme leaves to the network. */
 static void test_fitted_timeout(void **state)
 {
     struct ran ran = run("workload: {type: incast, degree: 3, bytes: 1MB, senders: next}\n"
                          "recovery: {name: selective_repeat, rto_low: auto, rto_high: auto}\n"
-                         "host: {ack_timeout: 5us}\n"
+                         "host: {ack_timeout: 5us, retry_count: 900000}\n"
                          "failures: [{link: host1, at: 100us}]\n");
     const struct oche_param_table *table = &ran.scenario->config.recovery->table;
     oche_time high =
@@ -179,6 +196,73 @@ static void test_fitted_timeout(void **state)
     assert_in_range(end, 1000 * high, 1300 * high);
     assert_says(&ran, "1,000 times the longest timeout (");
     close_world(&ran);
+}
+
+/* Runs one, and asserts that it ends soon after the failure: all that is left is cut off. */
+static void assert_cut_off(const char *rest, uint64_t completed, const char *says)
+{
+    struct ran ran = run(rest);
+
+    assert_int_equal(oche_world_ended(ran.world), OCHE_END_STALLED);
+    assert_int_equal(ran.totals.flows_completed, completed);
+    assert_in_range(oche_world_network(ran.world)->now, OCHE_MS, 40 * OCHE_MS);
+    assert_says(&ran, "and links that stay down cut off every flow that is left: ");
+    assert_says(&ran, says);
+    close_world(&ran);
+}
+
+#define FLOWS "workload: {type: incast, degree: 3, bytes: 2MB, senders: next}\n"
+#define QUICK "host: {ack_timeout: 50us}\n"
+
+/* A sender, the receiver, the switch; known during the warm-up; the others are delivered first. */
+static void test_cut_off(void **state)
+{
+    (void)state;
+    assert_cut_off(
+        FLOWS QUICK "failures: [{link: host1, at: 100us}]\n", 2,
+        "1 of 3 flows have not arrived, 1 of them under way: flow 0 from host1 to host0");
+    assert_cut_off(FLOWS QUICK "warmup: 1s\nfailures: [{link: host1, at: 100us}]\n", 2,
+                   "down: host1:tor0");
+    assert_cut_off(FLOWS QUICK "failures: [{link: host0, at: 1ms}]\n", 0, "3 of 3 flows");
+    assert_cut_off(FLOWS QUICK "failures: [{switch: tor0, at: 1ms}]\n", 0, "3 of 3 flows");
+    assert_cut_off(FLOWS QUICK "failures:\n"
+                               "  - {link: host2, at: 10us, until: 1ms}\n"
+                               "  - {link: host0, at: 2ms}\n",
+                   0, "3 of 3 flows");
+    assert_cut_off(FLOWS "host: {ack_timeout: 50us, connections: per_pair}\n"
+                         "congestion_control: {name: rogue, hardware_retries: 7}\n"
+                         "failures: [{link: host0, at: 1ms}]\n",
+                   0, "3 of 3 flows");
+}
+
+/* Nothing is cut off for ever, or what is would end in an error: these runs end as ever. */
+static void test_not_cut_off(void **state)
+{
+    static const struct {
+        const char *rest;
+        enum oche_world_end end;
+        uint64_t completed, failed;
+    } all[] = {
+        {FLOWS QUICK "failures: [{link: host0, at: 1ms, until: 30ms}]\n", OCHE_END_DELIVERED, 3, 0},
+        /* two failures of one link, one of which would leave it down */
+        {FLOWS QUICK "failures: [{link: host0, at: 1ms, until: 4ms}, {link: host0, at: 2ms, "
+                     "until: 30ms}]\n",
+         OCHE_END_DELIVERED, 3, 0},
+        {FLOWS "host: {ack_timeout: 50us, retry_count: 7}\n"
+               "failures: [{link: host0, at: 1ms}]\n",
+         OCHE_END_DELIVERED, 0, 3},
+        {FLOWS QUICK "failures: [{link: host3, at: 15ms}]\n", OCHE_END_DELIVERED, 3, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(all); i++) {
+        struct ran ran = run(all[i].rest);
+
+        assert_int_equal(oche_world_ended(ran.world), all[i].end);
+        assert_int_equal(ran.totals.flows_completed, all[i].completed);
+        assert_int_equal(ran.totals.flows_failed, all[i].failed);
+        close_world(&ran);
+    }
 }
 
 /* Nothing is delivered for long, but a link comes back, and then a flow starts. */
@@ -231,10 +315,17 @@ static void test_interrupted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_until_delivered), cmocka_unit_test(test_as_with_duration),
-        cmocka_unit_test(test_goes_on),         cmocka_unit_test(test_stalled),
-        cmocka_unit_test(test_is_patient),      cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_interrupted),     cmocka_unit_test(test_fitted_timeout),
+        cmocka_unit_test(test_until_delivered),
+        cmocka_unit_test(test_as_with_duration),
+        cmocka_unit_test(test_goes_on),
+        cmocka_unit_test(test_stalled),
+        cmocka_unit_test(test_stalled_in_warmup),
+        cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_not_cut_off),
+        cmocka_unit_test(test_is_patient),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_fitted_timeout),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

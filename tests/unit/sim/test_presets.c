@@ -95,9 +95,9 @@ static void test_what_auto_is(void **state)
     check_derived(world, "congestion_control.timer", "75us");
     check_derived(world, "congestion_control.rai", "50Mbps");
     check_derived(world, "congestion_control.rhai", "100Mbps");
-    check_derived(world, "congestion_control.np", "arrival, by mode");
-    check_derived(world, "congestion_control.hyper_halves", "no, by mode");
-    check_derived(world, "congestion_control.min_rate", "1Mbps, by mode");
+    check_derived(world, "congestion_control.np", "arrival, by mode nic");
+    check_derived(world, "congestion_control.hyper_halves", "no, by mode nic");
+    check_derived(world, "congestion_control.min_rate", "1Mbps, by mode nic");
     check_derived(world, "host.ack_timeout", "10ms");
     assert_false(oche_world_derived(world, "switch.beta", text, sizeof(text)));
     assert_false(oche_world_derived(world, "duration", text, sizeof(text)));
@@ -119,6 +119,28 @@ static void check_rate(const char *text, const char *key, const char *expected)
 
 #define FAST(type)                                                                                 \
     "topology: {type: " type ", host_rate: 400Gbps}\nworkload: {type: permutation, bytes: 1KB}\n"
+
+static void check_head(const char *text, const char *expected)
+{
+    struct oche_scenario *scenario = parse(text);
+    struct oche_world *world = oche_world_create(&scenario->config, &error);
+
+    assert_non_null(world);
+    if (strstr(oche_world_topology(world)->summary, expected) == NULL)
+        fail_msg("%s", oche_world_topology(world)->summary);
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+}
+
+/* The line at the head of the tables says how fast hosts and links are. */
+static void test_heads_name_rates(void **state)
+{
+    (void)state;
+    check_head(FAST("leaf_spine"), " hosts at 400Gbps, ");
+    check_head(FAST("leaf_spine"), " links of 1600Gbps, ");
+    check_head(FAST("clos"), " hosts at 400Gbps, ");
+    check_head(FAST("clos"), " links of 400Gbps, to cores 400Gbps, ");
+}
 
 /* Links between switches follow the hosts' rate, if the paper's defaults are not asked for. */
 static void test_rates_follow_the_hosts(void **state)
@@ -156,7 +178,12 @@ static void test_timeouts_follow_the_round_trip(void **state)
     check_rate(LONG SELECTIVE "host: {feedback_jitter: 1ms}\n", "recovery.rto_low", "12018us");
     check_rate(LONG "host: {feedback_jitter: 1ms}\n", "host.ack_timeout", "12018us");
     check_rate(LONG "host: {ack_timeout: auto}\n", "host.ack_timeout", "10ms");
-    check_rate(LONG "host: {timeouts: connectx}\n", "host.ack_timeout", "16ms, by timeouts");
+    check_rate(LONG "host: {feedback_jitter: 1ms}\ncongestion_control: tcp\n",
+               "congestion_control.rto_initial", "12018us");
+    check_rate(LONG "congestion_control: {name: dctcp, rto_initial: auto}\n",
+               "congestion_control.rto_initial", "10ms");
+    check_rate(LONG "host: {timeouts: connectx}\n", "host.ack_timeout",
+               "16ms, by timeouts connectx");
 
     struct oche_scenario *scenario =
         parse(LONG "recovery: {name: selective_repeat, preset: paper}");
@@ -187,7 +214,7 @@ static void test_who_decides(void **state)
     check_rate(STAR WORKLOAD "congestion_control: {name: dcqcn, preset: paper}\n",
                "congestion_control.min_rate", "100Mbps, by min_rate_fraction");
     check_rate(STAR WORKLOAD "congestion_control: {name: dcqcn, preset: paper, mode: ns3}\n",
-               "congestion_control.release", "never, by mode");
+               "congestion_control.release", "never, by mode ns3");
     check_rate(STAR WORKLOAD "congestion_control: dart\n", "congestion_control.timer", "75us");
     check_rate(STAR WORKLOAD "congestion_control: timely\n", "congestion_control.min_rate",
                "100Mbps, by min_rate_fraction");
@@ -300,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_who_chooses),
         cmocka_unit_test(test_what_is_given_counts),
         cmocka_unit_test(test_what_auto_is),
+        cmocka_unit_test(test_heads_name_rates),
         cmocka_unit_test(test_rates_follow_the_hosts),
         cmocka_unit_test(test_fast_networks),
         cmocka_unit_test(test_who_decides),

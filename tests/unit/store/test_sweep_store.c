@@ -154,6 +154,73 @@ static void test_what_is_written_is_there(void **state)
                         "11");
 }
 
+/* ---- without memory ---- */
+
+static sqlite3_mem_methods usual;
+static unsigned allocations; /* that are left until one fails; 0: none fails */
+
+static void *allocate(int bytes)
+{
+    return allocations > 0 && --allocations == 0 ? NULL : usual.xMalloc(bytes);
+}
+
+/* In a process of its own: writes a point while SQLite's n-th allocation fails. */
+enum { ENOUGH, NOT_NEEDED, REFUSED };
+static int write_without_memory(unsigned n)
+{
+    const struct oche_sweep_description description = describe("sweep");
+    struct oche_sweep_store *store;
+    sqlite3_mem_methods failing;
+    bool failed;
+
+    sqlite3_shutdown();
+    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual);
+    failing = usual;
+    failing.xMalloc = allocate;
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &failing);
+    sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
+    store = oche_sweep_store_open(path, &description, true, &error);
+    if (store == NULL)
+        return -1;
+    global_expecting_assert = 1; /* oche_panic says that memory is out, and comes back here */
+    if (setjmp(global_expect_assert_env) != 0)
+        return REFUSED;
+    allocations = n;
+    oche_sweep_store_begin(store);
+    add_point(store, 3, "done", 1);
+    if (!oche_sweep_store_commit(store, &error))
+        return REFUSED;
+    failed = allocations == 0;
+    allocations = 0;
+    oche_sweep_store_close(store);
+    return failed ? NOT_NEEDED : ENOUGH;
+}
+
+/* A point is complete, or the store says that it is not. */
+static void test_without_memory(void **state)
+{
+    unsigned refused = 0;
+    int status = NOT_NEEDED << 8;
+
+    (void)state;
+    for (unsigned n = 1; WEXITSTATUS(status) != ENOUGH; n++) {
+        const pid_t child = fork();
+
+        if (child == 0)
+            _exit(write_without_memory(n));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= REFUSED);
+        refused += WEXITSTATUS(status) == REFUSED;
+        if (WEXITSTATUS(status) == REFUSED)
+            continue;
+        assert_string_equal(ask("SELECT name || unit || help FROM metric_names WHERE name ="
+                                " 'goodput'"),
+                            "goodputbpspayload delivered");
+        assert_string_equal(ask("SELECT value FROM metrics WHERE name = 'goodput'"), "1.0");
+    }
+    assert_true(refused > 5);
+}
+
 /* A failure is tried again: nothing of it stays. */
 static void test_a_point_is_written_anew(void **state)
 {
@@ -492,6 +559,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_what_is_written_is_there),
+        TEST(test_without_memory),
         TEST(test_a_point_is_written_anew),
         TEST(test_only_the_same_sweep_goes_on),
         TEST(test_other_files_are_left_alone),

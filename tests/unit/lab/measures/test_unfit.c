@@ -77,8 +77,24 @@ static void test_load_of_pods(void **state)
                "           oversubscription: 1, aggs_per_pod: 1, uplinks_per_agg: 1}\n"
                "workload: {type: poisson_cdf, load: 50%, headers: true}\n",
                "pod 0 is to send 21.3Gbps to other pods, and its links there carry 10Gbps");
-    check_none("duration: 10us\n"
-               "topology: {type: star, hosts: 4}\nworkload: {type: poisson_cdf, load: 2}\n");
+}
+
+#define STAR(load)                                                                                 \
+    "duration: 10us\ntopology: {type: star, hosts: 4, host_rate: 40Gbps}\n"                        \
+    "workload: {type: poisson_cdf, " load "}\n"
+
+static void test_load_of_hosts(void **state)
+{
+    (void)state;
+    check_said(STAR("load: 2"),
+               "workload: more than a host's link carries, so that what waits there grows: host0 "
+               "is to send 87.7Gbps with headers, and its link carries 40Gbps (load 219");
+    check_none(STAR("load: 1, headers: true"));
+    check_said(STAR("load: 1"), "is to send 43.8Gbps");
+    check_none(STAR("load: 90%"));
+    /* Three senders, and one host to send to. */
+    check_said(STAR("load: 40%, senders: 3"), "for it grows: host3 is to get 52.6Gbps");
+    check_none(STAR("load: 30%, senders: 3"));
 }
 
 #define LONG                                                                                       \
@@ -98,15 +114,69 @@ static void test_timeouts(void **state)
     check_said(LONG "recovery: {name: selective_repeat, rto_low: 1ms, few_packets: 0}\n",
                "more than window, so that the link is never full");
     check_said(LONG "recovery: {name: selective_repeat, preset: paper}\n", "more than rto_low");
+    check_none(LONG "congestion_control: tcp\n");
+    check_said(LONG "congestion_control: {name: tcp, rto_initial: 15ms}\n",
+               "congestion_control: where nothing waits, a round trip takes up to 20.0ms: more "
+               "than rto_initial, so that");
+    check_none(LONG "congestion_control: {name: dctcp, rto_initial: 15ms, rto_min: 30ms}\n");
+    check_said(LONG "congestion_control: {name: dctcp, rto_max: 15ms}\n", "than rto_max, so");
     check_none(RACKS "workload: {type: permutation, bytes: 1KB}\nrecovery: selective_repeat\n");
+}
+
+#define MARKS(more)                                                                                \
+    "duration: 100us\ntopology: {type: star, hosts: 4, host_rate: 10Gbps}\n"                       \
+    "workload: {type: permutation, bytes: 1KB}\nswitch: {" more "}\n"
+
+static void test_thresholds(void **state)
+{
+    (void)state;
+    check_said(MARKS("buffer: 2MB, kmin: 2MB, kmax: 3MB"),
+               "switch.kmin: nothing is ever marked: marks begin above a queue of 2MB, and at "
+               "tor0 a queue has room for 2MB");
+    check_said(
+        MARKS("buffer: 2MB, kmin: 1MB, kmax: 3MB, pmax: 1"),
+        "switch.kmax: at most 50.0 % of the packets are marked: all would be above a queue of "
+        "3MB, and at tor0 a queue has room for 2MB");
+    check_said(MARKS("pfc: false, port_buffer: 50KB, kmin: 60KB, kmax: 70KB"), "room for 50KB");
+    check_none(MARKS("buffer: 2MB, kmin: 1MB, kmax: 1.9MB"));
+    check_none(MARKS("buffer: 2MB, kmin: 2MB, kmax: 3MB") "congestion_control: none\n");
+    check_said(MARKS("buffer: 2MB, threshold: static, xoff: 2MB"),
+               "switch.xoff: PAUSEs begin only where nothing is free: they would at 2MB of a "
+               "port, and the ports of tor0 share 1.95MB");
+    check_none(MARKS("buffer: 2MB, threshold: static, xoff: 1MB"));
+    check_none(MARKS("buffer: 2MB, threshold: static"));
+    check_none(MARKS("pfc: false") "congestion_control: rogue\n");
+    check_said(MARKS("buffer: 52200B"), "switch.buffer: PAUSEs begin with the first packets: of ");
+    check_said(MARKS("xoff: 1MB"), "switch.xoff: nothing comes of it with threshold: dynamic");
+}
+
+#define TIERS(more) RACKS "workload: {type: permutation, bytes: 1KB}\nswitch: {" more "}\n"
+
+/* Each switch is judged by what its tier has, which is also what the remark names. */
+static void test_tiers(void **state)
+{
+    (void)state;
+    check_none(TIERS("spine: {ecn: false}"));
+    check_none(TIERS("ecn: false, leaf: {ecn: true}"));
+    check_said(TIERS("ecn: false, leaf: {ecn: true, kmin: 100MB}"),
+               "switch.leaf.kmin: nothing is ever marked: marks begin above a queue of 100MB, and "
+               "at leaf0 ");
+    check_said(TIERS("spine: {kmin: 100MB}"), "switch.spine.kmin: nothing is ever marked");
+    check_said(TIERS("kmin: 100MB, leaf: {kmin: 5KB}"), "switch.kmin: nothing is ever marked");
+    check_said(TIERS("leaf: {kmax: 100MB, pmax: 1}"), "switch.leaf.kmax: at most ");
+    check_said(TIERS("spine: {threshold: static, xoff: 100MB}"), "switch.spine.xoff: PAUSEs begin");
+    check_none(TIERS("xoff: 20KB, leaf: {threshold: static}"));
+    check_none(TIERS("xoff: 20KB, threshold: static, leaf: {threshold: dynamic}"));
+    check_said(TIERS("leaf: {xoff: 20KB}"), "switch.leaf.xoff: nothing comes of it");
+    check_said(TIERS("xoff: 20KB, leaf: {kmin: 5KB}"), "switch.xoff: nothing comes of it");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_load),
-        cmocka_unit_test(test_load_of_pods),
-        cmocka_unit_test(test_timeouts),
+        cmocka_unit_test(test_load),          cmocka_unit_test(test_load_of_pods),
+        cmocka_unit_test(test_load_of_hosts), cmocka_unit_test(test_timeouts),
+        cmocka_unit_test(test_thresholds),    cmocka_unit_test(test_tiers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How sentences call the runs of a comparison. */
+#ifndef OCHE_CLI_RUN_RUN_NAME_H
+#define OCHE_CLI_RUN_RUN_NAME_H
+
+struct oche_run_name {
+    char text[256];
+};
+
+/*
+ * Returns a run's name, from the compared key and the run's value. The name of a scheme stands
+ * alone; any other value has its key before it, because "true" or "7" alone says nothing:
+ * "switch.pfc=true". "" for a run that is not compared, whose key is NULL.
+ */
+struct oche_run_name oche_run_name(const char *key, const char *value);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/measures/long_run.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "params/figures.h"
+
+#define HOPS_PER_SECOND 4e6 /* of one core (docs/performance.md), to say what to expect */
+#define LONG_HOPS       (120 * HOPS_PER_SECOND)
+#define MANY_TRIES      1000
+
+/*
+ * Writes of how many tries at the largest message one gets through, where each loss begins it
+ * again; a run without duration waits for that.
+ */
+static bool begins_again(const struct oche_world *world, const struct oche_ahead *ahead,
+                         char text[OCHE_LONG_RUN_BYTES])
+{
+    const struct oche_world_config *config = oche_world_config(world);
+    const double packets = ceil((double)ahead->most_bytes / ahead->payload_bytes);
+
+    if (config->run.duration > 0 || config->recovery == NULL || !config->recovery->whole_messages ||
+        (config->endpoint != NULL && !config->endpoint->roce))
+        return false;
+    const double tries = pow(1 - config->loss.probability, -packets);
+
+    if (tries < MANY_TRIES)
+        return false;
+    snprintf(text, OCHE_LONG_RUN_BYTES,
+             "recovery: %s begins a message again at each loss, and with loss.probability %s one "
+             "of %.3g tries at %s meets none, so that this run may take very long: set duration, "
+             "send smaller messages, or choose another recovery",
+             config->recovery->name, oche_figure_share(config->loss.probability).text, tries,
+             oche_figure_bytes(ahead->most_bytes).text);
+    return true;
+}
+
+bool oche_long_run_remark(const struct oche_world *world, char text[OCHE_LONG_RUN_BYTES])
+{
+    const struct oche_ahead ahead = oche_world_ahead(world);
+
+    if (begins_again(world, &ahead, text))
+        return true;
+    if (ahead.hops < LONG_HOPS)
+        return false;
+    snprintf(text, OCHE_LONG_RUN_BYTES,
+             "ahead: some %.2g packet-hops, at four million a second %s; Ctrl-C ends the run with "
+             "what there is",
+             ahead.hops, oche_figure_wait(ahead.hops / HOPS_PER_SECOND).text);
+    return true;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Thresholds that the queues of a switch cannot reach, and buffers that are all headroom. */
+#include "lab/measures/unfit.h"
+
+#include <stdio.h>
+
+#include "params/figures.h"
+
+#define SECTION_BYTES 32
+
+/* Each is said of one switch, the first that it is true of. */
+struct said {
+    bool kmin, kmax, xoff, headroom;
+};
+
+static bool reacts_to_marks(const struct oche_world_config *config)
+{
+    const uint32_t needs = config->endpoint != NULL ? config->endpoint->needs : config->cc->needs;
+
+    return (needs & OCHE_CC_NEEDS_ECN) != 0;
+}
+
+/* Writes the section that has the parameters of a kind of switch: "switch", or "switch.leaf". */
+static void name_section(const struct oche_world_config *config, unsigned kind, char *text)
+{
+    if (config->tiers[kind] != NULL)
+        snprintf(text, SECTION_BYTES, "switch.%s", config->topology->tiers[kind]);
+    else
+        snprintf(text, SECTION_BYTES, "switch");
+}
+
+static void judge_marks(struct oche_unfit *unfit, const struct oche_switch_bounds *bounds,
+                        const char *section, const char *name, struct said *said)
+{
+    if (bounds->kmin >= bounds->queue && !said->kmin) {
+        said->kmin = true;
+        oche_unfit_say(unfit,
+                       "%s.kmin: nothing is ever marked: marks begin above a queue of %s, and at "
+                       "%s a queue has room for %s",
+                       section, oche_figure_bytes(bounds->kmin).text, name,
+                       oche_figure_bytes(bounds->queue).text);
+    } else if (bounds->kmin < bounds->queue && bounds->kmax >= bounds->queue && !said->kmax) {
+        said->kmax = true;
+        oche_unfit_say(unfit,
+                       "%s.kmax: at most %s of the packets are marked: all would be above a queue "
+                       "of %s, and at %s a queue has room for %s",
+                       section, oche_figure_share(bounds->most_marked).text,
+                       oche_figure_bytes(bounds->kmax).text, name,
+                       oche_figure_bytes(bounds->queue).text);
+    }
+}
+
+/* Judges when PAUSEs begin. */
+static void judge_pauses(struct oche_unfit *unfit, const struct oche_switch_bounds *bounds,
+                         const char *section, const char *name, struct said *said)
+{
+    if (bounds->shared < bounds->frame && !said->headroom) {
+        said->headroom = true;
+        oche_unfit_say(unfit,
+                       "%s.buffer: PAUSEs begin with the first packets: of %s at %s, %s are "
+                       "headroom, and %s of the rest are there to share",
+                       section, oche_figure_bytes(bounds->memory).text, name,
+                       oche_figure_bytes(bounds->headroom).text,
+                       oche_figure_bytes(bounds->shared).text);
+    } else if (bounds->shared >= bounds->frame && bounds->xoff > bounds->shared && !said->xoff) {
+        said->xoff = true;
+        oche_unfit_say(unfit,
+                       "%s.xoff: PAUSEs begin only where nothing is free: they would at %s of a "
+                       "port, and the ports of %s share %s",
+                       section, oche_figure_bytes(bounds->xoff).text, name,
+                       oche_figure_bytes(bounds->shared).text);
+    }
+}
+
+static bool ignores_xoff(const struct oche_switch_params *params)
+{
+    return params->pfc && params->threshold == OCHE_THRESHOLD_DYNAMIC && params->xoff_bytes > 0;
+}
+
+/* Says where an xoff is given that a dynamic threshold leaves without effect. */
+static void judge_ignored_xoff(struct oche_unfit *unfit, const struct oche_world_config *config)
+{
+    const struct oche_switch_params *all = &config->switches;
+    char section[SECTION_BYTES] = "switch";
+    bool ignored = ignores_xoff(all);
+
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++) {
+        const struct oche_switch_params *own = config->tiers[kind];
+
+        if (own == NULL)
+            continue;
+        if (own->threshold == OCHE_THRESHOLD_STATIC && own->xoff_bytes == all->xoff_bytes)
+            ignored = false; /* this tier takes it */
+        if (ignores_xoff(own) && own->xoff_bytes != all->xoff_bytes && !ignores_xoff(all)) {
+            name_section(config, kind, section);
+            ignored = true;
+            break;
+        }
+    }
+    if (ignored)
+        oche_unfit_say(unfit,
+                       "%s.xoff: nothing comes of it with threshold: dynamic; make that static, "
+                       "or set beta",
+                       section);
+}
+
+void oche_unfit_judge_buffers(struct oche_unfit *unfit, const struct oche_world *world)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    const struct oche_world_config *config = oche_world_config(world);
+    const bool marks = reacts_to_marks(config);
+    struct said said = {.kmin = false};
+
+    judge_ignored_xoff(unfit, config);
+    for (uint32_t i = 0; i < topology->switch_count; i++) {
+        const struct oche_switch_bounds bounds = oche_world_switch_bounds(world, i);
+        const struct oche_topology_node *node = &topology->nodes[topology->host_count + i];
+        char section[SECTION_BYTES];
+
+        name_section(config, node->kind, section);
+        if (marks && oche_world_of_tier(config, node->kind)->ecn)
+            judge_marks(unfit, &bounds, section, node->name, &said);
+        if (bounds.lossless)
+            judge_pauses(unfit, &bounds, section, node->name, &said);
+    }
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The events of a trace as people read them: which fields the two words of a record hold
+ * (core/trace/trace.h), and what each is called. The fields of a kind together are the whole words,
+ * so a record can be made again from them.
+ */
+#ifndef OCHE_SIM_CAPTURE_EVENT_FIELDS_H
+#define OCHE_SIM_CAPTURE_EVENT_FIELDS_H
+
+#include "core/trace/trace.h"
+
+#define OCHE_EVENT_MOST_FIELDS 5 /* of a kind of event */
+
+struct oche_event_field {
+    const char *name;
+    bool second; /* of the record's b; false: of its a */
+    uint8_t shift, bits;
+};
+
+/* Returns the fields of a kind, of which the first without a name ends the list. */
+const struct oche_event_field *oche_event_fields(enum oche_trace_kind kind);
+
+/*
+ * Returns the event's name: that of its kind, but NAK_SENT, RNR_NAK_SENT, … where what acknowledges
+ * is negative. `roce`: acknowledgements have an AETH.
+ */
+const char *oche_event_name(const struct oche_trace_record *record, bool roce);
+
+static inline uint64_t oche_event_value(const struct oche_trace_record *record,
+                                        const struct oche_event_field *field)
+{
+    uint64_t word = (field->second ? record->b : record->a) >> field->shift;
+
+    return field->bits == 64 ? word : word & ((UINT64_C(1) << field->bits) - 1);
+}
+
+#endif

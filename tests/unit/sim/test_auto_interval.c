@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time series that a run keeps where measure.interval is auto: they do not show in the run, their
+ * number is bounded, and they are those of the interval with which they end.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/scenario/scenario.h"
+#include "sim/world/internal.h"
+#include "tests/support/test.h"
+
+#define MOST 512
+
+/* Senders that lose packets, wait for timeouts and are held by PAUSE: far from the shortest run. */
+#define LOSSY                                                                                      \
+    "topology: {type: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 4, host_rate: 40Gbps, "    \
+    "link_rate: 40Gbps, delay: 1300ns}\ndefaults: paper\nswitch: {buffer: 1500KB}\n"               \
+    "workload: [{type: incast, degree: 6, bytes: 800KB}, "                                         \
+    "{type: incast, degree: 1, bytes: 100KB, start: 777us}]\n"                                     \
+    "host: {ack_timeout: 300us}\nloss: {pattern: \"data:every 400\"}\n"
+#define WATCHED "measure: {queues: \"leaf0:*\", rates: true"
+
+struct ran {
+    struct oche_scenario *scenario;
+    struct oche_world *world;
+    struct oche_world_totals totals;
+};
+
+static struct ran run(const char *text, bool series, uint32_t threads)
+{
+    struct oche_error error;
+    struct ran ran = {.scenario = oche_scenario_parse("s.yaml", text, strlen(text), &error)};
+
+    if (ran.scenario == NULL)
+        fail_msg("%s", error.text);
+    ran.scenario->config.auto_series = series;
+    ran.scenario->config.threads = threads;
+    ran.world = oche_world_create(&ran.scenario->config, &error);
+    if (ran.world == NULL)
+        fail_msg("%s", error.text);
+    oche_world_run(ran.world, NULL, NULL);
+    oche_world_totals(ran.world, &ran.totals);
+    return ran;
+}
+
+static void end(struct ran *ran)
+{
+    oche_world_free(ran->world);
+    oche_scenario_close(ran->scenario);
+}
+
+static void assert_same_run(const struct ran *one, const struct ran *other)
+{
+    assert_int_equal(one->totals.hash, other->totals.hash);
+    assert_int_equal(one->totals.measured, other->totals.measured);
+    assert_int_equal(oche_world_ended(one->world), oche_world_ended(other->world));
+}
+
+/* True if they are the same but for the rounding of rates. */
+static bool is_near(double one, double other)
+{
+    return fabs(one - other) <= 2 + 1e-9 * fabs(other) || (isnan(one) && isnan(other));
+}
+
+static void assert_same_series(const struct ran *one, const struct ran *other)
+{
+    uint32_t count = oche_world_series_count(one->world);
+
+    assert_int_equal(oche_world_interval(one->world), oche_world_interval(other->world));
+    assert_int_equal(count, oche_world_series_count(other->world));
+    for (uint32_t i = 0; i < count; i++) {
+        struct oche_world_series a = oche_world_series(one->world, i);
+        struct oche_world_series b = oche_world_series(other->world, i);
+        uint32_t rows = a.count < b.count ? a.count : b.count;
+
+        assert_string_equal(a.name, b.name);
+        assert_string_equal(a.entity, b.entity);
+        assert_in_range(a.count, b.count - 1, b.count + 1);
+        for (uint32_t row = 0; row < rows; row++)
+            if (!is_near(a.values[row], b.values[row]))
+                fail_msg("%s of %s, row %u: %g and %g", a.name, a.entity, row, a.values[row],
+                         b.values[row]);
+    }
+}
+
+/* Holds are of the same ports at the same times, and no longer than an interval. */
+static void assert_same_holds(const struct ran *one, const struct ran *other)
+{
+    size_t count, others;
+    const struct oche_world_hold *a = oche_world_holds(one->world, &count);
+    const struct oche_world_hold *b = oche_world_holds(other->world, &others);
+
+    assert_true(count > 0);
+    assert_int_equal(count, others);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(a[i].node, b[i].node);
+        assert_int_equal(a[i].port, b[i].port);
+        assert_int_equal(a[i].row, b[i].row);
+        assert_in_range(a[i].held, b[i].held, oche_world_interval(one->world));
+    }
+}
+
+static void test_without_duration(void **state)
+{
+    struct ran none = run(LOSSY WATCHED "}\n", false, 1);
+    struct ran ran = run(LOSSY WATCHED "}\n", true, 1);
+    struct ran two = run(LOSSY WATCHED "}\n", true, 2);
+    oche_time interval = oche_world_interval(ran.world);
+    char text[2048];
+
+    (void)state;
+    assert_int_equal(oche_world_series_count(none.world), 0);
+    assert_int_equal(oche_world_interval(none.world), 0);
+    assert_same_run(&ran, &none);
+    assert_same_run(&two, &none);
+    assert_in_range(oche_world_series(ran.world, 0).count, MOST / 2, MOST);
+    /* it has doubled: the messages alone would take 1.2 ms, and the run is longer */
+    assert_true(interval >= 2 * oche_world_auto_interval(ran.world, ran.world->most_rows));
+    assert_same_series(&two, &ran);
+    assert_same_holds(&two, &ran);
+    snprintf(text, sizeof(text), LOSSY WATCHED ", interval: %lluns}\n",
+             (unsigned long long)(interval / OCHE_NS));
+    struct ran given = run(text, false, 1);
+
+    assert_same_series(&ran, &given);
+    assert_same_holds(&ran, &given);
+    end(&given);
+    end(&two);
+    end(&ran);
+    end(&none);
+}
+
+/* Warm-up that is no multiple of anything, a duration that is, and the end between two samples. */
+static void test_with_duration(void **state)
+{
+    static const char *const ends[] = {"duration: 1ms\nwarmup: 100333ns\nstop_when_done: false\n",
+                                       "duration: 999999ns\nwarmup: 1ps\nstop_when_done: false\n",
+                                       "duration: 20ms\n"};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(ends); i++) {
+        char text[2048];
+
+        snprintf(text, sizeof(text), LOSSY "%s", ends[i]);
+        struct ran none = run(text, false, 1), ran = run(text, true, 1);
+
+        assert_same_run(&ran, &none);
+        assert_in_range(oche_world_series(ran.world, 0).count, MOST / 4, MOST);
+        end(&ran);
+        end(&none);
+    }
+}
+
+/* A run whose only event is the last one: what ends it is seen where it would be without series. */
+static void test_ends_alike(void **state)
+{
+    (void)state;
+    for (unsigned bytes = 1; bytes < 200000; bytes = bytes * 3 + 1000) {
+        char text[512];
+
+        snprintf(text, sizeof(text),
+                 "topology: {type: star, hosts: 2, host_rate: 10Gbps, delay: 7777ns}\n"
+                 "workload: {type: incast, degree: 1, bytes: %uB}\n",
+                 bytes);
+        struct ran none = run(text, false, 1), ran = run(text, true, 1);
+
+        assert_same_run(&ran, &none);
+        assert_in_range(oche_world_series(ran.world, 0).count, 1, MOST);
+        end(&ran);
+        end(&none);
+    }
+}
+
+static void test_zero_is_none(void **state)
+{
+    struct ran ran = run(LOSSY "measure: {interval: 0}\n", true, 1);
+
+    (void)state;
+    assert_int_equal(oche_world_series_count(ran.world), 0);
+    end(&ran);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_duration),
+        cmocka_unit_test(test_with_duration),
+        cmocka_unit_test(test_ends_alike),
+        cmocka_unit_test(test_zero_is_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
