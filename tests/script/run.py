@@ -792,7 +792,10 @@ def test_nothing_is_left_behind(work):
         interrupted = subprocess.Popen([OCHE, "run", scenario("pairs"), "--quiet", "--out",
                                         os.path.join(work, "cut"), "--set", "duration=90s",
                                         "--set", "stop_when_done=false", "--pcap",
-                                        capture + ":0"], stderr=subprocess.DEVNULL)
+                                        capture + ":0"], stderr=subprocess.DEVNULL,
+                                       # As from a terminal, even where nohup runs the tests.
+                                       preexec_fn=lambda: signal.signal(signal.SIGHUP,
+                                                                        signal.SIG_DFL))
         while not os.path.exists(capture + ".part") and interrupted.poll() is None:
             time.sleep(0.01)
         interrupted.send_signal(end)
