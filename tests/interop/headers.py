@@ -34,6 +34,7 @@ def packets_of(captures, folder):
     fields = [word for name in FIELDS for word in ("-e", name)]
     done = subprocess.run(["tshark", "-r", merged, "-Y", "udp.dstport == 4791", "-T", "fields",
                            *fields], text=True, capture_output=True, check=False)
+    os.unlink(merged)
     packets = [[] for _ in captures]
     for line in done.stdout.splitlines():
         capture, ipv4, ipv6, port, dscp4, ecn4, dscp6, ecn6, opcode, qpn = line.split("\t")
@@ -64,9 +65,9 @@ class Listener:
         self.process.communicate()
 
 
-def watched_pair(oche, words, sides, files):
-    """One pair, and what another program sees of it. perftest's own retries (pairs.run) start with
-    an empty interface's capture, as they do with empty ones of the sides."""
+def run_watched(oche, words, sides, files):
+    """One pair, and what another program sees of it. perftest's further chances (pairs.run) begin
+    with new captures, that of the interface among them."""
     command, _, arguments = words.partition(" ")
     for _ in range(3):
         for name in files:
@@ -76,33 +77,48 @@ def watched_pair(oche, words, sides, files):
         done = pairs.run_once(oche, command, arguments, *sides)
         listener.stop()
         if not pairs.is_clock_trouble(done):
-            break
+            return done
     return done
 
 
-def seen(oche, folder, words, version=4, options=()):
-    """Runs a pair; the packets of both directions, the same for all three who looked."""
-    files = [f"{folder}/{name}.pcap" for name in ("server", "client", "interface")]
-    sides = [pairs.Side(address, ["--capture", name, *options])
-             for address, name in zip(ADDRESSES[version], files)]
-    done = watched_pair(oche, words, sides, files)
-    if done.error is not None:
-        pairs.fail(words, done.error)
-    wrong = pairs.wrong_in(oche, *files[:2])
-    if wrong is not None:
-        pairs.fail(words, wrong)
-    *both, third = packets_of(files, folder)
-    heads = {(p.source, p.port, p.dscp, p.ecn) for p in third}
-    for name, packets in zip(files, both):
-        said = {(p.source, p.port, p.dscp, p.ecn) for p in packets}
-        if said != heads:
-            pairs.fail(words, f"the interface has {sorted(heads)}, {name} {sorted(said)}")
-    if {packet.source for packet in both[0]} != set(ADDRESSES[version]) and " -c " not in words:
-        pairs.fail(words, "one direction is missing")
-    return both[0]
+class Runs:
+    """Pairs, each watched by both sides and on the interface. They are judged together, in the end:
+    tshark takes long to start."""
+
+    def __init__(self, oche, folder):
+        self.oche, self.folder = oche, folder
+        self.done = []  # (what was run, its three captures, a check of its packets)
+
+    def run(self, words, check, version=4, options=()):
+        """check: called with `words` and the packets of both directions."""
+        files = [f"{self.folder}/{len(self.done)}-{name}.pcap"
+                 for name in ("server", "client", "interface")]
+        sides = [pairs.Side(address, ["--capture", name, *options])
+                 for address, name in zip(ADDRESSES[version], files)]
+        outcome = run_watched(self.oche, words, sides, files)
+        if outcome.error is not None:
+            pairs.fail(words, outcome.error)
+        self.done.append((" ".join([words, *options]), files, check, version))
+
+    def judge(self):
+        wrong = pairs.wrong_in(self.oche, *(name for _, files, _, _ in self.done
+                                            for name in files[:2]))
+        if wrong is not None:
+            pairs.fail(wrong)
+        every = packets_of([name for _, files, _, _ in self.done for name in files], self.folder)
+        for number, (words, files, check, version) in enumerate(self.done):
+            *both, third = every[3 * number:3 * number + 3]
+            heads = {(p.source, p.port, p.dscp, p.ecn) for p in third}
+            for name, packets in zip(files, both):
+                said = {(p.source, p.port, p.dscp, p.ecn) for p in packets}
+                if said != heads:
+                    pairs.fail(words, f"the interface has {sorted(heads)}, {name} {sorted(said)}")
+            if {p.source for p in both[0]} != set(ADDRESSES[version]) and " -c " not in words:
+                pairs.fail(words, "one direction is missing")
+            check(words, both[0])
 
 
-def check_ports(words, packets, least, most, inside):
+def check_ports(words, packets, least=2, most=4, inside=range(61000, 65536)):
     """Each side's packets leave from `least` to `most` ports, those of a queue pair from one."""
     ports, of_qp = collections.defaultdict(set), collections.defaultdict(set)
     for packet in packets:
@@ -116,7 +132,7 @@ def check_ports(words, packets, least, most, inside):
         pairs.fail(words, f"{len(of_qp)} queue pairs, of which leave from several: {changed}")
 
 
-def check_class(words, packets, data, ack, ecn=0):
+def check_class(words, packets, data=26, ack=26, ecn=0):
     if not any(packet.opcode not in (ACK, CNP) for packet in packets):
         pairs.fail(words, "no data")
     for packet in packets:
@@ -127,28 +143,38 @@ def check_class(words, packets, data, ack, ecn=0):
             pairs.fail(words, f"{packet}, not DSCP and ECN {wanted}")
 
 
+def check_one_port(words, packets):
+    check_ports(words, packets, 1, 1, [4791])
+    check_class(words, packets, 0, 0)
+
+
+def check_eight_ports(words, packets):
+    check_ports(words, packets, 4, 8)
+
+
+def check_ect(words, packets):
+    check_class(words, packets, 46, 46, 2)
+
+
 def main(oche):
     many = "ib_write_bw -n 20 -q 16"
-    standard = range(61000, 65536)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     for address in ADDRESSES[6]:
         subprocess.run(["ip", "addr", "add", address + "/128", "dev", "lo", "nodad"], check=True)
     folder = tempfile.mkdtemp()
     try:
+        runs = Runs(oche, folder)
         for version in (4, 6):
-            check_ports(many, seen(oche, folder, many, version), 2, 4, standard)
-            one = seen(oche, folder, many, version, ["--source-ports=1"])
-            check_ports(many + " from 4791", one, 1, 1, [4791])
-        eight = seen(oche, folder, many, 4, ["--source-ports=8"])
-        check_ports(many + " from 8", eight, 4, 8, standard)
-        check_class("no class", one, 0, 0)
+            runs.run(many, check_ports, version)
+            runs.run(many, check_one_port, version, ["--source-ports=1"])
+        runs.run(many, check_eight_ports, 4, ["--source-ports=8"])
         for version, words in [(4, "ib_read_bw -n 20"), (4, "ib_write_bw -n 20 -c UC"),
                                (4, "ib_send_bw -n 20 -c UD"), (6, "ib_write_bw -n 20"),
                                (6, "ib_send_bw -n 20 -c UD")]:
-            words += " --tclass=106"  # DSCP 26, and ECN bits, which are not the program's
-            check_class(words, seen(oche, folder, words, version), 26, 26)
-        words = "ib_write_bw -n 20 --tclass=184"
-        check_class(words, seen(oche, folder, words, 4, ["--cc=dcqcn"]), 46, 46, 2)
+            # DSCP 26, and ECN bits, which are not the program's.
+            runs.run(words + " --tclass=106", check_class, version)
+        runs.run("ib_write_bw -n 20 --tclass=184", check_ect, 4, ["--cc=dcqcn"])
+        runs.judge()
     finally:
         shutil.rmtree(folder)
 

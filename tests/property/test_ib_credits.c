@@ -27,9 +27,9 @@
 #endif
 #endif
 
-#define SEEDS           300
+#define SEEDS           150
 #define FLOWS           24
-#define LEAST_THAT_WAIT 150 /* of the seeds */
+#define LEAST_THAT_WAIT 75 /* of the seeds */
 
 struct world {
     struct small_world small;

@@ -5,7 +5,9 @@
 # the packets lost, by every recovery scheme.
 #     loopback.sh PROGRAM
 set -u
-command -v tshark >/dev/null || { echo "tshark is missing"; exit 77; }
+for tool in tshark mergecap; do
+    command -v $tool >/dev/null || { echo "$tool is missing"; exit 77; }
+done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
@@ -26,19 +28,32 @@ run() {
     cat "$work/$name.out"
 }
 
-# clean NAME: nobody finds anything wrong in the capture
+# clean NAME: oche wire finds nothing wrong in the capture; tshark, all_clean
+captures=()
 clean() {
-    local bad
-    bad=$(tshark -r "$work/$1.pcap" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE \
-        -Y '_ws.malformed || _ws.expert.severity==error' 2>&1 | grep -v '^Running as user') &&
-        fail "$1: tshark: $(head <<<"$bad")"
     # Of the first capture only, as each start of tshark takes half a second.
     [ "$1" != clean ] ||
         [ "$(tshark -r "$work/$1.pcap" -c 300 -T fields -e infiniband.bth.psn 2>/dev/null |
             grep -c .)" -eq 300 ] || fail "$1: tshark does not see RoCEv2"
     "$OCHE" wire --quiet "$work/$1.pcap" >"$work/$1.wire" ||
         fail "$1: oche wire: $(tail -n 20 "$work/$1.wire")"
-    rm "$work/$1.pcap"
+    mv "$work/$1.pcap" "$work/$1-${#captures[@]}.pcap"
+    captures+=("$work/$1-${#captures[@]}.pcap")
+}
+
+# tshark finds nothing wrong in any of them: in one pass, and one after the other where it does.
+all_clean() {
+    local bad name
+    mergecap -a -F pcap -w "$work/together.pcap" "${captures[@]}" || fail "mergecap"
+    finds_wrong "$work/together.pcap" >"$work/bad" || { rm "${captures[@]}"; captures=(); return; }
+    for name in "${captures[@]}"; do
+        bad=$(finds_wrong "$name") && fail "${name##*/}: tshark: $(head <<<"$bad")"
+    done
+    fail "tshark: $(head "$work/bad")"
+}
+finds_wrong() {
+    tshark -r "$1" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE \
+        -Y '_ws.malformed || _ws.expert.severity==error' 2>&1 | grep -v '^Running as user'
 }
 
 # payload NAME OPCODE…: payload bytes in all
@@ -80,6 +95,8 @@ for scheme in "${schemes[@]}"; do
         --recovery "$scheme" --capture "$work/$scheme.pcap"
     clean "$scheme"
 done
+
+all_clean
 
 # Selective repeat: two peers find out about each other, and speak plain RoCEv2 to any other.
 extended() {
@@ -130,3 +147,4 @@ grep -q '^[1-9][0-9]* bytes received, 0 delivered' "$work/hopeless.out" ||
     fail "$(cat "$work/hopeless.out")"
 clean hopeless
 [ "$(count hopeless NAKs)" -gt 40 ] || fail "begun again $(count hopeless NAKs) times"
+all_clean

@@ -23,7 +23,7 @@ STATUS = {"deadlock0": 3, "loop1": 3}
 LONG = os.environ.get("OCHE_LONG") == "yes"
 # What makes runs shorter, of the scenarios that take the longest.
 SHORTER = {} if LONG else {
-    "demo": ["--set", "workload.stop=8ms", "--set", "warmup=2ms"],
+    "demo": ["--set", "workload.stop=5ms", "--set", "warmup=1ms"],
     "permutation": ["--set", "workload.messages=1"],
     "storage": ["--set", "workload[0].stop=4ms"],
     "victim": ["--set", "duration=40ms"],

@@ -6,6 +6,7 @@
 #ifndef OCHE_TESTS_SUPPORT_SEEDS_H
 #define OCHE_TESTS_SUPPORT_SEEDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -39,21 +40,29 @@ static inline uint64_t seeds_of(uint64_t all)
 }
 
 /*
+ * True if the cases are enough to show what they are there for. The few of a build with a sanitizer
+ * are the first of those that the release build judges.
+ */
+static inline bool seeds_show_all(void)
+{
+#ifdef SEEDS_SANITIZED
+    return seeds_percent() >= 100;
+#else
+    return true;
+#endif
+}
+
+/*
  * Returns how many cases must show something when `least` of all of them must. Of few cases, which
- * wander more, three quarters of their share; none of them in a build with a sanitizer, which are
- * the first of those that the release build judges.
+ * wander more, three quarters of their share; 0 unless they show all.
  */
 static inline uint64_t seeds_least(uint64_t least)
 {
     uint64_t share = least * seeds_percent() / 100;
 
-    if (seeds_percent() >= 100)
-        return share;
-#ifdef SEEDS_SANITIZED
-    return 0;
-#else
-    return share * 3 / 4;
-#endif
+    if (!seeds_show_all())
+        return 0;
+    return seeds_percent() < 100 ? share * 3 / 4 : share;
 }
 
 #endif
