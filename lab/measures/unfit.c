@@ -124,4 +124,5 @@ void oche_unfit_take(struct oche_unfit *unfit, const struct oche_world *world)
     judge_timeouts(unfit, world);
     judge_endpoint(unfit, world);
     oche_unfit_judge_buffers(unfit, world);
+    oche_unfit_judge_receivers(unfit, world);
 }

@@ -24,5 +24,7 @@ void __attribute__((format(printf, 2, 3)))
 oche_unfit_say(struct oche_unfit *unfit, const char *format, ...);
 /* unfit_buffers.c */
 void oche_unfit_judge_buffers(struct oche_unfit *unfit, const struct oche_world *world);
+/* unfit_receivers.c */
+void oche_unfit_judge_receivers(struct oche_unfit *unfit, const struct oche_world *world);
 
 #endif

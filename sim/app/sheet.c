@@ -127,14 +127,27 @@ bool oche_sheet_time(const char *text, oche_time *time)
     return false;
 }
 
+/* True if the value, which begins with a quote, has the one that closes it. */
+static bool is_closed(const char *value)
+{
+    unsigned quotes = 0;
+
+    for (; *value != '\0'; value++)
+        quotes += *value == '"';
+    return quotes >= 2;
+}
+
 /*
  * Takes the quotes off the value, which begins with one. Returns the separator behind it, or the
- * end of the line. What stands between the closing quote and the separator stays: it is a mistake.
+ * end of the line. What stands between the closing quote and the separator stays: it is a mistake,
+ * and so does the only quote of the rest of a line.
  */
 static char *unquote(char *value, char separator)
 {
     char *to = value, *from = value + 1;
 
+    if (!is_closed(value))
+        return value + strlen(value);
     for (; *from != '\0'; from++) {
         if (*from == '"' && *++from != '"')
             break;

@@ -212,13 +212,6 @@ bool oche_world_routes_whole(const struct oche_world *world, oche_time from, och
 bool oche_world_build_slow_hosts(struct oche_world *world, uint8_t lossless,
                                  struct oche_error *error);
 void oche_world_free_slow_hosts(struct oche_world *world);
-/* From where on the hosts of an entry of `slow_receivers` pause and resume, in bytes. */
-struct oche_receiver_thresholds {
-    uint64_t least_xoff, most_xoff, least_xon, most_xon;
-};
-/* Returns false if there is no such entry, or its hosts do not pause. */
-bool oche_world_receiver_thresholds(const struct oche_world *world, uint32_t number,
-                                    struct oche_receiver_thresholds *thresholds);
 
 /*
  * symmetry.c: if the congestion control requires symmetric routing, checks that every flow's

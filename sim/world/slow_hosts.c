@@ -124,12 +124,17 @@ static bool take_thresholds(const struct entry *entry, uint32_t host)
 {
     const struct oche_slow_host_config *slow = &entry->world->slow_hosts[host];
     struct oche_receiver_thresholds *all = entry->thresholds;
+    uint64_t headroom;
 
     all->least_xoff = slow->xoff_bytes < all->least_xoff ? slow->xoff_bytes : all->least_xoff;
     all->most_xoff = slow->xoff_bytes > all->most_xoff ? slow->xoff_bytes : all->most_xoff;
     all->least_xon = slow->xon_bytes < all->least_xon ? slow->xon_bytes : all->least_xon;
     all->most_xon = slow->xon_bytes > all->most_xon ? slow->xon_bytes : all->most_xon;
-    return slow->lossless != 0;
+    if (slow->lossless == 0)
+        return false;
+    headroom = headroom_of(entry->world, host);
+    all->most_headroom = headroom > all->most_headroom ? headroom : all->most_headroom;
+    return true;
 }
 
 bool oche_world_receiver_thresholds(const struct oche_world *world, uint32_t number,

@@ -230,6 +230,14 @@ struct oche_switch_bounds {
     double most_marked;
 };
 struct oche_switch_bounds oche_world_switch_bounds(const struct oche_world *world, uint32_t number);
+/* From where on the hosts of an entry of `slow_receivers` pause and resume, in bytes. */
+struct oche_receiver_thresholds {
+    uint64_t least_xoff, most_xoff, least_xon, most_xon;
+    uint64_t most_headroom; /* what may arrive at one after it has decided to pause */
+};
+/* Returns false if there is no such entry, or its hosts do not pause. */
+bool oche_world_receiver_thresholds(const struct oche_world *world, uint32_t number,
+                                    struct oche_receiver_thresholds *thresholds);
 /* A host that is offered more than its link carries. */
 struct oche_host_overload {
     uint32_t host;

@@ -171,12 +171,33 @@ static void test_tiers(void **state)
     check_said(TIERS("xoff: 20KB, leaf: {kmin: 5KB}"), "switch.xoff: nothing comes of it");
 }
 
+#define SLOW(more, end)                                                                            \
+    "duration: 100us\ntopology: {type: star, hosts: 4, host_rate: 100Gbps}\n"                      \
+    "workload: {type: permutation, bytes: 1KB}\n"                                                  \
+    "slow_receivers: [{hosts: host1, drain_rate: 10Gbps" more "}]\n" end
+
+static void test_slow_receivers(void **state)
+{
+    (void)state;
+    check_none(SLOW("", ""));
+    check_none(SLOW(", buffer: 1MB, xoff: 500KB, xon: 400KB", ""));
+    check_said(SLOW(", buffer: 1MB, xoff: 1MB", ""),
+               "slow_receivers[0].xoff: PAUSEs come too late to lose nothing: they begin at 1MB of "
+               "1MB, and ");
+    check_none(SLOW("", "switch: {pfc: false}\n"));
+    check_said(SLOW(", xoff: 10KB", "switch: {pfc: false}\n"),
+               "slow_receivers[0].xoff: nothing comes of it without PFC");
+    check_said(SLOW(", xon: 1KB", "switch: {pfc: false}\n"),
+               "slow_receivers[0].xon: nothing comes");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_load),          cmocka_unit_test(test_load_of_pods),
-        cmocka_unit_test(test_load_of_hosts), cmocka_unit_test(test_timeouts),
-        cmocka_unit_test(test_thresholds),    cmocka_unit_test(test_tiers),
+        cmocka_unit_test(test_load),           cmocka_unit_test(test_load_of_pods),
+        cmocka_unit_test(test_load_of_hosts),  cmocka_unit_test(test_timeouts),
+        cmocka_unit_test(test_thresholds),     cmocka_unit_test(test_tiers),
+        cmocka_unit_test(test_slow_receivers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
