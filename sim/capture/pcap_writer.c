@@ -37,6 +37,7 @@ struct oche_pcap_writer {
     struct record *heap; /* binary heap, oldest record first */
     size_t used, room;
     bool memory_ran_out;
+    int failure;                /* errno of the first write that failed, or 0 */
     oche_pcap_encoder *encoder; /* for packets of kind OTHER, or NULL */
     uint8_t scratch[SNAP_BYTES];
 };
@@ -94,6 +95,16 @@ static struct record pop(struct oche_pcap_writer *writer)
     return top;
 }
 
+/* What pcap_dump cannot write it leaves out silently; its file knows, errno only until later. */
+static void dump(struct oche_pcap_writer *writer, const struct pcap_pkthdr *header,
+                 const uint8_t *bytes)
+{
+    errno = 0;
+    pcap_dump((u_char *)writer->dumper, header, bytes);
+    if (ferror(pcap_dump_file(writer->dumper)) != 0)
+        writer->failure = errno != 0 ? errno : EIO;
+}
+
 /* Writes all records up to `until`. */
 static void flush(struct oche_pcap_writer *writer, oche_time until)
 {
@@ -107,7 +118,8 @@ static void flush(struct oche_pcap_writer *writer, oche_time until)
             .len = record.count,
         };
 
-        pcap_dump((u_char *)writer->dumper, &header, record.bytes);
+        if (writer->failure == 0)
+            dump(writer, &header, record.bytes);
         free(record.bytes);
     }
 }
@@ -244,10 +256,11 @@ bool oche_pcap_close(struct oche_pcap_writer *writer, struct oche_error *error)
 
     flush(writer, OCHE_NEVER);
     errno = 0;
-    fine = pcap_dump_flush(writer->dumper) == 0 && ferror(pcap_dump_file(writer->dumper)) == 0;
+    if (pcap_dump_flush(writer->dumper) != 0 && writer->failure == 0)
+        writer->failure = errno != 0 ? errno : EIO;
+    fine = writer->failure == 0;
     if (!fine)
-        oche_fail(error, "%s: not written whole: %s", writer->path,
-                  errno != 0 ? strerror(errno) : "write error");
+        oche_fail(error, "%s: not written whole: %s", writer->path, strerror(writer->failure));
     else if (writer->memory_ran_out)
         oche_fail(error, "%s: not written whole: out of memory", writer->path);
     fine = fine && !writer->memory_ran_out;

@@ -555,7 +555,10 @@ static bool check_scheme(const struct oche_scenario *scenario, struct oche_error
                                "does not work on RC; choose another scheme", error);
     /* If two sections disagree, the error is reported at the one that differs from its default. */
     if ((needs & OCHE_CC_NEEDS_ECN) != 0 && !any_marks(config))
-        return disagrees(scenario, SWITCH, "ecn", "needs switches that mark; set this to true",
+        return disagrees(scenario, SWITCH, "ecn",
+                         config->switches.ecn
+                             ? "needs switches that mark; set this to true in a tier"
+                             : "needs switches that mark; set this to true",
                          error);
     if ((needs & OCHE_CC_NEEDS_ACK_A_PACKET) != 0 && config->hosts.ack_every_packets != 1)
         return disagrees(scenario, HOST, "ack_every",

@@ -238,11 +238,16 @@ static void troubles(void **state)
     assert_int_equal(unlink(link), 0);
     if (access("/dev/full", W_OK) != 0)
         return;
-    writer = oche_pcap_create("/dev/full", 0, &error);
-    assert_non_null(writer);
-    assert_true(oche_pcap_write(writer, &packet, &plain, 0));
-    assert_false(oche_pcap_close(writer, &error));
-    assert_non_null(strstr(error.text, "/dev/full: not written whole: No space left"));
+    /* One packet is written in the end; many are before, when nobody asks for the reason. */
+    for (unsigned packets = 1; packets <= 1000; packets += 999) {
+        writer = oche_pcap_create("/dev/full", 0, &error);
+        assert_non_null(writer);
+        for (unsigned i = 0; i < packets; i++)
+            assert_true(oche_pcap_write(writer, &packet, &plain, i));
+        error.text[0] = '\0';
+        assert_false(oche_pcap_close(writer, &error));
+        assert_non_null(strstr(error.text, "/dev/full: not written whole: No space left"));
+    }
 }
 
 int main(int argc, char **argv)
