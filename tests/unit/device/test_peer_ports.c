@@ -176,6 +176,8 @@ static void what_pins_no_port(void **state)
     memset(pair.b.memory + PAIR_MEMORY - 64, FILL, 64);
     write = forged_write(&pair.b, 0xfffff0);
     forge(&pair.b, &other, THEIR_PORT, &write);
+    write.pkey = 0x8001; /* of another partition */
+    forge(&pair.b, &pair.a, THEIR_PORT, &write);
     for (uint32_t i = 1; i < 1000; i++) {
         write = forged_write(&pair.b, 0xfffff0 + (i % 2 == 0 ? i : -i));
         forge(&pair.b, &pair.a, THEIR_PORT, &write);
