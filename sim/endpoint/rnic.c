@@ -11,7 +11,7 @@
 #include "sim/network/flow.h"
 #include "sim/network/host_state.h"
 
-#define CQ_ENTRIES   64
+#define CQ_LOG2      6 /* of the entries of a completion queue, to begin with */
 #define POLL_AT_ONCE 32
 #define LINGER       OCHE_MS /* how long a receiver's queue pair still answers duplicates */
 
@@ -155,6 +155,26 @@ static uint32_t packets_of(const struct oche_rnic *rnic, uint64_t bytes)
     return (uint32_t)((bytes + mtu - 1) / mtu);
 }
 
+/*
+ * Makes the completion queue as large as all that can complete between two polls. That is the work
+ * of one queue pair, unless queue pairs fail: all those whose timers expire at one time do, and all
+ * that have failed complete at once what is posted to them.
+ */
+static void make_room(struct oche_rnic *rnic)
+{
+    uint32_t log2 = rnic->cq_log2;
+
+    while (rnic->outstanding >> log2 != 0)
+        log2++;
+    if (log2 == rnic->cq_log2)
+        return;
+    void *memory =
+        oche_arena_take(&rnic->host->shard->arena, oche_cq_entries_bytes(UINT32_C(1) << log2));
+    const bool moved = oche_cq_resize(rnic->cq, memory, UINT32_C(1) << log2);
+    OCHE_MUST(moved);
+    rnic->cq_log2 = log2 & 31U;
+}
+
 /* Posts as many of the connection's waiting flows as the queue pair takes. */
 static void post(struct oche_rnic *rnic, struct oche_connection *connection, struct oche_qp *qp)
 {
@@ -176,6 +196,9 @@ static void post(struct oche_rnic *rnic, struct oche_connection *connection, str
         if (oche_qp_post_send(qp, &work) != 0)
             return; /* the send queue is full until a flow completes */
         connection->posted++;
+        rnic->outstanding++;
+        if (OCHE_UNLIKELY(rnic->has_failed))
+            make_room(rnic);
     }
 }
 
@@ -205,6 +228,7 @@ static void end_flow_here(struct oche_rnic *rnic, const struct oche_completion *
     OCHE_MUST(qp != NULL);
     oche_host_flow_completed(rnic->host, number, done->status, oche_qp_retransmitted_packets(qp),
                              oche_qp_timeouts(qp), now);
+    rnic->outstanding--;
     rnic->has_failed |= done->status != OCHE_STATUS_SUCCESS;
     if (rnic->host->shared->params->connections == OCHE_CONNECTION_PER_FLOW)
         release_sender(rnic, qp);
@@ -272,6 +296,7 @@ static void on_timed_out(void *context, struct oche_qp *qp, oche_time now)
 {
     struct oche_rnic *rnic = context;
 
+    make_room(rnic);
     if (rnic->host->shard->network->keep_mishaps)
         oche_mishaps_timed_out(&rnic->host->shard->mishaps, qp, now);
 }
@@ -324,7 +349,8 @@ static void create(void *state, struct oche_host *host)
             oche_arena_take_spacious(&host->shard->tables, oche_nic_table_bytes(&config));
     rnic->nic = oche_nic_create(oche_arena_take_spacious(arena, oche_nic_bytes(&config)), &config);
     host->nic = rnic->nic;
-    rnic->cq = oche_cq_create(oche_arena_take(arena, oche_cq_bytes(CQ_ENTRIES)), CQ_ENTRIES);
+    rnic->cq = oche_cq_create(oche_arena_take(arena, oche_cq_bytes(1U << CQ_LOG2)), 1U << CQ_LOG2);
+    rnic->cq_log2 = CQ_LOG2;
     oche_memory_add(rnic->nic);
     struct oche_qp_config typical = qp_config(rnic, 0, false);
     rnic->qp_bytes =

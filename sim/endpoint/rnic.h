@@ -22,7 +22,9 @@ struct oche_rnic {
     /* Queue pairs of receivers that have finished, oldest first. */
     struct oche_rnic_parked *linger_head, *linger_tail;
     uint32_t qp_bytes;
-    bool has_failed; /* a queue pair has failed; work that is posted to it completes at once */
+    uint32_t outstanding : 26; /* work that was posted, and whose completion was not polled */
+    uint32_t cq_log2 : 5;      /* of the completion queue's entries */
+    bool has_failed : 1; /* a queue pair has failed; work that is posted to it completes at once */
 };
 
 _Static_assert(sizeof(struct oche_rnic) <= OCHE_CACHE_LINE, "fetched as one line");
