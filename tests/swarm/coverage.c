@@ -87,6 +87,23 @@ static void count_detail(struct coverage *coverage, const char *owner, const cha
         coverage->alone[i] += strcmp(coverage->details[i], whole) == 0;
 }
 
+/* True if a section within the part's takes the value back: it gives the parameter's default. */
+static bool is_taken_back(const struct draft *draft, const struct draft_part *part,
+                          const struct draft_value *value)
+{
+    for (uint32_t i = 0; i < draft->part_count; i++) {
+        const struct draft_part *inner = &draft->parts[i];
+
+        if (inner->section->within != part->section)
+            continue;
+        for (uint32_t k = 0; k < inner->value_count; k++)
+            if (strcmp(inner->values[k].param->name, value->param->name) == 0 &&
+                draft_is_preset(&inner->values[k]))
+                return true;
+    }
+    return false;
+}
+
 void coverage_count(struct coverage *coverage, struct draft *draft,
                     const struct swarm_verdict *verdict)
 {
@@ -101,7 +118,7 @@ void coverage_count(struct coverage *coverage, struct draft *draft,
         if (part->section->within != NULL && part->value_count > 0)
             has(coverage, here, "tier", "=", strchr(section, '.') + 1);
         for (uint32_t k = 0; k < part->value_count; k++) {
-            if (draft_is_preset(&part->values[k]))
+            if (draft_is_preset(&part->values[k]) || is_taken_back(draft, part, &part->values[k]))
                 continue;
             if (is_plain(part->section))
                 has(coverage, here, section, ".", part->values[k].param->name);

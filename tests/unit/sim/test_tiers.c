@@ -131,7 +131,7 @@ static void test_wrong_tiers_are_refused(void **state)
          "most kmax (at leaf0)"},
         {"switch: {leaf: {ecn: false}, spine: {ecn: false}}\n",
          "s.yaml:5: switch.ecn: congestion_control dcqcn needs switches that mark; set this to "
-         "true, or choose another scheme"},
+         "true in a tier, or choose another scheme"},
         {"switch: {leaf: 7}\n",
          "s.yaml:5: switch.leaf: is not a section; write its keys below it, as KEY: VALUE"},
     };
