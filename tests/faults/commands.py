@@ -8,8 +8,8 @@ where it was interrupted does so when the same command is given again.
 
 usage: commands.py FAIL_CALLS PRELOAD CLIENT [CASE…]
        fail_calls.c, preload.c, and verbs_client.c, or - where there is no verbs library
-Environment: OCHE, SOURCE. OCHE_LONG=yes: every call, a thousand of a kind at most, several commands
-at a time; else some of each kind.
+Environment: OCHE, SOURCE. OCHE_LONG=yes: a hundred calls of a kind, all if they are fewer, several
+commands at a time; OCHE_LONG=all: a thousand (hours); else some of each kind.
 """
 import concurrent.futures
 import errno
@@ -25,7 +25,7 @@ import time
 import zlib
 
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
-LONG = os.environ.get("OCHE_LONG") == "yes"
+LONG = {"yes": 100, "all": 1000}.get(os.environ.get("OCHE_LONG"), 0)  # calls of a kind
 LIMIT_S = 120  # the machine may be busy
 # A disk would be waited for: what is synchronised need not be.
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -335,7 +335,7 @@ def sample(count, most):
 def numbers(case, fault, count):
     call = fault[0]
     if LONG:
-        return sample(count, 1000)
+        return sample(count, LONG)
     most = round((case.only or {"memory": 6, "write": 2}).get(call, 1) * case.quick)
     if most > 1 or count == 0:
         return sample(count, most)
