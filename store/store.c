@@ -562,6 +562,14 @@ void oche_results_link(struct oche_results *results, const struct oche_results_l
 
 /* ---- the end ---- */
 
+static char *path_in(const char *folder, const char *name)
+{
+    char *path = NULL;
+
+    OCHE_GOT(asprintf(&path, "%s/%s", folder, name) >= 0);
+    return path;
+}
+
 bool oche_results_csv(struct oche_results *results, const char *folder, struct oche_error *error)
 {
     static const struct {
@@ -575,17 +583,22 @@ bool oche_results_csv(struct oche_results *results, const char *folder, struct o
                         " ORDER BY name"},
     };
 
-    for (size_t i = 0; i < OCHE_COUNT_OF(files); i++) {
-        char *path = NULL;
+    bool ok = true;
+    size_t count = 0;
 
-        OCHE_GOT(asprintf(&path, "%s/%s", folder, files[i].name) >= 0);
-        bool ok = oche_csv_write(results->database, files[i].query, path, error);
+    for (; ok && count < OCHE_COUNT_OF(files); count++) {
+        char *path = path_in(folder, files[count].name);
 
+        ok = oche_csv_write(results->database, files[count].query, path, error);
         free(path);
-        if (!ok)
-            return false;
     }
-    return true;
+    while (!ok && --count > 0) { /* those before the one that failed */
+        char *path = path_in(folder, files[count - 1].name);
+
+        unlink(path);
+        free(path);
+    }
+    return ok;
 }
 
 bool oche_results_finish(struct oche_results *results, struct oche_error *error)

@@ -786,6 +786,9 @@ def test_nothing_is_left_behind(work):
     capture = os.path.join(work, "left.pcap")
     oche(scenario("pairs"), "--out", folder, "--csv", "--pcap", capture + ":0", status=2)
     check(os.listdir(folder) == ["flows.csv"], os.listdir(folder))
+    os.rename(os.path.join(folder, "flows.csv"), os.path.join(folder, "metrics.csv"))
+    oche(scenario("pairs"), "--out", folder, "--csv", status=2)
+    check(os.listdir(folder) == ["metrics.csv"], os.listdir(folder))
     check(not os.path.exists(capture) and not os.path.exists(capture + ".part"), "the capture")
     # Interrupted in the middle: the signal ends it, as ever, and the part of the capture goes.
     for end in (signal.SIGHUP, signal.SIGTERM):
