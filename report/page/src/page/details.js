@@ -37,7 +37,7 @@ function parameterTable(sources) {
   fill(false);
   return h('div', {},
     h('fieldset', { class: 'choice' }, h('legend', { class: 'visually-hidden' }, 'Parameters'),
-      [[false, 'Given by the scenario'], [true, 'All']].map(([all, label]) => h('label', {},
+      [[false, 'Given'], [true, 'All']].map(([all, label]) => h('label', {},
         h('input', { type: 'radio', name: `parameters-${section.count}`, checked: !all,
           onchange: () => fill(all) }), h('span', {}, label)))), body);
 }
