@@ -18,6 +18,8 @@ static double monotonic_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+#define FLOWS_TO_GO_BY 1000 /* fewer say little of when the last one is done */
+
 void oche_progress_begin(struct oche_progress_line *line, const char *label, bool may_end_early,
                          bool quiet)
 {
@@ -53,7 +55,7 @@ void oche_progress_draw(void *context, const struct oche_progress *progress)
         fprintf(stderr, ", %llu of %llu flows done", (unsigned long long)progress->awaited_done,
                 (unsigned long long)progress->awaited);
     fprintf(stderr, ", %.1f M packet-hops/s", (double)progress->hops / spent / 1e6);
-    if (part > 0)
+    if (part > 0 && (timed || progress->awaited >= FLOWS_TO_GO_BY))
         fprintf(stderr, ", %s%.0f s left", line->may_end_early && timed ? "at most " : "about ",
                 spent * (1 - part) / part);
     fflush(stderr);

@@ -24,9 +24,14 @@ static const char *defaults_of(const struct oche_outcome *outcome)
 
 static void print_setting(const struct oche_outcome *outcome, FILE *out)
 {
-    fprintf(out, "%s\ncongestion control %s, recovery %s, seed %llu, defaults %s\n",
+    fprintf(out, "%s\ncongestion control %s, recovery %s, seed %llu, defaults %s",
             outcome->topology, outcome->scheme, outcome->recovery,
             (unsigned long long)outcome->seed, defaults_of(outcome));
+    if (outcome->scheme_preset != outcome->defaults)
+        fprintf(out, ", %s %s", outcome->scheme,
+                outcome->scheme_preset == OCHE_PRESET_PAPER ? "by its paper"
+                                                            : "as in equipment in use");
+    fputc('\n', out);
     if (outcome->remark[0] != '\0')
         fprintf(out, "%s: %s.\n", outcome->scheme, outcome->remark);
     if (outcome->ignored[0] != '\0')

@@ -289,6 +289,11 @@ struct oche_cc_scheme {
      */
     const char *(*remark)(const void *params, oche_time empty_rtt, uint64_t line_bps);
     /*
+     * Optional: returns a remark if the parameters are those of far slower links than `line_bps`,
+     * else NULL. The text follows "the hosts' links carry 100Gbps: ".
+     */
+    const char *(*rate_remark)(const void *params, uint64_t line_bps);
+    /*
      * Finds what the parameter of the scheme's table is on a line of `line_bps` if its value stands
      * for another one. Returns false if the value is what it says. Required if the table has a
      * value `auto`.

@@ -635,6 +635,18 @@ static const char *dcqcn_remark(const void *params, oche_time empty_rtt, uint64_
            "first mark can come back";
 }
 
+#define PAPER_LINE (40 * OCHE_GBPS) /* DCQCN sec 5, sec 6 */
+
+static const char *dcqcn_rate_remark(const void *params, uint64_t line_bps)
+{
+    const struct dcqcn_params *p = params;
+
+    if (p->preset != OCHE_PRESET_PAPER || line_bps < 2 * PAPER_LINE)
+        return NULL;
+    return "the paper's values are made for 40Gbps; preset: deployed has those of NICs at this "
+           "rate";
+}
+
 const struct oche_cc_scheme oche_cc_dcqcn = {
     .name = "dcqcn",
     .paper = "DCQCN, SIGCOMM 2015, sec 3",
@@ -653,5 +665,6 @@ const struct oche_cc_scheme oche_cc_dcqcn = {
     .arrived = dcqcn_arrived,
     .check = dcqcn_check,
     .remark = dcqcn_remark,
+    .rate_remark = dcqcn_rate_remark,
     .derived = dcqcn_derived,
 };

@@ -129,7 +129,9 @@ static const char *selective_remark(const void *values, const struct oche_recove
     if (params->rto_high < network->round_trip)
         return "more than rto_high, so that packets are sent again that have arrived";
     if (params->window < network->packets)
-        return "more than window, so that the link is never full";
+        return params->window < OCHE_PSN_BITMAP_BITS
+                   ? "more than window, so that the link is never full"
+                   : "more than window can be (4,096), so that one queue pair never fills the link";
     return NULL;
 }
 

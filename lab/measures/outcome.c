@@ -363,6 +363,18 @@ static bool is_cut_short(const struct oche_world *world)
     return false;
 }
 
+static enum oche_preset preset_of_scheme(const struct oche_world_config *config)
+{
+    const bool rnic = config->endpoint == NULL;
+    const struct oche_param_table *table = rnic ? &config->cc->table : config->endpoint->table;
+    const struct oche_param *row = oche_param_find(table, "preset");
+
+    if (row == NULL)
+        return config->defaults;
+    return (enum oche_preset)oche_param_get(row, rnic ? config->cc_params : config->endpoint_params)
+        .u;
+}
+
 void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
                        double wall_s)
 {
@@ -373,6 +385,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
                                      .seed = config->seed,
                                      .threads = config->threads,
                                      .defaults = config->defaults,
+                                     .scheme_preset = preset_of_scheme(config),
                                      .end = oche_world_ended(world),
                                      .cut_short = is_cut_short(world),
                                      .simulated = oche_world_network(world)->now,

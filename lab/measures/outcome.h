@@ -78,9 +78,10 @@ struct oche_outcome {
     bool pfc;
     uint64_t seed;
     uint32_t threads;
-    enum oche_preset defaults; /* the scenario's */
-    enum oche_world_end end;   /* why the run ended */
-    bool cut_short;            /* flows of workloads that end by themselves were under way then */
+    enum oche_preset defaults;      /* the scenario's */
+    enum oche_preset scheme_preset; /* the scheme's own, or `defaults` */
+    enum oche_world_end end;        /* why the run ended */
+    bool cut_short; /* flows of workloads that end by themselves were under way then */
     oche_time simulated;
     double wall_s; /* wall-clock time of the run, without building the world */
     struct oche_world_totals totals;

@@ -104,6 +104,20 @@ static void judge_timeouts(struct oche_unfit *unfit, const struct oche_world *wo
             trip.text, oche_figure_count(network.packets).text, remark);
 }
 
+static void judge_line_rate(struct oche_unfit *unfit, const struct oche_world *world)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+    uint64_t line_bps = oche_topology_port_link(oche_world_topology(world), 0, 0)->rate_bps;
+
+    if (config->endpoint != NULL || config->cc->rate_remark == NULL)
+        return;
+    const char *remark = config->cc->rate_remark(config->cc_params, line_bps);
+
+    if (remark != NULL)
+        oche_unfit_say(unfit, "congestion_control: the hosts' links carry %s: %s",
+                       oche_figure_rate(line_bps).text, remark);
+}
+
 /* A run without duration may be over before its warm-up; only then is it known. */
 static void judge_warmup(struct oche_unfit *unfit, const struct oche_world *world)
 {
@@ -123,6 +137,7 @@ void oche_unfit_take(struct oche_unfit *unfit, const struct oche_world *world)
     judge_load(unfit, world);
     judge_timeouts(unfit, world);
     judge_endpoint(unfit, world);
+    judge_line_rate(unfit, world);
     oche_unfit_judge_buffers(unfit, world);
     oche_unfit_judge_receivers(unfit, world);
 }

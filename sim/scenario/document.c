@@ -244,7 +244,7 @@ static void explain_yaml(const struct reader *reader, const yaml_parser_t *parse
     if (strstr(problem, "tab character") != NULL)
         advice = "indent by spaces, not tabs";
     else if (strstr(problem, "cannot start any token") != NULL)
-        advice = "quote the value";
+        advice = "indent by spaces, not tabs, and quote a value that begins with a sign";
     else if (parser->error == YAML_READER_ERROR)
         advice = "save the file as UTF-8 text";
     else if (strstr(problem, "undefined alias") != NULL)

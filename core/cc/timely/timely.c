@@ -93,6 +93,17 @@ static const char *timely_remark(const void *params, oche_time empty_rtt, uint64
                                 : "not less than t_low, so that rates go by the gradient alone";
 }
 
+/* The paper's delta is a thousandth of its testbed's 10 Gbit/s (TIMELY sec 5). */
+static const char *timely_rate_remark(const void *params, uint64_t line_bps)
+{
+    const struct timely_params *p = params;
+
+    if (p->delta == 0 || p->delta >= line_bps / 4000)
+        return NULL;
+    return "delta, by which rates rise, is less than 1/4000 of that, and the paper's is 1/1000 of "
+           "its links";
+}
+
 const struct oche_cc_scheme oche_cc_timely = {
     .name = "timely",
     .paper = "TIMELY, SIGCOMM 2015, Algorithm 1",
@@ -110,4 +121,5 @@ const struct oche_cc_scheme oche_cc_timely = {
     .check = timely_check,
     .derived = timely_derived,
     .remark = timely_remark,
+    .rate_remark = timely_rate_remark,
 };

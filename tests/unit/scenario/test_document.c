@@ -94,8 +94,8 @@ static void test_bad_files_are_refused(void **state)
         {"a: 1\n\tb: 2\n",
          "f.yaml:2: not YAML: found a tab character that violates indentation; indent by spaces, "
          "not tabs"},
-        {"a: @b\n", "f.yaml:1: not YAML: found character that cannot start any token; quote the "
-                    "value"},
+        {"a: @b\n", "f.yaml:1: not YAML: found character that cannot start any token; indent by "
+                    "spaces, not tabs, and quote a value that begins with a sign"},
         {"a: [1, 2\nb: 3\n",
          "f.yaml:2: not YAML: did not find expected ',' or ']'; check indentation, colons and "
          "brackets here and on the line before"},

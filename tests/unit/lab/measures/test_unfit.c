@@ -112,7 +112,7 @@ static void test_timeouts(void **state)
     check_said(LONG "recovery: {name: selective_repeat, rto_low: 1ms}\n", "more than rto_low");
     check_said(LONG "recovery: {name: selective_repeat, rto_high: 1ms}\n", "more than rto_high");
     check_said(LONG "recovery: {name: selective_repeat, rto_low: 1ms, few_packets: 0}\n",
-               "more than window, so that the link is never full");
+               "more than window can be (4,096), so that one queue pair never fills the link");
     check_said(LONG "recovery: {name: selective_repeat, preset: paper}\n", "more than rto_low");
     check_none(LONG "congestion_control: tcp\n");
     check_said(LONG "congestion_control: {name: tcp, rto_initial: 15ms}\n",
@@ -191,13 +191,34 @@ static void test_slow_receivers(void **state)
                "slow_receivers[0].xon: nothing comes");
 }
 
+#define OF_RATE(rate, more)                                                                        \
+    "duration: 100us\ntopology: {type: star, hosts: 4, host_rate: " rate "}\n"                     \
+    "workload: {type: permutation, bytes: 1KB}\n" more
+
+/* Parameters that are those of slower links. */
+static void test_line_rates(void **state)
+{
+    (void)state;
+    check_said(
+        OF_RATE("100Gbps", "congestion_control: {name: dcqcn, preset: paper}\n"),
+        "congestion_control: the hosts' links carry 100Gbps: the paper's values are made for "
+        "40Gbps; preset: deployed has those of NICs at this rate");
+    check_none(OF_RATE("40Gbps", "congestion_control: {name: dcqcn, preset: paper}\n"));
+    check_none(OF_RATE("400Gbps", ""));
+    check_said(OF_RATE("100Gbps", "congestion_control: timely\n"),
+               "congestion_control: the hosts' links carry 100Gbps: delta, by which rates rise, is "
+               "less than 1/4000 of that");
+    check_none(OF_RATE("100Gbps", "congestion_control: {name: timely, delta: 100Mbps}\n"));
+    check_none(OF_RATE("40Gbps", "congestion_control: timely\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_load),           cmocka_unit_test(test_load_of_pods),
         cmocka_unit_test(test_load_of_hosts),  cmocka_unit_test(test_timeouts),
         cmocka_unit_test(test_thresholds),     cmocka_unit_test(test_tiers),
-        cmocka_unit_test(test_slow_receivers),
+        cmocka_unit_test(test_slow_receivers), cmocka_unit_test(test_line_rates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
