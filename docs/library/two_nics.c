@@ -123,8 +123,10 @@ int main(int argc, char **argv)
     struct oche_completion done;
     oche_time now = 0;
 
-    if (oche_cc_find(cc) == NULL || oche_recovery_find(recovery) == NULL)
+    if (oche_cc_find(cc) == NULL || oche_recovery_find(recovery) == NULL) {
+        fprintf(stderr, "two_nics: there is no scheme %s, or no recovery %s\n", cc, recovery);
         return 2;
+    }
     for (uint32_t i = 0; i < 2; i++)
         open_host(&host[i], i, cc, recovery);
     memset(host[0].memory, 'x', BYTES);

@@ -52,6 +52,17 @@ def test_scenario_page(work):
         run(f"'{OCHE}' {command}", work)
 
 
+def test_own_network(work):
+    """The files that docs/scenario.md shows for a network of one's own run together."""
+    files = re.findall(r"^```\w+ (campus\.\w+)\n(.*?)^```$", read("docs", "scenario.md"),
+                       re.M | re.S)
+    check(len(files) == 2, "files", files)
+    for name, text in files:
+        with open(os.path.join(work, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    run([OCHE, "run", "campus.yaml", "--set", "measure.queues=left:top0"], work)
+
+
 def test_scenario_reference_usage():
     """What is not a program, and no argument, is one line that says how it is called; status 2."""
     tool = os.path.join(SOURCE, "tools", "scenario-reference")
@@ -301,6 +312,7 @@ def test_install(work):
 def main():
     with tempfile.TemporaryDirectory() as work:
         test_scenario_page(work)
+        test_own_network(work)
         test_sweep_page(work)
         test_contributing(work)
     test_scenario_reference_usage()
