@@ -364,7 +364,7 @@ def read(*path):
 def test_built_without(work):
     """A program that was built without the page says so, and refuses."""
     fixture.run(os.path.join(work, "run.sqlite"), 10)
-    refused(oche("report", work), "this program was built without it", "tools/install-deps")
+    refused(oche("report", work), "this program was built without it", "; run make, ")
     check(os.listdir(work) == ["run.sqlite"], "something was written")
 
 

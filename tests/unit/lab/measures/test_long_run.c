@@ -32,7 +32,8 @@ static void close_all(struct opened *opened)
     oche_scenario_close(opened->scenario);
 }
 
-#define STAR "topology: {type: star, hosts: 4, host_rate: 10Gbps}\n"
+#define STAR  "topology: {type: star, hosts: 4, host_rate: 10Gbps}\n"
+#define RACKS "topology: {type: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2}\n"
 
 static void test_estimate(void **state)
 {
@@ -44,8 +45,7 @@ static void test_estimate(void **state)
         STAR "workload: {type: poisson_cdf, load: 50%, load_of: host, cdf: "
              "alistorage2019}\nduration: 3ms\n",
         STAR "workload: {type: long_flows, load: 50%, load_of: host}\nduration: 1ms\n",
-        "topology: {type: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2}\n"
-        "workload: {type: permutation, bytes: 1MB}\n",
+        RACKS "workload: {type: permutation, bytes: 1MB}\n",
     };
 
     (void)state;
