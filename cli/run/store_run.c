@@ -69,7 +69,7 @@ static const struct counter nic_counters[] = {
 _Static_assert(sizeof(nic_counters) / sizeof(nic_counters[0]) ==
                    sizeof(struct oche_nic_stats) / sizeof(uint64_t),
                "each field of struct oche_nic_stats has a row");
-/* Of slow receivers. */
+/* Counters of a slow receiver. */
 static const struct counter slow_counters[] = {
     {"receive_buffer_drops", offsetof(struct oche_slow_host_stats, dropped_packets)},
     {"receive_buffer_dropped_bytes", offsetof(struct oche_slow_host_stats, dropped_bytes)},

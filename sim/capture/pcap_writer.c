@@ -95,7 +95,10 @@ static struct record pop(struct oche_pcap_writer *writer)
     return top;
 }
 
-/* What pcap_dump cannot write it leaves out silently; its file knows, errno only until later. */
+/*
+ * Writes a packet. pcap_dump returns nothing: the stream remembers that a write failed, and errno
+ * says why only until the next call.
+ */
 static void dump(struct oche_pcap_writer *writer, const struct pcap_pkthdr *header,
                  const uint8_t *bytes)
 {

@@ -15,7 +15,7 @@
 #define OCHE_HOST_NOTES_WAYS    UINT8_C(1) /* each packet's path is recorded in flows->ways */
 #define OCHE_HOST_NOTES_CREDITS UINT8_C(2) /* the link has credits (host_credits.h) */
 #define OCHE_HOST_NOTES_SLOW    UINT8_C(4) /* a slow receiver, or PAUSE storms (slow_host.h) */
-/* Those with frames of the link's to send, and with timers of their own. */
+/* Notes of hosts that also send frames of the link layer, with timers for them. */
 #define OCHE_HOST_NOTES_LINK (OCHE_HOST_NOTES_CREDITS | OCHE_HOST_NOTES_SLOW)
 
 /* The endpoint's state follows this struct, on a cache line of its own. */

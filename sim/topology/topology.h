@@ -68,7 +68,8 @@ struct oche_topology_type {
     const char *name;
     const char *help;
     const struct oche_param_table *table;
-    /* What switches of each kind are called, in settings for them alone; NULL: there are none. */
+    /* The name of each kind of switch as a tier in scenarios ("leaf"); NULL: there is no such kind.
+     */
     const char *tiers[OCHE_NODE_KINDS];
     /*
      * True if all shortest paths go up and then down, or there is only one path. Then shortest

@@ -209,7 +209,7 @@ struct oche_overload {
  */
 bool oche_world_overload(const struct oche_world *world, struct oche_overload *overload);
 
-/* What a run has ahead of it, as far as its flows tell. */
+/* An estimate of how much a run has to simulate, from its flows. */
 struct oche_ahead {
     double hops;            /* packets times links, ACKs included, if nothing is lost */
     uint64_t most_bytes;    /* of the largest flow */
@@ -225,7 +225,7 @@ struct oche_switch_bounds {
     uint64_t queue;  /* no queue of data can be longer */
     uint64_t frame;  /* of the largest packet */
     uint64_t xoff;   /* static t_PFC; 0: it is dynamic */
-    /* Of the port that marks last, and the largest probability of a mark there. */
+    /* The thresholds of the port that marks last, and its largest probability of a mark. */
     uint64_t kmin, kmax;
     double most_marked;
 };

@@ -44,12 +44,12 @@ struct answer_peer {
     bool loses_any;   /* answers of all kinds, and again */
     uint32_t refuses; /* one in so many requests that take a receive; 0: none */
     bool dead;        /* answers nothing any more */
-    /* What it has taken in. */
+    /* The receiving side. */
     uint32_t expected, messages;
     bool told;     /* that the expected one is missing */
     bool refusing; /* the expected one was refused, and those behind it say nothing */
     struct peer_request kept[PEER_PSNS];
-    /* What it has said. */
+    /* The answers that it has sent. */
     struct peer_answer answer[PEER_ANSWERS];
     uint32_t first, count;
 };
