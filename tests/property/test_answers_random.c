@@ -23,10 +23,10 @@
 #include "params/scheme.h"
 #include "tests/property/answer_peer.h"
 #include "tests/property/request_model.h"
+#include "tests/support/random_case.h"
 #include "tests/support/seeds.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static struct {
 
 static uint32_t below(struct world *w, uint32_t n)
 {
-    return (uint32_t)oche_random_below(&w->random, n);
+    return case_below(&w->random, n);
 }
 
 static bool one_in(struct world *w, uint32_t n)
@@ -96,23 +96,12 @@ static bool one_in(struct world *w, uint32_t n)
     return below(w, n) == 0;
 }
 
-__attribute__((format(printf, 2, 3))) static _Noreturn void wrong(const struct world *w,
-                                                                  const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "\nto repeat: tests/property/test_answers_random %" PRIu64 " %" PRIu64 "\n",
-            w->seed, w->seed);
-    pair_dump(w->pair);
-    exit(1);
-}
 #define MUST(condition, ...)                                                                       \
     do {                                                                                           \
-        if (!(condition))                                                                          \
-            wrong(w, __VA_ARGS__);                                                                 \
+        if (!(condition)) {                                                                        \
+            pair_dump(w->pair);                                                                    \
+            case_wrong("test_answers_random", w->seed, __VA_ARGS__);                               \
+        }                                                                                          \
     } while (0)
 
 /* ---- what the requester sends ---- */

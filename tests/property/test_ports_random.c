@@ -9,14 +9,13 @@
  *     test_ports_random [RUNS]
  *     test_ports_random FIRST LAST
  */
-#include "core/random.h"
 #include "fabric/ecn.h"
 #include "fabric/pause.h"
+#include "tests/support/random_case.h"
 #include "tests/support/seeds.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,25 +54,13 @@ static uint64_t crowded_runs, changes, marked;
 
 static uint32_t below(struct world *w, uint32_t n)
 {
-    return (uint32_t)oche_random_below(&w->random, n);
+    return case_below(&w->random, n);
 }
 
-__attribute__((format(printf, 2, 3))) static _Noreturn void wrong(const struct world *w,
-                                                                  const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "\nto repeat: tests/property/test_ports_random %" PRIu64 " %" PRIu64 "\n",
-            w->seed, w->seed);
-    exit(1);
-}
 #define MUST(condition, ...)                                                                       \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            wrong(w, __VA_ARGS__);                                                                 \
+            case_wrong("test_ports_random", w->seed, __VA_ARGS__);                                 \
     } while (0)
 
 /* ---- the definition ---- */

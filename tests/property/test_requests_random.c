@@ -13,16 +13,15 @@
  *     test_requests_random [RUNS]
  *     test_requests_random FIRST LAST
  */
-#include "core/random.h"
 #include "core/wire/aeth.h"
 #include "core/wire/opcode.h"
 #include "params/scheme.h"
 #include "tests/property/request_model.h"
 #include "tests/support/pair.h"
+#include "tests/support/random_case.h"
 #include "tests/support/seeds.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +84,7 @@ static uint64_t seen[OUTCOMES];
 
 static uint32_t below(struct world *w, uint32_t n)
 {
-    return (uint32_t)oche_random_below(&w->random, n);
+    return case_below(&w->random, n);
 }
 
 static bool one_in(struct world *w, uint32_t n)
@@ -93,23 +92,12 @@ static bool one_in(struct world *w, uint32_t n)
     return below(w, n) == 0;
 }
 
-__attribute__((format(printf, 2, 3))) static _Noreturn void wrong(const struct world *w,
-                                                                  const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "\nto repeat: tests/property/test_requests_random %" PRIu64 " %" PRIu64 "\n",
-            w->seed, w->seed);
-    pair_dump(w->pair);
-    exit(1);
-}
 #define MUST(condition, ...)                                                                       \
     do {                                                                                           \
-        if (!(condition))                                                                          \
-            wrong(w, __VA_ARGS__);                                                                 \
+        if (!(condition)) {                                                                        \
+            pair_dump(w->pair);                                                                    \
+            case_wrong("test_requests_random", w->seed, __VA_ARGS__);                              \
+        }                                                                                          \
     } while (0)
 
 /* ---- the world ---- */
