@@ -9,7 +9,7 @@
 
 #include "sim/scenario/scenario.h"
 #include "sim/world/internal.h"
-#include "tests/support/test.h"
+#include "tests/support/ran.h"
 
 #define MOST 512
 
@@ -21,35 +21,6 @@
     "{type: incast, degree: 1, bytes: 100KB, start: 777us}]\n"                                     \
     "host: {ack_timeout: 300us}\nloss: {pattern: \"data:every 400\"}\n"
 #define WATCHED "measure: {queues: \"leaf0:*\", rates: true"
-
-struct ran {
-    struct oche_scenario *scenario;
-    struct oche_world *world;
-    struct oche_world_totals totals;
-};
-
-static struct ran run(const char *text, bool series, uint32_t threads)
-{
-    struct oche_error error;
-    struct ran ran = {.scenario = oche_scenario_parse("s.yaml", text, strlen(text), &error)};
-
-    if (ran.scenario == NULL)
-        fail_msg("%s", error.text);
-    ran.scenario->config.auto_series = series;
-    ran.scenario->config.threads = threads;
-    ran.world = oche_world_create(&ran.scenario->config, &error);
-    if (ran.world == NULL)
-        fail_msg("%s", error.text);
-    oche_world_run(ran.world, NULL, NULL);
-    oche_world_totals(ran.world, &ran.totals);
-    return ran;
-}
-
-static void end(struct ran *ran)
-{
-    oche_world_free(ran->world);
-    oche_scenario_close(ran->scenario);
-}
 
 static void assert_same_run(const struct ran *one, const struct ran *other)
 {
@@ -104,9 +75,9 @@ static void assert_same_holds(const struct ran *one, const struct ran *other)
 
 static void test_without_duration(void **state)
 {
-    struct ran none = run(LOSSY WATCHED "}\n", false, 1);
-    struct ran ran = run(LOSSY WATCHED "}\n", true, 1);
-    struct ran two = run(LOSSY WATCHED "}\n", true, 2);
+    struct ran none = ran_open(LOSSY WATCHED "}\n", false, 1);
+    struct ran ran = ran_open(LOSSY WATCHED "}\n", true, 1);
+    struct ran two = ran_open(LOSSY WATCHED "}\n", true, 2);
     oche_time interval = oche_world_interval(ran.world);
     char text[2048];
 
@@ -122,14 +93,14 @@ static void test_without_duration(void **state)
     assert_same_holds(&two, &ran);
     snprintf(text, sizeof(text), LOSSY WATCHED ", interval: %lluns}\n",
              (unsigned long long)(interval / OCHE_NS));
-    struct ran given = run(text, false, 1);
+    struct ran given = ran_open(text, false, 1);
 
     assert_same_series(&ran, &given);
     assert_same_holds(&ran, &given);
-    end(&given);
-    end(&two);
-    end(&ran);
-    end(&none);
+    ran_close(&given);
+    ran_close(&two);
+    ran_close(&ran);
+    ran_close(&none);
 }
 
 /* Warm-up that is no multiple of anything, a duration that is, and the end between two samples. */
@@ -144,12 +115,12 @@ static void test_with_duration(void **state)
         char text[2048];
 
         snprintf(text, sizeof(text), LOSSY "%s", ends[i]);
-        struct ran none = run(text, false, 1), ran = run(text, true, 1);
+        struct ran none = ran_open(text, false, 1), ran = ran_open(text, true, 1);
 
         assert_same_run(&ran, &none);
         assert_in_range(oche_world_series(ran.world, 0).count, MOST / 4, MOST);
-        end(&ran);
-        end(&none);
+        ran_close(&ran);
+        ran_close(&none);
     }
 }
 
@@ -164,22 +135,22 @@ static void test_ends_alike(void **state)
                  "topology: {type: star, hosts: 2, host_rate: 10Gbps, delay: 7777ns}\n"
                  "workload: {type: incast, degree: 1, bytes: %uB}\n",
                  bytes);
-        struct ran none = run(text, false, 1), ran = run(text, true, 1);
+        struct ran none = ran_open(text, false, 1), ran = ran_open(text, true, 1);
 
         assert_same_run(&ran, &none);
         assert_in_range(oche_world_series(ran.world, 0).count, 1, MOST);
-        end(&ran);
-        end(&none);
+        ran_close(&ran);
+        ran_close(&none);
     }
 }
 
 static void test_zero_is_none(void **state)
 {
-    struct ran ran = run(LOSSY "measure: {interval: 0}\n", true, 1);
+    struct ran ran = ran_open(LOSSY "measure: {interval: 0}\n", true, 1);
 
     (void)state;
     assert_int_equal(oche_world_series_count(ran.world), 0);
-    end(&ran);
+    ran_close(&ran);
 }
 
 int main(void)

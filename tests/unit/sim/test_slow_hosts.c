@@ -11,7 +11,7 @@
 #include "sim/scenario/scenario.h"
 #include "sim/world/derived.h"
 #include "sim/world/world.h"
-#include "tests/support/test.h"
+#include "tests/support/ran.h"
 
 #define STAR    "topology: {type: star, hosts: 6, host_rate: 100Gbps}\ncongestion_control: none\n"
 #define ENDLESS "workload: {type: transfers, pairs: \"1>0, 1>2, 3>4\", bytes: 1GB, messages: 1}\n"
@@ -21,33 +21,6 @@
 #define TIGHT "switch: {threshold: static, xoff: 20KB}\n"
 
 static struct oche_error error;
-
-struct ran {
-    struct oche_scenario *scenario;
-    struct oche_world *world;
-    struct oche_world_totals totals;
-};
-
-static struct ran run(const char *text, uint32_t threads)
-{
-    struct ran ran = {.scenario = oche_scenario_parse("s.yaml", text, strlen(text), &error)};
-
-    if (ran.scenario == NULL)
-        fail_msg("%s", error.text);
-    ran.scenario->config.threads = threads;
-    ran.world = oche_world_create(&ran.scenario->config, &error);
-    if (ran.world == NULL)
-        fail_msg("%s", error.text);
-    oche_world_run(ran.world, NULL, NULL);
-    oche_world_totals(ran.world, &ran.totals);
-    return ran;
-}
-
-static void done(struct ran *ran)
-{
-    oche_world_free(ran->world);
-    oche_scenario_close(ran->scenario);
-}
 
 static double gbps_of(const struct ran *ran, uint32_t flow)
 {
@@ -82,7 +55,7 @@ static uint64_t all_drops(const struct oche_world_totals *totals)
  */
 static void test_a_slow_receiver_slows_down_its_senders_others(void **state)
 {
-    struct ran ran = run(WINDOW STAR ENDLESS SLOW TIGHT, 1);
+    struct ran ran = ran_open(WINDOW STAR ENDLESS SLOW TIGHT, false, 1);
     struct oche_slow_host_stats stats = oche_world_slow_host(ran.world, 0);
 
     (void)state;
@@ -94,13 +67,13 @@ static void test_a_slow_receiver_slows_down_its_senders_others(void **state)
     assert_true(ran.totals.pauses_sent_by_hosts > 0);
     assert_true(ran.totals.pauses_sent > ran.totals.pauses_sent_by_hosts);
     assert_true(stats.most_bytes > 100000 && stats.most_bytes <= 200000);
-    done(&ran);
+    ran_close(&ran);
 }
 
 /* The same without PFC: the host drops, the switch does not, and nobody else is slowed down. */
 static void test_without_pfc_the_host_drops(void **state)
 {
-    struct ran ran = run(WINDOW STAR ENDLESS SLOW "switch: {pfc: false}\n", 1);
+    struct ran ran = ran_open(WINDOW STAR ENDLESS SLOW "switch: {pfc: false}\n", false, 1);
 
     (void)state;
     assert_true(ran.totals.dropped_by_hosts > 0);
@@ -111,7 +84,7 @@ static void test_without_pfc_the_host_drops(void **state)
     assert_true(gbps_of(&ran, 0) > 0 && gbps_of(&ran, 0) < payload_of(10) * 1.01);
     assert_true(gbps_of(&ran, 1) > 30);
     assert_true(gbps_of(&ran, 2) > 90);
-    done(&ran);
+    ran_close(&ran);
 }
 
 /* The headroom that `xoff: auto` leaves is enough at any rate and distance. */
@@ -131,12 +104,12 @@ static void test_auto_loses_nothing(void **state)
                      "workload: {type: incast, degree: 3, bytes: 100MB}\n"
                      "slow_receivers: {hosts: all, drain_rate: 3Gbps, buffer: 800KB}\n",
                      links[i], mtu);
-            struct ran ran = run(text, 1);
+            struct ran ran = ran_open(text, false, 1);
 
             assert_true(ran.totals.pauses_sent_by_hosts > 0);
             assert_int_equal(all_drops(&ran.totals), 0);
             assert_true(ran.totals.receive_buffer_most <= 800000);
-            done(&ran);
+            ran_close(&ran);
         }
 }
 
@@ -152,7 +125,7 @@ static void test_auto_loses_nothing(void **state)
  */
 static void test_a_storm_stops_who_sends_there(void **state)
 {
-    struct ran ran = run(STORM, 1);
+    struct ran ran = ran_open(STORM, false, 1);
     const struct oche_flows *flows = oche_world_flows(ran.world);
     const struct oche_topology *topology = oche_world_topology(ran.world);
     const struct oche_topology_port *end = oche_topology_port(topology, 0, 0);
@@ -171,19 +144,19 @@ static void test_a_storm_stops_who_sends_there(void **state)
     assert_int_equal(stats[port].pauses_received[0], 12);
     assert_int_equal(stats[port].pauses_received[1], 12);
     assert_near((double)stats[port].paused_time[0], 1.98 * (double)OCHE_MS, 0.002);
-    done(&ran);
+    ran_close(&ran);
 }
 
 /* Only the classes that the storm names are paused; smaller quanta, more frames. */
 static void test_priorities_and_quanta(void **state)
 {
     /* Half of 1000 quanta is 2.56 us: 1980 us have 773, and one frame comes before. */
-    struct ran ran =
-        run("duration: 3ms\nstop_when_done: false\n"
-            "topology: {type: fat_tree, k: 4, link_rate: 100Gbps}\n"
-            "workload: {type: transfers, pairs: \"4>0, 12>8\", bytes: 4MB, messages: 1}\n"
-            "pause_storms: {hosts: host0, at: 20us, until: 2ms, priorities: \"1\", quanta: 1000}\n",
-            1);
+    struct ran ran = ran_open(
+        "duration: 3ms\nstop_when_done: false\n"
+        "topology: {type: fat_tree, k: 4, link_rate: 100Gbps}\n"
+        "workload: {type: transfers, pairs: \"4>0, 12>8\", bytes: 4MB, messages: 1}\n"
+        "pause_storms: {hosts: host0, at: 20us, until: 2ms, priorities: \"1\", quanta: 1000}\n",
+        false, 1);
     const struct oche_topology *topology = oche_world_topology(ran.world);
     const struct oche_topology_port *end = oche_topology_port(topology, 0, 0);
     uint32_t port = topology->nodes[end->peer].first_port + end->peer_port;
@@ -195,14 +168,14 @@ static void test_priorities_and_quanta(void **state)
     assert_near((double)stats[port].pauses_received[1], 774, 0.01);
     /* Data is not paused. */
     assert_true(oche_world_flows(ran.world)->received[0].delivered < OCHE_MS);
-    done(&ran);
+    ran_close(&ran);
 }
 
 /* A PAUSE from a host begins at the port that it holds, and those that wait there are no victims.
  */
 static void test_where_it_begins(void **state)
 {
-    struct ran ran = run(WINDOW STAR ENDLESS SLOW TIGHT, 1);
+    struct ran ran = ran_open(WINDOW STAR ENDLESS SLOW TIGHT, false, 1);
     const struct oche_topology *topology = oche_world_topology(ran.world);
     const struct oche_topology_port *end = oche_topology_port(topology, 0, 0);
     uint32_t held = topology->nodes[end->peer].first_port + end->peer_port, count, roots = 0;
@@ -222,7 +195,7 @@ static void test_where_it_begins(void **state)
     assert_true(holds.lost > holds.life / 2);
     oche_world_flow_holds(ran.world, 2, &holds);
     assert_int_equal(holds.lost, 0);
-    done(&ran);
+    ran_close(&ran);
 }
 
 static void test_the_same_for_any_number_of_threads(void **state)
@@ -236,41 +209,41 @@ static void test_the_same_for_any_number_of_threads(void **state)
 
     (void)state;
     for (size_t i = 0; i < OCHE_COUNT_OF(texts); i++) {
-        struct ran one = run(texts[i], 1);
+        struct ran one = ran_open(texts[i], false, 1);
 
         for (uint32_t threads = 2; threads <= 3; threads++) {
-            struct ran other = run(texts[i], threads);
+            struct ran other = ran_open(texts[i], false, threads);
 
             assert_int_equal(one.totals.hash, other.totals.hash);
-            done(&other);
+            ran_close(&other);
         }
         assert_int_equal(one.totals.flows_completed, 2);
-        done(&one);
+        ran_close(&one);
     }
 }
 
 /* A run that nothing arrives in for so long is not at its end while a storm is yet to end. */
 static void test_the_end_of_a_storm_is_waited_for(void **state)
 {
-    struct ran ran =
-        run("topology: {type: star, hosts: 4, host_rate: 100Gbps}\ncongestion_control: none\n"
-            "workload: {type: transfers, pairs: \"1>0\", bytes: 4KB, messages: 1, start: 9us}\n"
-            "host: {ack_timeout: 10us}\npause_storms: {hosts: host0, until: 40ms}\n",
-            1);
+    struct ran ran = ran_open(
+        "topology: {type: star, hosts: 4, host_rate: 100Gbps}\ncongestion_control: none\n"
+        "workload: {type: transfers, pairs: \"1>0\", bytes: 4KB, messages: 1, start: 9us}\n"
+        "host: {ack_timeout: 10us}\npause_storms: {hosts: host0, until: 40ms}\n",
+        false, 1);
 
     (void)state;
     assert_true(oche_world_flows(ran.world)->received[0].delivered > 40 * OCHE_MS);
     assert_true(oche_world_flows(ran.world)->received[0].delivered < 41 * OCHE_MS);
-    done(&ran);
+    ran_close(&ran);
 }
 
 /* The largest packet, with an RETH, has 1102 bytes; xon is two of them below xoff. */
 static void test_auto_is_shown(void **state)
 {
     (void)state;
-    struct ran ran = run(STAR "duration: 1us\n" ENDLESS "slow_receivers:\n"
-                              "- {hosts: host0, xoff: 10KB}\n- {hosts: 'host1, host2'}\n",
-                         1);
+    struct ran ran = ran_open(STAR "duration: 1us\n" ENDLESS "slow_receivers:\n"
+                                   "- {hosts: host0, xoff: 10KB}\n- {hosts: 'host1, host2'}\n",
+                              false, 1);
     char text[64], xon[64];
 
     assert_true(oche_world_derived(ran.world, "slow_receivers[0].xon", text, sizeof(text)));
@@ -280,13 +253,13 @@ static void test_auto_is_shown(void **state)
     assert_int_equal(strtoul(text, NULL, 10) - strtoul(xon, NULL, 10), 2 * 1102);
     assert_false(oche_world_derived(ran.world, "slow_receivers[0].hosts", text, sizeof(text)));
     assert_false(oche_world_derived(ran.world, "slow_receivers[2].xoff", text, sizeof(text)));
-    done(&ran);
-    ran = run(STAR "duration: 1us\n" ENDLESS SLOW, 1); /* one entry, not in a list */
+    ran_close(&ran);
+    ran = ran_open(STAR "duration: 1us\n" ENDLESS SLOW, false, 1); /* one entry, not in a list */
     assert_true(oche_world_derived(ran.world, "slow_receivers.xoff", text, sizeof(text)));
-    done(&ran);
-    ran = run(STAR "switch: {pfc: false}\nduration: 1us\n" ENDLESS SLOW, 1);
+    ran_close(&ran);
+    ran = ran_open(STAR "switch: {pfc: false}\nduration: 1us\n" ENDLESS SLOW, false, 1);
     assert_false(oche_world_derived(ran.world, "slow_receivers.xoff", text, sizeof(text)));
-    done(&ran);
+    ran_close(&ran);
 }
 
 static void test_wrong_hosts_are_refused(void **state)
