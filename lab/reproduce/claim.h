@@ -2,17 +2,16 @@
 /*
  * Claims of a paper in a form that can be measured, and their verdicts. A kind of claim is one row
  * of the table in claim_kinds.c. It takes the values of the claim's quantity at one or more
- * conditions, and computes the number that is shown and the number's distance from what the paper
- * says. The time of what never happened is infinite. A distance up to the tolerance gives the
- * verdict "reproduced"; a distance up to the wider band, `shape`, gives "in shape".
+ * conditions, and computes the number that is shown and the verdict. The time of what never
+ * happened is infinite.
  *
  *     value       the quantity is about `published`
  *     at_most     it is at most `bound`
- *     at_least    it is at least `bound`
+ *     at_least    it is at least `bound`, and at most `limit` if there is one
  *     ratio       its value at `at`, divided by its value at `than`, is `published`
  *     ratio_at_least  that quotient is at least `bound`
  *     difference  its value at `at` minus its value at `than` is `published`
- *     order       it falls from each condition of `of` to the next; within a margin they are tied
+ *     order       it falls from each condition of `of` to the next, by more than a margin
  *     near        it is the same at all conditions of `of`, within a margin
  *     outside     cannot be measured here: listed with the reason, and not judged
  *     falls_from  along an axis, the first value at which it is below `below` is `published`
@@ -34,10 +33,20 @@ enum oche_conditions {
 /* How a tolerance is given, which determines the keys it may have. */
 enum oche_band { OCHE_BAND_DISTANCE, OCHE_BAND_MARGIN, OCHE_BAND_FACTOR };
 
+enum oche_finding {
+    OCHE_FINDING_REPRODUCED,
+    OCHE_FINDING_IN_SHAPE,
+    OCHE_FINDING_NOT_REPRODUCED,
+    OCHE_FINDING_NO_DATA,
+    OCHE_FINDING_NOT_TESTABLE, /* measured, but the paper's number is too rough to be a test */
+    OCHE_FINDING_NOT_JUDGED,   /* the claim is about something that is not simulated */
+    OCHE_FINDINGS
+};
+const char *oche_finding_name(enum oche_finding finding); /* Returns the finding in words */
+
 struct oche_reading_of {
     double shown;
-    /* distance from the paper's number, bound or order; 0: exactly as published; NAN: no data */
-    double distance;
+    enum oche_finding finding;
 };
 
 struct oche_claim_kind {
@@ -46,17 +55,15 @@ struct oche_claim_kind {
     enum oche_band band;
     /* key that holds the paper's number: "published" or "bound"; NULL: the kind has no number */
     const char *published;
+    bool limited; /* it may have the key "limit" */
     /*
-     * Computes the shown number and its distance. `values` has one value per condition (or per
+     * Computes the shown number and its verdict. `values` has one value per condition (or per
      * quantity, if the claim compares several); NAN: no data. NULL for CONDITIONS_NONE.
      */
     struct oche_reading_of (*read)(const struct oche_claim *claim, const struct oche_study *study,
                                    const double *values);
-    /*
-     * Computes the distance, if the shown number suffices for that; NULL if other values are
-     * needed.
-     */
-    double (*distance)(const struct oche_claim *claim, double shown);
+    /* Judges the shown number, if that suffices for a verdict; NULL if other values are needed. */
+    enum oche_finding (*judge)(const struct oche_claim *claim, double shown);
 };
 
 extern const struct oche_claim_kind oche_claim_kinds[];
@@ -71,16 +78,6 @@ const struct oche_quantity *oche_claim_quantity(const struct oche_claim *claim, 
  * "factor".
  */
 const char *oche_claim_unit(const struct oche_study *study, const struct oche_claim *claim);
-
-enum oche_finding {
-    OCHE_FINDING_REPRODUCED,
-    OCHE_FINDING_IN_SHAPE,
-    OCHE_FINDING_NOT_REPRODUCED,
-    OCHE_FINDING_NO_DATA,
-    OCHE_FINDING_NOT_JUDGED, /* the claim is about something that is not simulated */
-    OCHE_FINDINGS
-};
-const char *oche_finding_name(enum oche_finding finding); /* Returns the finding in words */
 
 enum oche_interval_kind { OCHE_INTERVAL_NONE, OCHE_INTERVAL_T, OCHE_INTERVAL_BOOTSTRAP };
 

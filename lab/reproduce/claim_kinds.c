@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "lab/reproduce/claim.h"
+#include "lab/reproduce/yardstick.h"
 
-static const struct oche_reading_of no_data = {.shown = NAN, .distance = NAN};
+static const struct oche_reading_of no_data = {.shown = NAN, .finding = OCHE_FINDING_NO_DATA};
 /*
  * The reading of an event that never happened. It is not near any number, nor above or below a
  * bound. Only a claim of kind `order` can use it: the event is later than all others.
  */
-static const struct oche_reading_of never = {.shown = INFINITY, .distance = INFINITY};
+static const struct oche_reading_of never = {.shown = INFINITY,
+                                             .finding = OCHE_FINDING_NOT_REPRODUCED};
 
 /* True if a value is infinite, as the time of what never happened, and none is missing. */
 static bool any_never(const double *values, size_t count)
@@ -27,11 +29,11 @@ static bool any_never(const double *values, size_t count)
 
 /* ---- a number ---- */
 
-static double from_published(const struct oche_claim *claim, double shown)
+static enum oche_finding near_published(const struct oche_claim *claim, double shown)
 {
-    double distance = fabs(shown - claim->published);
-
-    return claim->tolerance.relative ? distance / fabs(claim->published) : distance;
+    if (isinf(shown))
+        return OCHE_FINDING_NOT_REPRODUCED;
+    return oche_verdict_about(claim, claim->published, shown);
 }
 
 static struct oche_reading_of read_value(const struct oche_claim *claim,
@@ -39,7 +41,7 @@ static struct oche_reading_of read_value(const struct oche_claim *claim,
 {
     (void)study;
     return (struct oche_reading_of){.shown = values[0],
-                                    .distance = from_published(claim, values[0])};
+                                    .finding = near_published(claim, values[0])};
 }
 
 static struct oche_reading_of read_ratio(const struct oche_claim *claim,
@@ -50,7 +52,7 @@ static struct oche_reading_of read_ratio(const struct oche_claim *claim,
     (void)study;
     if (any_never(values, 2))
         return never;
-    return (struct oche_reading_of){.shown = shown, .distance = from_published(claim, shown)};
+    return (struct oche_reading_of){.shown = shown, .finding = near_published(claim, shown)};
 }
 
 static struct oche_reading_of read_difference(const struct oche_claim *claim,
@@ -61,23 +63,30 @@ static struct oche_reading_of read_difference(const struct oche_claim *claim,
     (void)study;
     if (any_never(values, 2))
         return never;
-    return (struct oche_reading_of){.shown = shown, .distance = from_published(claim, shown)};
+    return (struct oche_reading_of){.shown = shown, .finding = near_published(claim, shown)};
 }
 
 /* ---- a bound ---- */
 
-static double above_bound(const struct oche_claim *claim, double shown)
+static enum oche_finding not_above(const struct oche_claim *claim, double bound, double shown)
 {
-    if (isnan(shown))
-        return NAN;
-    return shown > claim->published ? from_published(claim, shown) : 0;
+    if (shown <= bound)
+        return OCHE_FINDING_REPRODUCED;
+    return oche_verdict_about(claim, bound, shown);
 }
 
-static double below_bound(const struct oche_claim *claim, double shown)
+static enum oche_finding below_bound(const struct oche_claim *claim, double shown)
 {
-    if (isnan(shown))
-        return NAN;
-    return shown < claim->published ? from_published(claim, shown) : 0;
+    return not_above(claim, claim->published, shown);
+}
+
+/* Judges a number that is to be above the bound, and not above the limit if there is one. */
+static enum oche_finding above_bound(const struct oche_claim *claim, double shown)
+{
+    if (shown >= claim->published)
+        return isnan(claim->limit) ? OCHE_FINDING_REPRODUCED
+                                   : not_above(claim, claim->limit, shown);
+    return oche_verdict_about(claim, claim->published, shown);
 }
 
 static struct oche_reading_of read_at_most(const struct oche_claim *claim,
@@ -86,7 +95,7 @@ static struct oche_reading_of read_at_most(const struct oche_claim *claim,
     (void)study;
     if (any_never(values, 1))
         return never;
-    return (struct oche_reading_of){.shown = values[0], .distance = above_bound(claim, values[0])};
+    return (struct oche_reading_of){.shown = values[0], .finding = below_bound(claim, values[0])};
 }
 
 static struct oche_reading_of read_at_least(const struct oche_claim *claim,
@@ -95,7 +104,7 @@ static struct oche_reading_of read_at_least(const struct oche_claim *claim,
     (void)study;
     if (any_never(values, 1))
         return never;
-    return (struct oche_reading_of){.shown = values[0], .distance = below_bound(claim, values[0])};
+    return (struct oche_reading_of){.shown = values[0], .finding = above_bound(claim, values[0])};
 }
 
 static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim,
@@ -107,7 +116,7 @@ static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim
     (void)study;
     if (any_never(values, 2))
         return never;
-    return (struct oche_reading_of){.shown = shown, .distance = below_bound(claim, shown)};
+    return (struct oche_reading_of){.shown = shown, .finding = above_bound(claim, shown)};
 }
 
 /* ---- several conditions ---- */
@@ -119,16 +128,16 @@ static double lead(double above, double below)
 }
 
 /*
- * Shows the smallest lead of a condition over the next; it is below 0 if two conditions are in the
- * wrong order. If all conditions are tied there is no order, so the first must lead the last by
- * more than the margin.
+ * Judges the smallest lead of a condition over the next. Each must be more than the margin; in
+ * shape, none may be reversed by more than the wider band, and the first must lead the last.
  */
 static struct oche_reading_of read_order(const struct oche_claim *claim,
                                          const struct oche_study *study, const double *values)
 {
+    const struct oche_tolerance *tolerance = &claim->tolerance;
     size_t last = claim->at_count - 1;
-    double least = INFINITY, ends = lead(values[0], values[last]);
-    struct oche_reading_of reading;
+    double least = INFINITY;
+    struct oche_reading_of reading = {.finding = OCHE_FINDING_NOT_REPRODUCED};
 
     (void)study;
     for (size_t i = 0; i <= last; i++)
@@ -137,18 +146,16 @@ static struct oche_reading_of read_order(const struct oche_claim *claim,
     for (size_t i = 0; i < last; i++)
         least = fmin(least, lead(values[i], values[i + 1]));
     reading.shown = least;
-    reading.distance = fmax(0, -least);
-    if (ends <= 0)
-        reading.distance = INFINITY;
-    else if (ends <= claim->tolerance.reproduced)
-        reading.distance = fmax(reading.distance, nextafter(claim->tolerance.reproduced, INFINITY));
+    if (least > tolerance->reproduced)
+        reading.finding = OCHE_FINDING_REPRODUCED;
+    else if (least >= -tolerance->in_shape && lead(values[0], values[last]) > 0)
+        reading.finding = OCHE_FINDING_IN_SHAPE;
     return reading;
 }
 
-static double itself(const struct oche_claim *claim, double shown)
+static enum oche_finding small_enough(const struct oche_claim *claim, double spread)
 {
-    (void)claim;
-    return shown;
+    return oche_verdict(fabs(spread), claim->tolerance.reproduced, claim->tolerance.in_shape);
 }
 
 /* Shows by how much the largest value exceeds the smallest. */
@@ -166,17 +173,18 @@ static struct oche_reading_of read_near(const struct oche_claim *claim,
     }
     if (any_never(values, claim->at_count))
         return never;
-    return (struct oche_reading_of){.shown = most - least, .distance = most - least};
+    return (struct oche_reading_of){.shown = most - least,
+                                    .finding = small_enough(claim, most - least)};
 }
 
 /* ---- along an axis ---- */
 
-/* Returns the factor between the shown number and the published one; it is at least 1. */
-static double factor_off(const struct oche_claim *claim, double shown)
+/* Judges a position by its factor from the published one, which is above 0. */
+static enum oche_finding near_position(const struct oche_claim *claim, double shown)
 {
-    if (isinf(shown))
-        return INFINITY;
-    return shown > claim->published ? shown / claim->published : claim->published / shown;
+    const double factor = fmax(shown / claim->published, claim->published / shown);
+
+    return oche_verdict(factor, claim->tolerance.reproduced, claim->tolerance.in_shape);
 }
 
 /*
@@ -195,11 +203,9 @@ static struct oche_reading_of read_falls_from(const struct oche_claim *claim,
             continue;
         double x = axis->values[claim->at[i].axis[claim->along].values[0]].number;
 
-        return (struct oche_reading_of){.shown = x, .distance = factor_off(claim, x)};
+        return (struct oche_reading_of){.shown = x, .finding = near_position(claim, x)};
     }
-    if (!any)
-        return no_data;
-    return (struct oche_reading_of){.shown = INFINITY, .distance = INFINITY};
+    return any ? never : no_data;
 }
 
 /* ---- the table ---- */
@@ -209,32 +215,34 @@ const struct oche_claim_kind oche_claim_kinds[] = {
      .conditions = OCHE_CONDITIONS_ONE,
      .published = "published",
      .read = read_value,
-     .distance = from_published},
+     .judge = near_published},
     {.name = "at_most",
      .conditions = OCHE_CONDITIONS_ONE,
      .published = "bound",
      .read = read_at_most,
-     .distance = above_bound},
+     .judge = below_bound},
     {.name = "at_least",
      .conditions = OCHE_CONDITIONS_ONE,
      .published = "bound",
+     .limited = true,
      .read = read_at_least,
-     .distance = below_bound},
+     .judge = above_bound},
     {.name = "ratio",
      .conditions = OCHE_CONDITIONS_TWO,
      .published = "published",
      .read = read_ratio,
-     .distance = from_published},
+     .judge = near_published},
     {.name = "ratio_at_least",
      .conditions = OCHE_CONDITIONS_TWO,
      .published = "bound",
+     .limited = true,
      .read = read_ratio_at_least,
-     .distance = below_bound},
+     .judge = above_bound},
     {.name = "difference",
      .conditions = OCHE_CONDITIONS_TWO,
      .published = "published",
      .read = read_difference,
-     .distance = from_published},
+     .judge = near_published},
     {.name = "order",
      .conditions = OCHE_CONDITIONS_LIST,
      .band = OCHE_BAND_MARGIN,
@@ -243,13 +251,13 @@ const struct oche_claim_kind oche_claim_kinds[] = {
      .conditions = OCHE_CONDITIONS_LIST,
      .band = OCHE_BAND_MARGIN,
      .read = read_near,
-     .distance = itself},
+     .judge = small_enough},
     {.name = "falls_from",
      .conditions = OCHE_CONDITIONS_ALONG,
      .band = OCHE_BAND_FACTOR,
      .published = "published",
      .read = read_falls_from,
-     .distance = factor_off},
+     .judge = near_position},
     {.name = "outside", .conditions = OCHE_CONDITIONS_NONE},
 };
 const size_t oche_claim_kind_count = OCHE_COUNT_OF(oche_claim_kinds);

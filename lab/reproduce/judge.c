@@ -21,7 +21,7 @@ const char *oche_finding_name(enum oche_finding finding)
     static const char *const names[] = {
         [OCHE_FINDING_REPRODUCED] = "reproduced",         [OCHE_FINDING_IN_SHAPE] = "in shape",
         [OCHE_FINDING_NOT_REPRODUCED] = "not reproduced", [OCHE_FINDING_NO_DATA] = "no data",
-        [OCHE_FINDING_NOT_JUDGED] = "not judged",
+        [OCHE_FINDING_NOT_TESTABLE] = "not testable",     [OCHE_FINDING_NOT_JUDGED] = "not judged",
     };
 
     return names[finding];
@@ -133,19 +133,6 @@ static struct oche_reading_of read_claim(struct judge *judge, const uint32_t *dr
     return judge->claim->kind->read(judge->claim, judge->study, judge->values);
 }
 
-static enum oche_finding finding_of(const struct oche_claim *claim, double distance)
-{
-    const struct oche_tolerance *tolerance = &claim->tolerance;
-    const double slack = 1e-9; /* because in floating point 0.75 - 0.7 is slightly more than 0.05 */
-
-    if (isnan(distance))
-        return OCHE_FINDING_NO_DATA;
-    if (distance <= tolerance->reproduced + (claim->kind->distance != NULL ? slack : 0))
-        return OCHE_FINDING_REPRODUCED;
-    return distance <= tolerance->in_shape + slack ? OCHE_FINDING_IN_SHAPE
-                                                   : OCHE_FINDING_NOT_REPRODUCED;
-}
-
 /* ---- the influence of chance ---- */
 
 /* True if the number is a plain mean over repeats, so that Student's t applies. */
@@ -175,10 +162,8 @@ static void by_t(const struct judge *judge, struct oche_judgement *judgement)
     judgement->low = judgement->measured - spread;
     judgement->high = judgement->measured + spread;
     judgement->unsure =
-        finding_of(judge->claim, judge->claim->kind->distance(judge->claim, judgement->low)) !=
-            judgement->finding ||
-        finding_of(judge->claim, judge->claim->kind->distance(judge->claim, judgement->high)) !=
-            judgement->finding;
+        judge->claim->kind->judge(judge->claim, judgement->low) != judgement->finding ||
+        judge->claim->kind->judge(judge->claim, judgement->high) != judgement->finding;
 }
 
 static void by_bootstrap(struct judge *judge, struct oche_judgement *judgement)
@@ -193,10 +178,10 @@ static void by_bootstrap(struct judge *judge, struct oche_judgement *judgement)
         oche_draw(&random, draw, judge->repeats);
         struct oche_reading_of reading = read_claim(judge, draw);
 
-        if (isnan(reading.distance))
+        if (reading.finding == OCHE_FINDING_NO_DATA)
             continue;
         shown[count++] = reading.shown;
-        others += finding_of(judge->claim, reading.distance) != judgement->finding;
+        others += reading.finding != judgement->finding;
     }
     if (count > 0) {
         oche_middle(shown, count, &judgement->low, &judgement->high);
@@ -236,7 +221,7 @@ struct oche_judgement oche_judge(const struct oche_study *study, const struct oc
         find_place(&judge, reading, i);
     struct oche_reading_of measured = read_claim(&judge, NULL);
 
-    judgement.finding = finding_of(claim, measured.distance);
+    judgement.finding = measured.finding;
     judgement.runs = judge.runs == UINT32_MAX ? 0 : judge.runs;
     if (judgement.finding != OCHE_FINDING_NO_DATA) {
         judgement.measured = measured.shown;
@@ -246,6 +231,10 @@ struct oche_judgement oche_judge(const struct oche_study *study, const struct oc
         } else if (judge.repeats > 1) {
             by_bootstrap(&judge, &judgement);
         }
+    }
+    if (claim->not_testable != NULL && judgement.finding != OCHE_FINDING_NO_DATA) {
+        judgement.finding = OCHE_FINDING_NOT_TESTABLE;
+        judgement.unsure = false;
     }
     for (size_t i = 0; i < claim->at_count; i++)
         free(judge.places[i].points);

@@ -7,6 +7,7 @@
 
 #include "lab/reproduce/claim.h"
 #include "lab/reproduce/read.h"
+#include "lab/reproduce/yardstick.h"
 
 /* ---- kinds and keys ---- */
 
@@ -33,7 +34,7 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
 {
     static const char *const of_all[] = {"name",       "kind", "text",        "place",
                                          "confidence", "says", "explanation", "quantity",
-                                         "tolerance",  "at"};
+                                         "tolerance",  "at",   "not_testable"};
     /* number of keys that a claim may have if it is not judged: the first ones of the list */
     const size_t texts = 7;
     static const char *const of_conditions[] = {
@@ -50,6 +51,8 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
         count = texts;
     if (kind->published != NULL)
         known[count++] = kind->published;
+    if (kind->limited)
+        known[count++] = "limit";
     if (kind->conditions > OCHE_CONDITIONS_ONE)
         known[count++] = of_conditions[kind->conditions];
     if (kind->conditions == OCHE_CONDITIONS_ALONG)
@@ -73,7 +76,8 @@ static bool read_texts(const struct oche_reader *reader, const struct oche_study
                             strcmp(claim->kind->published, "bound") == 0,
                         &claim->says) ||
         !oche_read_text(reader, map, "explanation", claim->kind->conditions == OCHE_CONDITIONS_NONE,
-                        &claim->explanation))
+                        &claim->explanation) ||
+        !oche_read_text(reader, map, "not_testable", false, &claim->not_testable))
         return false;
     if (confidence == NULL)
         return OCHE_READ_FAIL(reader, map, NULL,
@@ -94,6 +98,22 @@ static const char *number_unit(const struct oche_study *study, const struct oche
     const char *unit = oche_claim_unit(study, claim);
 
     return strcmp(unit, "factor") == 0 ? "ratio" : unit;
+}
+
+/* Reads what the number of a claim "at least" may not be above either. */
+static bool read_limit(const struct oche_reader *reader, const struct oche_study *study,
+                       const struct oche_yaml *map, struct oche_claim *claim)
+{
+    const struct oche_yaml *node = oche_yaml_find(map, "limit");
+
+    claim->limit = NAN;
+    if (node == NULL)
+        return true;
+    if (!oche_read_number(reader, node, number_unit(study, claim), &claim->limit))
+        return false;
+    if (claim->limit < claim->published)
+        return OCHE_READ_FAIL(reader, node, NULL, "is below the bound; write more");
+    return true;
 }
 
 static bool read_published(const struct oche_reader *reader, const struct oche_study *study,
@@ -130,6 +150,24 @@ static bool read_band(const struct oche_reader *reader, const struct oche_yaml *
         return OCHE_READ_FAIL(reader, number, NULL, "%s is less than %g; write more", number->text,
                               least);
     return true;
+}
+
+/*
+ * Refuses a tolerance so wide that the claim is no test: it would take half of the paper's number,
+ * or twice that number, for the number itself.
+ */
+static bool check_width(const struct oche_reader *reader, const struct oche_yaml *node,
+                        const char *key, const struct oche_claim *claim)
+{
+    const struct oche_tolerance *tolerance = &claim->tolerance;
+    const bool both_ways = strcmp(claim->kind->name, "at_most") != 0;
+
+    if (!both_ways || claim->published == 0 || claim->not_testable != NULL ||
+        oche_tolerance_factor(claim, claim->published, tolerance->reproduced) <= 2)
+        return true;
+    return OCHE_READ_FAIL(reader, node, key,
+                          "is wider than the paper's number, so that this is no test; narrow it, "
+                          "or say why under not_testable");
 }
 
 /* Reads a tolerance: {absolute: X, in_shape: Y}, {relative: …}, {margin: …} or {factor: …}. */
@@ -172,7 +210,7 @@ static bool read_tolerance(const struct oche_reader *reader, const struct oche_s
         return false;
     if (tolerance->in_shape < tolerance->reproduced)
         return OCHE_READ_FAIL(reader, node, "in_shape", "is narrower than %s; make it wider", key);
-    return true;
+    return claim->kind->band != OCHE_BAND_DISTANCE || check_width(reader, node, key, claim);
 }
 
 /* ---- conditions ---- */
@@ -415,8 +453,8 @@ static bool read_claim(const struct oche_reader *reader, struct oche_study *stud
     return read_kind(reader, map, &claim->kind) && check_keys(reader, map, claim->kind) &&
            read_texts(reader, study, map, claim) && read_quantities(reader, study, map, claim) &&
            read_along_axis(reader, study, map, claim) &&
-           read_published(reader, study, map, claim) && read_tolerance(reader, study, map, claim) &&
-           read_conditions(reader, study, map, claim);
+           read_published(reader, study, map, claim) && read_limit(reader, study, map, claim) &&
+           read_tolerance(reader, study, map, claim) && read_conditions(reader, study, map, claim);
 }
 
 bool oche_read_claims(const struct oche_reader *reader, struct oche_study *study,

@@ -127,7 +127,9 @@ struct oche_claim {
     const struct oche_quantity **each;
     struct oche_condition *at; /* one or more, complete except for `along` */
     size_t at_count;
-    double published; /* the published value or the bound; NAN: none */
+    double published;         /* the published value or the bound; NAN: none */
+    double limit;             /* at_least: what it may not be above either; NAN: none */
+    const char *not_testable; /* why the claim is measured but has no verdict; or NULL */
     struct oche_tolerance tolerance;
     size_t along; /* axis, or OCHE_ANY */
     double below; /* a share */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/reproduce/yardstick.h"
 #include "params/figures.h"
 
 /* Writes a number with three digits; with fewer if it is below one hundredth. */
@@ -124,17 +125,44 @@ struct oche_words oche_published_words(const struct oche_study *study,
     return words;
 }
 
+/* Returns the end of a bound's band that is this wide. */
+static double end_of_band(const struct oche_claim *claim, double width, bool most)
+{
+    if (claim->published == 0)
+        return most ? width : -width;
+    const double factor = oche_tolerance_factor(claim, claim->published, width);
+
+    return (claim->published > 0) == most ? claim->published * factor : claim->published / factor;
+}
+
 static struct oche_words bound_words(const struct oche_study *study, const struct oche_claim *claim,
                                      bool most)
 {
     const struct oche_tolerance *tolerance = &claim->tolerance;
     const char *unit = oche_claim_unit(study, claim);
-    double scale = tolerance->relative ? fabs(claim->published) : 1, sign = most ? 1 : -1;
     struct oche_words words;
 
-    snprintf(words.text, sizeof(words.text), "%s %.60s; shape %.60s", most ? "at most" : "at least",
-             oche_value_words(claim->published + sign * scale * tolerance->reproduced, unit).text,
-             oche_value_words(claim->published + sign * scale * tolerance->in_shape, unit).text);
+    snprintf(words.text, sizeof(words.text), "%s %.40s; shape %.40s%s%.40s",
+             most ? "at most" : "at least",
+             oche_value_words(end_of_band(claim, tolerance->reproduced, most), unit).text,
+             oche_value_words(end_of_band(claim, tolerance->in_shape, most), unit).text,
+             isnan(claim->limit) ? "" : "; up to ",
+             isnan(claim->limit) ? "" : oche_value_words(claim->limit, unit).text);
+    return words;
+}
+
+/* Returns the tolerance of a number that is compared by its factor from the published one. */
+static struct oche_words factor_words(const struct oche_claim *claim)
+{
+    const struct oche_tolerance *tolerance = &claim->tolerance;
+    const bool given = claim->kind->band == OCHE_BAND_FACTOR;
+    struct oche_words words;
+
+    snprintf(words.text, sizeof(words.text), "factor %.3g; shape %.3g",
+             given ? tolerance->reproduced
+                   : oche_tolerance_factor(claim, claim->published, tolerance->reproduced),
+             given ? tolerance->in_shape
+                   : oche_tolerance_factor(claim, claim->published, tolerance->in_shape));
     return words;
 }
 
@@ -143,24 +171,21 @@ struct oche_words oche_tolerance_words(const struct oche_study *study,
 {
     const struct oche_tolerance *tolerance = &claim->tolerance;
     const char *unit = oche_claim_unit(study, claim), *name = claim->kind->name;
+    const bool margin = claim->kind->band == OCHE_BAND_MARGIN;
     struct oche_words words;
 
     if (claim->kind->conditions == OCHE_CONDITIONS_NONE)
         return oche_value_words(NAN, unit);
     if (claim->kind->published != NULL && strcmp(claim->kind->published, "bound") == 0)
         return bound_words(study, claim, strcmp(name, "at_most") == 0);
-    if (claim->kind->band == OCHE_BAND_FACTOR)
-        snprintf(words.text, sizeof(words.text), "factor %g; shape %g", tolerance->reproduced,
-                 tolerance->in_shape);
-    else if (tolerance->relative)
-        snprintf(words.text, sizeof(words.text), "± %g %%; shape %g %%",
-                 100 * tolerance->reproduced, 100 * tolerance->in_shape);
-    else
-        snprintf(words.text, sizeof(words.text), "%s%.60s; shape %.60s",
-                 claim->kind->band == OCHE_BAND_DISTANCE ? "± "
-                 : strcmp(name, "order") == 0            ? "ties "
-                                                         : "within ",
-                 width_words(tolerance->reproduced, unit, true).text,
-                 width_words(tolerance->in_shape, unit, false).text);
+    if (!margin && claim->published != 0)
+        return factor_words(claim);
+    snprintf(words.text, sizeof(words.text), "%s%.60s; shape %s%.60s",
+             !margin                      ? "± "
+             : strcmp(name, "order") == 0 ? "by more than "
+                                          : "within ",
+             width_words(tolerance->reproduced, unit, true).text,
+             strcmp(name, "order") == 0 && tolerance->in_shape > 0 ? "-" : "",
+             width_words(tolerance->in_shape, unit, false).text);
     return words;
 }

@@ -46,6 +46,10 @@ struct row {
 #define AT_LEAST                                                                                   \
     "    kind: at_least\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"    \
     "    bound: 10Gbps\n    says: s\n    tolerance: {relative: 0.1, in_shape: 0.5}\n"
+#define BETWEEN AT_LEAST "    limit: 20Gbps\n"
+#define NOTHING                                                                                    \
+    "    kind: value\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"       \
+    "    published: 0bps\n" ABSOLUTE
 #define RATIO                                                                                      \
     "    kind: ratio\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"       \
     "    than: {recovery: B}\n    published: 1.1\n    tolerance: {absolute: 0.05, in_shape: "      \
@@ -57,7 +61,7 @@ struct row {
 #define DIFFERENCE                                                                                 \
     "    kind: difference\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"  \
     "    than: {recovery: B}\n    published: 2Gbps\n"                                              \
-    "    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n"
+    "    tolerance: {absolute: 0.5Gbps, in_shape: 2Gbps}\n"
 #define ORDER                                                                                      \
     "    kind: order\n    quantity: speed\n    at: {loss.probability: 0.001}\n"                    \
     "    of: {recovery: [A, B, C]}\n    says: A > B > C\n"                                         \
@@ -72,20 +76,33 @@ struct row {
     "    tolerance: {factor: 2, in_shape: 10}\n"
 #define ABSOLUTE "    tolerance: {absolute: 1Gbps, in_shape: 3Gbps}\n"
 #define RELATIVE "    tolerance: {relative: 0.2, in_shape: 0.4}\n"
+#define WIDE     "    tolerance: {relative: 1, in_shape: 3}\n"
 #define G        1e9
 
 static const struct row rows[] = {
     {VALUE ABSOLUTE, 10 * G, 0, 0, 0, 0, R, 10 * G},
-    {VALUE ABSOLUTE, 9 * G, 0, 0, 0, 0, R, 9 * G}, /* just inside */
-    {VALUE ABSOLUTE, 8.9 * G, 0, 0, 0, 0, S, 8.9 * G},
+    {VALUE ABSOLUTE, 11 * G, 0, 0, 0, 0, R, 11 * G},             /* just inside … */
+    {VALUE ABSOLUTE, 10 / 1.1 * G, 0, 0, 0, 0, R, 10 / 1.1 * G}, /* … as is the same factor below */
+    {VALUE ABSOLUTE, 9 * G, 0, 0, 0, 0, S, 9 * G},               /* by more than a factor of 1.1 */
+    {VALUE ABSOLUTE, 7.7 * G, 0, 0, 0, 0, S, 7.7 * G},
+    {VALUE ABSOLUTE, 7.6 * G, 0, 0, 0, 0, N, 7.6 * G},
     {VALUE ABSOLUTE, 13 * G, 0, 0, 0, 0, S, 13 * G},
     {VALUE ABSOLUTE, 13.1 * G, 0, 0, 0, 0, N, 13.1 * G},
     {VALUE ABSOLUTE, 0, 0, 0, 0, 0, N, 0},
+    {VALUE ABSOLUTE, -10 * G, 0, 0, 0, 0, N, -10 * G}, /* of the other sign */
+    {VALUE WIDE, 0, 0, 0, 0, 0, N, 0},                 /* zero is not in any shape */
+    {VALUE WIDE, 2.6 * G, 0, 0, 0, 0, S, 2.6 * G},
+    {VALUE WIDE, 2.4 * G, 0, 0, 0, 0, N, 2.4 * G},
+    {NOTHING, 0, 0, 0, 0, 0, R, 0}, /* beside a published zero the distance decides */
+    {NOTHING, 1 * G, 0, 0, 0, 0, R, 1 * G},
+    {NOTHING, -2.9 * G, 0, 0, 0, 0, S, -2.9 * G},
+    {NOTHING, 3.1 * G, 0, 0, 0, 0, N, 3.1 * G},
     {VALUE ABSOLUTE, NONE, 0, 0, 0, 0, X, NONE},
     {VALUE ABSOLUTE, INFINITY, 0, 0, 0, 0, N, INFINITY}, /* the time of what never happened */
     {VALUE RELATIVE, INFINITY, 0, 0, 0, 0, N, INFINITY},
     {VALUE RELATIVE, 12 * G, 0, 0, 0, 0, R, 12 * G},
-    {VALUE RELATIVE, 6.1 * G, 0, 0, 0, 0, S, 6.1 * G},
+    {VALUE RELATIVE, 7.2 * G, 0, 0, 0, 0, S, 7.2 * G},
+    {VALUE RELATIVE, 7.1 * G, 0, 0, 0, 0, N, 7.1 * G},
     {VALUE RELATIVE, 14.1 * G, 0, 0, 0, 0, N, 14.1 * G},
 
     {AT_MOST, 10 * G, 0, 0, 0, 0, R, 10 * G},
@@ -97,15 +114,22 @@ static const struct row rows[] = {
     {AT_LEAST, INFINITY, 0, 0, 0, 0, N, INFINITY},
     {AT_LEAST, 100 * G, 0, 0, 0, 0, R, 100 * G},
     {AT_LEAST, 9.1 * G, 0, 0, 0, 0, R, 9.1 * G},
-    {AT_LEAST, 5.1 * G, 0, 0, 0, 0, S, 5.1 * G},
-    {AT_LEAST, 4.9 * G, 0, 0, 0, 0, N, 4.9 * G},
+    {AT_LEAST, 6.7 * G, 0, 0, 0, 0, S, 6.7 * G},
+    {AT_LEAST, 6.6 * G, 0, 0, 0, 0, N, 6.6 * G},
+    {AT_LEAST, 0, 0, 0, 0, 0, N, 0},
+    {BETWEEN, 10 * G, 0, 0, 0, 0, R, 10 * G},
+    {BETWEEN, 20 * G, 0, 0, 0, 0, R, 20 * G},
+    {BETWEEN, 22 * G, 0, 0, 0, 0, R, 22 * G},
+    {BETWEEN, 29 * G, 0, 0, 0, 0, S, 29 * G}, /* above the limit, by less than half */
+    {BETWEEN, 31 * G, 0, 0, 0, 0, N, 31 * G},
+    {BETWEEN, 6.6 * G, 0, 0, 0, 0, N, 6.6 * G},
     {AT_LEAST, NONE, 0, 0, 0, 0, X, NONE},
 
     {RATIO, 11.4 * G, 10 * G, 0, 0, 0, R, 1.14},
-    {RATIO, 10.5 * G, 10 * G, 0, 0, 0, R, 1.05}, /* just inside, though 1.1 - 1.05 > 0.05 */
-    {RATIO, 9.1 * G, 10 * G, 0, 0, 0, S, 0.91},
-    {RATIO, 9 * G, 10 * G, 0, 0, 0, S, 0.9}, /* likewise */
-    {RATIO, 8.9 * G, 10 * G, 0, 0, 0, N, 0.89},
+    {RATIO, 11.5 * G, 10 * G, 0, 0, 0, R, 1.15}, /* just inside, with rounding errors */
+    {RATIO, 10.6 * G, 10 * G, 0, 0, 0, R, 1.06},
+    {RATIO, 9.4 * G, 10 * G, 0, 0, 0, S, 0.94},
+    {RATIO, 9.2 * G, 10 * G, 0, 0, 0, N, 0.92},
     {RATIO, 8.9 * G, NONE, 0, 0, 0, X, NONE},
     {RATIO, 8.9 * G, 0, 0, 0, 0, X, NONE}, /* nothing to divide by */
     {RATIO, INFINITY, 10 * G, 0, 0, 0, N, INFINITY},
@@ -116,17 +140,21 @@ static const struct row rows[] = {
     {RATIO_AT_LEAST, 10 * G, INFINITY, 0, 0, 0, N, INFINITY},
     {RATIO_AT_LEAST, INFINITY, INFINITY, 0, 0, 0, N, INFINITY},
     {RATIO_AT_LEAST, 30 * G, 10 * G, 0, 0, 0, R, 3},
-    {RATIO_AT_LEAST, 16 * G, 10 * G, 0, 0, 0, S, 1.6},
-    {RATIO_AT_LEAST, 14 * G, 10 * G, 0, 0, 0, N, 1.4},
+    {RATIO_AT_LEAST, 16.1 * G, 10 * G, 0, 0, 0, S, 1.61},
+    {RATIO_AT_LEAST, 15.9 * G, 10 * G, 0, 0, 0, N, 1.59},
     {RATIO_AT_LEAST, NONE, 10 * G, 0, 0, 0, X, NONE},
     {DIFFERENCE, 12 * G, 10 * G, 0, 0, 0, R, 2 * G},
-    {DIFFERENCE, 10.5 * G, 10 * G, 0, 0, 0, S, 0.5 * G},
+    {DIFFERENCE, 11.1 * G, 10 * G, 0, 0, 0, S, 1.1 * G},
+    {DIFFERENCE, 10.9 * G, 10 * G, 0, 0, 0, N, 0.9 * G},
+    {DIFFERENCE, 10 * G, 10 * G, 0, 0, 0, N, 0},     /* none is not a small one */
     {DIFFERENCE, 9 * G, 10 * G, 0, 0, 0, N, -1 * G}, /* the sign matters */
     {DIFFERENCE, INFINITY, INFINITY, 0, 0, 0, N, INFINITY},
     {DIFFERENCE, NONE, 10 * G, 0, 0, 0, X, NONE},
 
     {ORDER, 9 * G, 6 * G, 3 * G, 0, 0, R, 3 * G},
-    {ORDER, 9 * G, 9.5 * G, 3 * G, 0, 0, R, -0.5 * G}, /* a tie, within the margin */
+    {ORDER, 9 * G, 7.9 * G, 6.8 * G, 0, 0, R, 1.1 * G},
+    {ORDER, 9 * G, 8 * G, 6 * G, 0, 0, S, 1 * G},      /* a lead has to exceed the margin */
+    {ORDER, 9 * G, 9.5 * G, 3 * G, 0, 0, S, -0.5 * G}, /* reversed is never reproduced */
     {ORDER, 9 * G, 3 * G, 5 * G, 0, 0, S, -2 * G},
     {ORDER, 3 * G, 6 * G, 9 * G, 0, 0, N, -3 * G},
     {ORDER, 9 * G, 1 * G, 5 * G, 0, 0, N, -4 * G},
@@ -134,7 +162,7 @@ static const struct row rows[] = {
     {ORDER, 5.5 * G, 5 * G, 5 * G, 0, 0, S, 0},        /* … nor is a lead below the margin */
     {ORDER, 5 * G, 4 * G, 5.1 * G, 0, 0, N, -1.1 * G}, /* the last above the first */
     {ORDER, INFINITY, 4 * G, 1 * G, 0, 0, R, 3 * G},   /* never is later than all */
-    {ORDER, INFINITY, INFINITY, 1 * G, 0, 0, R, 0},    /* and tied with never */
+    {ORDER, INFINITY, INFINITY, 1 * G, 0, 0, S, 0},    /* and tied with never */
     {ORDER, INFINITY, INFINITY, INFINITY, 0, 0, N, 0},
     {ORDER, 4 * G, 1 * G, INFINITY, 0, 0, N, -INFINITY},
     {ORDER, 5 * G, NONE, 3 * G, 0, 0, X, NONE},
@@ -213,7 +241,7 @@ static void test_quantities_are_compared(void **state)
          "    tolerance: {absolute: 0.1, in_shape: 0.2}\n",
          8.0 / 12, R},
         {"    kind: ratio_at_least\n    quantity: [most, least]\n    bound: 2\n    says: s\n"
-         "    tolerance: {absolute: 0.1, in_shape: 0.6}\n",
+         "    tolerance: {absolute: 0.1, in_shape: 0.8}\n",
          1.5, S},
         {"    kind: difference\n    quantity: [least, most]\n    published: 1Gbps\n"
          "    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n",
@@ -286,6 +314,22 @@ static void test_what_is_outside_is_not_judged(void **state)
     oche_study_close(study);
 }
 
+/* What the paper's number is too rough for is measured and shown, and has no verdict. */
+static void test_what_is_not_testable_is_measured(void **state)
+{
+    const double runs[4] = {9 * G, 10 * G, 10 * G, 11 * G}, none[4] = {NONE, NONE, NONE, NONE};
+    const char *claim = VALUE "    tolerance: {relative: 3, in_shape: 5}\n"
+                              "    not_testable: one case of 56\n";
+    struct oche_judgement judgement = judge_runs(claim, runs, runs);
+
+    (void)state;
+    assert_int_equal(judgement.finding, OCHE_FINDING_NOT_TESTABLE);
+    assert_true(judgement.measured == 10 * G && judgement.low < judgement.measured);
+    assert_false(judgement.unsure);
+    assert_string_equal(oche_finding_name(judgement.finding), "not testable");
+    assert_int_equal(judge_runs(claim, none, none).finding, X);
+}
+
 static void test_a_mean_has_students_interval(void **state)
 {
     /* Mean 10, sample deviation sqrt(2/3), three degrees of freedom: 3.182 * 0.8165 / 2. */
@@ -297,7 +341,7 @@ static void test_a_mean_has_students_interval(void **state)
     assert_true(fabs(oche_judgement_spread(&judgement) / G - 1.2991) < 1e-3);
     assert_true(fabs((judgement.low + judgement.high) / 2 - 10 * G) < 1);
     assert_int_equal(judgement.finding, R);
-    assert_true(judgement.unsure); /* 10 +- 1.3 reaches beyond 9 … 11 */
+    assert_true(judgement.unsure); /* 10 +- 1.3 reaches beyond 9.1 … 11 */
     assert_int_equal(judgement.runs, 4);
 }
 
@@ -516,6 +560,7 @@ int main(void)
         cmocka_unit_test(test_quantities_are_compared),
         cmocka_unit_test(test_never_in_some_runs),
         cmocka_unit_test(test_what_is_outside_is_not_judged),
+        cmocka_unit_test(test_what_is_not_testable_is_measured),
         cmocka_unit_test(test_a_mean_has_students_interval),
         cmocka_unit_test(test_an_interval_inside_the_band_is_sure),
         cmocka_unit_test(test_runs_that_failed_are_left_out),

@@ -164,6 +164,16 @@ static const struct {
      "fig.yaml:25: claims[0].tolerance: has no \"in_shape\"; add a number\n"},
     {"{absolute: 1Gbps, in_shape: 2Gbps}", "{absolute: 3Gbps, in_shape: 2Gbps}",
      "fig.yaml:25: claims[0].tolerance.in_shape: is narrower than absolute; make it wider\n"},
+    {"{absolute: 1Gbps, in_shape: 2Gbps}", "{absolute: 11Gbps, in_shape: 12Gbps}",
+     "fig.yaml:25: claims[0].tolerance.absolute: is wider than the paper's number, so that this is "
+     "no test; narrow it, or say why under not_testable\n"},
+    {"published: 10Gbps", "published: 10Gbps\n    limit: 20Gbps",
+     "fig.yaml:25: claims[0].limit: unknown key; "},
+    {"    kind: value\n    quantity: speed\n    at: {loss.probability: 1e-3}\n"
+     "    published: 10Gbps\n",
+     "    kind: at_least\n    quantity: speed\n    at: {loss.probability: 1e-3}\n    says: s\n"
+     "    bound: 10Gbps\n    limit: 9Gbps\n",
+     "fig.yaml:26: claims[0].limit: is below the bound; write more\n"},
     {"{absolute: 1Gbps, in_shape: 2Gbps}", "{absolute: -1Gbps, in_shape: 2Gbps}",
      "fig.yaml:25: claims[0].tolerance.absolute: -1Gbps is less than 0; write more\n"},
     {"{absolute: 1Gbps, in_shape: 2Gbps}", "{absolute: 1Gbps, relative: 1%, in_shape: 2%}",
