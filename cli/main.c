@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program: finds the subcommand and calls it. A subcommand is one file and one line here. */
 #include <argp.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +41,23 @@ static int ended_with;
  * Reports a broken invariant of core, fabric or sim, which is a bug. Prints the command line, with
  * which the bug can be repeated. That the system has no memory left is none.
  */
+/*
+ * Returns in the first thread that calls it. With several threads others may fail at the same time:
+ * they wait here until the first one has said its line and ended the process.
+ */
+static void be_the_first(void)
+{
+    static atomic_flag ending = ATOMIC_FLAG_INIT;
+    static _Thread_local bool is_first;
+
+    while (!is_first && atomic_flag_test_and_set(&ending))
+        pause();
+    is_first = true;
+}
+
 void oche_panic(const char *file, int line, const char *what)
 {
+    be_the_first();
     oche_remove_unfinished();
     fflush(stdout);
     if (strncmp(what, OCHE_OUT_OF_MEMORY, strlen(OCHE_OUT_OF_MEMORY)) == 0) {
