@@ -32,24 +32,29 @@ static struct json_object *readings_json(struct oche_report_source *source, uint
     return readings;
 }
 
-#define CLAIMS(unsure)                                                                             \
+#define CLAIMS(unsure, source)                                                                     \
     "SELECT name, text, quantity, condition, published_text, unit, place, tolerance, "             \
-    "confidence, verdict, explanation, published, measured, low, high, spread, " unsure            \
-    ", id FROM claims ORDER BY id"
+    "confidence, verdict, explanation, " source                                                    \
+    ", published, measured, low, high, spread, " unsure ", id FROM claims ORDER BY id"
 
 static struct json_object *claims_json(struct oche_report_source *source)
 {
-    static const char *const texts[] = {"name",           "text",    "quantity",   "condition",
-                                        "published_text", "unit",    "place",      "tolerance",
-                                        "confidence",     "verdict", "explanation"};
+    static const char *const texts[] = {"name",           "text",    "quantity",    "condition",
+                                        "published_text", "unit",    "place",       "tolerance",
+                                        "confidence",     "verdict", "explanation", "source"};
     static const char *const numbers[] = {"published", "measured", "low", "high", "spread"};
     const int text_count = OCHE_COUNT_OF(texts);
     const int number_count = OCHE_COUNT_OF(numbers);
     struct json_object *claims = oche_json_array(0);
-    /* The first files of schema 1 do not say whether a verdict is sure. */
-    sqlite3_stmt *row = oche_report_query(source, oche_report_has_column(source, "claims", "unsure")
-                                                      ? CLAIMS("unsure")
-                                                      : CLAIMS("0"));
+    /*
+     * Files before schema 3 do not say where claims come from, the first ones of schema 1 not
+     * whether a verdict is sure.
+     */
+    const bool unsure = oche_report_has_column(source, "claims", "unsure");
+    sqlite3_stmt *row = oche_report_query(source, oche_report_has_column(source, "claims", "source")
+                                                      ? CLAIMS("unsure", "source")
+                                                  : unsure ? CLAIMS("unsure", "''")
+                                                           : CLAIMS("0", "''"));
 
     while (oche_report_row(source, row)) {
         struct json_object *claim = oche_json_object();

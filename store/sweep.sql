@@ -64,7 +64,7 @@ CREATE TABLE claims (
     condition TEXT NOT NULL, published REAL, published_text TEXT NOT NULL, unit TEXT NOT NULL,
     place TEXT NOT NULL, tolerance TEXT NOT NULL, confidence TEXT NOT NULL, measured REAL,
     low REAL, high REAL, spread REAL, verdict TEXT NOT NULL, explanation TEXT NOT NULL,
-    interval TEXT NOT NULL, unsure INTEGER NOT NULL
+    interval TEXT NOT NULL, unsure INTEGER NOT NULL, source TEXT NOT NULL
 );
 -- Verdicts on the claims under other readings of the paper.
 CREATE TABLE readings (

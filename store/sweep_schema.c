@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Upgrades a sweep's file from schema 1 to the current one. */
+/* Upgrades a sweep's file from an older schema to the current one. */
 #include "store/sweep_schema.h"
 
 #include <stdio.h>
@@ -24,16 +24,26 @@ static bool add_column(sqlite3 *database, const char *table, const char *column,
     return run(database, sql);
 }
 
-bool oche_sweep_upgrade(sqlite3 *database, bool figure)
+/* Gives a figure the table of plots, and its claims what later files of schema 1 had. */
+static bool to_schema_2(sqlite3 *database)
 {
-    char version[64];
+    return run(database, plots_schema) &&
+           add_column(database, "curves", "plot", "INTEGER NOT NULL DEFAULT 1") &&
+           add_column(database, "claims", "interval", "TEXT NOT NULL DEFAULT ''") &&
+           add_column(database, "claims", "unsure", "INTEGER NOT NULL DEFAULT 0") &&
+           run(database, move_plot);
+}
 
-    snprintf(version, sizeof(version), "PRAGMA user_version = %d; COMMIT", OCHE_SWEEP_SCHEMA);
-    return run(database, "BEGIN IMMEDIATE") &&
-           (!figure || (run(database, plots_schema) &&
-                        add_column(database, "curves", "plot", "INTEGER NOT NULL DEFAULT 1") &&
-                        add_column(database, "claims", "interval", "TEXT NOT NULL DEFAULT ''") &&
-                        add_column(database, "claims", "unsure", "INTEGER NOT NULL DEFAULT 0") &&
-                        run(database, move_plot))) &&
-           run(database, version);
+static bool to_schema_3(sqlite3 *database)
+{
+    return add_column(database, "claims", "source", "TEXT NOT NULL DEFAULT ''");
+}
+
+bool oche_sweep_upgrade(sqlite3 *database, int64_t version, bool figure)
+{
+    char now[64];
+
+    snprintf(now, sizeof(now), "PRAGMA user_version = %d; COMMIT", OCHE_SWEEP_SCHEMA);
+    return run(database, "BEGIN IMMEDIATE") && (!figure || version >= 2 || to_schema_2(database)) &&
+           (!figure || version >= 3 || to_schema_3(database)) && run(database, now);
 }

@@ -16,43 +16,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
 #include "params/error.h"
 #include "store/folder_lock.h"
 #include "store/store.h"
 #include "store/sweep.sql.h"
 #include "store/sweep_csv.h"
+#include "store/sweep_rows.h"
 #include "store/sweep_schema.h"
 
 #define BUSY_MS     60000 /* most milliseconds to wait while another process uses the file */
 #define SHOWN_BYTES 300   /* most bytes of another grid that a message quotes */
-
-enum statement {
-    ADD_INFO,
-    ADD_PARAMETER,
-    ADD_AXIS,
-    ADD_AXIS_VALUE,
-    FORGET_VALUES,
-    FORGET_METRICS,
-    FORGET_DISTRIBUTIONS,
-    ADD_POINT,
-    ADD_POINT_VALUE,
-    ADD_METRIC_NAME,
-    ADD_METRIC,
-    ADD_PERCENTILE,
-    LIST_DONE,
-    LIST_VALUES,
-    LIST_PERCENTILES,
-    ALWAYS, /* statements before ALWAYS are for every file, those after it for files of figures */
-    ADD_CLAIM = ALWAYS,
-    ADD_READING,
-    ADD_PLOT,
-    ADD_CURVE,
-    ADD_CURVE_POINT,
-    ADD_DIFFERENCE,
-    STATEMENTS
-};
 
 static const char *const statements[STATEMENTS] = {
     [ADD_INFO] = "INSERT OR REPLACE INTO info VALUES (?, ?)",
@@ -72,22 +45,12 @@ static const char *const statements[STATEMENTS] = {
     [LIST_PERCENTILES] = "SELECT thousandth, value, samples FROM distributions"
                          " WHERE point = ? AND name = ?",
     [ADD_CLAIM] = "INSERT INTO claims VALUES"
-                  " (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  " (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_READING] = "INSERT INTO readings VALUES (?, ?, ?, ?, ?, ?)",
     [ADD_PLOT] = "INSERT INTO plots VALUES (NULL, ?, ?, ?, ?, ?)",
     [ADD_CURVE] = "INSERT INTO curves VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_CURVE_POINT] = "INSERT INTO curve_points VALUES (?, ?, ?, ?, ?)",
     [ADD_DIFFERENCE] = "INSERT INTO differences VALUES (NULL, ?)",
-};
-
-struct oche_sweep_store {
-    sqlite3 *database;
-    sqlite3_stmt *use[STATEMENTS];
-    char *path;
-    int lock; /* as oche_folder_lock sets it */
-    size_t axis_count;
-    bool failed;
-    struct oche_error error; /* the first failure, if `failed` */
 };
 
 static void fail(struct oche_sweep_store *store)
@@ -108,7 +71,7 @@ static bool refuse(struct oche_sweep_store *store, const char *why)
     return false;
 }
 
-static void run(struct oche_sweep_store *store, const char *sql)
+void oche_sweep_sql(struct oche_sweep_store *store, const char *sql)
 {
     if (!store->failed && sqlite3_exec(store->database, sql, NULL, NULL, NULL) != SQLITE_OK)
         fail(store);
@@ -246,8 +209,9 @@ static bool is_same_sweep(struct oche_sweep_store *store,
 
 static bool bring_up_to_date(struct oche_sweep_store *store, bool figure)
 {
-    if (ask_number(store, "PRAGMA user_version") != OCHE_SWEEP_SCHEMA &&
-        !oche_sweep_upgrade(store->database, figure))
+    const int64_t version = ask_number(store, "PRAGMA user_version");
+
+    if (version != OCHE_SWEEP_SCHEMA && !oche_sweep_upgrade(store->database, version, figure))
         fail(store);
     return !store->failed;
 }
@@ -278,20 +242,19 @@ static void store_number(struct oche_sweep_store *store, const char *key, uint64
     oche_sweep_store_info(store, key, text);
 }
 
-static sqlite3_stmt *row(struct oche_sweep_store *store, enum statement which)
+sqlite3_stmt *oche_sweep_row(struct oche_sweep_store *store, enum oche_sweep_statement which)
 {
     return store->failed ? NULL : store->use[which];
 }
 
-static void end_row(struct oche_sweep_store *store, sqlite3_stmt *statement)
+void oche_sweep_end_row(struct oche_sweep_store *store, sqlite3_stmt *statement)
 {
     if (sqlite3_step(statement) != SQLITE_DONE)
         fail(store);
     sqlite3_reset(statement);
 }
 
-/* A text without memory would be NULL: such a row is refused, or left out where it may be there. */
-static void bind_text(sqlite3_stmt *statement, int column, const char *text)
+void oche_sweep_bind_text(sqlite3_stmt *statement, int column, const char *text)
 {
     OCHE_GOT(sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_TRANSIENT) !=
              SQLITE_NOMEM);
@@ -301,21 +264,21 @@ static void store_axes(struct oche_sweep_store *store,
                        const struct oche_sweep_description *description)
 {
     for (size_t axis = 0; axis < description->axis_count; axis++) {
-        sqlite3_stmt *add = row(store, ADD_AXIS);
+        sqlite3_stmt *add = oche_sweep_row(store, ADD_AXIS);
 
         if (add == NULL)
             return;
         sqlite3_bind_int64(add, 1, (int64_t)axis);
-        bind_text(add, 2, description->axes[axis].key);
-        end_row(store, add);
+        oche_sweep_bind_text(add, 2, description->axes[axis].key);
+        oche_sweep_end_row(store, add);
         for (size_t number = 0; number < description->axes[axis].count; number++) {
-            add = row(store, ADD_AXIS_VALUE);
+            add = oche_sweep_row(store, ADD_AXIS_VALUE);
             if (add == NULL)
                 return;
             sqlite3_bind_int64(add, 1, (int64_t)axis);
             sqlite3_bind_int64(add, 2, (int64_t)number);
-            bind_text(add, 3, description->axes[axis].values[number]);
-            end_row(store, add);
+            oche_sweep_bind_text(add, 3, description->axes[axis].values[number]);
+            oche_sweep_end_row(store, add);
         }
     }
 }
@@ -326,14 +289,14 @@ static void make(struct oche_sweep_store *store, const struct oche_sweep_descrip
 {
     char text[128];
 
-    run(store, "BEGIN");
+    oche_sweep_sql(store, "BEGIN");
     snprintf(text, sizeof(text), "PRAGMA application_id = %d; PRAGMA user_version = %d",
              OCHE_SWEEP_APPLICATION, OCHE_SWEEP_SCHEMA);
-    run(store, text);
-    run(store, sweep_schema);
+    oche_sweep_sql(store, text);
+    oche_sweep_sql(store, sweep_schema);
     if (figure) {
-        run(store, figure_schema);
-        run(store, plots_schema);
+        oche_sweep_sql(store, figure_schema);
+        oche_sweep_sql(store, plots_schema);
     }
     if (store->failed || !prepare(store, figure))
         return;
@@ -352,7 +315,7 @@ static void make(struct oche_sweep_store *store, const struct oche_sweep_descrip
     now_as_text(text, sizeof(text));
     oche_sweep_store_info(store, "began", text);
     store_axes(store, description);
-    run(store, "COMMIT");
+    oche_sweep_sql(store, "COMMIT");
 }
 
 /*
@@ -399,7 +362,7 @@ static bool open_store(struct oche_sweep_store *store,
             return false;
         empty = true;
     }
-    run(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    oche_sweep_sql(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     if (!empty && !is_same_sweep(store, description))
         return false;
     if (empty)
@@ -462,7 +425,7 @@ void oche_sweep_store_close(struct oche_sweep_store *store)
 
 void oche_sweep_store_begin(struct oche_sweep_store *store)
 {
-    run(store, "BEGIN IMMEDIATE");
+    oche_sweep_sql(store, "BEGIN IMMEDIATE");
 }
 
 bool oche_sweep_store_commit(struct oche_sweep_store *store, struct oche_error *error)
@@ -471,7 +434,7 @@ bool oche_sweep_store_commit(struct oche_sweep_store *store, struct oche_error *
 
     now_as_text(text, sizeof(text));
     oche_sweep_store_info(store, "ended", text);
-    run(store, "COMMIT");
+    oche_sweep_sql(store, "COMMIT");
     if (!store->failed)
         return true;
     *error = store->error;
@@ -480,8 +443,7 @@ bool oche_sweep_store_commit(struct oche_sweep_store *store, struct oche_error *
 
 /* ---- rows ---- */
 
-/* Binds a number; NAN becomes NULL. */
-static void bind_real(sqlite3_stmt *statement, int column, double value)
+void oche_sweep_bind_real(sqlite3_stmt *statement, int column, double value)
 {
     if (isnan(value))
         sqlite3_bind_null(statement, column);
@@ -491,37 +453,37 @@ static void bind_real(sqlite3_stmt *statement, int column, double value)
 
 void oche_sweep_store_info(struct oche_sweep_store *store, const char *key, const char *value)
 {
-    sqlite3_stmt *add = row(store, ADD_INFO);
+    sqlite3_stmt *add = oche_sweep_row(store, ADD_INFO);
 
     if (add == NULL)
         return;
-    bind_text(add, 1, key);
-    bind_text(add, 2, value);
-    end_row(store, add);
+    oche_sweep_bind_text(add, 1, key);
+    oche_sweep_bind_text(add, 2, value);
+    oche_sweep_end_row(store, add);
 }
 
 void oche_sweep_store_parameter(struct oche_sweep_store *store, const char *key, const char *value,
                                 const char *unit, bool given)
 {
-    sqlite3_stmt *add = row(store, ADD_PARAMETER);
+    sqlite3_stmt *add = oche_sweep_row(store, ADD_PARAMETER);
 
     if (add == NULL)
         return;
-    bind_text(add, 1, key);
-    bind_text(add, 2, value);
-    bind_text(add, 3, unit);
+    oche_sweep_bind_text(add, 1, key);
+    oche_sweep_bind_text(add, 2, value);
+    oche_sweep_bind_text(add, 3, unit);
     sqlite3_bind_int(add, 4, given);
-    end_row(store, add);
+    oche_sweep_end_row(store, add);
 }
 
-static void forget(struct oche_sweep_store *store, size_t point, enum statement which)
+static void forget(struct oche_sweep_store *store, size_t point, enum oche_sweep_statement which)
 {
-    sqlite3_stmt *remove = row(store, which);
+    sqlite3_stmt *remove = oche_sweep_row(store, which);
 
     if (remove == NULL)
         return;
     sqlite3_bind_int64(remove, 1, (int64_t)point);
-    end_row(store, remove);
+    oche_sweep_end_row(store, remove);
 }
 
 void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sweep_point *point)
@@ -531,7 +493,7 @@ void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sw
     forget(store, point->id, FORGET_VALUES);
     forget(store, point->id, FORGET_METRICS);
     forget(store, point->id, FORGET_DISTRIBUTIONS);
-    sqlite3_stmt *add = row(store, ADD_POINT);
+    sqlite3_stmt *add = oche_sweep_row(store, ADD_POINT);
 
     if (add == NULL)
         return;
@@ -542,49 +504,49 @@ void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sw
     if (point->seed <= INT64_MAX)
         sqlite3_bind_int64(add, 3, (int64_t)point->seed);
     else
-        bind_text(add, 3, seed);
-    bind_text(add, 4, point->status);
+        oche_sweep_bind_text(add, 3, seed);
+    oche_sweep_bind_text(add, 4, point->status);
     if (point->error == NULL)
         sqlite3_bind_null(add, 5);
     else
-        bind_text(add, 5, point->error);
+        oche_sweep_bind_text(add, 5, point->error);
     if (strcmp(point->status, "done") == 0) {
-        bind_real(add, 6, point->wall_s);
-        bind_text(add, 7, hash);
+        oche_sweep_bind_real(add, 6, point->wall_s);
+        oche_sweep_bind_text(add, 7, hash);
     } else { /* a point that did not finish has neither time nor hash */
         sqlite3_bind_null(add, 6);
         sqlite3_bind_null(add, 7);
     }
-    end_row(store, add);
+    oche_sweep_end_row(store, add);
     for (size_t axis = 0; axis < store->axis_count; axis++) {
-        add = row(store, ADD_POINT_VALUE);
+        add = oche_sweep_row(store, ADD_POINT_VALUE);
         if (add == NULL)
             return;
         sqlite3_bind_int64(add, 1, (int64_t)point->id);
         sqlite3_bind_int64(add, 2, (int64_t)axis);
         sqlite3_bind_int64(add, 3, (int64_t)point->numbers[axis]);
-        end_row(store, add);
+        oche_sweep_end_row(store, add);
     }
 }
 
 void oche_sweep_store_metric(struct oche_sweep_store *store, size_t point, const char *name,
                              const char *unit, const char *help, double value)
 {
-    sqlite3_stmt *add = row(store, ADD_METRIC_NAME);
+    sqlite3_stmt *add = oche_sweep_row(store, ADD_METRIC_NAME);
 
     if (add == NULL)
         return;
-    bind_text(add, 1, name);
-    bind_text(add, 2, unit);
-    bind_text(add, 3, help);
-    end_row(store, add);
-    add = row(store, ADD_METRIC);
+    oche_sweep_bind_text(add, 1, name);
+    oche_sweep_bind_text(add, 2, unit);
+    oche_sweep_bind_text(add, 3, help);
+    oche_sweep_end_row(store, add);
+    add = oche_sweep_row(store, ADD_METRIC);
     if (add == NULL)
         return;
     sqlite3_bind_int64(add, 1, (int64_t)point);
-    bind_text(add, 2, name);
-    bind_real(add, 3, value);
-    end_row(store, add);
+    oche_sweep_bind_text(add, 2, name);
+    oche_sweep_bind_real(add, 3, value);
+    oche_sweep_end_row(store, add);
 }
 
 void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point, const char *name,
@@ -592,128 +554,18 @@ void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point,
                                    size_t count, uint32_t step)
 {
     for (size_t i = 0; i < count; i++) {
-        sqlite3_stmt *add = row(store, ADD_PERCENTILE);
+        sqlite3_stmt *add = oche_sweep_row(store, ADD_PERCENTILE);
 
         if (add == NULL)
             return;
         sqlite3_bind_int64(add, 1, (int64_t)point);
-        bind_text(add, 2, name);
-        bind_text(add, 3, unit);
+        oche_sweep_bind_text(add, 2, name);
+        oche_sweep_bind_text(add, 3, unit);
         sqlite3_bind_int64(add, 4, samples > INT64_MAX ? INT64_MAX : (int64_t)samples);
         sqlite3_bind_int64(add, 5, (int64_t)(i * step));
-        bind_real(add, 6, values[i]);
-        end_row(store, add);
+        oche_sweep_bind_real(add, 6, values[i]);
+        oche_sweep_end_row(store, add);
     }
-}
-
-/* ---- a figure ---- */
-
-void oche_sweep_store_clear_figure(struct oche_sweep_store *store)
-{
-    run(store, forget_findings);
-}
-
-uint32_t oche_sweep_store_claim(struct oche_sweep_store *store,
-                                const struct oche_sweep_claim *claim)
-{
-    sqlite3_stmt *add = row(store, ADD_CLAIM);
-
-    if (add == NULL)
-        return 0;
-    bind_text(add, 1, claim->name);
-    bind_text(add, 2, claim->text);
-    bind_text(add, 3, claim->quantity);
-    bind_text(add, 4, claim->condition);
-    bind_real(add, 5, claim->published);
-    bind_text(add, 6, claim->published_text);
-    bind_text(add, 7, claim->unit);
-    bind_text(add, 8, claim->place);
-    bind_text(add, 9, claim->tolerance);
-    bind_text(add, 10, claim->confidence);
-    bind_real(add, 11, claim->measured);
-    bind_real(add, 12, claim->low);
-    bind_real(add, 13, claim->high);
-    bind_real(add, 14, claim->spread);
-    bind_text(add, 15, claim->verdict);
-    bind_text(add, 16, claim->explanation);
-    bind_text(add, 17, claim->interval);
-    sqlite3_bind_int(add, 18, claim->unsure);
-    end_row(store, add);
-    return (uint32_t)sqlite3_last_insert_rowid(store->database);
-}
-
-void oche_sweep_store_reading(struct oche_sweep_store *store, uint32_t claim,
-                              const struct oche_sweep_reading *reading)
-{
-    sqlite3_stmt *add = row(store, ADD_READING);
-
-    if (add == NULL)
-        return;
-    sqlite3_bind_int64(add, 1, claim);
-    bind_text(add, 2, reading->label);
-    bind_real(add, 3, reading->measured);
-    bind_real(add, 4, reading->low);
-    bind_real(add, 5, reading->high);
-    bind_text(add, 6, reading->verdict);
-    end_row(store, add);
-}
-
-uint32_t oche_sweep_store_plot(struct oche_sweep_store *store, const struct oche_sweep_plot *plot)
-{
-    sqlite3_stmt *add = row(store, ADD_PLOT);
-
-    if (add == NULL)
-        return 0;
-    bind_text(add, 1, plot->title);
-    bind_text(add, 2, plot->x_name);
-    bind_text(add, 3, plot->x_scale);
-    bind_text(add, 4, plot->y_name);
-    bind_text(add, 5, plot->y_scale);
-    end_row(store, add);
-    return (uint32_t)sqlite3_last_insert_rowid(store->database);
-}
-
-uint32_t oche_sweep_store_curve(struct oche_sweep_store *store,
-                                const struct oche_sweep_curve *curve)
-{
-    sqlite3_stmt *add = row(store, ADD_CURVE);
-
-    if (add == NULL)
-        return 0;
-    bind_text(add, 1, curve->label);
-    bind_text(add, 2, curve->kind);
-    bind_text(add, 3, curve->x_name);
-    bind_text(add, 4, curve->y_name);
-    bind_text(add, 5, curve->x_unit);
-    bind_text(add, 6, curve->y_unit);
-    sqlite3_bind_int64(add, 7, curve->plot);
-    end_row(store, add);
-    return (uint32_t)sqlite3_last_insert_rowid(store->database);
-}
-
-void oche_sweep_store_curve_point(struct oche_sweep_store *store, uint32_t curve, double x,
-                                  double y, double low, double high)
-{
-    sqlite3_stmt *add = row(store, ADD_CURVE_POINT);
-
-    if (add == NULL)
-        return;
-    sqlite3_bind_int64(add, 1, curve);
-    bind_real(add, 2, x);
-    bind_real(add, 3, y);
-    bind_real(add, 4, low);
-    bind_real(add, 5, high);
-    end_row(store, add);
-}
-
-void oche_sweep_store_difference(struct oche_sweep_store *store, const char *text)
-{
-    sqlite3_stmt *add = row(store, ADD_DIFFERENCE);
-
-    if (add == NULL)
-        return;
-    bind_text(add, 1, text);
-    end_row(store, add);
 }
 
 /* ---- reading, during the sweep ---- */
@@ -727,7 +579,7 @@ static void end_reading(struct oche_sweep_store *store, sqlite3_stmt *list)
 
 size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t count)
 {
-    sqlite3_stmt *list = row(store, LIST_DONE);
+    sqlite3_stmt *list = oche_sweep_row(store, LIST_DONE);
     size_t found = 0;
 
     memset(done, 0, count * sizeof(*done));
@@ -753,13 +605,13 @@ static double real_of(sqlite3_stmt *statement, int column)
 void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, double *values,
                              size_t count)
 {
-    sqlite3_stmt *list = row(store, LIST_VALUES);
+    sqlite3_stmt *list = oche_sweep_row(store, LIST_VALUES);
 
     for (size_t i = 0; i < count; i++)
         values[i] = NAN;
     if (list == NULL)
         return;
-    bind_text(list, 1, name);
+    oche_sweep_bind_text(list, 1, name);
     while (sqlite3_step(list) == SQLITE_ROW) {
         int64_t point = sqlite3_column_int64(list, 0);
 
@@ -772,7 +624,7 @@ void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, d
 uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t point,
                                       const char *name, double *values, size_t count, uint32_t step)
 {
-    sqlite3_stmt *list = row(store, LIST_PERCENTILES);
+    sqlite3_stmt *list = oche_sweep_row(store, LIST_PERCENTILES);
     uint64_t samples = 0;
 
     for (size_t i = 0; i < count; i++)
@@ -780,7 +632,7 @@ uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t poi
     if (list == NULL)
         return 0;
     sqlite3_bind_int64(list, 1, (int64_t)point);
-    bind_text(list, 2, name);
+    oche_sweep_bind_text(list, 2, name);
     while (sqlite3_step(list) == SQLITE_ROW) {
         int64_t thousandth = sqlite3_column_int64(list, 0);
 

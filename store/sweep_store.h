@@ -7,8 +7,8 @@
  * Units are s, bps, bytes, count, ratio. `PRAGMA user_version` is OCHE_SWEEP_SCHEMA, and `PRAGMA
  * application_id` OCHE_SWEEP_APPLICATION distinguishes such a file from a run's. Schema 1 had no
  * table of plots: x_scale, y_scale, x_name and y_name of the figure's only plot were in info. The
- * first files of schema 1 also had neither interval nor unsure for claims. A sweep that continues a
- * file of schema 1 upgrades it.
+ * first files of schema 1 also had neither interval nor unsure for claims. Claims have a source
+ * since schema 3. A sweep that continues an older file upgrades it.
  */
 #ifndef OCHE_STORE_SWEEP_STORE_H
 #define OCHE_STORE_SWEEP_STORE_H
@@ -16,7 +16,7 @@
 #include "core/base.h"
 #include "params/error.h"
 
-#define OCHE_SWEEP_SCHEMA      2
+#define OCHE_SWEEP_SCHEMA      3
 #define OCHE_SWEEP_OLDEST      1          /* the oldest schema that can be read */
 #define OCHE_SWEEP_APPLICATION 0x6f636865 /* "oche" */
 
@@ -103,7 +103,7 @@ void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point,
 struct oche_sweep_claim {
     const char *name, *text, *quantity, *condition;
     double published;
-    const char *published_text, *unit, *place, *tolerance, *confidence;
+    const char *published_text, *unit, *place, *tolerance, *confidence, *source;
     double measured, low, high, spread;
     const char *verdict, *explanation;
     const char *interval; /* how the interval was found: "t", "bootstrap", or "" if there is none */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/reproduce/print_tally.h"
 #include "lab/reproduce/paper.h"
 #include "lab/reproduce/tolerances.h"
 #include "lab/reproduce/words.h"
@@ -53,20 +54,6 @@ void oche_print_item(const char *text, FILE *out)
     print_wrapped("- ", text, 4, out);
 }
 
-void oche_reproduce_print_counts(const size_t *counts, FILE *out)
-{
-    bool first = true;
-
-    for (unsigned f = 0; f < OCHE_FINDINGS; f++) {
-        if (counts[f] == 0 && f >= OCHE_FINDING_NO_DATA)
-            continue;
-        fprintf(out, "%s%zu %s", first ? "" : ", ", counts[f],
-                oche_finding_name((enum oche_finding)f));
-        first = false;
-    }
-    fputc('\n', out);
-}
-
 /* ---- the figure's own reading ---- */
 
 /* True if a question mark stands behind a verdict of the figure's own reading, or of another. */
@@ -87,7 +74,7 @@ static bool any_unsure(const struct oche_findings *findings)
 static void print_key(const struct oche_findings *findings, bool drawn, FILE *out)
 {
     fputs("\nverdicts: reproduced, within the tolerance; in shape, beyond it but within the wider"
-          " band\n  (\"shape\")",
+          " band\n  (\"shape\"); a factor is one up or down, so that nothing is never in shape",
           out);
     if (any_unsure(findings))
         fputs("; ?: the interval reaches into another verdict, so more seeds may change it", out);
@@ -222,5 +209,5 @@ void oche_reproduce_print(const struct oche_findings *findings, const char *tole
     print_explanations(findings, out);
     print_differences(study, out);
     fputs("\n  ", out);
-    oche_reproduce_print_counts(findings->counts, out);
+    oche_print_tally(&findings->tally, out);
 }

@@ -14,9 +14,6 @@
 void oche_reproduce_print(const struct oche_findings *findings, const char *tolerances_commit,
                           FILE *out);
 
-/* Prints "12 reproduced, 3 in shape, 2 not reproduced" from `counts` (OCHE_FINDINGS of them). */
-void oche_reproduce_print_counts(const size_t *counts, FILE *out);
-
 /* Prints a text as an item of a list, in lines of at most 100 columns. */
 void oche_print_item(const char *text, FILE *out);
 

@@ -18,6 +18,7 @@
 #include "cli/reproduce/checking.h"
 #include "cli/reproduce/options.h"
 #include "cli/reproduce/print.h"
+#include "cli/reproduce/print_tally.h"
 #include "lab/sweep/grid_text.h"
 #include "lab/sweep/jobs.h"
 #include "lab/sweep/record.h"
@@ -39,6 +40,7 @@ struct work {
     struct oche_study *study;
     struct oche_plan plan;
     struct oche_sweep_store *store;
+    struct oche_tally tally;
     char *folder;
 };
 
@@ -373,7 +375,7 @@ static bool print_json(struct session *session)
     return ok;
 }
 
-static bool show(struct session *session, struct work *work, size_t *counts)
+static bool show(struct session *session, struct work *work)
 {
     struct oche_findings findings;
     char *commit = oche_tolerances_commit(work->study);
@@ -382,8 +384,7 @@ static bool show(struct session *session, struct work *work, size_t *counts)
     bool ok = oche_findings_store(&findings, commit, work->store, &session->error) &&
               oche_sweep_store_settle(work->store, &session->error);
 
-    for (unsigned f = 0; f < OCHE_FINDINGS; f++)
-        counts[f] += findings.counts[f];
+    work->tally = findings.tally;
     if (ok && shows_tables(session)) {
         oche_reproduce_print(&findings, commit, stdout);
         printf("\nresults: %s/%s.sqlite\n\n", work->folder, work->study->name);
@@ -394,9 +395,26 @@ static bool show(struct session *session, struct work *work, size_t *counts)
     return ok;
 }
 
+/* Prints the verdicts of each paper's figures together. */
+static void print_papers(const struct session *session)
+{
+    struct oche_tally *tallies = calloc(session->paper_count, sizeof(*tallies));
+    struct oche_named_tally *named = calloc(session->paper_count, sizeof(*named));
+
+    OCHE_GOT(tallies != NULL && named != NULL);
+    for (size_t p = 0; p < session->paper_count; p++) {
+        for (size_t i = 0; i < session->work_count; i++)
+            if (session->works[i].study->paper == session->papers[p])
+                oche_tally_add_all(&tallies[p], &session->works[i].tally);
+        named[p] = (struct oche_named_tally){session->papers[p]->name, &tallies[p]};
+    }
+    oche_print_tallies(named, session->paper_count, stdout);
+    free(tallies);
+    free(named);
+}
+
 static enum status run_figures(struct session *session)
 {
-    size_t counts[OCHE_FINDINGS] = {0};
     enum status status = DONE;
 
     for (size_t i = 0; i < session->work_count; i++) {
@@ -410,17 +428,15 @@ static enum status run_figures(struct session *session)
             return one;
         if (one == NOT_ALL)
             status = NOT_ALL;
-        if (!show(session, work, counts))
+        if (!show(session, work))
             return REFUSED;
         oche_sweep_store_close(work->store);
         work->store = NULL;
     }
     if (session->options.json && !print_json(session))
         return REFUSED;
-    if (shows_tables(session) && session->work_count > 1) {
-        fputs("in all: ", stdout);
-        oche_reproduce_print_counts(counts, stdout);
-    }
+    if (shows_tables(session) && session->work_count > 1)
+        print_papers(session);
     return status;
 }
 

@@ -6,6 +6,8 @@
 #include "lab/reproduce/claim.h"
 #include "lab/reproduce/yardstick.h"
 
+const char *const oche_source_names[] = {"text", "plot", "memory", "own", NULL};
+
 static const struct oche_reading_of no_data = {.shown = NAN, .finding = OCHE_FINDING_NO_DATA};
 /*
  * The reading of an event that never happened. It is not near any number, nor above or below a
@@ -44,6 +46,7 @@ static struct oche_reading_of read_value(const struct oche_claim *claim,
                                     .finding = near_published(claim, values[0])};
 }
 
+/* Over a number below 0, such as a reduction that is none, a ratio says nothing. */
 static struct oche_reading_of read_ratio(const struct oche_claim *claim,
                                          const struct oche_study *study, const double *values)
 {
@@ -52,7 +55,9 @@ static struct oche_reading_of read_ratio(const struct oche_claim *claim,
     (void)study;
     if (any_never(values, 2))
         return never;
-    return (struct oche_reading_of){.shown = shown, .finding = near_published(claim, shown)};
+    return (struct oche_reading_of){.shown = shown,
+                                    .finding = values[1] < 0 ? OCHE_FINDING_NOT_REPRODUCED
+                                                             : near_published(claim, shown)};
 }
 
 static struct oche_reading_of read_difference(const struct oche_claim *claim,
@@ -116,7 +121,9 @@ static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim
     (void)study;
     if (any_never(values, 2))
         return never;
-    return (struct oche_reading_of){.shown = shown, .finding = above_bound(claim, shown)};
+    return (struct oche_reading_of){.shown = shown,
+                                    .finding = values[1] < 0 ? OCHE_FINDING_NOT_REPRODUCED
+                                                             : above_bound(claim, shown)};
 }
 
 /* ---- several conditions ---- */

@@ -17,8 +17,8 @@ static uint64_t add(uint64_t digest, const char *text)
 static uint64_t add_node(uint64_t digest, struct oche_document *memory,
                          const struct oche_yaml *node)
 {
-    static const char *const only_words[] = {"explanation", "text",  "place", "confidence",
-                                             "says",        "label", NULL};
+    static const char *const only_words[] = {"explanation", "text", "place", "confidence",
+                                             "source",      "says", "label", NULL};
 
     return node == NULL ? digest : add(digest, oche_flow_text_without(memory, node, only_words));
 }

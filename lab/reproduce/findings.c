@@ -70,7 +70,8 @@ void oche_findings_make(struct oche_findings *findings, const struct oche_plan *
     take_samples(findings, plan, store);
     for (size_t c = 0; c < study->claim_count; c++) {
         findings->judged[c] = oche_judge(study, &study->claims[c], NULL, findings->samples);
-        findings->counts[findings->judged[c].finding]++;
+        oche_tally_add(&findings->tally, study->claims[c].source, findings->judged[c].finding,
+                       findings->judged[c].unsure);
         for (size_t a = 0; a < study->also_count; a++)
             findings->also[c * study->also_count + a] =
                 oche_judge(study, &study->claims[c], &study->also[a], findings->samples);
@@ -141,6 +142,7 @@ static void store_claim(const struct oche_findings *findings, size_t number,
                                           .place = claim->place,
                                           .tolerance = tolerance.text,
                                           .confidence = claim->confidence,
+                                          .source = oche_source_names[claim->source],
                                           .measured = number_or_none(judged->measured),
                                           .low = number_or_none(judged->low),
                                           .high = number_or_none(judged->high),

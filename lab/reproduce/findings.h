@@ -8,6 +8,7 @@
 
 #include "lab/reproduce/claim.h"
 #include "lab/reproduce/plan.h"
+#include "lab/reproduce/tally.h"
 #include "params/error.h"
 #include "store/sweep_store.h"
 
@@ -17,7 +18,7 @@ struct oche_findings {
     struct oche_judgement *judged; /* one judgement per claim */
     /* for other readings: the judgements of claim 0, one per reading, then those of claim 1, … */
     struct oche_judgement *also;
-    size_t counts[OCHE_FINDINGS]; /* number of claims with each finding */
+    struct oche_tally tally; /* how many claims have which verdict */
 };
 
 /*

@@ -33,10 +33,10 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
                        const struct oche_claim_kind *kind)
 {
     static const char *const of_all[] = {"name",       "kind", "text",        "place",
-                                         "confidence", "says", "explanation", "quantity",
-                                         "tolerance",  "at",   "not_testable"};
+                                         "confidence", "says", "explanation", "source",
+                                         "quantity",   "at",   "tolerance",   "not_testable"};
     /* number of keys that a claim may have if it is not judged: the first ones of the list */
-    const size_t texts = 7;
+    const size_t texts = 8;
     static const char *const of_conditions[] = {
         [OCHE_CONDITIONS_TWO] = "than",
         [OCHE_CONDITIONS_LIST] = "of",
@@ -61,12 +61,25 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
     return oche_read_keys(reader, map, known);
 }
 
+/* Reads a key that has one of a few values, and that every claim has. */
+static bool read_one_of(const struct oche_reader *reader, const struct oche_study *study,
+                        const struct oche_yaml *map, const char *key, const char *const *values,
+                        unsigned *choice)
+{
+    const char *list = values[0];
+
+    for (size_t i = 1; values[i] != NULL; i++)
+        list = oche_document_print(study->document, "%s, %s", list, values[i]);
+    if (oche_yaml_find(map, key) == NULL)
+        return OCHE_READ_FAIL(reader, map, NULL, "has no \"%s\"; one of %s", key, list);
+    return oche_read_choice(reader, map, key, values, choice);
+}
+
 static bool read_texts(const struct oche_reader *reader, const struct oche_study *study,
                        const struct oche_yaml *map, struct oche_claim *claim)
 {
-    static const char *const confidences[] = {"high", "medium", "low", "from_memory", NULL};
-    const struct oche_yaml *confidence = oche_yaml_find(map, "confidence");
-    unsigned choice = 0;
+    static const char *const confidences[] = {"high", "medium", "low", NULL};
+    unsigned confidence = 0, source = 0;
 
     if (!oche_read_text(reader, map, "name", true, &claim->name) ||
         !oche_read_text(reader, map, "text", true, &claim->text) ||
@@ -79,12 +92,11 @@ static bool read_texts(const struct oche_reader *reader, const struct oche_study
                         &claim->explanation) ||
         !oche_read_text(reader, map, "not_testable", false, &claim->not_testable))
         return false;
-    if (confidence == NULL)
-        return OCHE_READ_FAIL(reader, map, NULL,
-                              "has no \"confidence\"; one of high, medium, low, from_memory");
-    if (!oche_read_choice(reader, map, "confidence", confidences, &choice))
+    if (!read_one_of(reader, study, map, "confidence", confidences, &confidence) ||
+        !read_one_of(reader, study, map, "source", oche_source_names, &source))
         return false;
-    claim->confidence = confidences[choice];
+    claim->confidence = confidences[confidence];
+    claim->source = (enum oche_source)source;
     for (const struct oche_claim *other = study->claims; other < claim; other++)
         if (strcmp(other->name, claim->name) == 0)
             return OCHE_READ_FAIL(reader, oche_yaml_find(map, "name"), NULL,

@@ -111,6 +111,16 @@ struct oche_quantity {
 
 struct oche_claim_kind;
 
+/* Where a claim comes from. */
+enum oche_source {
+    OCHE_SOURCE_TEXT,   /* the paper's words, or a table's number */
+    OCHE_SOURCE_PLOT,   /* read off a curve or a bar */
+    OCHE_SOURCE_MEMORY, /* general knowledge of the paper, whose text was not at hand */
+    OCHE_SOURCE_OWN,    /* this project's: computed here, or a question that the paper has not */
+    OCHE_SOURCES
+};
+extern const char *const oche_source_names[]; /* as in files; NULL ends them */
+
 /* How far from the paper a number may be. */
 struct oche_tolerance {
     double reproduced, in_shape;
@@ -120,6 +130,7 @@ struct oche_tolerance {
 struct oche_claim {
     const struct oche_claim_kind *kind;
     const char *name, *text, *place, *confidence;
+    enum oche_source source;
     const char *says;        /* the paper's statement if it is more than a number; or NULL */
     const char *explanation; /* or NULL */
     const struct oche_quantity *quantity; /* the first one; NULL for CONDITIONS_NONE */

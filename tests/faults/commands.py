@@ -68,6 +68,7 @@ claims:
     says: much
     tolerance: {absolute: 0bps, in_shape: 1Gbps}
     place: sec 1
+    source: text
     confidence: high
 """
 # What is told of a run, but differs from run to run.

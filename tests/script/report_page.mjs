@@ -267,7 +267,9 @@ async function readsFigures(browser) {
   await inspect(page, 'overview');
   const tally = await page.locator('.tally:visible').innerText();
   assert.match(tally, 
-    /18 claims:\s*12\s*✓\s*reproduced\s*2\s*≈\s*in shape\s*2\s*✕\s*not reproduced/);
+    /18 claims:\s*12\s*✓\s*reproduced\s*2\s*≈\s*in shape\?\s*2\s*✕\s*not reproduced/);
+  const sources = await page.locator('.sources:visible').innerText();
+  assert.match(sources, /from the paper.s text: [^]*reproduced[^]*read off its plots: /);
   const [claims, cards] = await Promise.all(['.tally-bar:visible', '.cards:visible']
     .map((one) => page.locator(one).first().boundingBox()));
   assert(claims.width > 0.99 * cards.width,
@@ -290,6 +292,7 @@ async function readsFigures(browser) {
   assert.match(await page.locator('.caption:visible', { hasText: 'In shape: ' }).innerText(),
     /wider band.*\?: the interval reaches into another verdict/);
   assert.match(await claim(3), /\bnever\b[^]*not reproduced/);
+  assert.match(await claim(3), /sec IV-A · read off its plots · confidence: high/);
   assert.match(await claim(5), /–[^]*no data/);
   const readings = page.getByRole('region', { name: 'Other readings' }).filter({ visible: true });
   assert.match(await readings.locator('thead').innerText(), /Judged\s+loss of a <path>/);

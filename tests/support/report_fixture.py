@@ -53,7 +53,7 @@ CREATE TABLE deflections (id INTEGER PRIMARY KEY, time_ps INTEGER NOT NULL, flow
 """
 
 SWEEP = """
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 PRAGMA application_id = 0x6f636865;
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE parameters (key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL, given
@@ -79,7 +79,7 @@ CREATE TABLE claims (id INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT N
  NOT NULL, condition TEXT NOT NULL, published REAL, published_text TEXT NOT NULL, unit TEXT NOT
  NULL, place TEXT NOT NULL, tolerance TEXT NOT NULL, confidence TEXT NOT NULL, measured REAL, low
  REAL, high REAL, spread REAL, verdict TEXT NOT NULL, explanation TEXT NOT NULL, interval TEXT NOT
- NULL, unsure INTEGER NOT NULL);
+ NULL, unsure INTEGER NOT NULL, source TEXT NOT NULL);
 CREATE TABLE readings (claim INTEGER NOT NULL REFERENCES claims, label TEXT NOT NULL, measured REAL,
  low REAL, high REAL, verdict TEXT NOT NULL);
 CREATE TABLE plots (id INTEGER PRIMARY KEY, title TEXT NOT NULL, x_name TEXT NOT NULL, x_scale TEXT
@@ -325,7 +325,7 @@ def figure(path, name="fig6a", title="Four schemes against loss, ACK timeout 100
             0.66 - 0.1 * i if known else None, 0.70 - 0.1 * i if known else None,
             0.02 if known else None, verdict,
             "" if verdict == "in shape" else "The paper's loss is by path.",
-            "t", int(verdict == "in shape"))])
+            "t", int(verdict == "in shape"), "text" if i < 3 else "plot")])
         many(db, "readings", [(i, "loss of a <path>", 0.5 if known else None,
                                0.4 if known else None, 0.6 if known else None,
                                "reproduced" if known else verdict)])
@@ -360,7 +360,7 @@ def bars(path, name="fig3"):
         many(db, "claims", [(number, label, f"a share: {label}", "timeouts", "loss 1 %", published,
                              "" if published is None else f"{100 * published:g} %", "ratio",
                              "Fig 3", "± 0.13", "high", measured, measured * 0.8, measured * 1.2,
-                             0.01, "reproduced", "", "bootstrap", 0)])
+                             0.01, "reproduced", "", "bootstrap", 0, "text")])
     db.commit()
     db.close()
 

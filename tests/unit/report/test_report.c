@@ -579,7 +579,8 @@ static void test_an_older_figure(void **state)
     assert_true(oche_sweep_store_commit(store, &error));
     oche_sweep_store_close(store);
     run_sql("fig1.sqlite", "DROP TABLE plots; ALTER TABLE curves DROP COLUMN plot;"
-                           "ALTER TABLE claims DROP COLUMN unsure; PRAGMA user_version = 1");
+                           "ALTER TABLE claims DROP COLUMN unsure;"
+                           "ALTER TABLE claims DROP COLUMN source; PRAGMA user_version = 1");
     report();
     assert_string_equal(text("0/claims/0/name"), "c");
     assert_true(number("0/claims/0/unsure") == 0);
@@ -590,8 +591,8 @@ static void test_an_older_figure(void **state)
     run_sql("fig1.sqlite", "ALTER TABLE claims DROP COLUMN tolerance");
     assert_refused("fig1.sqlite", "was made by another version of the program (no such column: "
                                   "tolerance); make it again, or use that one");
-    run_sql("fig1.sqlite", "PRAGMA user_version = 3");
-    assert_refused("fig1.sqlite", "is of schema 3, and this program reads 1 to 2; make it again "
+    run_sql("fig1.sqlite", "PRAGMA user_version = 4");
+    assert_refused("fig1.sqlite", "is of schema 4, and this program reads 1 to 3; make it again "
                                   "with oche sweep or oche reproduce");
 }
 

@@ -134,7 +134,7 @@ static void test_what_is_written_is_there(void **state)
 
     assert_string_equal(ask("PRAGMA integrity_check"), "ok");
     assert_string_equal(ask("PRAGMA application_id"), "1868785765");
-    assert_string_equal(ask("PRAGMA user_version"), "2");
+    assert_string_equal(ask("PRAGMA user_version"), "3");
     assert_string_equal(ask("SELECT value FROM info WHERE key = 'seed'"), "18446744073709551615");
     assert_string_equal(ask("SELECT seed FROM points WHERE id = 3"), "18446744073709551615");
     assert_string_equal(ask("SELECT trace_hash FROM points WHERE id = 3"), "fedcba9876543210");
@@ -467,19 +467,19 @@ static void test_an_older_figure_is_brought_up_to_date(void **state)
     oche_sweep_store_close(store);
     run_sql("DROP TABLE plots; ALTER TABLE curves DROP COLUMN plot;"
             "ALTER TABLE claims DROP COLUMN interval; ALTER TABLE claims DROP COLUMN unsure;"
-            "PRAGMA user_version = 1");
+            "ALTER TABLE claims DROP COLUMN source; PRAGMA user_version = 1");
 
     store = open_kind("figure", false);
     bool done[1];
 
     assert_int_equal(oche_sweep_store_done(store, done, 1), 1);
     oche_sweep_store_close(store);
-    assert_string_equal(ask("PRAGMA user_version"), "2");
+    assert_string_equal(ask("PRAGMA user_version"), "3");
     assert_string_equal(
         ask("SELECT group_concat(plots.id || title || plots.x_name || x_scale ||"
             " plots.y_name || y_scale || label) FROM plots JOIN curves ON plot = plots.id"),
         "1loadlogratelineara");
-    assert_string_equal(ask("SELECT name || interval || unsure FROM claims"), "half0");
+    assert_string_equal(ask("SELECT name || interval || unsure || source FROM claims"), "half0");
     assert_string_equal(ask("SELECT count(*) FROM info WHERE key LIKE 'x%' OR key LIKE 'y%'"), "0");
     store = open_kind("figure", false);
     oche_sweep_store_begin(store);
@@ -489,7 +489,7 @@ static void test_an_older_figure_is_brought_up_to_date(void **state)
     oche_sweep_store_close(store);
     assert_string_equal(ask("SELECT group_concat(title) FROM plots"), "new");
 
-    run_sql("PRAGMA user_version = 3"); /* of a program to come */
+    run_sql("PRAGMA user_version = 4"); /* of a program to come */
     const struct oche_sweep_description description = describe("figure");
 
     assert_null(oche_sweep_store_open(path, &description, false, &error));

@@ -14,13 +14,15 @@ const VERDICTS = {
   'in shape': { sign: '≈', name: 'in shape', kind: 'fair' },
   'not reproduced': { sign: '✕', name: 'not reproduced', kind: 'bad' },
   'no data': { sign: '–', name: 'no data', kind: 'none' },
+  'not testable': { sign: '○', name: 'not testable', kind: 'none' },
   'not judged': { sign: '○', name: 'not judged', kind: 'none' },
 };
 const verdictOf = (claim) => VERDICTS[claim.verdict]
   ?? { sign: '?', name: claim.verdict || 'no verdict', kind: 'none' };
 
 const UNSURE = 'The interval reaches into another verdict, so more seeds may change it.';
-const IN_SHAPE = 'In shape: beyond the tolerance, but within the wider band (“shape”).';
+const IN_SHAPE = 'In shape: beyond the tolerance, but within the wider band (“shape”). '
+  + 'A factor is one up or down.';
 
 function chip(verdict, unsure) {
   return h('span', { class: `verdict ${verdict.kind}`,
@@ -29,9 +31,16 @@ function chip(verdict, unsure) {
   verdict.name + (unsure ? '?' : ''));
 }
 
-const counts = (claims) => Object.entries(VERDICTS).map(([name, verdict]) => ({ verdict,
-  count: claims.filter((claim) => claim.verdict === name).length }))
+// How many claims have which verdict; those with a question mark are counted apart.
+const counts = (claims) => Object.entries(VERDICTS).flatMap(([name, verdict]) =>
+  [false, true].map((unsure) => ({ verdict, unsure, count: claims.filter((claim) =>
+    claim.verdict === name && Boolean(claim.unsure) === unsure).length })))
   .filter(({ count }) => count > 0);
+
+const SOURCES = { text: 'from the paper\u2019s text', plot: 'read off its plots',
+  memory: 'from memory', own: 'this project\u2019s own' };
+const sourcesOf = (claims) => Object.keys(SOURCES).filter((source) =>
+  claims.some((claim) => claim.source === source));
 
 // A figure is judged, and gets its name, when all of its runs have been tried.
 const isJudged = ({ info }) => Boolean(info.figure);
@@ -46,8 +55,21 @@ function tally(claims) {
     h('div', { class: 'tally-bar', 'aria-hidden': 'true' }, found.map(({ verdict, count }) =>
       h('span', { class: verdict.kind, style: { flexGrow: String(count) } }))),
     h('p', {}, `${claims.length} ${claims.length === 1 ? 'claim' : 'claims'}: `,
-      found.map(({ verdict, count }) => h('span', { class: 'tally-part' },
-        h('b', {}, String(count)), ' ', chip(verdict)))));
+      found.map(({ verdict, unsure, count }) => h('span', { class: 'tally-part' },
+        h('b', {}, String(count)), ' ', chip(verdict, unsure)))));
+}
+
+// The verdicts by where the claims come from, if they come from several places.
+function bySource(claims) {
+  const sources = sourcesOf(claims);
+  if (sources.length < 2)
+    return null;
+  return h('ul', { class: 'sources' }, sources.map((source) => {
+    const those = claims.filter((claim) => claim.source === source);
+    return h('li', {}, `${those.length} ${SOURCES[source]}: `, counts(those).map(
+      ({ verdict, unsure, count }) => h('span', { class: 'tally-part' },
+        h('b', {}, String(count)), ' ', chip(verdict, unsure))));
+  }));
 }
 
 // What a claim is about, as measured: the judged number, or that of another reading.
@@ -94,7 +116,7 @@ function claimTable(claims) {
     h('tbody', {}, claims.map((claim) => h('tr', {},
       h('th', { scope: 'row' },
         h('span', { class: 'claim-text' }, claim.text || claim.name),
-        h('span', { class: 'claim-about' }, [claim.place, claim.confidence
+        h('span', { class: 'claim-about' }, [claim.place, SOURCES[claim.source], claim.confidence
           && `confidence: ${claim.confidence}`].filter(Boolean).join(' · ')),
         h('span', { class: 'claim-about' }, [claim.quantity, together(claim.condition)]
           .filter(Boolean).join(' · ')),
@@ -163,8 +185,9 @@ function card({ one, id }, show) {
     h('h3', {}, h('a', { href: `#${id}`, onclick: open }, one.info.figure || id), ' ',
       one.info.title ?? ''),
     !isJudged(one) && h('p', { class: 'without' }, NOT_JUDGED),
-    h('p', { class: 'chips' }, counts(one.claims).map(({ verdict, count }) =>
-      h('span', { class: 'tally-part' }, h('b', {}, String(count)), ' ', chip(verdict)))),
+    h('p', { class: 'chips' }, counts(one.claims).map(({ verdict, unsure, count }) =>
+      h('span', { class: 'tally-part' }, h('b', {}, String(count)), ' ',
+        chip(verdict, unsure)))),
     chart && h('div', { class: 'small-plot' },
       others.length > 0 && h('p', { class: 'caption' },
         `${chart.title} (first of ${others.length + 1} plots)`),
@@ -183,6 +206,7 @@ export function overviewPage(figures, show) {
       h('p', { class: 'kind' }, 'A reproduction'),
       h('h1', {}, papers.join(', ') || 'Figures'),
       tally(claims),
+      bySource(claims),
       h('p', { class: 'about' }, `${figures.length} figures`, modes.length > 0
         && ` · ${modes.join(', ')} mode`, commits.length > 0 && ' · tolerances fixed by ',
       commits.map((commit, i) => [i > 0 && ', ',

@@ -13,7 +13,7 @@
 enum { R = OCHE_FINDING_REPRODUCED, S = OCHE_FINDING_IN_SHAPE, N = OCHE_FINDING_NOT_REPRODUCED };
 enum { X = OCHE_FINDING_NO_DATA };
 
-#define TEXTS "    text: t\n    place: p\n    confidence: high\n"
+#define TEXTS "    text: t\n    place: p\n    source: text\n    confidence: high\n"
 
 /* A claim as YAML, its kind and what is its own. */
 static struct oche_study *study_with(const char *claim)
@@ -131,7 +131,9 @@ static const struct row rows[] = {
     {RATIO, 9.4 * G, 10 * G, 0, 0, 0, S, 0.94},
     {RATIO, 9.2 * G, 10 * G, 0, 0, 0, N, 0.92},
     {RATIO, 8.9 * G, NONE, 0, 0, 0, X, NONE},
-    {RATIO, 8.9 * G, 0, 0, 0, 0, X, NONE}, /* nothing to divide by */
+    {RATIO, 8.9 * G, 0, 0, 0, 0, X, NONE},      /* nothing to divide by */
+    {RATIO, -11 * G, -10 * G, 0, 0, 0, N, 1.1}, /* of two numbers below 0 */
+    {RATIO_AT_LEAST, -30 * G, -10 * G, 0, 0, 0, N, 3},
     {RATIO, INFINITY, 10 * G, 0, 0, 0, N, INFINITY},
     {RATIO, 10 * G, INFINITY, 0, 0, 0, N, INFINITY},
     {RATIO, INFINITY, INFINITY, 0, 0, 0, N, INFINITY},

@@ -32,7 +32,8 @@ static const char figure_text[] =
     "grids: [{from: [common], vary: {recovery: [B]}}]\n"
     "differences: [three]\n"
     "claims:\n"
-    "  - {name: c, text: t, kind: value, quantity: speed, place: p, confidence: high,\n"
+    "  - {name: c, text: t, kind: value, quantity: speed, place: p, source: text, confidence: "
+    "high,\n"
     "     at: {loss.probability: 1e-3}, published: 0.5,\n"
     "     tolerance: {absolute: 0.1, in_shape: 0.2}, explanation: e}\n";
 

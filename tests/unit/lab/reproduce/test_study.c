@@ -45,6 +45,7 @@ static const char base[] = "title: T\n"
                            "    published: 10Gbps\n"
                            "    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n"
                            "    place: p\n"
+                           "    source: text\n"
                            "    confidence: high\n";
 
 static const struct {
@@ -142,9 +143,11 @@ static const struct {
      "fig.yaml:21: claims[0].kind: \"valu\" is not a kind of claim; did you mean \"value\"? ("},
     {"    kind: value\n", "", "fig.yaml:19: claims[0]: has no \"kind\"; add kind: TEXT\n"},
     {"    confidence: high\n", "",
-     "fig.yaml:19: claims[0]: has no \"confidence\"; one of high, medium, low, "
-     "from_memory\n"},
-    {"confidence: high", "confidence: sure", "fig.yaml:27: claims[0].confidence: \"sure\" is "},
+     "fig.yaml:19: claims[0]: has no \"confidence\"; one of high, medium, low\n"},
+    {"    source: text\n", "",
+     "fig.yaml:19: claims[0]: has no \"source\"; one of text, plot, memory, own\n"},
+    {"source: text", "source: hearsay", "fig.yaml:27: claims[0].source: \"hearsay\" is "},
+    {"confidence: high", "confidence: sure", "fig.yaml:28: claims[0].confidence: \"sure\" is "},
     {"    quantity: speed\n    at: {loss", "    quantity: sped\n    at: {loss",
      "fig.yaml:22: claims[0].quantity: \"sped\" is not a quantity; did you mean \"speed\"? ("},
     {"    at: {loss.probability: 1e-3}\n", "",
@@ -186,9 +189,9 @@ static const struct {
      "fig.yaml:19: claims[0]: has no \"than\"; add what differs where it is compared to\n"},
     {"    confidence: high\n",
      "    confidence: high\n  - {name: c, text: t, kind: value, quantity: speed, place: p,\n"
-     "     confidence: low, at: {loss.probability: 0}, published: 1Gbps,\n"
+     "     source: text, confidence: low, at: {loss.probability: 0}, published: 1Gbps,\n"
      "     tolerance: {relative: 1%, in_shape: 2%}}\n",
-     "fig.yaml:28: claims[1].name: there is another claim \"c\"; give it a name of its own\n"},
+     "fig.yaml:29: claims[1].name: there is another claim \"c\"; give it a name of its own\n"},
     {"    kind: value\n    quantity: speed\n    at: {loss.probability: 1e-3}\n"
      "    published: 10Gbps\n    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n",
      "    kind: order\n    quantity: speed\n    at: {loss.probability: 1e-3}\n    says: s\n"
@@ -330,17 +333,17 @@ static void test_plots(void **state)
 /* A claim must not be about a point that is not run, nor be relative to one. */
 static void test_points_that_no_grid_runs_are_found(void **state)
 {
-    static const char text[] =
-        "title: T\nplace: P\nscenario: s.yaml\n"
-        "grids:\n"
-        "  - vary: {recovery: {A: a, B: b}, loss.probability: [1e-3]}\n"
-        "  - {set: {recovery: a, loss.probability: 0}}\n"
-        "quantities:\n"
-        "  speed: {metric: goodput, relative_to: {loss.probability: 0}}\n"
-        "claims:\n"
-        "  - {name: c, text: t, kind: value, quantity: speed, place: p, confidence: high,\n"
-        "     at: {recovery: %s, loss.probability: %s}, published: 1,\n"
-        "     tolerance: {absolute: 1, in_shape: 1}}\n";
+    static const char text[] = "title: T\nplace: P\nscenario: s.yaml\n"
+                               "grids:\n"
+                               "  - vary: {recovery: {A: a, B: b}, loss.probability: [1e-3]}\n"
+                               "  - {set: {recovery: a, loss.probability: 0}}\n"
+                               "quantities:\n"
+                               "  speed: {metric: goodput, relative_to: {loss.probability: 0}}\n"
+                               "claims:\n"
+                               "  - {name: c, text: t, kind: value, quantity: speed, place: p, "
+                               "source: text, confidence: high,\n"
+                               "     at: {recovery: %s, loss.probability: %s}, published: 1,\n"
+                               "     tolerance: {absolute: 1, in_shape: 1}}\n";
     char one[2048];
 
     (void)state;
@@ -371,7 +374,8 @@ static const char two_grids[] =
     "    quick: {}\n"
     "quantities: {speed: {metric: goodput}}\n"
     "claims:\n"
-    "  - {name: c, text: t, kind: value, quantity: speed, place: p, confidence: high,\n"
+    "  - {name: c, text: t, kind: value, quantity: speed, place: p, source: text, confidence: "
+    "high,\n"
     "     at: {recovery: {name: go_back_n, nak_interval: 1us}, loss.probability: 1e-3},\n"
     "     published: 1Gbps, tolerance: {absolute: 1Gbps, in_shape: 1Gbps}}\n";
 
@@ -439,7 +443,8 @@ static void test_labels_can_be_an_axis_numbers(void **state)
         "grids: [{vary: {recovery: {2: {name: go_back_n, nak_interval: 1us}, 10: go_back_n}}}]\n"
         "quantities: {speed: {metric: goodput}}\n"
         "claims:\n"
-        "  - {name: c, text: t, kind: value, quantity: speed, place: p, confidence: high,\n"
+        "  - {name: c, text: t, kind: value, quantity: speed, place: p, source: text, confidence: "
+        "high,\n"
         "     at: {recovery: 10}, published: 1Gbps, tolerance: {relative: 1, in_shape: 1}}\n",
         false);
 
@@ -473,7 +478,8 @@ static void test_a_grid_of_one_reading_changes_nothing_for_claims(void **state)
         "also: [{label: other, at: {loss.where: last_hop}}]\n"
         "quantities: {speed: {metric: goodput}}\n"
         "claims:\n"
-        "  - {name: c, text: t, kind: value, quantity: speed, place: p, confidence: high,\n"
+        "  - {name: c, text: t, kind: value, quantity: speed, place: p, source: text, confidence: "
+        "high,\n"
         "     at: {recovery: A}, published: 1Gbps, tolerance: {absolute: 1bps, in_shape: 1bps}}\n";
     struct oche_study *study = make_whole_study(text, false);
     struct oche_samples *samples = oche_samples_create(study);
