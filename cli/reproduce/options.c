@@ -11,7 +11,18 @@
 
 #define MOST_JOBS 1024
 
-enum key { KEY_QUICK = 256, KEY_FULL, KEY_JSON, KEY_LIST, KEY_TOLERANCES, KEY_PAPERS, KEY_RESTART };
+enum key {
+    KEY_QUICK = 256,
+    KEY_FULL,
+    KEY_JSON,
+    KEY_LIST,
+    KEY_TOLERANCES,
+    KEY_PAPERS,
+    KEY_RESTART,
+    KEY_ALL,
+    KEY_RECORD,
+    KEY_STALE
+};
 
 struct reading {
     struct oche_reproduce_options *options;
@@ -35,8 +46,19 @@ static void set_mode(struct oche_reproduce_options *options, enum oche_reproduce
                      struct argp_state *state)
 {
     if (options->mode != OCHE_REPRODUCE_RUN && options->mode != mode)
-        oche_refuse(state, "--list and --tolerances do not go together; give one");
+        oche_refuse(state, "--list, --tolerances and --stale do not go together; give one");
     options->mode = mode;
+}
+
+/* Without a paper there is nothing to run: the committed results are shown. */
+static void no_paper(struct reading *reading, struct argp_state *state)
+{
+    struct oche_reproduce_options *options = reading->options;
+
+    if (options->quick || reading->full || options->restart || options->record ||
+        options->out != NULL || options->jobs > 0)
+        oche_refuse(state, "no paper is named; PAPER, PAPER/FIGURE or --all");
+    options->mode = OCHE_REPRODUCE_COMMITTED;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -71,6 +93,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_TOLERANCES:
         set_mode(options, OCHE_REPRODUCE_TOLERANCES, state);
         return 0;
+    case KEY_STALE:
+        set_mode(options, OCHE_REPRODUCE_STALE, state);
+        return 0;
+    case KEY_ALL:
+        options->all = true;
+        return 0;
+    case KEY_RECORD:
+        options->record = true;
+        return 0;
     case KEY_PAPERS:
         options->papers = argument;
         return 0;
@@ -87,6 +118,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_END:
         if (options->quick && reading->full)
             oche_refuse(state, "--quick and --full do not go together; give one");
+        if (options->all && options->which != NULL)
+            oche_refuse(state, "%s: --all is every paper; leave out one of them", options->which);
+        if (options->record && (options->quick || options->mode != OCHE_REPRODUCE_RUN))
+            oche_refuse(state, "--record is for all runs of a paper; leave out what runs fewer");
+        if (options->which == NULL && !options->all && options->mode == OCHE_REPRODUCE_RUN)
+            no_paper(reading, state);
         if (options->json && options->mode != OCHE_REPRODUCE_RUN)
             oche_refuse(state, "--json prints what figures come to; leave out what prints "
                                "something else");
@@ -104,7 +141,15 @@ static const struct argp_option known[] = {
      "put results there, FIGURE.sqlite for each figure; default out/reproduce/PAPER, or "
      "out/reproduce/PAPER-quick",
      0},
+    {"all", KEY_ALL, NULL, 0, "run all papers", 0},
     {"list", 'l', NULL, 0, "list papers and figures", 0},
+    {"record", KEY_RECORD, NULL, 0,
+     "write the verdicts beside the paper, results.csv, and a sample of its points, sample.csv", 0},
+    {"stale", KEY_STALE, NULL, 0,
+     "tell which of those verdicts may be others today: claims, scenarios or a sample of the "
+     "points "
+     "have changed; about a minute",
+     0},
     {"tolerances", KEY_TOLERANCES, NULL, 0,
      "list for each figure the commit that fixed its claims and tolerances, and their digest", 0},
     {"papers", KEY_PAPERS, "DIR", 0,
@@ -124,10 +169,11 @@ static const struct argp argp = {
     .args_doc = "[PAPER[/FIGURE]]",
     .doc = "Runs what a paper's figures show, and judges claim by claim what the paper says of "
            "them: what is published, what is measured with its 95 % interval, whether that is "
-           "within the tolerance that was fixed before. Without PAPER: all papers. The same "
-           "command goes on where it was interrupted."
+           "within the tolerance that was fixed before. The same command goes on where it was "
+           "interrupted. Without PAPER: the verdicts that were recorded last, of all papers."
            "\vExit status: 0 all is measured, whatever the verdicts; 1 some runs are not done, and "
-           "why is told; 2 bad arguments, a bad file, or results that cannot be written; 130 "
+           "why is told, or with --stale some results are; 2 bad arguments, a bad file, or results "
+           "that cannot be written; 130 "
            "interrupted.",
 };
 

@@ -7,6 +7,8 @@
 
 enum oche_reproduce_mode {
     OCHE_REPRODUCE_RUN,
+    OCHE_REPRODUCE_COMMITTED,  /* print the verdicts of the committed results */
+    OCHE_REPRODUCE_STALE,      /* tell which committed results are no longer this program's */
     OCHE_REPRODUCE_LIST,       /* list papers and figures */
     OCHE_REPRODUCE_TOLERANCES, /* print the commit that fixed each figure's tolerances */
 };
@@ -14,10 +16,12 @@ enum oche_reproduce_mode {
 struct oche_reproduce_options {
     enum oche_reproduce_mode mode;
     const char *which;  /* "PAPER" or "PAPER/FIGURE"; NULL: all papers */
+    bool all;           /* all papers are to be run */
     const char *papers; /* folder of papers; NULL: the usual one */
     const char *out;    /* folder for results; NULL: not given */
     unsigned jobs;      /* number of processes; 0: one per core */
     bool quick, restart, quiet, json;
+    bool record; /* commit the results: write them beside the paper */
 };
 
 /*

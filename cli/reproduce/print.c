@@ -77,7 +77,8 @@ static void print_key(const struct oche_findings *findings, bool drawn, FILE *ou
           " band\n  (\"shape\"); a factor is one up or down, so that nothing is never in shape",
           out);
     if (any_unsure(findings))
-        fputs("; ?: the interval reaches into another verdict, so more seeds may change it", out);
+        fputs(";\n  ?: the interval reaches into another verdict, so more seeds may change it",
+              out);
     fputs("\nintervals: of means over seeds, by Student's t", out);
     fputs(drawn ? "; * by bootstrap (2000 draws of the seeds)\n" : "\n", out);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -16,6 +17,7 @@
 #include "cli/refuse.h"
 #include "cli/results_json.h"
 #include "cli/reproduce/checking.h"
+#include "cli/reproduce/committed.h"
 #include "cli/reproduce/options.h"
 #include "cli/reproduce/print.h"
 #include "cli/reproduce/print_tally.h"
@@ -41,6 +43,7 @@ struct work {
     struct oche_plan plan;
     struct oche_sweep_store *store;
     struct oche_tally tally;
+    struct oche_results results; /* with --record */
     char *folder;
 };
 
@@ -56,7 +59,8 @@ struct session {
     struct work *now; /* the figure whose runs are under way */
     struct oche_points_bar bar;
     size_t bad;
-    bool broken; /* results cannot be written; `error` says why */
+    bool broken;            /* results cannot be written; `error` says why */
+    char *commit, date[16]; /* with --record: of the program, of today */
     struct oche_error error;
 };
 
@@ -385,6 +389,8 @@ static bool show(struct session *session, struct work *work)
               oche_sweep_store_settle(work->store, &session->error);
 
     work->tally = findings.tally;
+    if (session->options.record)
+        oche_results_add(&work->results, &work->plan, &findings, session->commit, session->date);
     if (ok && shows_tables(session)) {
         oche_reproduce_print(&findings, commit, stdout);
         printf("\nresults: %s/%s.sqlite\n\n", work->folder, work->study->name);
@@ -413,6 +419,24 @@ static void print_papers(const struct session *session)
     free(named);
 }
 
+/* Writes what the figures came to beside their papers. */
+static bool record(struct session *session)
+{
+    for (size_t p = 0; p < session->paper_count; p++) {
+        struct oche_results results = {.count = 0};
+        bool ok;
+
+        for (size_t i = 0; i < session->work_count; i++)
+            if (session->works[i].study->paper == session->papers[p])
+                oche_results_take(&results, &session->works[i].results);
+        ok = oche_committed_write(session->papers[p], &results, &session->error);
+        oche_results_free(&results);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
 static enum status run_figures(struct session *session)
 {
     enum status status = DONE;
@@ -433,6 +457,8 @@ static enum status run_figures(struct session *session)
         oche_sweep_store_close(work->store);
         work->store = NULL;
     }
+    if (session->options.record && status == DONE && !record(session))
+        return REFUSED;
     if (session->options.json && !print_json(session))
         return REFUSED;
     if (shows_tables(session) && session->work_count > 1)
@@ -537,6 +563,29 @@ static enum status make_plans(struct session *session)
     return INTERRUPTED;
 }
 
+/* Tells which committed results may be others today. */
+static enum status check_committed(struct session *session)
+{
+    const char *which = session->options.which;
+    const bool one = which != NULL && session->work_count == 1 && strchr(which, '/') != NULL;
+    size_t stale = 0;
+
+    for (size_t p = 0; p < session->paper_count; p++)
+        if (!oche_committed_check(session->papers[p], one ? session->works[0].study->name : NULL,
+                                  &stale, &session->error))
+            return REFUSED;
+    return stale > 0 ? NOT_ALL : DONE;
+}
+
+static void note_commit(struct session *session)
+{
+    const time_t now = time(NULL);
+    struct tm day;
+
+    session->commit = oche_work_tree_commit(session->folder);
+    strftime(session->date, sizeof(session->date), "%Y-%m-%d", gmtime_r(&now, &day));
+}
+
 static enum status work_on(struct session *session)
 {
     if (!open_papers(session))
@@ -549,10 +598,18 @@ static enum status work_on(struct session *session)
         print_tolerances(session);
         return DONE;
     }
+    if (session->options.mode == OCHE_REPRODUCE_COMMITTED)
+        return oche_committed_show(session->papers, session->paper_count, &session->error)
+                   ? DONE
+                   : REFUSED;
+    if (session->options.mode == OCHE_REPRODUCE_STALE)
+        return check_committed(session);
     enum status made = make_plans(session);
 
     if (made != DONE)
         return made;
+    if (session->options.record)
+        note_commit(session);
     session->pool = oche_pool_create();
     if (shows_tables(session))
         print_heads(session);
@@ -567,6 +624,7 @@ static void clean_up(struct session *session)
         oche_sweep_store_close(work->store);
         oche_plan_free(&work->plan);
         oche_study_close(work->study);
+        oche_results_free(&work->results);
         free(work->folder);
     }
     for (size_t i = 0; i < session->paper_count; i++)
@@ -576,6 +634,7 @@ static void clean_up(struct session *session)
     free(session->papers);
     free(session->folder);
     free(session->command);
+    free(session->commit);
 }
 
 int oche_cmd_reproduce(int argc, char **argv)

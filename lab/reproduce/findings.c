@@ -172,7 +172,7 @@ static struct oche_judgement number_at(const struct oche_findings *findings,
                                      .at_count = 1,
                                      .tolerance = {.reproduced = INFINITY, .in_shape = INFINITY},
                                      .along = OCHE_ANY,
-                                     .line = quantity->line};
+                                     .name = quantity->name};
 
     return oche_judge(findings->study, &claim, NULL, findings->samples);
 }

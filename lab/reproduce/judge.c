@@ -3,7 +3,7 @@
  * Judges a claim: takes the values of the claim's quantity at its conditions, derives the verdict
  * from their mean, and estimates how far chance may have moved the mean. The interval is Student's
  * t if the number is a plain mean over repeats; otherwise it is by bootstrap, with random numbers
- * from the stream (1, "bootstrap", line of the claim).
+ * from a stream of the claim's name.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -168,7 +168,7 @@ static void by_t(const struct judge *judge, struct oche_judgement *judgement)
 
 static void by_bootstrap(struct judge *judge, struct oche_judgement *judgement)
 {
-    struct oche_random random = oche_random_stream(BOOTSTRAP_SEED, "bootstrap", judge->claim->line);
+    struct oche_random random = oche_random_stream(BOOTSTRAP_SEED, judge->claim->name, 0);
     uint32_t *draw = malloc(judge->repeats * sizeof(*draw)), others = 0;
     double *shown = malloc(OCHE_BOOTSTRAP_DRAWS * sizeof(*shown));
     size_t count = 0;

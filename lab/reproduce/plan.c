@@ -80,9 +80,7 @@ size_t oche_plan_point(const struct oche_plan *plan, const struct oche_combinati
     return oche_grid_number(&plan->grid, &place);
 }
 
-/* Finds the points of the plan after opening one point of each combination. */
-static bool find_points(struct oche_plan *plan, struct oche_pool *opened,
-                        const struct oche_grid_watch *watch, struct oche_error *error)
+static void make_room(struct oche_plan *plan)
 {
     const struct oche_study *study = plan->study;
     size_t most = 0;
@@ -91,6 +89,14 @@ static bool find_points(struct oche_plan *plan, struct oche_pool *opened,
         most += study->combinations[c].repeats;
     plan->points = calloc(most + 1, sizeof(*plan->points));
     OCHE_GOT(plan->points != NULL);
+}
+
+/* Opens one point of each combination. */
+static bool check_points(struct oche_plan *plan, struct oche_pool *opened,
+                         const struct oche_grid_watch *watch, struct oche_error *error)
+{
+    const struct oche_study *study = plan->study;
+
     for (size_t c = 0; c < study->combination_count; c++) {
         size_t point = oche_plan_point(plan, &study->combinations[c], 0);
 
@@ -98,13 +104,17 @@ static bool find_points(struct oche_plan *plan, struct oche_pool *opened,
             (opened == NULL || oche_pool_expect(opened, &plan->grid, point)))
             plan->points[plan->count++] = point;
     }
-    if (!oche_grid_check_points(&plan->grid, plan->points, plan->count, watch, error))
-        return false;
+    return oche_grid_check_points(&plan->grid, plan->points, plan->count, watch, error);
+}
+
+static void list_points(struct oche_plan *plan)
+{
+    const struct oche_study *study = plan->study;
+
     plan->count = 0;
     for (size_t c = 0; c < study->combination_count; c++)
         for (uint32_t r = 0; r < study->combinations[c].repeats; r++)
             plan->points[plan->count++] = oche_plan_point(plan, &study->combinations[c], r);
-    return true;
 }
 
 /*
@@ -155,9 +165,10 @@ static void place(const struct oche_study *study, struct oche_error *error)
     free(whole);
 }
 
-bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
-                    struct oche_pool *opened, const struct oche_grid_watch *watch,
-                    struct oche_error *error)
+/* Makes the grid; opens its combinations too if `check`. */
+static bool make(struct oche_plan *plan, const struct oche_study *study, bool check,
+                 struct oche_pool *opened, const struct oche_grid_watch *watch,
+                 struct oche_error *error)
 {
     *plan = (struct oche_plan){.study = study};
     if (study->axis_count + study->override_count > OCHE_GRID_MAX_AXES) {
@@ -166,12 +177,29 @@ bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
         return false;
     }
     make_grid(plan);
-    if (oche_grid_open(&plan->grid, error) && find_points(plan, opened, watch, error))
+    make_room(plan);
+    if (oche_grid_open(&plan->grid, error) &&
+        (!check || check_points(plan, opened, watch, error))) {
+        list_points(plan);
         return true;
+    }
     if (error->text[0] != '\0')
         place(study, error);
     oche_plan_free(plan);
     return false;
+}
+
+bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
+                    struct oche_pool *opened, const struct oche_grid_watch *watch,
+                    struct oche_error *error)
+{
+    return make(plan, study, true, opened, watch, error);
+}
+
+bool oche_plan_outline(struct oche_plan *plan, const struct oche_study *study,
+                       struct oche_error *error)
+{
+    return make(plan, study, false, NULL, NULL, error);
 }
 
 void oche_plan_free(struct oche_plan *plan)

@@ -29,6 +29,9 @@ struct oche_plan {
 bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
                     struct oche_pool *opened, const struct oche_grid_watch *watch,
                     struct oche_error *error);
+/* Makes a plan like oche_plan_make, but opens only the first combination: nothing is checked. */
+bool oche_plan_outline(struct oche_plan *plan, const struct oche_study *study,
+                       struct oche_error *error);
 void oche_plan_free(struct oche_plan *plan);
 
 /* Returns the number, in the grid, of the point for a combination and repeat. */

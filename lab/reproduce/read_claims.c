@@ -459,7 +459,6 @@ static bool read_along_axis(const struct oche_reader *reader, const struct oche_
 static bool read_claim(const struct oche_reader *reader, struct oche_study *study,
                        const struct oche_yaml *map, struct oche_claim *claim)
 {
-    claim->line = map->line;
     if (map->kind != OCHE_YAML_MAP)
         return OCHE_READ_FAIL(reader, map, NULL, "is not a map; write name: …, kind: …");
     return read_kind(reader, map, &claim->kind) && check_keys(reader, map, claim->kind) &&

@@ -83,7 +83,6 @@ static bool read_quantity(const struct oche_reader *reader, const struct oche_st
         !oche_read_text(reader, node, "label", false, &quantity->label))
         return false;
     quantity->name = oche_document_print(reader->memory, "%s", node->key);
-    quantity->line = node->line;
     if (quantity->label == NULL)
         quantity->label = quantity->name;
     if (oche_yaml_find(node, "metric") == NULL)

@@ -106,7 +106,6 @@ struct oche_quantity {
     uint32_t thousandths;          /* PERCENTILE */
     enum oche_shape shape;
     const char *unit; /* ratio if it is divided by something, else the metrics' unit */
-    uint32_t line;
 };
 
 struct oche_claim_kind;
@@ -144,7 +143,6 @@ struct oche_claim {
     struct oche_tolerance tolerance;
     size_t along; /* axis, or OCHE_ANY */
     double below; /* a share */
-    uint32_t line;
 };
 
 /* Another reading of the set-up. */

@@ -220,3 +220,43 @@ char *oche_tolerances_commit(const struct oche_study *study)
     OCHE_GOT(commit != NULL);
     return commit;
 }
+
+/* True if a line of `git status --porcelain` tells of a file that decides results. */
+static bool decides_results(const char *line, size_t length)
+{
+    static const char *const ends[] = {".csv", ".md"};
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(ends); i++) {
+        const size_t bytes = strlen(ends[i]);
+
+        if (length >= bytes && strncmp(line + length - bytes, ends[i], bytes) == 0)
+            return false;
+    }
+    return length > 0;
+}
+
+char *oche_work_tree_commit(const char *folder)
+{
+    size_t bytes;
+    char *head =
+        output_of((const char *[]){"git", "-C", folder, "rev-parse", "--short=12", "HEAD", NULL},
+                  NULL, &bytes);
+    char *status = output_of((const char *[]){"git", "-C", folder, "status", "--porcelain",
+                                              "--untracked-files=no", NULL},
+                             NULL, &bytes);
+    char *commit = NULL;
+    bool differs = false;
+
+    for (const char *line = status; line != NULL && *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+
+        differs |= decides_results(line, length);
+        line += length + (line[length] == '\n');
+    }
+    if (head != NULL)
+        head[strcspn(head, "\n")] = '\0';
+    OCHE_GOT(asprintf(&commit, "%s%s", head != NULL ? head : "-", differs ? "+" : "") >= 0);
+    free(head);
+    free(status);
+    return commit;
+}

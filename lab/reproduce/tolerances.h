@@ -18,4 +18,10 @@
  */
 char *oche_tolerances_commit(const struct oche_study *figure);
 
+/*
+ * Returns the commit of the work tree that `folder` is in (malloc'd), with a + behind it if files
+ * differ that are neither results nor documents; "-" if there is no work tree.
+ */
+char *oche_work_tree_commit(const char *folder);
+
 #endif

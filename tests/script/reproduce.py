@@ -176,7 +176,7 @@ def test_a_paper(work):
     check(len(tables) == 2, said)
     for table in tables:
         check("in shape, beyond it but within the wider band\n" in table, table)
-        check(("; ?: the interval reaches into another verdict" in table) ==
+        check(("  ?: the interval reaches into another verdict" in table) ==
               bool(re.search(r"(reproduced|in shape)\?$", table, re.M)), table)
     check("claims and tolerances: not committed\n" in said, said)
     check("also measured: a NAK a second" in said, said)
@@ -387,6 +387,60 @@ def test_lists(work):
     check(re.fullmatch(r"p/one - [0-9a-f]{16}\np/two - [0-9a-f]{16}\n", said), said)
 
 
+def test_recorded(work):
+    """Results are kept beside the paper, counted without running, and told when they are stale."""
+    make_papers(work)
+    papers = os.path.join(work, "papers", "p")
+    results, sample = os.path.join(papers, "results.csv"), os.path.join(papers, "sample.csv")
+    said = reproduce(work).stdout
+    check(re.search(r"^p +all +0 +0 +0 +0$", said, re.M), said)
+    check(reproduce(work, "--stale", status=1).stdout ==
+          "p/one: it has none\np/two: it has none\n", "nothing is recorded")
+    reproduce(work, "--all", "--record", "--quiet")
+    lines = open(results, encoding="utf-8").read().splitlines()
+    check(lines[0] == "figure,claim,source,published,measured,low,high,unit,verdict,seeds,digest,"
+          "commit,date", lines[0])
+    check(len(lines) == 9 and all(line.count(",") == 12 for line in lines), lines)
+    check(re.fullmatch(r"one,wrong,text,1\.5,0\.5\d+,0\.4\d+,0\.5\d+,ratio,not reproduced,6,"
+                       r"[0-9a-f]{16},-,20\d\d-\d\d-\d\d", lines[3]), lines[3])
+    samples = open(sample, encoding="utf-8").read().splitlines()
+    check(len(samples) == 3 and re.fullmatch(r"one,\d+,[0-9a-f]{16},goodput=\S+", samples[1]),
+          samples)
+    said = reproduce(work).stdout
+    check(re.search(r"^p +text +8 +6 +0 +2$", said, re.M), said)
+    check(reproduce(work, "--stale").stdout == "", "nothing has changed")
+
+    # Another model: the trace of a sample differs. Another claim, and a text that decides nothing.
+    write(papers, "sample.csv", samples[0] + "\n" + samples[1] + "\n" +
+          re.sub(r"[0-9a-f]{16}", "0" * 16, samples[2]) + "\n")
+    check(reproduce(work, "--stale", status=1).stdout ==
+          "p/two: its sample gives something else\n", "another trace")
+    write(papers, "sample.csv", "\n".join(samples) + "\n")
+    write(papers, "figures/one.yaml", FIGURE.replace("EXPLAINED", "otherwise"))
+    check(reproduce(work, "--stale").stdout == "", "another explanation")
+    write(papers, "figures/one.yaml", FIGURE.replace("published: 150%", "published: 149%"))
+    check(reproduce(work, "--stale", status=1).stdout == "p/one: its claims, its scenario or what "
+          "it runs have changed\n", "another claim")
+    check(reproduce(work, "p/two", "--stale").stdout == "", "the other figure")
+    write(work + "/papers/p", "scenarios/s.yaml", SCENARIO.replace("400KB", "401KB"))
+    check(reproduce(work, "--stale", status=1).stdout.count("have changed") == 2, "a scenario")
+
+    # One figure is measured again; the other one's lines stay.
+    write(work + "/papers/p", "scenarios/s.yaml", SCENARIO)
+    reproduce(work, "p/one", "--record", "--quiet", "--restart")
+    again = open(results, encoding="utf-8").read().splitlines()
+    check(again[5:] == lines[5:] and again[3].startswith("one,wrong,text,1.49,"), again)
+    check(reproduce(work, "--stale").stdout == "", "measured again")
+
+    write(papers, "results.csv", "\n".join(lines[:3]) + "\none,wrong,hearsay\n")
+    done = reproduce(work, status=2)
+    check(done.stderr == f"{results}:4: is no line of a paper's results; oche reproduce "
+          "--record writes the file\n", done.stderr)
+    os.unlink(results)
+    os.unlink(sample)
+    write(papers, "figures/one.yaml", FIGURE)
+
+
 BAD = [
     (["q"], "q: no such paper in {papers}; there are: p"),
     (["p/three"], "p/three: no such figure; there are: one, two"),
@@ -395,8 +449,13 @@ BAD = [
     ([""], 'oche reproduce: "" names no paper; oche reproduce --list lists them'),
     (["p", "p"], "oche reproduce: p: one paper or figure at a time"),
     (["--quick", "--full"], "oche reproduce: --quick and --full do not go together; give one"),
-    (["--list", "--tolerances"], "oche reproduce: --list and --tolerances do not go together; give "
-                                 "one"),
+    (["--list", "--tolerances"], "oche reproduce: --list, --tolerances and --stale do not go "
+                                 "together; give one"),
+    (["--quick"], "oche reproduce: no paper is named; PAPER, PAPER/FIGURE or --all\n"),
+    (["--record"], "oche reproduce: no paper is named; PAPER, PAPER/FIGURE or --all\n"),
+    (["--all", "p"], "oche reproduce: p: --all is every paper; leave out one of them\n"),
+    (["p", "--record", "--quick"], "oche reproduce: --record is for all runs of a paper; leave out "
+                                   "what runs fewer\n"),
     (["--jobs", "0"], "oche reproduce: --jobs 0: not a number from 1 to 1024"),
     (["--papers", "nowhere"], "nowhere: no such folder; name the papers' folder with --papers, or "
                               "in OCHE_PAPERS"),
@@ -559,6 +618,8 @@ def main():
         test_lists(work)
         test_bad_input(work)
         test_bad_grids_of_the_paper(work)
+    with tempfile.TemporaryDirectory() as work:
+        test_recorded(os.path.realpath(work))
     with tempfile.TemporaryDirectory() as work:
         test_what_is_outside(os.path.realpath(work))
     with tempfile.TemporaryDirectory() as work:

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shows, writes and checks committed results. */
+#include "cli/reproduce/committed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/reproduce/print_tally.h"
+#include "cli/whole_file.h"
+#include "lab/reproduce/sample_file.h"
+#include "lab/sweep/jobs.h"
+
+/* ---- all papers ---- */
+
+bool oche_committed_show(struct oche_paper *const *papers, size_t count, struct oche_error *error)
+{
+    struct oche_tally *tallies = calloc(count + 1, sizeof(*tallies));
+    struct oche_named_tally *named = calloc(count + 1, sizeof(*named));
+    bool ok = true;
+
+    OCHE_GOT(tallies != NULL && named != NULL);
+    for (size_t p = 0; ok && p < count; p++) {
+        struct oche_results results;
+
+        ok = oche_results_read(&results, papers[p], error);
+        if (ok)
+            oche_results_count(&results, &tallies[p]);
+        oche_results_free(&results);
+        named[p] = (struct oche_named_tally){papers[p]->name, &tallies[p]};
+    }
+    if (ok) {
+        oche_print_tallies(named, count, stdout);
+        fputs("\nfrom: the paper's text, its plots, memory, or this project's own; ?: chance may"
+              " have decided.\nThese were recorded in papers/PAPER/results.csv. oche reproduce"
+              " PAPER measures again;\n--list lists figures; --stale tells which results are older"
+              " than what decides them.\n",
+              stdout);
+    }
+    free(tallies);
+    free(named);
+    return ok;
+}
+
+/* ---- a figure's sample ---- */
+
+struct run_of {
+    const struct oche_plan *plan;
+    char *line; /* what the sample came to */
+};
+
+static bool sample_done(void *context, size_t point, const struct oche_point_result *result)
+{
+    struct run_of *run = context;
+
+    if (result->status == OCHE_POINT_DONE)
+        run->line = oche_sample_line(run->plan, point, result);
+    else
+        fprintf(stderr, "%s: the sample, point %zu: %s\n", run->plan->study->name, point,
+                result->error);
+    return true;
+}
+
+/* Runs the sample of the paper's figure `number`. Returns its line (malloc'd), NULL on failure. */
+static char *run_sample(const struct oche_paper *paper, size_t number, struct oche_error *error)
+{
+    struct oche_study *study = oche_study_open(paper, paper->figures[number], true, error);
+    struct oche_plan plan = {.count = 0};
+    struct run_of run = {.plan = &plan};
+
+    if (study != NULL && oche_plan_outline(&plan, study, error)) {
+        const size_t point = oche_sample_point(&plan, number);
+
+        if (!oche_jobs_run(&plan.grid, &point, 1, 1, sample_done, &run))
+            oche_fail(error, "interrupted");
+        else if (run.line == NULL)
+            oche_fail(error, "%s/%s: the sample did not run to its end", paper->name,
+                      paper->figures[number]);
+    }
+    oche_plan_free(&plan);
+    oche_study_close(study);
+    return run.line;
+}
+
+/* ---- writing ---- */
+
+static bool has_figure(const struct oche_results *results, const char *figure)
+{
+    for (size_t i = 0; i < results->count; i++)
+        if (strcmp(results->lines[i].figure, figure) == 0)
+            return true;
+    return false;
+}
+
+static bool begin(struct oche_whole_file *file, const struct oche_paper *paper, const char *name,
+                  struct oche_error *error)
+{
+    char *path = NULL;
+
+    OCHE_GOT(asprintf(&path, "%s/%s", paper->folder, name) >= 0);
+    const bool ok = oche_whole_file_begin(file, path, error);
+
+    free(path);
+    return ok;
+}
+
+/* Returns the lines of sample.csv, one per figure: new for those of `results`. NULL on failure. */
+static char **sample_lines(const struct oche_paper *paper, const struct oche_results *results,
+                           struct oche_error *error)
+{
+    char **lines = calloc(paper->figure_count + 1, sizeof(*lines));
+    bool ok = true;
+
+    OCHE_GOT(lines != NULL);
+    for (size_t f = 0; ok && f < paper->figure_count; f++) {
+        if (!has_figure(results, paper->figures[f])) {
+            lines[f] = oche_sample_read(paper, paper->figures[f]);
+            continue;
+        }
+        lines[f] = run_sample(paper, f, error);
+        ok = lines[f] != NULL;
+    }
+    if (ok)
+        return lines;
+    for (size_t f = 0; f < paper->figure_count; f++)
+        free(lines[f]);
+    free(lines);
+    return NULL;
+}
+
+static bool write_samples(const struct oche_paper *paper, char **lines, struct oche_error *error)
+{
+    struct oche_whole_file file;
+
+    if (!begin(&file, paper, "sample.csv", error))
+        return false;
+    fputs(OCHE_SAMPLE_HEAD "\n", file.out);
+    for (size_t f = 0; f < paper->figure_count; f++)
+        if (lines[f] != NULL)
+            fprintf(file.out, "%s\n", lines[f]);
+    return oche_whole_file_end(&file, error);
+}
+
+bool oche_committed_write(const struct oche_paper *paper, const struct oche_results *results,
+                          struct oche_error *error)
+{
+    struct oche_results before;
+    struct oche_whole_file file;
+
+    if (!oche_results_read(&before, paper, error))
+        return false;
+    char **lines = sample_lines(paper, results, error);
+    bool ok = lines != NULL && begin(&file, paper, "results.csv", error);
+
+    if (ok) {
+        oche_results_print(results, &before, paper, file.out);
+        ok = oche_whole_file_end(&file, error) && write_samples(paper, lines, error);
+    }
+    for (size_t f = 0; lines != NULL && f < paper->figure_count; f++)
+        free(lines[f]);
+    free(lines);
+    oche_results_free(&before);
+    return ok;
+}
+
+/* ---- checking ---- */
+
+/* Says why a figure's results may be others today; NULL: they are as they were. */
+static const char *why_stale(const struct oche_paper *paper, size_t number,
+                             const struct oche_results *results, struct oche_error *error)
+{
+    const char *name = paper->figures[number], *why = NULL;
+    struct oche_study *study = oche_study_open(paper, name, false, error);
+    struct oche_plan plan = {.count = 0};
+
+    if (study == NULL || !oche_plan_outline(&plan, study, error)) {
+        oche_study_close(study);
+        return NULL;
+    }
+    const uint64_t digest = oche_results_digest(&plan);
+    size_t lines = 0;
+
+    for (size_t i = 0; i < results->count; i++) {
+        if (strcmp(results->lines[i].figure, name) != 0)
+            continue;
+        lines++;
+        if (results->lines[i].digest != digest)
+            why = "its claims, its scenario or what it runs have changed";
+    }
+    if (lines != study->claim_count)
+        why = lines == 0 ? "it has none" : "it has other claims now";
+    oche_plan_free(&plan);
+    oche_study_close(study);
+    if (why != NULL)
+        return why;
+    char *then = oche_sample_read(paper, name), *now = run_sample(paper, number, error);
+
+    if (now != NULL && (then == NULL || strcmp(then, now) != 0))
+        why = then == NULL ? "it has no sample" : "its sample gives something else";
+    free(then);
+    free(now);
+    return why;
+}
+
+bool oche_committed_check(const struct oche_paper *paper, const char *figure, size_t *stale,
+                          struct oche_error *error)
+{
+    struct oche_results results;
+
+    if (!oche_results_read(&results, paper, error))
+        return false;
+    for (size_t f = 0; f < paper->figure_count && error->text[0] == '\0'; f++) {
+        if (figure != NULL && strcmp(figure, paper->figures[f]) != 0)
+            continue;
+        const char *why = why_stale(paper, f, &results, error);
+
+        if (why == NULL || error->text[0] != '\0')
+            continue;
+        printf("%s/%s: %s\n", paper->name, paper->figures[f], why);
+        fflush(stdout);
+        (*stale)++;
+    }
+    oche_results_free(&results);
+    return error->text[0] == '\0';
+}

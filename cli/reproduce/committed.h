@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results that are committed beside a paper (results.csv, sample.csv): shown, written, checked. */
+#ifndef OCHE_CLI_REPRODUCE_COMMITTED_H
+#define OCHE_CLI_REPRODUCE_COMMITTED_H
+
+#include "lab/reproduce/paper.h"
+#include "lab/reproduce/results_file.h"
+#include "params/error.h"
+
+/* Prints the verdicts of all papers. Returns false, with an error, if a file cannot be read. */
+bool oche_committed_show(struct oche_paper *const *papers, size_t count, struct oche_error *error);
+
+/*
+ * Writes both files of the paper, each completely or not at all: `results` has what figures came
+ * to; other figures keep what they had. Runs the figures' samples. Returns false, with an error, on
+ * failure.
+ */
+bool oche_committed_write(const struct oche_paper *paper, const struct oche_results *results,
+                          struct oche_error *error);
+
+/*
+ * Prints a line for each figure of the paper, or for one (`figure` not NULL), whose committed
+ * results may not be those of this program any more, and counts them in *stale. Returns false, with
+ * an error, if a file is bad.
+ */
+bool oche_committed_check(const struct oche_paper *paper, const char *figure, size_t *stale,
+                          struct oche_error *error);
+
+#endif

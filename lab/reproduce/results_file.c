@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads and writes results.csv. */
+#include "lab/reproduce/results_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/sweep/grid_files.h"
+#include "lab/sweep/grid_text.h"
+#include "sim/scenario/scenario.h"
+
+#define HEAD "figure,claim,source,published,measured,low,high,unit,verdict,seeds,digest,commit,date"
+
+enum field { FIGURE, CLAIM, SOURCE, VERDICT = 8, DIGEST = 10, FIELDS = 13 };
+
+/* ---- lines ---- */
+
+static struct oche_result_line *add_line(struct oche_results *results)
+{
+    results->lines = realloc(results->lines, (results->count + 1) * sizeof(*results->lines));
+    OCHE_GOT(results->lines != NULL);
+    results->lines[results->count] = (struct oche_result_line){.figure = NULL};
+    return &results->lines[results->count++];
+}
+
+static char *copy(const char *text)
+{
+    char *copied = strdup(text);
+
+    OCHE_GOT(copied != NULL);
+    return copied;
+}
+
+void oche_results_free(struct oche_results *results)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        free(results->lines[i].figure);
+        free(results->lines[i].claim);
+        free(results->lines[i].text);
+    }
+    free(results->lines);
+    *results = (struct oche_results){.count = 0};
+}
+
+/* ---- reading ---- */
+
+/* Finds a word among `count` names; false if it is none of them. */
+static bool find(const char *word, const char *(*name)(size_t), size_t count, size_t *found)
+{
+    for (*found = 0; *found < count; (*found)++)
+        if (strcmp(word, name(*found)) == 0)
+            return true;
+    return false;
+}
+
+static const char *source_name(size_t source)
+{
+    return oche_source_names[source];
+}
+
+static const char *finding_name(size_t finding)
+{
+    return oche_finding_name((enum oche_finding)finding);
+}
+
+/* Takes a line apart, whose text it changes; false if it is none of this file. */
+static bool read_line(struct oche_result_line *line, char *text)
+{
+    char *field[FIELDS], *rest = text;
+    size_t count = 0, source, finding;
+
+    while (rest != NULL && count < FIELDS)
+        field[count++] = strsep(&rest, ",");
+    if (count < FIELDS || rest != NULL)
+        return false;
+    const size_t length = strlen(field[VERDICT]);
+
+    line->unsure = length > 0 && field[VERDICT][length - 1] == '?';
+    if (line->unsure)
+        field[VERDICT][length - 1] = '\0';
+    if (!find(field[SOURCE], source_name, OCHE_SOURCES, &source) ||
+        !find(field[VERDICT], finding_name, OCHE_FINDINGS, &finding) ||
+        sscanf(field[DIGEST], "%" SCNx64, &line->digest) != 1)
+        return false;
+    line->source = (enum oche_source)source;
+    line->finding = (enum oche_finding)finding;
+    line->figure = copy(field[FIGURE]);
+    line->claim = copy(field[CLAIM]);
+    return true;
+}
+
+static bool read_lines(struct oche_results *results, const char *path, FILE *in,
+                       struct oche_error *error)
+{
+    char *text = NULL;
+    size_t room = 0;
+    unsigned number = 0;
+    bool ok = true;
+
+    while (ok && getline(&text, &room, in) >= 0) {
+        number++;
+        text[strcspn(text, "\n")] = '\0';
+        if (number == 1) {
+            ok = strcmp(text, HEAD) == 0;
+            continue;
+        }
+        struct oche_result_line *line = add_line(results);
+
+        line->text = copy(text);
+        ok = read_line(line, text);
+    }
+    free(text);
+    if (!ok)
+        oche_fail(error,
+                  "%s:%u: is no line of a paper's results; oche reproduce --record writes "
+                  "the file",
+                  path, number);
+    return ok;
+}
+
+bool oche_results_read(struct oche_results *results, const struct oche_paper *paper,
+                       struct oche_error *error)
+{
+    char *path = NULL;
+    bool ok;
+
+    *results = (struct oche_results){.count = 0};
+    OCHE_GOT(asprintf(&path, "%s/results.csv", paper->folder) >= 0);
+    FILE *in = fopen(path, "r");
+
+    if (in == NULL) {
+        ok = errno == ENOENT;
+        if (!ok)
+            oche_fail(error, "%s: cannot be read: %s", path, strerror(errno));
+    } else {
+        ok = read_lines(results, path, in, error);
+        fclose(in);
+    }
+    free(path);
+    if (!ok)
+        oche_results_free(results);
+    return ok;
+}
+
+/* ---- making ---- */
+
+static uint64_t add_text(uint64_t digest, const char *text)
+{
+    do
+        digest = (digest ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    while (*text++ != '\0');
+    return digest;
+}
+
+uint64_t oche_results_digest(const struct oche_plan *plan)
+{
+    struct oche_error ignored;
+    struct oche_document *scenario = oche_document_open(plan->grid.scenario, &ignored);
+    char *grid = oche_grid_text(&plan->grid), *files = oche_grid_files(&plan->grid);
+    uint64_t digest = plan->study->digest;
+
+    digest = add_text(digest, scenario != NULL ? oche_document_text(scenario) : "");
+    digest = add_text(add_text(digest, grid), files);
+    oche_document_close(scenario);
+    free(grid);
+    free(files);
+    return digest;
+}
+
+static void print_number(double value, FILE *out)
+{
+    if (isfinite(value))
+        fprintf(out, "%.6g", value);
+    else if (isinf(value))
+        fputs("never", out);
+    fputc(',', out);
+}
+
+static char *line_text(const struct oche_study *study, const struct oche_claim *claim,
+                       const struct oche_judgement *judged, uint64_t digest, const char *commit,
+                       const char *date)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    OCHE_GOT(out != NULL);
+    fprintf(out, "%s,%s,%s,", study->name, claim->name, oche_source_names[claim->source]);
+    print_number(claim->kind->published != NULL ? claim->published : NAN, out);
+    print_number(judged->measured, out);
+    print_number(judged->low, out);
+    print_number(judged->high, out);
+    fprintf(out, "%s,%s%s,%u,%016" PRIx64 ",%s,%s", oche_claim_unit(study, claim),
+            oche_finding_name(judged->finding), judged->unsure ? "?" : "", judged->runs, digest,
+            commit, date);
+    OCHE_GOT(fclose(out) == 0);
+    return text;
+}
+
+void oche_results_add(struct oche_results *results, const struct oche_plan *plan,
+                      const struct oche_findings *findings, const char *commit, const char *date)
+{
+    const struct oche_study *study = plan->study;
+    const uint64_t digest = oche_results_digest(plan);
+
+    for (size_t c = 0; c < study->claim_count; c++) {
+        const struct oche_claim *claim = &study->claims[c];
+        const struct oche_judgement *judged = &findings->judged[c];
+
+        *add_line(results) =
+            (struct oche_result_line){.figure = copy(study->name),
+                                      .claim = copy(claim->name),
+                                      .text = line_text(study, claim, judged, digest, commit, date),
+                                      .source = claim->source,
+                                      .finding = judged->finding,
+                                      .unsure = judged->unsure,
+                                      .digest = digest};
+    }
+}
+
+void oche_results_take(struct oche_results *results, struct oche_results *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        *add_line(results) = from->lines[i];
+    free(from->lines);
+    *from = (struct oche_results){.count = 0};
+}
+
+/* Writes the lines of a figure; false if there are none. */
+static bool print_figure(const struct oche_results *results, const char *figure, FILE *out)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < results->count; i++)
+        if (strcmp(results->lines[i].figure, figure) == 0) {
+            fprintf(out, "%s\n", results->lines[i].text);
+            any = true;
+        }
+    return any;
+}
+
+void oche_results_print(const struct oche_results *results, const struct oche_results *before,
+                        const struct oche_paper *paper, FILE *out)
+{
+    fputs(HEAD "\n", out);
+    for (size_t f = 0; f < paper->figure_count; f++)
+        if (!print_figure(results, paper->figures[f], out))
+            print_figure(before, paper->figures[f], out);
+}
+
+void oche_results_count(const struct oche_results *results, struct oche_tally *tally)
+{
+    *tally = (struct oche_tally){0};
+    for (size_t i = 0; i < results->count; i++)
+        oche_tally_add(tally, results->lines[i].source, results->lines[i].finding,
+                       results->lines[i].unsure);
+}
