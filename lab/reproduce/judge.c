@@ -110,9 +110,9 @@ static bool can_be_read(const struct oche_study *study, const struct oche_claim 
 
 /* ---- one reading ---- */
 
-static double value_at(const struct judge *judge, size_t condition, const uint32_t *draw)
+static double value_of(const struct judge *judge, const struct oche_quantity *quantity,
+                       size_t condition, const uint32_t *draw)
 {
-    const struct oche_quantity *quantity = oche_claim_quantity(judge->claim, condition);
     const struct place *place = &judge->places[condition];
     double sum = 0;
 
@@ -129,8 +129,24 @@ static double value_at(const struct judge *judge, size_t condition, const uint32
 static struct oche_reading_of read_claim(struct judge *judge, const uint32_t *draw)
 {
     for (size_t i = 0; i < judge->claim->at_count; i++)
-        judge->values[i] = value_at(judge, i, draw);
+        judge->values[i] = value_of(judge, oche_claim_quantity(judge->claim, i), i, draw);
     return judge->claim->kind->read(judge->claim, judge->study, judge->values);
+}
+
+/* True if the claim's second conditions hold wherever it is measured, or it has none. */
+static bool conditions_hold(const struct judge *judge)
+{
+    const struct oche_claim *claim = judge->claim;
+
+    for (size_t p = 0; p < claim->proviso_count; p++)
+        for (size_t i = 0; i < claim->at_count; i++) {
+            const struct oche_proviso *proviso = &claim->provided[p];
+            const double value = value_of(judge, proviso->quantity, i, NULL);
+
+            if (!(proviso->least ? value >= proviso->bound : value <= proviso->bound))
+                return false;
+        }
+    return true;
 }
 
 /* ---- the influence of chance ---- */
@@ -231,6 +247,10 @@ struct oche_judgement oche_judge(const struct oche_study *study, const struct oc
         } else if (judge.repeats > 1) {
             by_bootstrap(&judge, &judgement);
         }
+    }
+    if (judgement.finding < OCHE_FINDING_NOT_REPRODUCED && !conditions_hold(&judge)) {
+        judgement.finding = OCHE_FINDING_NOT_REPRODUCED;
+        judgement.unsure = false;
     }
     if (claim->not_testable != NULL && judgement.finding != OCHE_FINDING_NO_DATA) {
         judgement.finding = OCHE_FINDING_NOT_TESTABLE;

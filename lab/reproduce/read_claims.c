@@ -32,9 +32,9 @@ static bool read_kind(const struct oche_reader *reader, const struct oche_yaml *
 static bool check_keys(const struct oche_reader *reader, const struct oche_yaml *map,
                        const struct oche_claim_kind *kind)
 {
-    static const char *const of_all[] = {"name",       "kind", "text",        "place",
-                                         "confidence", "says", "explanation", "source",
-                                         "quantity",   "at",   "tolerance",   "not_testable"};
+    static const char *const of_all[] = {
+        "name",   "kind",     "text", "place",     "confidence",   "says",    "explanation",
+        "source", "quantity", "at",   "tolerance", "not_testable", "provided"};
     /* number of keys that a claim may have if it is not judged: the first ones of the list */
     const size_t texts = 8;
     static const char *const of_conditions[] = {
@@ -440,6 +440,44 @@ static bool read_quantities(const struct oche_reader *reader, struct oche_study 
     return true;
 }
 
+/* Reads {quantity: NAME, at_least: BOUND}, or at_most. */
+static bool read_proviso(const struct oche_reader *reader, struct oche_study *study,
+                         const struct oche_yaml *map, struct oche_proviso *proviso)
+{
+    static const char *const keys[] = {"quantity", "at_least", "at_most", NULL};
+    const struct oche_yaml *least, *most;
+
+    if (map->kind != OCHE_YAML_MAP)
+        return OCHE_READ_FAIL(reader, map, NULL,
+                              "is not a map; write {quantity: NAME, at_least: BOUND}");
+    if (!oche_read_keys(reader, map, keys) ||
+        !oche_read_quantity_name(reader, study, map, "quantity", &proviso->quantity))
+        return false;
+    least = oche_yaml_find(map, "at_least");
+    most = oche_yaml_find(map, "at_most");
+    if ((least == NULL) == (most == NULL))
+        return OCHE_READ_FAIL(reader, map, NULL, "has to say at_least or at_most, one of them");
+    proviso->least = least != NULL;
+    return oche_read_number(reader, least != NULL ? least : most, proviso->quantity->unit,
+                            &proviso->bound);
+}
+
+static bool read_provided(const struct oche_reader *reader, struct oche_study *study,
+                          const struct oche_yaml *map, struct oche_claim *claim)
+{
+    const struct oche_yaml *node = oche_yaml_find(map, "provided");
+    const bool list = node != NULL && node->kind == OCHE_YAML_LIST;
+
+    if (node == NULL)
+        return true;
+    claim->provided = oche_read_alloc(reader, list ? node->count : 1, sizeof(*claim->provided));
+    for (uint32_t i = 0; i < (list ? node->count : 1); i++)
+        if (!read_proviso(reader, study, list ? node->child[i] : node,
+                          &claim->provided[claim->proviso_count++]))
+            return false;
+    return true;
+}
+
 static bool read_along_axis(const struct oche_reader *reader, const struct oche_study *study,
                             const struct oche_yaml *map, struct oche_claim *claim)
 {
@@ -463,7 +501,7 @@ static bool read_claim(const struct oche_reader *reader, struct oche_study *stud
         return OCHE_READ_FAIL(reader, map, NULL, "is not a map; write name: …, kind: …");
     return read_kind(reader, map, &claim->kind) && check_keys(reader, map, claim->kind) &&
            read_texts(reader, study, map, claim) && read_quantities(reader, study, map, claim) &&
-           read_along_axis(reader, study, map, claim) &&
+           read_provided(reader, study, map, claim) && read_along_axis(reader, study, map, claim) &&
            read_published(reader, study, map, claim) && read_limit(reader, study, map, claim) &&
            read_tolerance(reader, study, map, claim) && read_conditions(reader, study, map, claim);
 }

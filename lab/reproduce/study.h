@@ -126,6 +126,13 @@ struct oche_tolerance {
     bool relative; /* true: relative to the published value; false: in the quantity's unit */
 };
 
+/* A second condition of a claim, on the same runs: without it the verdict is "not reproduced". */
+struct oche_proviso {
+    const struct oche_quantity *quantity;
+    double bound;
+    bool least; /* true: the quantity is at least that; false: at most */
+};
+
 struct oche_claim {
     const struct oche_claim_kind *kind;
     const char *name, *text, *place, *confidence;
@@ -137,8 +144,10 @@ struct oche_claim {
     const struct oche_quantity **each;
     struct oche_condition *at; /* one or more, complete except for `along` */
     size_t at_count;
-    double published;         /* the published value or the bound; NAN: none */
-    double limit;             /* at_least: what it may not be above either; NAN: none */
+    double published; /* the published value or the bound; NAN: none */
+    double limit;     /* at_least: what it may not be above either; NAN: none */
+    struct oche_proviso *provided;
+    size_t proviso_count;
     const char *not_testable; /* why the claim is measured but has no verdict; or NULL */
     struct oche_tolerance tolerance;
     size_t along; /* axis, or OCHE_ANY */

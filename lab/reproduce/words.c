@@ -166,8 +166,8 @@ static struct oche_words factor_words(const struct oche_claim *claim)
     return words;
 }
 
-struct oche_words oche_tolerance_words(const struct oche_study *study,
-                                       const struct oche_claim *claim)
+static struct oche_words own_tolerance_words(const struct oche_study *study,
+                                             const struct oche_claim *claim)
 {
     const struct oche_tolerance *tolerance = &claim->tolerance;
     const char *unit = oche_claim_unit(study, claim), *name = claim->kind->name;
@@ -187,5 +187,21 @@ struct oche_words oche_tolerance_words(const struct oche_study *study,
              width_words(tolerance->reproduced, unit, true).text,
              strcmp(name, "order") == 0 && tolerance->in_shape > 0 ? "-" : "",
              width_words(tolerance->in_shape, unit, false).text);
+    return words;
+}
+
+struct oche_words oche_tolerance_words(const struct oche_study *study,
+                                       const struct oche_claim *claim)
+{
+    struct oche_words words = own_tolerance_words(study, claim);
+
+    for (size_t i = 0; i < claim->proviso_count; i++) {
+        const struct oche_proviso *proviso = &claim->provided[i];
+        const size_t used = strlen(words.text);
+
+        snprintf(words.text + used, sizeof(words.text) - used, "; if %.40s %s %.30s",
+                 proviso->quantity->name, proviso->least ? ">=" : "<=",
+                 oche_value_words(proviso->bound, proviso->quantity->unit).text);
+    }
     return words;
 }

@@ -316,6 +316,34 @@ static void test_what_is_outside_is_not_judged(void **state)
     oche_study_close(study);
 }
 
+/* A second condition on the same runs: without it nothing is reproduced, nor in shape. */
+static void test_a_second_condition_has_to_hold(void **state)
+{
+    const double runs[4] = {9 * G, 10 * G, 10 * G, 11 * G};
+    static const struct {
+        const char *provided;
+        int finding;
+    } cases[] = {
+        {"    provided: {quantity: least, at_least: 9Gbps}\n", R},
+        {"    provided: {quantity: least, at_least: 9.1Gbps}\n", N},
+        {"    provided: {quantity: most, at_most: 11Gbps}\n", R},
+        {"    provided: {quantity: most, at_most: 10.9Gbps}\n", N},
+        {"    provided: [{quantity: least, at_least: 1Gbps}, {quantity: most, at_most: 1Gbps}]\n",
+         N},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
+        char text[1024];
+
+        snprintf(text, sizeof(text), "%s%s", VALUE ABSOLUTE, cases[i].provided);
+        struct oche_judgement judgement = judge_runs(text, runs, runs);
+
+        assert_int_equal(judgement.finding, cases[i].finding);
+        assert_true(judgement.measured == 10 * G);
+    }
+}
+
 /* What the paper's number is too rough for is measured and shown, and has no verdict. */
 static void test_what_is_not_testable_is_measured(void **state)
 {
@@ -562,6 +590,7 @@ int main(void)
         cmocka_unit_test(test_quantities_are_compared),
         cmocka_unit_test(test_never_in_some_runs),
         cmocka_unit_test(test_what_is_outside_is_not_judged),
+        cmocka_unit_test(test_a_second_condition_has_to_hold),
         cmocka_unit_test(test_what_is_not_testable_is_measured),
         cmocka_unit_test(test_a_mean_has_students_interval),
         cmocka_unit_test(test_an_interval_inside_the_band_is_sure),

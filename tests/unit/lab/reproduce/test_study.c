@@ -170,6 +170,12 @@ static const struct {
     {"{absolute: 1Gbps, in_shape: 2Gbps}", "{absolute: 11Gbps, in_shape: 12Gbps}",
      "fig.yaml:25: claims[0].tolerance.absolute: is wider than the paper's number, so that this is "
      "no test; narrow it, or say why under not_testable\n"},
+    {"published: 10Gbps", "published: 10Gbps\n    provided: {quantity: speed}",
+     "fig.yaml:25: claims[0].provided: has to say at_least or at_most, one of them\n"},
+    {"published: 10Gbps", "published: 10Gbps\n    provided: {quantity: sped, at_least: 1bps}",
+     "fig.yaml:25: claims[0].provided.quantity: \"sped\" is not a quantity; did you mean "},
+    {"published: 10Gbps", "published: 10Gbps\n    provided: {quantity: speed, at_least: 1us}",
+     "fig.yaml:25: claims[0].provided.at_least: "},
     {"published: 10Gbps", "published: 10Gbps\n    limit: 20Gbps",
      "fig.yaml:25: claims[0].limit: unknown key; "},
     {"    kind: value\n    quantity: speed\n    at: {loss.probability: 1e-3}\n"
