@@ -29,9 +29,9 @@
  *   yes     no          non-receiver    1                 CNPs, by DCQCN's notification point
  *
  * Sender, per queue pair: its rate is the smaller of DCQCN's rate and its part of the sender's
- * share. The share is line/n, divided among the sender's queue pairs that send to that receiver
- * (dart.md#d2). All queue pairs begin at line rate. DCQCN's reaction point ignores the share and
- * recovers as usual (dart.md#d27).
+ * share. The share is line/n, divided among the sender's queue pairs that have something left to
+ * send to that receiver (dart.md#d2). All queue pairs begin at line rate. DCQCN's reaction point
+ * ignores the share and recovers as usual (dart.md#d27).
  *
  * Where the paper is silent or is not followed:
  *   - n is also told while there are no marks (dart.md#d3). `advertise: congestion` follows Fig 5
@@ -94,10 +94,12 @@ static void set_rate(struct dart_flow *s, oche_time now)
 }
 
 /*
- * Returns the rate limit of one active queue pair. A share of our port's rate or more is no limit,
- * and none is less than least_rate: the receiver says n, and may say anything (dart.md#d29).
+ * Returns the rate limit of a queue pair that divides the share with others, `parts` in all. A
+ * share of our port's rate or more is no limit, and none is less than least_rate: the receiver says
+ * n, and may say anything (dart.md#d29).
  */
-static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *flow)
+static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *flow,
+                       uint32_t parts)
 {
     const struct dart_params *p = flow->params;
     const struct dart_nic *d = flow->nic_state;
@@ -112,20 +114,26 @@ static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *
     }
     if (share >= own)
         return own;
-    share /= peer->active_count;
+    share /= parts;
     if (share < p->least_rate)
         share = p->least_rate < own ? p->least_rate : own;
     return share;
 }
 
-/* Updates all rates after a change of the share or of the set of queue pairs that divide it. */
+/*
+ * Updates all rates after a change of the share or of the set of queue pairs that divide it. One
+ * that only waits for ACKs takes nothing from the others; its limit is what it would have if it
+ * sent again, so that its next packet does not come too early.
+ */
 static void spread(struct dart_peer *peer, oche_time now)
 {
     if (peer->active == NULL)
         return;
-    uint64_t cap = cap_of(peer, peer->active->flow);
+    const uint32_t count = peer->sending_count;
+    uint64_t waiting = cap_of(peer, peer->active->flow, count + 1);
+    uint64_t sending = count > 0 ? cap_of(peer, peer->active->flow, count) : waiting;
     for (struct dart_flow *s = peer->active; s != NULL; s = s->next) {
-        s->cap_bps = cap;
+        s->cap_bps = s->sending ? sending : waiting;
         set_rate(s, now);
     }
 }
@@ -145,6 +153,8 @@ static void activate(struct dart_flow *s, oche_time now)
         s->next->before = s;
     peer->active = s;
     peer->active_count++;
+    s->sending = s->flow->more;
+    peer->sending_count += s->sending;
     spread(peer, now);
 }
 
@@ -162,6 +172,8 @@ static void deactivate(struct dart_flow *s, oche_time now)
     if (s->next != NULL)
         s->next->before = s->before;
     peer->active_count--;
+    peer->sending_count -= s->sending;
+    s->sending = false;
     s->cap_bps = s->flow->line_rate_bps;
     set_rate(s, now);
     spread(peer, now);
@@ -229,7 +241,7 @@ static void dart_sent(struct oche_cc_flow *flow, oche_time now, struct oche_pack
 {
     struct dart_flow *s = of(flow);
 
-    if (OCHE_UNLIKELY(!s->active) && packet->payload_bytes > 0)
+    if (OCHE_UNLIKELY(!s->active) && packet->payload_bytes > 0 && !s->idle)
         activate(s, now);
     ask(flow, s, now, packet);
     if (OCHE_LIKELY(!s->limited))
@@ -257,6 +269,7 @@ static void dart_idle(struct oche_cc_flow *flow, oche_time now)
     dcqcn_begins(flow);
     oche_cc_dcqcn.idle(flow, now);
     dcqcn_ends(flow);
+    of(flow)->idle = true;
     deactivate(of(flow), now);
 }
 
@@ -265,6 +278,22 @@ static void dart_busy(struct oche_cc_flow *flow, oche_time now)
     dcqcn_begins(flow);
     oche_cc_dcqcn.busy(flow, now);
     dcqcn_ends(flow);
+    of(flow)->idle = false;
+}
+
+static void dart_more(struct oche_cc_flow *flow, oche_time now)
+{
+    struct dart_flow *s = of(flow);
+    const bool sending = flow->more && s->active;
+
+    if (sending == s->sending)
+        return;
+    s->sending = sending;
+    if (sending)
+        s->receiver->sending_count++;
+    else
+        s->receiver->sending_count--;
+    spread(s->receiver, now);
 }
 
 /* ---- receiver: telling senders their share ---- */
@@ -745,6 +774,7 @@ const struct oche_cc_scheme oche_cc_dart = {
     .timer = dart_timer,
     .idle = dart_idle,
     .busy = dart_busy,
+    .more = dart_more,
     .arrived = dart_arrived,
     .stamp_ack = dart_stamp,
     .message_begins = dart_message_begins,

@@ -24,6 +24,9 @@ struct dart_flow {
     oche_time asked;  /* when an ACK was last asked for */
     uint32_t unasked; /* packets sent since `asked` */
     bool active;      /* has sent something and has not been idle since */
+    bool idle;        /* has nothing to send nor to be acknowledged, though its last packet may
+                         only be leaving */
+    bool sending;     /* active, and has more to send: it divides the share */
     bool limited;     /* copy of dcqcn.rp.limited */
     struct dart_peer *receiver;
     /* Receiver. */
@@ -45,7 +48,7 @@ _Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two line
 struct dart_peer {
     /* For sending to the peer. */
     struct dart_flow *active;
-    uint32_t active_count;
+    uint32_t active_count, sending_count;
     uint32_t senders; /* the n that the peer told last; 0: none yet */
     bool heard;
     uint8_t heard_sequence, void_count;

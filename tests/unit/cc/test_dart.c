@@ -404,6 +404,14 @@ static void send(struct bench *b, uint32_t flow)
     attend(b);
 }
 
+/* The queue pair has more to send, or has not. */
+static void more(struct bench *b, uint32_t flow, bool is)
+{
+    b->flow[flow].more = is;
+    b->cc->more(&b->flow[flow], b->now);
+    attend(b);
+}
+
 /* Shares of the sender, divided; what is void changes nothing. */
 static void hears(void **state)
 {
@@ -412,10 +420,12 @@ static void hears(void **state)
     (void)state;
     begin(b);
     send(b, 0);
+    more(b, 0, true);
     hear(b, 0, (struct oche_share){.senders = 4, .sequence = 1});
     assert_true(b->flow[0].rate_bps == LINE / 4);
     assert_true(b->flow[1].rate_bps == LINE);
     send(b, 1); /* a second queue pair to the same peer */
+    more(b, 1, true);
     assert_true(b->flow[0].rate_bps == LINE / 8 && b->flow[1].rate_bps == LINE / 8);
     hear(b, 1, (struct oche_share){.senders = 9, .sequence = 1});
     hear(b, 1, (struct oche_share){.senders = 9, .sequence = 250});
@@ -440,6 +450,46 @@ static void hears(void **state)
     assert_true(b->flow[0].rate_bps == LINE);
     hear(b, 0, (struct oche_share){.senders = 3, .sequence = 200});
     assert_true(b->flow[0].rate_bps == LINE / 3);
+    done(b);
+}
+
+/*
+ * The parts are of those that have more to send; one that waits for its ACKs has the limit with
+ * which it would begin again. A packet that leaves when all is done, as READ data and UC's do,
+ * makes nobody active.
+ */
+static void parts(void **state)
+{
+    struct bench *b = make();
+
+    (void)state;
+    begin(b);
+    send(b, 0);
+    hear(b, 0, (struct oche_share){.senders = 4, .sequence = 1});
+    assert_int_equal(b->flow[0].rate_bps, LINE / 4);
+    more(b, 0, true);
+    send(b, 1);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 4);
+    assert_int_equal(b->flow[1].rate_bps, LINE / 8);
+    more(b, 1, true);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 8);
+    more(b, 0, false);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 8);
+    assert_int_equal(b->flow[1].rate_bps, LINE / 4);
+    b->flow[1].more = false;
+    b->cc->idle(&b->flow[1], b->now);
+    send(b, 1);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 4);
+    assert_int_equal(b->flow[1].rate_bps, LINE);
+    b->cc->busy(&b->flow[1], b->now);
+    more(b, 1, true); /* requests without data */
+    assert_int_equal(b->flow[0].rate_bps, LINE / 4);
+    send(b, 1);
+    assert_int_equal(b->flow[1].rate_bps, LINE / 4);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 8);
+    b->cc->stop(&b->flow[1]);
+    attend(b);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 4);
     done(b);
 }
 
@@ -612,7 +662,7 @@ int main(void)
         cmocka_unit_test(updates),       cmocka_unit_test(hears),
         cmocka_unit_test(two_lines),     cmocka_unit_test(fill),
         cmocka_unit_test(least_of_both), cmocka_unit_test(asks_for_acks),
-        cmocka_unit_test(groups),
+        cmocka_unit_test(groups),        cmocka_unit_test(parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
