@@ -103,6 +103,11 @@ struct oche_cc_nic {
     uint32_t address;
     uint32_t shared_addresses; /* addresses below this one mean the same host at all NICs */
     uint32_t max_peers;        /* most peers that have queue pairs at one time */
+    /*
+     * Returns the state of the peer at `address` (oche_cc_flow.peer_state), or NULL if no queue
+     * pair goes there.
+     */
+    void *(*peer_state)(const struct oche_cc_nic *nic, uint32_t address);
     uint64_t line_rate_bps;
     /*
      * Bytes on the line, with gaps, of all RoCEv2 packets that have arrived. A packet is counted

@@ -43,6 +43,14 @@ bool congestion_peer_take(struct oche_qp *qp)
     return true;
 }
 
+void *congestion_peer_state(const struct oche_cc_nic *cc, uint32_t address)
+{
+    const struct oche_nic *nic = OCHE_CONTAINER(cc, const struct oche_nic, cc_nic);
+    uint32_t slot = map_find(&nic->peer_map, address);
+
+    return slot == NO_SLOT ? NULL : nic->peer_states + slot * nic->peer_state_stride;
+}
+
 void congestion_peer_release(struct oche_qp *qp)
 {
     struct oche_nic *nic = qp->nic;

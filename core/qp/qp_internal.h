@@ -614,6 +614,7 @@ void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now);
 oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now);
 uint32_t congestion_peer_of(const struct oche_qp *qp); /* the peer device's number */
 bool congestion_peer_take(struct oche_qp *qp);
+void *congestion_peer_state(const struct oche_cc_nic *cc, uint32_t address); /* see cc.h */
 void congestion_peer_release(struct oche_qp *qp);
 
 /* ---- requester.c ---- */

@@ -46,8 +46,10 @@
  *     weights, and the header carries W. With all weights 1, W is n.
  *   - READ (dart.md#d12): the requester receives the data. No ACKs answer the sender of the data,
  *     so the requester tells it n by updates.
- *   - Look-ahead (sec III-D): look_ahead.c. A group's senders count in the AUSS. Like other senders
- *     they learn n from ACKs, so a sender that has not sent anything yet does not know n.
+ *   - Look-ahead (sec III-D): look_ahead.c. A group's senders count in the AUSS. Those that have
+ *     queue pairs to us and send nothing yet are told n by updates, as others are (dart.md#d31). A
+ *     sender that hears n while it is idle begins with that share; all others
+ *     begin at line rate.
  *   - Tenants (sec III-E, dart.md#d15): tenant t has its own AUSS, look-ahead and n_t. Each of its
  *     senders gets share_t/S * line/n_t, where S is the sum of the shares of tenants that have
  *     senders. Fig 5's state belongs to the port, so all tenants share it. A queue pair's tenant is
@@ -64,9 +66,11 @@
 #include "core/wire/opcode.h"
 
 #define MOST_SENDERS  UINT16_MAX
-#define VOID_IN_A_ROW 16 /* after so many shares out of sequence, the peer must have restarted */
-#define EVIDENCE      8  /* a link's rate can be judged from so many packets */
-#define LOOKS         4  /* how often in a base round trip updates are looked for, at most */
+#define VOID_IN_A_ROW 16   /* after so many shares out of sequence, the peer must have restarted */
+#define EVIDENCE      8    /* a link's rate can be judged from so many packets */
+#define LOOKS         4    /* how often in a base round trip updates are looked for, at most */
+#define AHEAD_BYTES   1400 /* what must arrive for each update to an idle sender, on the line */
+#define AHEAD_BURST   200  /* so many of these updates may come at once: a list's most senders */
 
 /* Causes of RATE_CHANGED, in addition to DCQCN's. */
 enum cause { CAUSE_SHARE = 16 };
@@ -138,12 +142,22 @@ static void spread(struct dart_peer *peer, oche_time now)
     }
 }
 
+/*
+ * True if an idle sender was told its share ahead of its first packet (sec III-D), and not so long
+ * ago that the receiver no longer counts it.
+ */
+static bool knows_ahead(const struct dart_peer *peer, const struct dart_params *p, oche_time now)
+{
+    return p->look_ahead && p->look_ahead_updates && peer->senders > 0 &&
+           now < oche_time_add(peer->heard_at, p->look_ahead_timeout);
+}
+
 static void activate(struct dart_flow *s, oche_time now)
 {
     struct dart_peer *peer = s->receiver;
 
-    if (peer->active_count == 0) {
-        peer->senders = 0;   /* the last share is out of date: all queue pairs begin at line rate */
+    if (peer->active_count == 0 && !knows_ahead(peer, s->flow->params, now)) {
+        peer->senders = 0;   /* all queue pairs begin at line rate */
         peer->heard = false; /* the peer may have forgotten us, and so its sequence number */
     }
     s->active = true;
@@ -176,6 +190,8 @@ static void deactivate(struct dart_flow *s, oche_time now)
     s->sending = false;
     s->cap_bps = s->flow->line_rate_bps;
     set_rate(s, now);
+    if (peer->active_count == 0)
+        peer->senders = 0; /* what the peer told of while we sent ends with that */
     spread(peer, now);
 }
 
@@ -196,6 +212,7 @@ static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_pac
     peer->heard = true;
     peer->void_count = 0;
     peer->heard_sequence = share.sequence;
+    peer->heard_at = now;
     if (share.senders == peer->senders)
         return;
     peer->senders = share.senders;
@@ -382,12 +399,17 @@ static void set_changed(struct dart_nic *d, struct dart_set *set, oche_time now)
         tell(d, set, now);
 }
 
-/* Returns when the peer, which sends to us, needs an update; OCHE_NEVER if it is up to date. */
-static oche_time update_due(const struct dart_flow *s)
+/*
+ * Returns when the peer, which sends to us, needs an update; OCHE_NEVER if it is up to date. One
+ * that was announced and is idle has forgotten what it was told when it sent.
+ */
+static oche_time update_due(const struct dart_flow *s, bool ahead)
 {
     const struct dart_params *p = s->flow->params;
     const struct dart_peer *peer = s->sender;
 
+    if (ahead && !peer->told_ahead)
+        return 0;
     if (peer->told_version == s->said->version)
         return OCHE_NEVER;
     return peer->told_version == 0 ? 0 : peer->told_at + p->base_rtt / 2;
@@ -404,33 +426,67 @@ static void update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now)
     oche_cc_want(d->nic, flow, OCHE_CC_WANTS_OWN);
 }
 
-/* Returns a queue pair to the sender, or NULL if the sender was only announced and has none yet. */
-static struct dart_flow *flow_to(const struct oche_auss_sender *sender)
+/*
+ * Returns a queue pair to the sender, or NULL. Of a sender that was only announced no message
+ * arrives, and `*ahead` becomes true: then it is the queue pair by which one began last, if it
+ * still exists.
+ */
+static struct dart_flow *flow_to(const struct dart_nic *d, const struct dart_set *set,
+                                 const struct oche_auss_sender *sender, bool *ahead)
 {
     struct oche_auss_member *member = sender->members;
 
     while (member != NULL && member->ahead)
         member = member->of_sender;
-    return member == NULL ? NULL : OCHE_CONTAINER(member, struct dart_flow, member);
+    *ahead = member == NULL;
+    if (!*ahead)
+        return OCHE_CONTAINER(member, struct dart_flow, member);
+    const struct dart_peer *peers = d->nic->peer_state(d->nic, sender->address);
+    return peers == NULL ? NULL : peers[set - d->sets].voice;
 }
 
 /*
- * Asks for an update to each active sender of the tenant whose update is due. Returns when the next
- * update will be due.
+ * True if an announced sender may be told its share now, before its first packet (sec III-D). The
+ * list comes from the network: who announces again and again makes us send no more than one of
+ * these updates for AHEAD_BYTES that arrive, after AHEAD_BURST of them.
+ */
+static bool may_tell_ahead(struct dart_nic *d)
+{
+    const uint64_t arrived = *d->nic->received_line_bytes, most = AHEAD_BURST * AHEAD_BYTES;
+
+    d->ahead_credit += arrived - d->ahead_bytes;
+    d->ahead_bytes = arrived;
+    if (d->ahead_credit > most)
+        d->ahead_credit = most;
+    if (d->ahead_credit < AHEAD_BYTES)
+        return false;
+    d->ahead_credit -= AHEAD_BYTES;
+    d->ahead_updates++;
+    return true;
+}
+
+/*
+ * Asks for an update to each sender of the tenant whose update is due. Returns when the next update
+ * will be due.
  */
 static oche_time update_set(struct dart_nic *d, const struct dart_set *set, oche_time now)
 {
+    const struct dart_params *p = d->nic->params;
     oche_time next = OCHE_NEVER;
 
     for (uint32_t i = 0; i < set->auss.count; i++) {
-        const struct dart_flow *s = flow_to(&set->auss.senders[set->auss.active[i]]);
-        if (s == NULL || !s->flow->extended)
+        bool ahead;
+        const struct dart_flow *s =
+            flow_to(d, set, &set->auss.senders[set->auss.active[i]], &ahead);
+        if (s == NULL || !s->flow->extended || (ahead && !p->look_ahead_updates))
             continue;
-        oche_time due = update_due(s);
-        if (due <= now)
+        oche_time due = update_due(s, ahead);
+        if (due > now)
+            next = oche_time_min(next, due);
+        else if (!ahead || may_tell_ahead(d))
             update(d, s->flow, now);
-        else if (due < next)
-            next = due;
+        if (ahead && due <= now)
+            s->sender->told_ahead = true;
     }
     return next;
 }
@@ -607,7 +663,7 @@ static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct 
      * READ data gets no ACK, so its sender needs an update, if it is known to understand updates.
      */
     if (OCHE_UNLIKELY(oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE)) && flow->extended &&
-        update_due(s) <= now)
+        update_due(s, false) <= now)
         update(d, flow, now);
 }
 
@@ -616,6 +672,9 @@ static void dart_message_begins(struct oche_cc_flow *flow, oche_time now)
     struct dart_flow *s = of(flow);
     uint32_t sender = flow->peer_address;
 
+    s->sender->told_ahead = false;
+    if (flow->extended)
+        s->sender->voice = s;
     if (oche_auss_begin(&s->set->auss, &s->member, sender, dart_weight_of(flow->params, sender),
                         now))
         set_changed(s->nic, s->set, now);
@@ -642,10 +701,12 @@ static void dart_group(struct oche_cc_flow *flow, oche_time now, const struct oc
 
     if (!p->look_ahead)
         return;
-    if (oche_group_tenant(packet) != flow->tenant)
+    if (oche_group_tenant(packet) != flow->tenant) {
         s->nic->void_groups += group.count > 0;
-    else if (oche_look_ahead_take(&s->set->look, &s->set->auss, &group, flow->peer_address, begins,
-                                  &facts, now))
+        return;
+    }
+    if (oche_look_ahead_take(&s->set->look, &s->set->auss, &group, flow->peer_address, begins,
+                             &facts, now))
         set_changed(s->nic, s->set, now);
     else
         rearm(s->nic);
@@ -690,6 +751,8 @@ static void dart_stop(struct oche_cc_flow *flow)
     struct dart_flow *s = of(flow);
 
     bool others = s->active;
+    if (s->sender->voice == s)
+        s->sender->voice = NULL;
     deactivate(s, OCHE_NEVER);
     if (oche_auss_forget(&s->set->auss, &s->member))
         set_changed(d, s->set, OCHE_NEVER);
@@ -731,6 +794,7 @@ static void dart_nic_start(struct oche_cc_nic *nic)
 
     d->nic = nic;
     d->updates_due = OCHE_NEVER;
+    d->ahead_credit = AHEAD_BURST * AHEAD_BYTES;
     d->set_count = (uint32_t)p->tenants;
     d->sets = (void *)at;
     at += oche_lines(d->set_count * sizeof(struct dart_set));

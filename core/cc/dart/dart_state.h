@@ -49,10 +49,13 @@ struct dart_peer {
     /* For sending to the peer. */
     struct dart_flow *active;
     uint32_t active_count, sending_count;
-    uint32_t senders; /* the n that the peer told last; 0: none yet */
+    uint32_t senders;   /* the n that the peer told last; 0: none yet */
+    oche_time heard_at; /* when it told that; valid if no queue pair is active */
     bool heard;
     uint8_t heard_sequence, void_count;
     /* For receiving from the peer. */
+    struct dart_flow *voice; /* a queue pair for updates while no message arrives; NULL: none */
+    bool told_ahead; /* no message has begun since an update that was meant for an idle sender */
     uint8_t told_sequence;
     uint32_t told_version; /* version of the share that the peer was told last */
     oche_time told_at; /* when the peer was told, or an update was asked for; valid if told_version
@@ -92,6 +95,8 @@ struct dart_nic {
     uint64_t updates, updates_sent;      /* updates asked for; updates sent */
     oche_time updates_due, updates_done; /* if there are none, OCHE_NEVER and 0 */
     uint64_t void_groups;                /* lists whose tenant is not the queue pair's */
+    /* Updates to senders that were announced and are idle: sent; what may be spent (tell_ahead). */
+    uint64_t ahead_updates, ahead_credit, ahead_bytes;
 };
 
 _Static_assert(offsetof(struct dart_nic, nic) <= OCHE_CACHE_LINE, "a line for each packet");
