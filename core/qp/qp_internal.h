@@ -604,10 +604,9 @@ void congestion_read_begins(struct oche_qp *qp, oche_time now);
 void congestion_read_ends(struct oche_qp *qp, oche_time now);
 /* Gives the scheme a packet of its own opcode. */
 void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
-/* Tells the scheme that the queue pair has run out of work, or has work again. */
+/* Tell the scheme: there is no work left; there is again; `more`, which it must have, if new. */
 void congestion_note_idle(struct oche_qp *qp, oche_time now);
 void congestion_note_busy(struct oche_qp *qp, oche_time now);
-/* Tells a scheme that has the hook `more` whether the queue pair has more to send now. */
 void congestion_note_more(struct oche_qp *qp, oche_time now);
 /* Measure the round-trip times of acknowledged packets, for schemes that ask for them. */
 void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now);

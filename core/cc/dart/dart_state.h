@@ -114,7 +114,37 @@ static inline uint64_t dart_void_lists(const struct dart_set *set)
     return sum;
 }
 
-/* dart_counters.c */
+static inline struct dart_flow *dart_of(struct oche_cc_flow *flow)
+{
+    return flow->state;
+}
+
+/* ---- dart_tell.c ---- */
+
+/* Each update to a sender that was announced takes so much of what has arrived, on the line. */
+#define DART_AHEAD_BYTES UINT64_C(1400)
+#define DART_AHEAD_BURST (200 * DART_AHEAD_BYTES) /* at once, for a list's most senders */
+
+/* Moves the NIC's timer to the next due time, unless it is set to an earlier one. */
+void dart_rearm(struct dart_nic *d);
+/* Recompute the value that senders are told. `now` is OCHE_NEVER if unknown. */
+void dart_tell(struct dart_nic *d, struct dart_set *set, oche_time now);
+void dart_tell_all(struct dart_nic *d, oche_time now);
+/* To be called when a tenant's AUSS has changed. */
+void dart_set_changed(struct dart_nic *d, struct dart_set *set, oche_time now);
+/*
+ * Returns when the peer, which sends to us, needs an update; OCHE_NEVER if it is up to date.
+ * `ahead`: it was announced and is idle.
+ */
+oche_time dart_update_due(const struct dart_flow *s, bool ahead);
+/* Asks for an update to the queue pair's peer. */
+void dart_update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now);
+/* Hooks of the scheme. */
+void dart_nic_timer(struct oche_cc_nic *nic, oche_time now);
+void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet);
+
+/* ---- dart_counters.c ---- */
+
 extern const struct oche_counters dart_counters;
 
 #endif
