@@ -13,12 +13,20 @@
 static const char *const lane_choices[] = {
     [OCHE_IOFD_TURNS] = "turns", [OCHE_IOFD_ESCAPE] = "escape", [OCHE_IOFD_ONE] = "one", NULL};
 
+static const char *const candidate_choices[] = {
+    [OCHE_IOFD_BELOW_THRESHOLD] = "below_threshold", [OCHE_IOFD_ANY] = "any", NULL};
+
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_iofd_params, entries), OCHE_IS_COUNT(8, 1, 1024),
      .where = "Dart sec IV-A", .help = "entries of a switch's table of deflected flows"},
     {OCHE_PARAM_AS("threshold", struct oche_iofd_params, threshold_bytes),
      OCHE_IS_BYTES(15000, 0, INT32_MAX), .where = "Dart sec IV-B; dart.md#d16",
      .help = "a message is deflected if more than this waits in the queue it would join"},
+    {OCHE_PARAM(struct oche_iofd_params, candidates),
+     OCHE_IS_CHOICE(OCHE_IOFD_BELOW_THRESHOLD, candidate_choices),
+     .where = "dart.md#d17; Dart sec IV-A",
+     .help = "which other ports a message may take, at random: those where no more than the "
+             "threshold waits, or any"},
     {OCHE_PARAM(struct oche_iofd_params, lanes), OCHE_IS_CHOICE(OCHE_IOFD_TURNS, lane_choices),
      .where = "dart.md#d21; Dart sec IV-B",
      .help = "against deadlock: one for each turn from down to up; the paper's two; or one, none"},
@@ -179,13 +187,20 @@ static bool leads_on(const struct iofd *iofd, const struct oche_switch *sw, unsi
     return iofd->onward == NULL || (iofd->onward[bit / 64] >> bit % 64 & 1);
 }
 
+/* True if the queue that the packet would join at `port` does not rule that port out. */
+static bool has_room(const struct iofd *iofd, const struct oche_switch *sw, unsigned port,
+                     const struct oche_packet *packet)
+{
+    return iofd->params->candidates == OCHE_IOFD_ANY ||
+           oche_switch_class_bytes(sw, oche_switch_egress(sw, port), packet->traffic_class) <=
+               iofd->params->threshold_bytes;
+}
+
 static bool is_candidate(const struct iofd *iofd, const struct oche_switch *sw, unsigned port,
                          const struct oche_packet *packet)
 {
     return (iofd->port[port] & PORT_NETWORK) && !oche_switch_link_is_down(sw, port) &&
-           oche_switch_class_bytes(sw, oche_switch_egress(sw, port), packet->traffic_class) <=
-               iofd->params->threshold_bytes &&
-           leads_on(iofd, sw, port, packet);
+           has_room(iofd, sw, port, packet) && leads_on(iofd, sw, port, packet);
 }
 
 /* Returns one of the candidate ports, chosen at random; -1: there is no candidate. */

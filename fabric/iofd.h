@@ -12,10 +12,10 @@
  * unless senders pipeline (`hold`).
  *
  * Candidates (dart.md#d17) are ports to other switches, except the port by which the packet came
- * in, its ordinary port, ports with more than `threshold` bytes waiting, ports whose link is down,
- * and ports behind which the only path leads back to this switch. Packets whose ordinary port leads
- * to a host are not deflected, because that port is their only path; flows that collide at the
- * receiver are left to the senders (sec I).
+ * in, its ordinary port, ports with more than `threshold` bytes waiting (with `candidates: any`
+ * these too), ports whose link is down, and ports behind which the only path leads back to this
+ * switch. Packets whose ordinary port leads to a host are not deflected, because that port is their
+ * only path; flows that collide at the receiver are left to the senders (sec I).
  *
  * Lanes against deadlock, `lanes`:
  *   turns    dart.md#d21: a packet's lane is the number of times that it went down and then up
@@ -44,11 +44,13 @@
 #include "fabric/mechanism.h"
 #include "fabric/switch.h"
 
+enum oche_iofd_candidates { OCHE_IOFD_BELOW_THRESHOLD, OCHE_IOFD_ANY };
 enum oche_iofd_lanes { OCHE_IOFD_TURNS, OCHE_IOFD_ESCAPE, OCHE_IOFD_ONE };
 
 struct oche_iofd_params {
     uint64_t entries;         /* size of the table of deflected flows */
     uint64_t threshold_bytes; /* a packet is deflected only if more bytes wait ahead of it */
+    uint32_t candidates;      /* enum oche_iofd_candidates */
     uint32_t lanes;           /* enum oche_iofd_lanes */
     oche_time ageing;         /* entries unused for this long are freed; OCHE_NEVER: none */
     /* Parameters of the senders. */

@@ -51,6 +51,13 @@ struct oche_cc_flow {
      * used.
      */
     bool extended : 1;
+    /*
+     * Kept only for schemes with the hook `more`: the queue pair has more to send, new or again,
+     * when the rate or a window lets it. False if it has sent everything and only waits for ACKs,
+     * or if what is left waits for something else: the ACK of the message before, the peer's
+     * receives, a READ.
+     */
+    bool more : 1;
     uint8_t tenant; /* the tenant that owns the queue pair */
     uint32_t qpn;
     void *state;        /* scheme->flow_state_bytes, zeroed before `start` */
@@ -96,6 +103,11 @@ struct oche_cc_nic {
     uint32_t address;
     uint32_t shared_addresses; /* addresses below this one mean the same host at all NICs */
     uint32_t max_peers;        /* most peers that have queue pairs at one time */
+    /*
+     * Returns the state of the peer at `address` (oche_cc_flow.peer_state), or NULL if no queue
+     * pair goes there.
+     */
+    void *(*peer_state)(const struct oche_cc_nic *nic, uint32_t address);
     uint64_t line_rate_bps;
     /*
      * Bytes on the line, with gaps, of all RoCEv2 packets that have arrived. A packet is counted
@@ -243,6 +255,11 @@ struct oche_cc_scheme {
      */
     void (*idle)(struct oche_cc_flow *flow, oche_time now);
     void (*busy)(struct oche_cc_flow *flow, oche_time now);
+    /*
+     * flow->more has changed, as a packet has left or nothing was left to leave; after `sent`. It
+     * is not called where `idle` says as much: by then flow->more is false.
+     */
+    void (*more)(struct oche_cc_flow *flow, oche_time now);
 
     /* Hooks of the receiver half: */
     /* A data packet has arrived (valid, with any PSN) and is not delivered yet. */

@@ -43,6 +43,14 @@ bool congestion_peer_take(struct oche_qp *qp)
     return true;
 }
 
+void *congestion_peer_state(const struct oche_cc_nic *cc, uint32_t address)
+{
+    const struct oche_nic *nic = OCHE_CONTAINER(cc, const struct oche_nic, cc_nic);
+    uint32_t slot = map_find(&nic->peer_map, address);
+
+    return slot == NO_SLOT ? NULL : nic->peer_states + slot * nic->peer_state_stride;
+}
+
 void congestion_peer_release(struct oche_qp *qp)
 {
     struct oche_nic *nic = qp->nic;
@@ -148,7 +156,7 @@ void congestion_start(struct oche_qp *qp, oche_time now)
         memset(qp->flow.state, 0, cc->flow_state_bytes);
     qp->flow.rate_bps = qp->flow.initial_rate_bps;
     qp->flow.window_bytes = UINT64_MAX;
-    qp->flow.burst = qp->flow.names_groups = false;
+    qp->flow.burst = qp->flow.names_groups = qp->flow.more = false;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;
     if (cc->transports >> qp->transport & 1) {
@@ -286,6 +294,7 @@ void congestion_note_idle(struct oche_qp *qp, oche_time now)
     if ((qp->flags & QP_IDLE_TOLD) || qp->responding)
         return;
     qp->flags |= QP_IDLE_TOLD;
+    qp->flow.more = false;
     if (qp->nic->cc->idle == NULL || !(qp->flags & QP_CC_STARTED))
         return;
     qp->nic->cc->idle(&qp->flow, now);
@@ -300,6 +309,19 @@ void congestion_note_busy(struct oche_qp *qp, oche_time now)
     if (qp->nic->cc->busy == NULL || !(qp->flags & QP_CC_STARTED))
         return;
     qp->nic->cc->busy(&qp->flow, now);
+    congestion_apply(qp, now);
+}
+
+void congestion_note_more(struct oche_qp *qp, oche_time now)
+{
+    const enum requester_wait wait = requester_wait(qp);
+    const bool more = wait == REQUESTER_GO || wait == REQUESTER_WINDOW ||
+                      wait == REQUESTER_CC_WINDOW || response_data_waits(qp);
+
+    if (more == qp->flow.more || !(qp->flags & QP_CC_STARTED))
+        return;
+    qp->flow.more = more;
+    qp->nic->cc->more(&qp->flow, now);
     congestion_apply(qp, now);
 }
 

@@ -162,6 +162,7 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
         .address = config->address,
         .shared_addresses = config->shared_addresses,
         .max_peers = config->max_qps,
+        .peer_state = congestion_peer_state,
         .line_rate_bps = config->line_rate_bps,
         .received_line_bytes = &nic->received_line_bytes,
         .params = config->cc_params,

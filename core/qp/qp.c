@@ -160,7 +160,7 @@ static void clear(struct oche_qp *qp)
     if (config->recovery->rx_state_bytes > 0)
         memset(qp->rx.state, 0, config->recovery->rx_state_bytes);
     qp->flow.rate_bps = config->line_rate_bps;
-    qp->flow.extended = qp->flow.arriving = false;
+    qp->flow.extended = qp->flow.arriving = qp->flow.more = false;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;
 }

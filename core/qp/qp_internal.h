@@ -604,14 +604,16 @@ void congestion_read_begins(struct oche_qp *qp, oche_time now);
 void congestion_read_ends(struct oche_qp *qp, oche_time now);
 /* Gives the scheme a packet of its own opcode. */
 void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
-/* Tells the scheme that the queue pair has run out of work, or has work again. */
+/* Tell the scheme: there is no work left; there is again; `more`, which it must have, if new. */
 void congestion_note_idle(struct oche_qp *qp, oche_time now);
 void congestion_note_busy(struct oche_qp *qp, oche_time now);
+void congestion_note_more(struct oche_qp *qp, oche_time now);
 /* Measure the round-trip times of acknowledged packets, for schemes that ask for them. */
 void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now);
 oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now);
 uint32_t congestion_peer_of(const struct oche_qp *qp); /* the peer device's number */
 bool congestion_peer_take(struct oche_qp *qp);
+void *congestion_peer_state(const struct oche_cc_nic *cc, uint32_t address); /* see cc.h */
 void congestion_peer_release(struct oche_qp *qp);
 
 /* ---- requester.c ---- */

@@ -278,12 +278,14 @@ static bool transmit_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_
     }
     if (!sent && response)
         sent = response_transmit(qp, packet, now);
-    if (!sent)
-        return false;
-    count_data(nic, qp, packet, now);
-    if (qp->queued == QUEUED_NOT && has_data(qp))
-        enqueue(nic, qp, horizon);
-    return true;
+    if (sent) {
+        count_data(nic, qp, packet, now);
+        if (qp->queued == QUEUED_NOT && has_data(qp))
+            enqueue(nic, qp, horizon);
+    }
+    if (OCHE_UNLIKELY(nic->cc->more != NULL))
+        congestion_note_more(qp, now);
+    return sent;
 }
 
 /* ---- doorbell ---- */

@@ -7,6 +7,7 @@
  *
  * The files of this folder:
  *   dart.c          the scheme: sender, receiver, and the table of its hooks
+ *   dart_tell.c     the receiver's part that tells senders their share
  *   dart_state.h    the state of a queue pair, a peer, a tenant and a NIC
  *   dart_params.*   the parameters, the weights and the tenants' shares
  *   dart_counters.c the counters, for `oche run`, metrics and `oche exec --stats`
@@ -29,9 +30,9 @@
  *   yes     no          non-receiver    1                 CNPs, by DCQCN's notification point
  *
  * Sender, per queue pair: its rate is the smaller of DCQCN's rate and its part of the sender's
- * share. The share is line/n, divided among the sender's queue pairs that send to that receiver
- * (dart.md#d2). All queue pairs begin at line rate. DCQCN's reaction point ignores the share and
- * recovers as usual (dart.md#d27).
+ * share. The share is line/n, divided among the sender's queue pairs that have something left to
+ * send to that receiver (dart.md#d2). All queue pairs begin at line rate. DCQCN's reaction point
+ * ignores the share and recovers as usual (dart.md#d27).
  *
  * Where the paper is silent or is not followed:
  *   - n is also told while there are no marks (dart.md#d3). `advertise: congestion` follows Fig 5
@@ -46,8 +47,10 @@
  *     weights, and the header carries W. With all weights 1, W is n.
  *   - READ (dart.md#d12): the requester receives the data. No ACKs answer the sender of the data,
  *     so the requester tells it n by updates.
- *   - Look-ahead (sec III-D): look_ahead.c. A group's senders count in the AUSS. Like other senders
- *     they learn n from ACKs, so a sender that has not sent anything yet does not know n.
+ *   - Look-ahead (sec III-D): look_ahead.c. A group's senders count in the AUSS. Those that have
+ *     queue pairs to us and send nothing yet are told n by updates, as others are (dart.md#d31). A
+ *     sender that hears n while it is idle begins with that share; all others
+ *     begin at line rate.
  *   - Tenants (sec III-E, dart.md#d15): tenant t has its own AUSS, look-ahead and n_t. Each of its
  *     senders gets share_t/S * line/n_t, where S is the sum of the shares of tenants that have
  *     senders. Fig 5's state belongs to the port, so all tenants share it. A queue pair's tenant is
@@ -63,18 +66,11 @@
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 
-#define MOST_SENDERS  UINT16_MAX
 #define VOID_IN_A_ROW 16 /* after so many shares out of sequence, the peer must have restarted */
 #define EVIDENCE      8  /* a link's rate can be judged from so many packets */
-#define LOOKS         4  /* how often in a base round trip updates are looked for, at most */
 
 /* Causes of RATE_CHANGED, in addition to DCQCN's. */
 enum cause { CAUSE_SHARE = 16 };
-
-static struct dart_flow *of(struct oche_cc_flow *flow)
-{
-    return flow->state;
-}
 
 /* ---- sender ---- */
 
@@ -94,10 +90,12 @@ static void set_rate(struct dart_flow *s, oche_time now)
 }
 
 /*
- * Returns the rate limit of one active queue pair. A share of our port's rate or more is no limit,
- * and none is less than least_rate: the receiver says n, and may say anything (dart.md#d29).
+ * Returns the rate limit of a queue pair that divides the share with others, `parts` in all. A
+ * share of our port's rate or more is no limit, and none is less than least_rate: the receiver says
+ * n, and may say anything (dart.md#d29).
  */
-static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *flow)
+static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *flow,
+                       uint32_t parts)
 {
     const struct dart_params *p = flow->params;
     const struct dart_nic *d = flow->nic_state;
@@ -112,30 +110,46 @@ static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *
     }
     if (share >= own)
         return own;
-    share /= peer->active_count;
+    share /= parts;
     if (share < p->least_rate)
         share = p->least_rate < own ? p->least_rate : own;
     return share;
 }
 
-/* Updates all rates after a change of the share or of the set of queue pairs that divide it. */
+/*
+ * Updates all rates after a change of the share or of the set of queue pairs that divide it. One
+ * that only waits for ACKs takes nothing from the others; its limit is what it would have if it
+ * sent again, so that its next packet does not come too early.
+ */
 static void spread(struct dart_peer *peer, oche_time now)
 {
     if (peer->active == NULL)
         return;
-    uint64_t cap = cap_of(peer, peer->active->flow);
+    const uint32_t count = peer->sending_count;
+    uint64_t waiting = cap_of(peer, peer->active->flow, count + 1);
+    uint64_t sending = count > 0 ? cap_of(peer, peer->active->flow, count) : waiting;
     for (struct dart_flow *s = peer->active; s != NULL; s = s->next) {
-        s->cap_bps = cap;
+        s->cap_bps = s->sending ? sending : waiting;
         set_rate(s, now);
     }
+}
+
+/*
+ * True if an idle sender was told its share ahead of its first packet (sec III-D), and not so long
+ * ago that the receiver no longer counts it.
+ */
+static bool knows_ahead(const struct dart_peer *peer, const struct dart_params *p, oche_time now)
+{
+    return p->look_ahead && p->look_ahead_updates && peer->senders > 0 &&
+           now < oche_time_add(peer->heard_at, p->look_ahead_timeout);
 }
 
 static void activate(struct dart_flow *s, oche_time now)
 {
     struct dart_peer *peer = s->receiver;
 
-    if (peer->active_count == 0) {
-        peer->senders = 0;   /* the last share is out of date: all queue pairs begin at line rate */
+    if (peer->active_count == 0 && !knows_ahead(peer, s->flow->params, now)) {
+        peer->senders = 0;   /* all queue pairs begin at line rate */
         peer->heard = false; /* the peer may have forgotten us, and so its sequence number */
     }
     s->active = true;
@@ -145,6 +159,8 @@ static void activate(struct dart_flow *s, oche_time now)
         s->next->before = s;
     peer->active = s;
     peer->active_count++;
+    s->sending = s->flow->more;
+    peer->sending_count += s->sending;
     spread(peer, now);
 }
 
@@ -162,8 +178,12 @@ static void deactivate(struct dart_flow *s, oche_time now)
     if (s->next != NULL)
         s->next->before = s->before;
     peer->active_count--;
+    peer->sending_count -= s->sending;
+    s->sending = false;
     s->cap_bps = s->flow->line_rate_bps;
     set_rate(s, now);
+    if (peer->active_count == 0)
+        peer->senders = 0; /* what the peer told of while we sent ends with that */
     spread(peer, now);
 }
 
@@ -173,7 +193,7 @@ static void deactivate(struct dart_flow *s, oche_time now)
  */
 static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet)
 {
-    struct dart_peer *peer = of(flow)->receiver;
+    struct dart_peer *peer = dart_of(flow)->receiver;
     const struct oche_share share = oche_share_get(packet);
 
     if (share.senders == 0 || share.tenant != flow->tenant)
@@ -184,6 +204,7 @@ static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_pac
     peer->heard = true;
     peer->void_count = 0;
     peer->heard_sequence = share.sequence;
+    peer->heard_at = now;
     if (share.senders == peer->senders)
         return;
     peer->senders = share.senders;
@@ -193,12 +214,12 @@ static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_pac
 /* Called before and after DCQCN's hooks, which read and set DCQCN's own rate. */
 static void dcqcn_begins(struct oche_cc_flow *flow)
 {
-    flow->rate_bps = of(flow)->dcqcn_bps;
+    flow->rate_bps = dart_of(flow)->dcqcn_bps;
 }
 
 static void dcqcn_ends(struct oche_cc_flow *flow)
 {
-    struct dart_flow *s = of(flow);
+    struct dart_flow *s = dart_of(flow);
 
     s->limited = s->dcqcn.rp.limited;
     s->dcqcn_bps = flow->rate_bps;
@@ -227,9 +248,9 @@ static inline void ask(const struct oche_cc_flow *flow, struct dart_flow *s, och
 static void dart_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
                       uint64_t line_bytes)
 {
-    struct dart_flow *s = of(flow);
+    struct dart_flow *s = dart_of(flow);
 
-    if (OCHE_UNLIKELY(!s->active) && packet->payload_bytes > 0)
+    if (OCHE_UNLIKELY(!s->active) && packet->payload_bytes > 0 && !s->idle)
         activate(s, now);
     ask(flow, s, now, packet);
     if (OCHE_LIKELY(!s->limited))
@@ -257,7 +278,8 @@ static void dart_idle(struct oche_cc_flow *flow, oche_time now)
     dcqcn_begins(flow);
     oche_cc_dcqcn.idle(flow, now);
     dcqcn_ends(flow);
-    deactivate(of(flow), now);
+    dart_of(flow)->idle = true;
+    deactivate(dart_of(flow), now);
 }
 
 static void dart_busy(struct oche_cc_flow *flow, oche_time now)
@@ -265,186 +287,22 @@ static void dart_busy(struct oche_cc_flow *flow, oche_time now)
     dcqcn_begins(flow);
     oche_cc_dcqcn.busy(flow, now);
     dcqcn_ends(flow);
+    dart_of(flow)->idle = false;
 }
 
-/* ---- receiver: telling senders their share ---- */
-
-/* Moves the NIC's timer to the next due time, unless it is set to an earlier one. */
-static void rearm(struct dart_nic *d)
+static void dart_more(struct oche_cc_flow *flow, oche_time now)
 {
-    oche_time when = d->updates_due;
+    struct dart_flow *s = dart_of(flow);
+    const bool sending = flow->more && s->active;
 
-    for (uint32_t i = 0; i < d->set_count; i++)
-        when = oche_time_min(when, oche_auss_next(&d->sets[i].auss));
-    if (when < d->nic->timer)
-        oche_cc_nic_timer(d->nic, when);
-}
-
-/* Returns the sum of the shares of tenants that have senders, including this one. */
-static uint64_t shares_with(const struct dart_nic *d, const struct dart_set *set)
-{
-    uint64_t shares = set->share;
-
-    for (uint32_t i = 0; i < d->set_count; i++)
-        if (&d->sets[i] != set && d->sets[i].auss.count > 0)
-            shares += d->sets[i].share;
-    return shares;
-}
-
-static uint32_t to_be_told(const struct dart_nic *d, const struct dart_set *set)
-{
-    const struct dart_params *p = d->nic->params;
-    uint32_t line = dart_fractions(p); /* the value with which one sender has the whole line */
-    uint64_t weight = set->auss.weight > 0 ? set->auss.weight : 1, said;
-
-    if (d->state == OCHE_DART_NON_RECEIVER)
-        return line;
-    if (d->state == OCHE_DART_NONE && p->advertise == ADVERTISE_CONGESTION)
-        return line;
-    if (set->granted > 0)
-        return set->granted;
-    said = (weight * line * shares_with(d, set) + set->share - 1) / set->share;
-    return said < MOST_SENDERS ? (uint32_t)said : MOST_SENDERS;
-}
-
-static void want_updates(struct dart_nic *d, oche_time now)
-{
-    const struct dart_params *p = d->nic->params;
-    oche_time earliest = d->updates_done + p->base_rtt / LOOKS;
-    oche_time from = now == OCHE_NEVER ? 0 : now;
-
-    if (p->updates)
-        d->updates_due = earliest > from ? earliest : from;
-}
-
-/* Recomputes the value that the tenant's senders are told. `now` is OCHE_NEVER if unknown. */
-static void tell(struct dart_nic *d, struct dart_set *set, oche_time now)
-{
-    uint32_t told = to_be_told(d, set);
-
-    if (now != OCHE_NEVER)
-        oche_trace_emit(d->nic->trace, now, OCHE_TRACE_SENDERS, (uint32_t)(set - d->sets),
-                        set->auss.count, told | (uint64_t)d->state << 32);
-    if (told != set->said->told) {
-        set->said->told = told;
-        set->said->version++;
-        want_updates(d, now);
-    }
-    rearm(d);
-}
-
-static void tell_all(struct dart_nic *d, oche_time now)
-{
-    for (uint32_t i = 0; i < d->set_count; i++)
-        tell(d, &d->sets[i], now);
-}
-
-/*
- * To be called when a tenant's AUSS has changed. If the tenant got its first sender or lost its
- * last, the shares of the other tenants change too.
- */
-static void set_changed(struct dart_nic *d, struct dart_set *set, oche_time now)
-{
-    set->granted = 0;
-    d->slack_windows = 0;
-    if (d->set_count > 1 && set->auss.count <= 1)
-        tell_all(d, now);
-    else
-        tell(d, set, now);
-}
-
-/* Returns when the peer, which sends to us, needs an update; OCHE_NEVER if it is up to date. */
-static oche_time update_due(const struct dart_flow *s)
-{
-    const struct dart_params *p = s->flow->params;
-    const struct dart_peer *peer = s->sender;
-
-    if (peer->told_version == s->said->version)
-        return OCHE_NEVER;
-    return peer->told_version == 0 ? 0 : peer->told_at + p->base_rtt / 2;
-}
-
-static void update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now)
-{
-    struct dart_peer *peer = of(flow)->sender;
-
-    peer->told_at = now;
-    if (peer->told_version == 0) /* told_at is not valid */
-        peer->told_version = of(flow)->said->version - 1;
-    d->updates++;
-    oche_cc_want(d->nic, flow, OCHE_CC_WANTS_OWN);
-}
-
-/* Returns a queue pair to the sender, or NULL if the sender was only announced and has none yet. */
-static struct dart_flow *flow_to(const struct oche_auss_sender *sender)
-{
-    struct oche_auss_member *member = sender->members;
-
-    while (member != NULL && member->ahead)
-        member = member->of_sender;
-    return member == NULL ? NULL : OCHE_CONTAINER(member, struct dart_flow, member);
-}
-
-/*
- * Asks for an update to each active sender of the tenant whose update is due. Returns when the next
- * update will be due.
- */
-static oche_time update_set(struct dart_nic *d, const struct dart_set *set, oche_time now)
-{
-    oche_time next = OCHE_NEVER;
-
-    for (uint32_t i = 0; i < set->auss.count; i++) {
-        const struct dart_flow *s = flow_to(&set->auss.senders[set->auss.active[i]]);
-        if (s == NULL || !s->flow->extended)
-            continue;
-        oche_time due = update_due(s);
-        if (due <= now)
-            update(d, s->flow, now);
-        else if (due < next)
-            next = due;
-    }
-    return next;
-}
-
-static void update_all(struct dart_nic *d, oche_time now)
-{
-    const struct dart_params *p = d->nic->params;
-    oche_time next = OCHE_NEVER, soonest = now + p->base_rtt / LOOKS;
-
-    for (uint32_t i = 0; i < d->set_count; i++)
-        next = oche_time_min(next, update_set(d, &d->sets[i], now));
-    d->updates_done = now;
-    d->updates_due = next > soonest ? next : soonest; /* OCHE_NEVER if all are up to date */
-}
-
-static void dart_nic_timer(struct oche_cc_nic *nic, oche_time now)
-{
-    struct dart_nic *d = nic->state;
-
-    for (uint32_t i = 0; i < d->set_count; i++)
-        if (oche_auss_expire(&d->sets[i].auss, now))
-            set_changed(d, &d->sets[i], now);
-    if (d->updates_due <= now)
-        update_all(d, now);
-    rearm(d);
-}
-
-static void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet)
-{
-    const struct dart_flow *s = of(flow);
-    struct dart_peer *peer = s->sender;
-
-    if (packet->opcode != OCHE_RC_ACK_SHARE && packet->opcode != OCHE_SHARE)
+    if (sending == s->sending)
         return;
-    oche_share_put(packet, &(struct oche_share){.senders = (uint16_t)s->said->told,
-                                                .tenant = flow->tenant,
-                                                .sequence = ++peer->told_sequence});
-    if (packet->opcode == OCHE_RC_ACK_SHARE)
-        s->nic->share_acks++;
+    s->sending = sending;
+    if (sending)
+        s->receiver->sending_count++;
     else
-        s->nic->updates_sent++;
-    peer->told_version = s->said->version;
-    peer->told_at = now;
+        s->receiver->sending_count--;
+    spread(s->receiver, now);
 }
 
 /* ---- receiver: where the congestion is ---- */
@@ -454,7 +312,7 @@ static void enter(struct dart_nic *d, oche_time now, enum oche_dart_state state)
     if (state == d->state)
         return;
     d->state = state;
-    tell_all(d, now);
+    dart_tell_all(d, now);
 }
 
 static void begin_window(struct dart_nic *d, oche_time now, bool marked)
@@ -484,7 +342,7 @@ static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, doubl
     if (set->said->told <= line)
         return;
     set->granted = (uint32_t)(senders < line ? line : senders + 0.5);
-    tell(d, set, now);
+    dart_tell(d, set, now);
 }
 
 /*
@@ -515,7 +373,7 @@ static void take_back_slack(struct dart_nic *d, oche_time now)
         if (d->sets[i].granted == 0)
             continue;
         d->sets[i].granted = 0;
-        tell(d, &d->sets[i], now);
+        dart_tell(d, &d->sets[i], now);
     }
 }
 
@@ -559,13 +417,13 @@ static void first_mark(struct dart_nic *d, oche_time now, uint32_t frame_bytes)
 static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                          struct oche_cc_reply *reply)
 {
-    struct dart_flow *s = of(flow);
+    struct dart_flow *s = dart_of(flow);
     struct dart_nic *d = s->nic;
 
     if (OCHE_UNLIKELY(oche_auss_seen(&s->member, now)) &&
         oche_auss_revive(&s->set->auss, &s->member, flow->peer_address,
                          dart_weight_of(flow->params, flow->peer_address), now))
-        set_changed(d, s->set, now);
+        dart_set_changed(d, s->set, now);
     if (OCHE_UNLIKELY(now >= d->window_end))
         end_window(d, now);
     if (OCHE_UNLIKELY(packet->ecn == OCHE_ECN_CE)) {
@@ -578,33 +436,36 @@ static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct 
      * READ data gets no ACK, so its sender needs an update, if it is known to understand updates.
      */
     if (OCHE_UNLIKELY(oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE)) && flow->extended &&
-        update_due(s) <= now)
-        update(d, flow, now);
+        dart_update_due(s, false) <= now)
+        dart_update(d, flow, now);
 }
 
 static void dart_message_begins(struct oche_cc_flow *flow, oche_time now)
 {
-    struct dart_flow *s = of(flow);
+    struct dart_flow *s = dart_of(flow);
     uint32_t sender = flow->peer_address;
 
+    s->sender->told_ahead = false;
+    if (flow->extended)
+        s->sender->voice = s;
     if (oche_auss_begin(&s->set->auss, &s->member, sender, dart_weight_of(flow->params, sender),
                         now))
-        set_changed(s->nic, s->set, now);
+        dart_set_changed(s->nic, s->set, now);
 }
 
 static void dart_message_ends(struct oche_cc_flow *flow, oche_time now)
 {
-    struct dart_flow *s = of(flow);
+    struct dart_flow *s = dart_of(flow);
 
     if (oche_auss_end(&s->set->auss, &s->member))
-        set_changed(s->nic, s->set, now);
+        dart_set_changed(s->nic, s->set, now);
 }
 
 static void dart_group(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                        bool begins)
 {
     const struct dart_params *p = flow->params;
-    struct dart_flow *s = of(flow);
+    struct dart_flow *s = dart_of(flow);
     const struct oche_group group = oche_group_get(packet);
     const struct oche_look_facts facts = {.own = s->nic->nic->address,
                                           .shared_addresses = s->nic->nic->shared_addresses,
@@ -613,13 +474,15 @@ static void dart_group(struct oche_cc_flow *flow, oche_time now, const struct oc
 
     if (!p->look_ahead)
         return;
-    if (oche_group_tenant(packet) != flow->tenant)
+    if (oche_group_tenant(packet) != flow->tenant) {
         s->nic->void_groups += group.count > 0;
-    else if (oche_look_ahead_take(&s->set->look, &s->set->auss, &group, flow->peer_address, begins,
-                                  &facts, now))
-        set_changed(s->nic, s->set, now);
+        return;
+    }
+    if (oche_look_ahead_take(&s->set->look, &s->set->auss, &group, flow->peer_address, begins,
+                             &facts, now))
+        dart_set_changed(s->nic, s->set, now);
     else
-        rearm(s->nic);
+        dart_rearm(s->nic);
 }
 
 /* ---- both ---- */
@@ -639,7 +502,7 @@ static void dart_timer(struct oche_cc_flow *flow, oche_time now, unsigned index,
 static void dart_start(struct oche_cc_flow *flow, oche_time now)
 {
     const struct dart_params *p = flow->params;
-    struct dart_flow *s = of(flow);
+    struct dart_flow *s = dart_of(flow);
 
     s->flow = flow;
     s->nic = flow->nic_state;
@@ -658,12 +521,14 @@ static void dart_start(struct oche_cc_flow *flow, oche_time now)
 static void dart_stop(struct oche_cc_flow *flow)
 {
     struct dart_nic *d = flow->nic_state;
-    struct dart_flow *s = of(flow);
+    struct dart_flow *s = dart_of(flow);
 
     bool others = s->active;
+    if (s->sender->voice == s)
+        s->sender->voice = NULL;
     deactivate(s, OCHE_NEVER);
     if (oche_auss_forget(&s->set->auss, &s->member))
-        set_changed(d, s->set, OCHE_NEVER);
+        dart_set_changed(d, s->set, OCHE_NEVER);
     if (others)
         oche_cc_nic_timer(d->nic, 0); /* their rates have changed */
 }
@@ -702,6 +567,7 @@ static void dart_nic_start(struct oche_cc_nic *nic)
 
     d->nic = nic;
     d->updates_due = OCHE_NEVER;
+    d->ahead_credit = DART_AHEAD_BURST;
     d->set_count = (uint32_t)p->tenants;
     d->sets = (void *)at;
     at += oche_lines(d->set_count * sizeof(struct dart_set));
@@ -745,6 +611,7 @@ const struct oche_cc_scheme oche_cc_dart = {
     .timer = dart_timer,
     .idle = dart_idle,
     .busy = dart_busy,
+    .more = dart_more,
     .arrived = dart_arrived,
     .stamp_ack = dart_stamp,
     .message_begins = dart_message_begins,

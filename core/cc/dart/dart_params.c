@@ -64,6 +64,10 @@ const struct oche_param dart_param_rows[] = {
      .where = "our choice (the NIC's memory)",
      .help = "senders of all groups that a tenant's receiver knows at a time; a list holds "
              "up to 200"},
+    {OCHE_PARAM(struct dart_params, look_ahead_updates), OCHE_IS_BOOL(true),
+     .where = "Dart sec III-D; dart.md#d31",
+     .help = "updates tell announced senders n before their first packet, and they begin with that "
+             "share; false: they begin at line rate, as in sec III-A"},
     {OCHE_PARAM(struct dart_params, tenants), OCHE_IS_COUNT(1, 1, DART_MOST_TENANTS),
      .where = "Dart sec III-E; dart.md#d15",
      .help = "tenants 0 to tenants - 1 have an AUSS and a part of the line each, all others "

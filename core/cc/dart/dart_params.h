@@ -33,11 +33,12 @@ struct dart_params {
     bool look_ahead;
     oche_time look_ahead_timeout;
     uint64_t look_ahead_senders;
+    bool look_ahead_updates;
     uint64_t tenants;
     const char *tenant_shares;
 };
 
-#define DART_PARAMS 50 /* number of rows in the table */
+#define DART_PARAMS 51 /* number of rows in the table */
 extern const struct oche_param dart_param_rows[DART_PARAMS];
 
 /*

@@ -24,6 +24,9 @@ struct dart_flow {
     oche_time asked;  /* when an ACK was last asked for */
     uint32_t unasked; /* packets sent since `asked` */
     bool active;      /* has sent something and has not been idle since */
+    bool idle;        /* has nothing to send nor to be acknowledged, though its last packet may
+                         only be leaving */
+    bool sending;     /* active, and has more to send: it divides the share */
     bool limited;     /* copy of dcqcn.rp.limited */
     struct dart_peer *receiver;
     /* Receiver. */
@@ -45,11 +48,14 @@ _Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two line
 struct dart_peer {
     /* For sending to the peer. */
     struct dart_flow *active;
-    uint32_t active_count;
-    uint32_t senders; /* the n that the peer told last; 0: none yet */
+    uint32_t active_count, sending_count;
+    uint32_t senders;   /* the n that the peer told last; 0: none yet */
+    oche_time heard_at; /* when it told that; valid if no queue pair is active */
     bool heard;
     uint8_t heard_sequence, void_count;
     /* For receiving from the peer. */
+    struct dart_flow *voice; /* a queue pair for updates while no message arrives; NULL: none */
+    bool told_ahead; /* no message has begun since an update that was meant for an idle sender */
     uint8_t told_sequence;
     uint32_t told_version; /* version of the share that the peer was told last */
     oche_time told_at; /* when the peer was told, or an update was asked for; valid if told_version
@@ -89,6 +95,8 @@ struct dart_nic {
     uint64_t updates, updates_sent;      /* updates asked for; updates sent */
     oche_time updates_due, updates_done; /* if there are none, OCHE_NEVER and 0 */
     uint64_t void_groups;                /* lists whose tenant is not the queue pair's */
+    /* Updates to senders that were announced and are idle: sent; what may be spent (tell_ahead). */
+    uint64_t ahead_updates, ahead_credit, ahead_bytes;
 };
 
 _Static_assert(offsetof(struct dart_nic, nic) <= OCHE_CACHE_LINE, "a line for each packet");
@@ -106,7 +114,37 @@ static inline uint64_t dart_void_lists(const struct dart_set *set)
     return sum;
 }
 
-/* dart_counters.c */
+static inline struct dart_flow *dart_of(struct oche_cc_flow *flow)
+{
+    return flow->state;
+}
+
+/* ---- dart_tell.c ---- */
+
+/* Each update to a sender that was announced takes so much of what has arrived, on the line. */
+#define DART_AHEAD_BYTES UINT64_C(1400)
+#define DART_AHEAD_BURST (200 * DART_AHEAD_BYTES) /* at once, for a list's most senders */
+
+/* Moves the NIC's timer to the next due time, unless it is set to an earlier one. */
+void dart_rearm(struct dart_nic *d);
+/* Recompute the value that senders are told. `now` is OCHE_NEVER if unknown. */
+void dart_tell(struct dart_nic *d, struct dart_set *set, oche_time now);
+void dart_tell_all(struct dart_nic *d, oche_time now);
+/* To be called when a tenant's AUSS has changed. */
+void dart_set_changed(struct dart_nic *d, struct dart_set *set, oche_time now);
+/*
+ * Returns when the peer, which sends to us, needs an update; OCHE_NEVER if it is up to date.
+ * `ahead`: it was announced and is idle.
+ */
+oche_time dart_update_due(const struct dart_flow *s, bool ahead);
+/* Asks for an update to the queue pair's peer. */
+void dart_update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now);
+/* Hooks of the scheme. */
+void dart_nic_timer(struct oche_cc_nic *nic, oche_time now);
+void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet);
+
+/* ---- dart_counters.c ---- */
+
 extern const struct oche_counters dart_counters;
 
 #endif

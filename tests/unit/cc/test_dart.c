@@ -29,7 +29,7 @@ struct bench {
     struct oche_cc_flow flow[FLOWS];
     struct oche_cc_flow *wanting[FLOWS];
     _Alignas(OCHE_CACHE_LINE) uint64_t flow_state[FLOWS][128];
-    _Alignas(OCHE_CACHE_LINE) uint64_t peer_state[5][16];
+    _Alignas(OCHE_CACHE_LINE) uint64_t peer_state[5][32];
     uint64_t line_bytes, params[128];
     uint32_t cnps, updates[FLOWS];
     bool touched;
@@ -63,6 +63,13 @@ static struct bench *make(void)
     return b;
 }
 
+static void *peer_state(const struct oche_cc_nic *nic, uint32_t address)
+{
+    struct bench *b = OCHE_CONTAINER((void *)(uintptr_t)nic, struct bench, nic);
+
+    return address < 5 ? b->peer_state[address] : NULL;
+}
+
 static void begin(struct bench *b)
 {
     assert_null(b->cc->check(b->params));
@@ -74,6 +81,7 @@ static void begin(struct bench *b)
         .address = 9,
         .shared_addresses = 8,
         .max_peers = FLOWS,
+        .peer_state = peer_state,
         .line_rate_bps = LINE,
         .received_line_bytes = &b->line_bytes,
         .params = b->params,
@@ -404,6 +412,14 @@ static void send(struct bench *b, uint32_t flow)
     attend(b);
 }
 
+/* The queue pair has more to send, or has not. */
+static void more(struct bench *b, uint32_t flow, bool is)
+{
+    b->flow[flow].more = is;
+    b->cc->more(&b->flow[flow], b->now);
+    attend(b);
+}
+
 /* Shares of the sender, divided; what is void changes nothing. */
 static void hears(void **state)
 {
@@ -412,10 +428,12 @@ static void hears(void **state)
     (void)state;
     begin(b);
     send(b, 0);
+    more(b, 0, true);
     hear(b, 0, (struct oche_share){.senders = 4, .sequence = 1});
     assert_true(b->flow[0].rate_bps == LINE / 4);
     assert_true(b->flow[1].rate_bps == LINE);
     send(b, 1); /* a second queue pair to the same peer */
+    more(b, 1, true);
     assert_true(b->flow[0].rate_bps == LINE / 8 && b->flow[1].rate_bps == LINE / 8);
     hear(b, 1, (struct oche_share){.senders = 9, .sequence = 1});
     hear(b, 1, (struct oche_share){.senders = 9, .sequence = 250});
@@ -440,6 +458,46 @@ static void hears(void **state)
     assert_true(b->flow[0].rate_bps == LINE);
     hear(b, 0, (struct oche_share){.senders = 3, .sequence = 200});
     assert_true(b->flow[0].rate_bps == LINE / 3);
+    done(b);
+}
+
+/*
+ * The parts are of those that have more to send; one that waits for its ACKs has the limit with
+ * which it would begin again. A packet that leaves when all is done, as READ data and UC's do,
+ * makes nobody active.
+ */
+static void parts(void **state)
+{
+    struct bench *b = make();
+
+    (void)state;
+    begin(b);
+    send(b, 0);
+    hear(b, 0, (struct oche_share){.senders = 4, .sequence = 1});
+    assert_int_equal(b->flow[0].rate_bps, LINE / 4);
+    more(b, 0, true);
+    send(b, 1);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 4);
+    assert_int_equal(b->flow[1].rate_bps, LINE / 8);
+    more(b, 1, true);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 8);
+    more(b, 0, false);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 8);
+    assert_int_equal(b->flow[1].rate_bps, LINE / 4);
+    b->flow[1].more = false;
+    b->cc->idle(&b->flow[1], b->now);
+    send(b, 1);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 4);
+    assert_int_equal(b->flow[1].rate_bps, LINE);
+    b->cc->busy(&b->flow[1], b->now);
+    more(b, 1, true); /* requests without data */
+    assert_int_equal(b->flow[0].rate_bps, LINE / 4);
+    send(b, 1);
+    assert_int_equal(b->flow[1].rate_bps, LINE / 4);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 8);
+    b->cc->stop(&b->flow[1]);
+    attend(b);
+    assert_int_equal(b->flow[0].rate_bps, LINE / 4);
     done(b);
 }
 
@@ -603,6 +661,109 @@ static void groups(void **state)
     }
 }
 
+/*
+ * Announced senders are told n before they send, at once and then like the others, by the queue
+ * pair of their last message. Who never had one is not told, nor is anybody who no longer counts.
+ */
+static void told_ahead(void **state)
+{
+    (void)state;
+    for (unsigned how = 0; how < 3; how++) {
+        struct bench *b = make();
+
+        set(b, "look_ahead_updates", (union oche_value){.u = how != 1});
+        set(b, "updates", (union oche_value){.u = how != 2});
+        begin(b);
+        message(b, 3, true);
+        b->cc->stamp_ack(&b->flow[3], b->now, &(struct oche_packet){.opcode = OCHE_RC_ACK_SHARE});
+        message(b, 3, false);
+        advance(b, OCHE_MS);
+        message(b, 2, true);
+        announce(b, 1, 0);
+        memset(b->updates, 0, sizeof(b->updates));
+        advance(b, b->now + RTT / 4);
+        assert_int_equal(view(b).told, 3);
+        assert_int_equal(b->updates[3], how == 0);
+        assert_int_equal(b->updates[4], 0);
+        advance(b, b->now + OCHE_MS);
+        assert_int_equal(b->updates[3], how == 0);
+        message(b, 0, true);
+        advance(b, b->now + RTT);
+        assert_int_equal(b->updates[3], how == 0 ? 2 : 0);
+        message(b, 3, true); /* it comes: an update is no longer ahead of anything */
+        b->cc->stamp_ack(&b->flow[3], b->now, &(struct oche_packet){.opcode = OCHE_RC_ACK_SHARE});
+        message(b, 3, false);
+        advance(b, b->now + 20 * OCHE_MS);
+        assert_int_equal(view(b).senders, 2);
+        message(b, 0, false);
+        advance(b, b->now + OCHE_MS);
+        assert_true(b->updates[3] <= 3);
+        done(b);
+    }
+}
+
+/* Whatever is announced, what may leave for it is a part of what arrives. */
+static void told_ahead_bounded(void **state)
+{
+    struct bench *b = make();
+
+    (void)state;
+    set(b, "look_ahead_timeout", (union oche_value){.u = OCHE_SEC});
+    begin(b);
+    message(b, 3, true);
+    message(b, 3, false);
+    message(b, 2, true);
+    announce(b, 1, 0);
+    for (unsigned i = 0; i < 1000; i++) { /* n changes all the time, and hardly anything arrives */
+        message(b, 5, i % 2 == 0);
+        advance(b, b->now + RTT);
+        if (i == 250)
+            assert_in_range(b->updates[3], 200, 210);
+    }
+    const uint32_t before = b->updates[3];
+    assert_in_range(before, 200, 210);
+    b->line_bytes += 14000;
+    for (unsigned i = 0; i < 100; i++) {
+        message(b, 5, i % 2 == 0);
+        advance(b, b->now + RTT);
+    }
+    assert_int_equal(b->updates[3], before + 10);
+    done(b);
+}
+
+/*
+ * A share that is heard while nothing is sent is the first one; one that is old, or was heard while
+ * something was sent, is not.
+ */
+static void heard_ahead(void **state)
+{
+    (void)state;
+    for (unsigned how = 0; how < 2; how++) {
+        struct bench *b = make();
+
+        set(b, "look_ahead_updates", (union oche_value){.u = how == 0});
+        begin(b);
+        hear(b, 0, (struct oche_share){.senders = 4, .sequence = 1});
+        assert_true(b->flow[0].rate_bps == LINE);
+        advance(b, b->now + 9 * OCHE_MS);
+        send(b, 1);
+        assert_true(b->flow[1].rate_bps == (how == 0 ? LINE / 4 : LINE));
+        hear(b, 1, (struct oche_share){.senders = 5, .sequence = 2});
+        assert_true(b->flow[1].rate_bps == LINE / 5);
+        b->cc->idle(&b->flow[1], b->now);
+        b->cc->busy(&b->flow[1], b->now);
+        send(b, 1);
+        assert_true(b->flow[1].rate_bps == LINE);
+        b->cc->idle(&b->flow[1], b->now);
+        b->cc->busy(&b->flow[1], b->now);
+        hear(b, 1, (struct oche_share){.senders = 6, .sequence = 3});
+        advance(b, b->now + 10 * OCHE_MS);
+        send(b, 0);
+        assert_true(b->flow[0].rate_bps == LINE);
+        done(b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -612,7 +773,9 @@ int main(void)
         cmocka_unit_test(updates),       cmocka_unit_test(hears),
         cmocka_unit_test(two_lines),     cmocka_unit_test(fill),
         cmocka_unit_test(least_of_both), cmocka_unit_test(asks_for_acks),
-        cmocka_unit_test(groups),
+        cmocka_unit_test(groups),        cmocka_unit_test(parts),
+        cmocka_unit_test(told_ahead),    cmocka_unit_test(told_ahead_bounded),
+        cmocka_unit_test(heard_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,6 +198,28 @@ static void candidates(void **state)
     rig_free(&tor.rig);
 }
 
+/* Any port to a switch, full ones too; still not where it would go, nor where it came from. */
+static void any_candidate(void **state)
+{
+    struct tor tor;
+    unsigned seen = 0;
+
+    (void)state;
+    tor_init(&tor);
+    tor.params.candidates = OCHE_IOFD_ANY;
+    tor_make(&tor);
+    fill(&tor, 2, 16);
+    fill(&tor, 4, 16);
+    for (unsigned i = 0; i < 100; i++)
+        seen |= 1U << send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, NULL);
+    assert_int_equal(seen, 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6);
+    assert_int_equal(send(&tor, 4, 2, 7, OCHE_RC_WRITE_ONLY, 0, 0, NULL), 2);
+    for (unsigned i = 0; i < 100; i++)
+        assert_int_not_equal(send(&tor, 4, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 4);
+    assert_int_equal(count(&tor, OCHE_IOFD_NO_CANDIDATE), 0);
+    rig_free(&tor.rig);
+}
+
 static void refusals(void **state)
 {
     struct tor tor;
@@ -515,12 +537,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threshold),      cmocka_unit_test(message_follows),
-        cmocka_unit_test(candidates),     cmocka_unit_test(refusals),
-        cmocka_unit_test(aged),           cmocka_unit_test(pipelining),
-        cmocka_unit_test(back),           cmocka_unit_test(turns),
-        cmocka_unit_test(escape),         cmocka_unit_test(hostile_host),
-        cmocka_unit_test(nonsense),       cmocka_unit_test(parameters),
-        cmocka_unit_test(dead_until_end), cmocka_unit_test(dead_until_old),
+        cmocka_unit_test(candidates),     cmocka_unit_test(any_candidate),
+        cmocka_unit_test(refusals),       cmocka_unit_test(aged),
+        cmocka_unit_test(pipelining),     cmocka_unit_test(back),
+        cmocka_unit_test(turns),          cmocka_unit_test(escape),
+        cmocka_unit_test(hostile_host),   cmocka_unit_test(nonsense),
+        cmocka_unit_test(parameters),     cmocka_unit_test(dead_until_end),
+        cmocka_unit_test(dead_until_old),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,6 +117,42 @@ static void bytes_and_structs_are_alike(void **state)
     assert_true(hash[0] == hash[1]);
 }
 
+/*
+ * Senders 1 to 4 have queue pairs that have been used; 1 announces all of them, and 4 begins 50 us
+ * after it. Returns the rate of 4 just after its first packet, before any ACK can have come.
+ */
+static uint64_t begins_at(bool updates)
+{
+    static const uint32_t members[] = {1, 2, 3, 4};
+    static const struct small_world_group group = {members, 4};
+    struct oche_flow_plan flows[6];
+    struct small_world small;
+
+    for (uint32_t i = 0; i < 4; i++)
+        flows[i] = small_flow(i + 1, 0, 2000, (i + 1) * OCHE_US * 50);
+    flows[4] = small_flow(1, 0, 2000000, START);
+    flows[5] = small_flow(4, 0, 2000000, START + 50 * OCHE_US);
+    flows[4].group = flows[5].group = 1;
+    open_star(&small, 6, START + 54 * OCHE_US);
+    small_world_cc(&small, "look_ahead_updates", updates);
+    small.config.hosts.connections = OCHE_CONNECTION_PER_PAIR;
+    small.groups = &group;
+    small.group_count = 1;
+    small_world_run(&small, flows, 6);
+    assert_int_equal(view_of(&small, 0).senders, 4);
+    const uint64_t rate = rate_of(&small, 5);
+    small_world_end(&small);
+    small_world_free(&small);
+    return rate;
+}
+
+static void announced_senders_know_their_share(void **state)
+{
+    (void)state;
+    assert_int_equal(begins_at(true), RATE / 4);
+    assert_int_equal(begins_at(false), RATE);
+}
+
 static void off_nothing_is_said(void **state)
 {
     struct small_world small;
@@ -221,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_long_flow_makes_room_with_the_first_message),
         cmocka_unit_test(bytes_and_structs_are_alike),
+        cmocka_unit_test(announced_senders_know_their_share),
         cmocka_unit_test(off_nothing_is_said),
         cmocka_unit_test(shares_divide_the_line),
         cmocka_unit_test(who_floods_harms_only_himself),
