@@ -295,12 +295,18 @@ struct oche_qp {
     /* the timeout, computed from rto, with which the ACK timer was last armed */
     oche_time ack_waited;
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
-    oche_time order_deadline; /* end of struct oche_deflection's hold after the last message */
-    oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */
-    uint16_t max_mtu;         /* mtu_bytes of the configuration */
-    uint16_t max_responses;   /* places in `responses` */
+    /*
+     * End of struct oche_deflection's hold after the last message. With `follow`: until then what
+     * starts may follow what has been sent.
+     */
+    oche_time order_deadline;
+    oche_time rnr_silence;  /* valid with QP_WAS_RNR: when the peer's wait ends */
+    uint16_t max_mtu;       /* mtu_bytes of the configuration */
+    uint16_t max_responses; /* places in `responses` */
     uint8_t min_rnr_timer;
     bool order_short;     /* valid with order_deadline: the last message was short */
+    uint8_t order_tokens; /* with `follow`: tokens of all packets until all is acknowledged */
+    bool order_leads;     /* with `follow`: the next packet is the first of these */
     bool recv_taken;      /* the receive at recv_head belongs to the message in progress */
     bool established : 1; /* the driver was told that the connection is established */
     bool windows : 1;     /* work requests may bind memory windows */
