@@ -295,19 +295,15 @@ struct oche_qp {
     /* the timeout, computed from rto, with which the ACK timer was last armed */
     oche_time ack_waited;
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
-    /*
-     * End of struct oche_deflection's hold after the last message. With `follow`: until then what
-     * starts may follow what has been sent.
-     */
-    oche_time order_deadline;
-    oche_time rnr_silence;  /* valid with QP_WAS_RNR: when the peer's wait ends */
-    uint16_t max_mtu;       /* mtu_bytes of the configuration */
-    uint16_t max_responses; /* places in `responses` */
+    oche_time order_deadline; /* ends struct oche_deflection's hold; follow: then STARTs wait */
+    oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */
+    uint16_t max_mtu;         /* mtu_bytes of the configuration */
+    uint16_t max_responses;   /* places in `responses` */
     uint8_t min_rnr_timer;
     bool order_short;     /* valid with order_deadline: the last message was short */
-    uint8_t order_tokens; /* with `follow`: tokens of all packets until all is acknowledged */
-    bool order_leads;     /* with `follow`: the next packet is the first of these */
+    uint8_t order_tokens; /* follow: what packets carry until all is acknowledged (deflection.h) */
     bool recv_taken;      /* the receive at recv_head belongs to the message in progress */
+    bool order_leads : 1; /* follow: the next packet is the first of a train */
     bool established : 1; /* the driver was told that the connection is established */
     bool windows : 1;     /* work requests may bind memory windows */
     bool cnp_psns : 1;    /* the peer's CNPs name a PSN (core/wire/cnp.h) */
