@@ -161,7 +161,9 @@ static void create(void *state, const struct oche_switch_config *config, const v
     iofd->port = (uint8_t *)state + table_end(p);
     iofd->random = oche_random_stream(config->seed, "iofd", config->node);
     iofd->follows = p->order == OCHE_IOFD_FOLLOW;
-    oche_deflected_init(&iofd->table, (uint32_t)p->entries, p->ageing, entries_stay(p));
+    oche_deflected_init(&iofd->table, (uint32_t)p->entries,
+                        iofd->follows && p->ageing < p->linger ? p->linger : p->ageing,
+                        entries_stay(p));
     iofd->table.lingers = iofd->follows;
     for (uint32_t port = 0; port < config->port_count; port++) {
         if (config->ports[port].place != OCHE_PLACE_TO_HOST)

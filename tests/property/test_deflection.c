@@ -432,6 +432,8 @@ static void make_follow_world(struct world *world, uint64_t number)
     make_world(world, "deflected following", number, number % 8 == 2 ? "dcqcn" : "none",
                number % 4 == 3 ? "improved_go_back_n" : "go_back_n");
     draw_switches(world);
+    if (world->small.config.switches.buffer_bytes < 3000000) /* nine ports have eight classes */
+        world->small.config.switches.buffer_bytes += 1000000;
     linger = lingers[below(world, OCHE_COUNT_OF(lingers))];
     world->small.config.run.stop_when_done = false; /* copies may still be on their way */
     world->iofd.order = OCHE_IOFD_FOLLOW;
