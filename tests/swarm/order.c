@@ -4,8 +4,8 @@
  * are FIFOs, a connection keeps one way and one class, and deflection keeps messages apart. (Of a
  * packet that was sent again one copy may be late: its message was acknowledged by the other.) Not
  * where routes change on the way, where deflection does not wait (`follow`, `hold`), or, where
- * there is deflection, from the first loss or repetition on: what a message sends again may go another
- * way than its first try. And not for RoGUE, whose queue pairs are renewed.
+ * there is deflection, from the first loss or repetition on: what a message sends again may go
+ * another way than its first try. And not for RoGUE, whose queue pairs are renewed.
  */
 #include <stdio.h>
 #include <stdlib.h>
