@@ -442,6 +442,7 @@ static int follow(struct iofd *iofd, const struct oche_switch *sw, unsigned in_p
     }
     const uint8_t lane = entry->lane;
 
+    iofd->counted[OCHE_IOFD_DEFLECTIONS] += iofd->follows && (flags & OCHE_OP_FIRST);
     oche_deflected_use(&iofd->table, sw, entry, now);
     if (last)
         oche_deflected_end(&iofd->table, entry);

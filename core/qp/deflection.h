@@ -57,7 +57,9 @@ static inline void deflection_starts(struct oche_qp *qp, const struct send_entry
 
     if (OCHE_LIKELY(!deflection->follow) || qp->send_head != qp->send_started)
         return;
-    qp->order_tokens = deflection_takes(qp, entry) ? deflection->tokens : 0;
+    qp->order_tokens = 0;
+    if (deflection_takes(qp, entry))
+        qp->order_tokens = deflection->tokens & OCHE_BTH_TOKENS;
     qp->order_leads = qp->order_tokens > 0;
 }
 

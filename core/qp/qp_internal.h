@@ -300,13 +300,13 @@ struct oche_qp {
     uint16_t max_mtu;         /* mtu_bytes of the configuration */
     uint16_t max_responses;   /* places in `responses` */
     uint8_t min_rnr_timer;
-    bool order_short;     /* valid with order_deadline: the last message was short */
-    uint8_t order_tokens; /* follow: what packets carry until all is acknowledged (deflection.h) */
-    bool recv_taken;      /* the receive at recv_head belongs to the message in progress */
-    bool order_leads : 1; /* follow: the next packet is the first of a train */
-    bool established : 1; /* the driver was told that the connection is established */
-    bool windows : 1;     /* work requests may bind memory windows */
-    bool cnp_psns : 1;    /* the peer's CNPs name a PSN (core/wire/cnp.h) */
+    bool order_short : 1;     /* valid with order_deadline: the last message was short */
+    bool order_leads : 1;     /* follow: the next packet is the first of a train */
+    uint8_t order_tokens : 4; /* follow: what packets carry until all is acknowledged */
+    bool recv_taken;          /* the receive at recv_head belongs to the message in progress */
+    bool established : 1;     /* the driver was told that the connection is established */
+    bool windows : 1;         /* work requests may bind memory windows */
+    bool cnp_psns : 1;        /* the peer's CNPs name a PSN (core/wire/cnp.h) */
     /* a completion was lost; the queue pair fails when its timer expires, which is due at once */
     bool overrun : 1;
     struct datagrams *datagrams; /* UD only, otherwise NULL */

@@ -334,7 +334,7 @@ static void following(void **state)
         assert_int_equal(send_behind(&tor, 0, behind[i], 4, 0, &left), port);
         assert_int_equal(left.bth_reserved, OCHE_BTH_EXTENSIONS | 3);
     }
-    assert_int_equal(count(&tor, OCHE_IOFD_DEFLECTIONS), 1);
+    assert_int_equal(count(&tor, OCHE_IOFD_DEFLECTIONS), 5); /* messages, not packets */
     assert_int_equal(send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 2);
     assert_int_equal(send_behind(&tor, 0, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 2);
     assert_int_equal(count(&tor, OCHE_IOFD_LATE), 0);
