@@ -33,7 +33,7 @@ static const struct oche_param params[] = {
     {OCHE_PARAM_AS("short_message", struct oche_iofd_params, short_bytes),
      OCHE_IS_BYTES(8192, 0, UINT32_MAX), .where = "Dart sec IV-A",
      .help = "messages of at most this get tokens"},
-    {OCHE_PARAM(struct oche_iofd_params, order), OCHE_IS_CHOICE(OCHE_IOFD_WAIT, order_choices),
+    {OCHE_PARAM(struct oche_iofd_params, order), OCHE_IS_CHOICE(OCHE_IOFD_FOLLOW, order_choices),
      .where = "dart.md#d18",
      .help = "follow: what a queue pair sends behind a short message takes that message's way; "
              "wait: it is kept apart, see hold"},
