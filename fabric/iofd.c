@@ -16,6 +16,9 @@ static const char *const lane_choices[] = {
 static const char *const candidate_choices[] = {
     [OCHE_IOFD_BELOW_THRESHOLD] = "below_threshold", [OCHE_IOFD_ANY] = "any", NULL};
 
+static const char *const order_choices[] = {
+    [OCHE_IOFD_FOLLOW] = "follow", [OCHE_IOFD_WAIT] = "wait", NULL};
+
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_iofd_params, entries), OCHE_IS_COUNT(8, 1, 1024),
      .where = "Dart sec IV-A", .help = "entries of a switch's table of deflected flows"},
@@ -38,11 +41,19 @@ static const struct oche_param params[] = {
     {OCHE_PARAM_AS("short_message", struct oche_iofd_params, short_bytes),
      OCHE_IS_BYTES(8192, 0, UINT32_MAX), .where = "Dart sec IV-A",
      .help = "messages of at most this get tokens"},
+    {OCHE_PARAM(struct oche_iofd_params, order), OCHE_IS_CHOICE(OCHE_IOFD_FOLLOW, order_choices),
+     .where = "dart.md#d18",
+     .help = "follow: what a queue pair sends behind a short message takes that message's way; "
+             "wait: it is kept apart, see hold"},
+    {OCHE_PARAM(struct oche_iofd_params, linger), OCHE_IS_TIME(OCHE_MS, 2, OCHE_SEC),
+     .where = "dart.md#d18",
+     .help = "order: follow keeps order while no packet is on its way for half of this; an entry "
+             "stays for it after its last packet, and senders pause for at most half of it"},
     {OCHE_PARAM(struct oche_iofd_params, hold), OCHE_IS_TIME(OCHE_NEVER, 0, OCHE_NEVER),
      .where = "dart.md#d18",
-     .help =
-         "never: while a short message is not acknowledged its queue pair sends nothing else; a "
-         "time (60us): for that long after its last packet, which is no guarantee of order"},
+     .help = "order: wait; never: while a short message is not acknowledged its queue pair sends "
+             "nothing else; a time (60us): for that long after its last packet, which is no "
+             "guarantee of order"},
 };
 
 const struct oche_param_table oche_iofd_params = OCHE_PARAM_TABLE(params, struct oche_iofd_params);
@@ -59,7 +70,16 @@ static const struct oche_switch_counter counters[OCHE_IOFD_COUNTERS] = {
     [OCHE_IOFD_NO_CANDIDATE] = {"refused_no_candidate", REFUSED "no other port would do", false},
     [OCHE_IOFD_LAST_HOP] = {"refused_last_hop", REFUSED "they waited for the receiver's own port",
                             false},
+    [OCHE_IOFD_FOLLOWERS] = {"refused_follower",
+                             REFUSED "something of their queue pair was ahead of them", false},
     [OCHE_IOFD_AGED] = {"aged", "entries given up, as no packet had used them for long", false},
+    [OCHE_IOFD_LATE] = {"late",
+                        "packets that came after their entry was given up, which may "
+                        "overtake what was before them",
+                        false},
+    [OCHE_IOFD_NOT_FOLLOWED] = {"not_followed",
+                                "packets that found an entry in a lower lane, or that led back",
+                                false},
     [OCHE_IOFD_ENTRIES_PEAK] = {"entries_peak", "most entries in use at one switch", true},
     [OCHE_IOFD_RETURNED] = {"returned", "packets that left by the port they came by", false},
     [OCHE_IOFD_LANES_EXCEEDED] =
@@ -81,6 +101,7 @@ struct iofd {
     uint32_t groups;
     uint8_t lanes; /* number of lanes, which are classes 0 … lanes - 1 */
     bool links_fail;
+    bool follows;  /* order: follow */
     uint8_t *port; /* PORT_… flags of each port */
     struct oche_random random;
     uint64_t counted[OCHE_IOFD_COUNTERS];
@@ -104,9 +125,13 @@ static unsigned lanes_of(const void *values)
 
 static const char *check(const void *values)
 {
+    const struct oche_iofd_params *p = values;
+
     if (lanes_of(values) > MOST_LANES)
         return "tokens: 7 would need 8 lanes beside the class of ACKs, and there are 8 classes in "
                "all; would be right: at most 6, or lanes: escape";
+    if (p->order == OCHE_IOFD_FOLLOW && p->hold != OCHE_NEVER)
+        return "hold: with order: follow nothing is held; would be right: order: wait";
     return NULL;
 }
 
@@ -123,6 +148,14 @@ static size_t state_bytes(const struct oche_switch_config *config, const void *v
     return table_end(values) + config->port_count;
 }
 
+/* Returns how long an entry stays after END. */
+static oche_time entries_stay(const struct oche_iofd_params *p)
+{
+    if (p->order == OCHE_IOFD_FOLLOW)
+        return p->linger;
+    return p->hold != OCHE_NEVER ? p->hold : 0;
+}
+
 static void create(void *state, const struct oche_switch_config *config, const void *values)
 {
     struct iofd *iofd = state;
@@ -135,8 +168,11 @@ static void create(void *state, const struct oche_switch_config *config, const v
     iofd->links_fail = config->links_fail;
     iofd->port = (uint8_t *)state + table_end(p);
     iofd->random = oche_random_stream(config->seed, "iofd", config->node);
-    oche_deflected_init(&iofd->table, (uint32_t)p->entries, p->ageing,
-                        p->hold != OCHE_NEVER ? p->hold : 0);
+    iofd->follows = p->order == OCHE_IOFD_FOLLOW;
+    oche_deflected_init(&iofd->table, (uint32_t)p->entries,
+                        iofd->follows && p->ageing < p->linger ? p->linger : p->ageing,
+                        entries_stay(p));
+    iofd->table.lingers = iofd->follows;
     for (uint32_t port = 0; port < config->port_count; port++) {
         if (config->ports[port].place != OCHE_PLACE_TO_HOST)
             iofd->port[port] |= PORT_NETWORK;
@@ -321,6 +357,29 @@ static struct oche_deflected_key key_of(const struct oche_packet *packet, unsign
         .dst = packet->dst, .dest_qpn = packet->dest_qpn, .tokens = (uint8_t)tokens};
 }
 
+/* True if the packet may only use an entry, and not make one. */
+static bool is_follower(const struct iofd *iofd, const struct oche_packet *packet)
+{
+    return iofd->follows && (packet->bth & OCHE_BTH_FOLLOWS);
+}
+
+/* Returns the port by which START is deflected, or -1: see decide. */
+static int other_port(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
+                      const struct oche_packet *packet, unsigned ordinary, bool needs_entry,
+                      oche_time now)
+{
+    if (oche_switch_class_bytes(sw, oche_switch_egress(sw, ordinary), packet->traffic_class) <=
+        iofd->params->threshold_bytes)
+        return -1;
+    if (is_follower(iofd, packet)) {
+        iofd->counted[OCHE_IOFD_FOLLOWERS]++;
+        return -1;
+    }
+    if (needs_entry && iofd->table.count == iofd->table.capacity)
+        oche_deflected_age(&iofd->table, sw, now);
+    return decide(iofd, sw, in_port, packet, ordinary, tokens_of(iofd, packet), needs_entry);
+}
+
 /*
  * Returns the port for START: the ordinary port or, if START is deflected, another one, which the
  * table then remembers for the packets that follow. Returns -1 if no lane is left.
@@ -329,29 +388,22 @@ static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_po
                  struct oche_packet *packet, unsigned ordinary, oche_time now)
 {
     bool whole = oche_opcode_has(packet->opcode, OCHE_OP_LAST);
-    bool needs_entry = !whole || iofd->params->hold != OCHE_NEVER;
+    bool needs_entry = !whole || oche_iofd_pipelines(iofd->params);
     unsigned tokens = tokens_of(iofd, packet);
-    int port = -1;
+    int port = other_port(iofd, sw, in_port, packet, ordinary, needs_entry, now);
 
-    if (oche_switch_class_bytes(sw, oche_switch_egress(sw, ordinary), packet->traffic_class) >
-        iofd->params->threshold_bytes) {
-        if (needs_entry && iofd->table.count == iofd->table.capacity)
-            oche_deflected_age(&iofd->table, now);
-        port = decide(iofd, sw, in_port, packet, ordinary, tokens, needs_entry);
-    }
     if (port < 0)
         return go(packet, (int)ordinary, lane_behind(iofd, packet, in_port, ordinary, tokens));
-    struct oche_deflected_key key = key_of(packet, tokens);
     uint8_t lane = lane_behind(iofd, packet, in_port, (unsigned)port, tokens - 1);
 
     if (lane == NO_LANE)
         return -1;
     if (needs_entry) {
-        struct oche_deflected_flow *entry = oche_deflected_add(&iofd->table, &key, now);
+        const struct oche_deflected_flow flow = {
+            .key = key_of(packet, tokens), .port = (uint16_t)port, .lane = lane};
+        struct oche_deflected_flow *entry = oche_deflected_add(&iofd->table, sw, &flow, now);
 
         OCHE_MUST(entry != NULL);
-        entry->port = (uint16_t)port;
-        entry->lane = lane;
         if (whole)
             oche_deflected_end(&iofd->table, entry);
     }
@@ -359,35 +411,72 @@ static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_po
     return deflect(iofd, packet, port, lane);
 }
 
-/*
- * Returns the port that the table has for the packet's message, or -1 if the table has no entry for
- * the message.
- */
-static int follow(struct iofd *iofd, const struct oche_switch *sw, struct oche_packet *packet,
-                  bool last, oche_time now)
+/* True if the packet may take the entry's way: its lane does not fall, and it does not go back. */
+static bool may_use(const struct iofd *iofd, const struct oche_deflected_flow *entry,
+                    unsigned in_port, const struct oche_packet *packet)
 {
+    const bool turns = iofd->port[in_port] & iofd->port[entry->port] & PORT_UP;
+    const bool rises = turns && iofd->params->lanes == OCHE_IOFD_TURNS;
+
+    return entry->port != in_port && entry->lane >= packet->traffic_class + rises;
+}
+
+/*
+ * Returns the port that the table has for the packet's message, or -1 if the packet does not follow
+ * an entry.
+ */
+static int follow(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
+                  struct oche_packet *packet, uint32_t flags, oche_time now)
+{
+    const bool last = flags & OCHE_OP_LAST;
     struct oche_deflected_key key = key_of(packet, tokens_of(iofd, packet));
-    struct oche_deflected_flow *entry = oche_deflected_look(&iofd->table, &key, now);
 
-    if (entry == NULL)
+    if (iofd->follows && (flags & OCHE_OP_FIRST) && !is_follower(iofd, packet)) {
+        oche_deflected_forget(&iofd->table, &key);
         return -1;
-    if (OCHE_UNLIKELY(oche_switch_link_is_down(sw, entry->port))) {
-        int port = entry->port; /* the link is down, so the switch will drop the packet */
+    }
+    struct oche_deflected_flow *entry = oche_deflected_look(&iofd->table, sw, &key, now);
 
+    if (entry == NULL) {
+        iofd->counted[OCHE_IOFD_LATE] += oche_deflected_gone(&iofd->table, &key);
+        return -1;
+    }
+    if (OCHE_UNLIKELY(!may_use(iofd, entry, in_port, packet))) {
+        if ((flags & OCHE_OP_FIRST) && !iofd->follows)
+            oche_deflected_forget(&iofd->table, &key);
+        else
+            iofd->counted[OCHE_IOFD_NOT_FOLLOWED]++;
+        return -1;
+    }
+    const int port = entry->port;
+
+    if (OCHE_UNLIKELY(oche_switch_link_is_down(sw, entry->port))) {
         if (last)
             oche_deflected_end(&iofd->table, entry);
-        return port;
+        return port; /* the link is down, so the switch will drop the packet */
     }
-    oche_deflected_use(entry, now);
+    const uint8_t lane = entry->lane;
+
+    iofd->counted[OCHE_IOFD_DEFLECTIONS] += iofd->follows && (flags & OCHE_OP_FIRST);
+    oche_deflected_use(&iofd->table, sw, entry, now);
     if (last)
         oche_deflected_end(&iofd->table, entry);
-    return deflect(iofd, packet, entry->port, entry->lane);
+    return deflect(iofd, packet, port, lane);
+}
+
+/* True if packets of this kind may have an entry to follow. */
+static bool may_follow(const struct iofd *iofd, const struct oche_packet *packet, uint32_t flags)
+{
+    const uint32_t kind = OCHE_OP_REQUEST | (iofd->follows ? 0 : OCHE_OP_PAYLOAD);
+
+    return (flags & kind) == kind && iofd->table.count + iofd->table.gone > 0 &&
+           tokens_of(iofd, packet) > 0;
 }
 
 static int route(void *state, struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                  int port, oche_time now)
 {
-    const uint32_t message = OCHE_OP_REQUEST | OCHE_OP_PAYLOAD;
+    const uint32_t starts = OCHE_OP_REQUEST | OCHE_OP_PAYLOAD | OCHE_OP_FIRST;
     struct iofd *iofd = state;
     uint32_t flags;
     int other;
@@ -399,15 +488,63 @@ static int route(void *state, struct oche_switch *sw, unsigned in_port, struct o
         admit(iofd, packet);
     if (OCHE_UNLIKELY(port == (int)in_port) && (iofd->port[port] & PORT_NETWORK))
         port = other_way(iofd, sw, in_port, packet);
-    if ((flags & message) == message) {
-        if (iofd->table.count > 0 && tokens_of(iofd, packet) > 0 &&
-            (other = follow(iofd, sw, packet, flags & OCHE_OP_LAST, now)) >= 0)
-            return other;
-        if (flags & OCHE_OP_FIRST)
-            return start(iofd, sw, in_port, packet, (unsigned)port, now);
-    }
+    if (may_follow(iofd, packet, flags) &&
+        (other = follow(iofd, sw, in_port, packet, flags, now)) >= 0)
+        return other;
+    if ((flags & starts) == starts)
+        return start(iofd, sw, in_port, packet, (unsigned)port, now);
     return go(packet, port,
               lane_behind(iofd, packet, in_port, (unsigned)port, tokens_of(iofd, packet)));
+}
+
+/* ---- packets at the ports ---- */
+
+/*
+ * True if the packet at a port may be one of an entry; `key` gets the key by which it would have
+ * come in. A packet with as many tokens that was not deflected here may look the same; then the
+ * entry lives longer, which does no harm.
+ */
+static bool key_at_port(const struct iofd *iofd, const struct oche_packet *packet,
+                        struct oche_deflected_key *key)
+{
+    if (!iofd->follows || iofd->table.count == 0 || packet->kind != OCHE_PACKET_ROCE ||
+        !oche_opcode_has(packet->opcode, OCHE_OP_REQUEST))
+        return false;
+    *key = key_of(packet, (packet->bth_reserved & OCHE_BTH_TOKENS) + 1U);
+    return true;
+}
+
+static void enqueue(void *state, struct oche_switch *sw, unsigned port, struct oche_packet *packet,
+                    oche_time now)
+{
+    struct iofd *iofd = state;
+    struct oche_deflected_key key;
+
+    (void)sw;
+    (void)now;
+    if (key_at_port(iofd, packet, &key))
+        oche_deflected_queued(&iofd->table, &key, port);
+}
+
+static void dequeue(void *state, struct oche_switch *sw, unsigned port, struct oche_packet *packet,
+                    oche_time now)
+{
+    struct iofd *iofd = state;
+    struct oche_deflected_key key;
+
+    if (key_at_port(iofd, packet, &key))
+        oche_deflected_left(&iofd->table, sw, &key, port, now);
+}
+
+static void discard(void *state, struct oche_switch *sw, unsigned port,
+                    const struct oche_packet *packet)
+{
+    struct iofd *iofd = state;
+    struct oche_deflected_key key;
+
+    (void)sw;
+    if (key_at_port(iofd, packet, &key))
+        oche_deflected_lost(&iofd->table, &key, port);
 }
 
 static void rerouted(void *state, const uint64_t *onward)
@@ -449,6 +586,9 @@ const struct oche_switch_mechanism oche_iofd = {
     .state_bytes = state_bytes,
     .create = create,
     .route = route,
+    .enqueue = enqueue,
+    .dequeue = dequeue,
+    .discard = discard,
     .rerouted = rerouted,
     .counters = counters,
     .counter_count = OCHE_IOFD_COUNTERS,

@@ -8,8 +8,18 @@
  * and the table of deflected flows has room for an entry. The packets that follow find the entry
  * and take the same port; END, the last packet, frees the entry. Each deflection costs each packet
  * one token. Tokens are in the three lowest reserved bits of BTH byte 4; the sender (core/qp) puts
- * them on short messages only. A packet that is a whole message needs no entry (dart.md#d20),
- * unless senders pipeline (`hold`).
+ * them on short messages, and on what follows them. A packet that is a whole message needs no entry
+ * (dart.md#d20), unless senders pipeline (`order: follow`, or a `hold`).
+ *
+ * Order (dart.md#d18). With `order: wait` senders keep short messages apart. With `order: follow`
+ * they do not: packets with OCHE_BTH_FOLLOWS use an entry that exists, and never make one. The one
+ * packet with tokens and without this bit, the leader, has nothing of its queue pair ahead of it;
+ * so it decides afresh, whatever entry an earlier message has left. END frees no entry: each stays
+ * for `linger` after its last packet.
+ *
+ * A packet uses an entry only if the entry's lane is at least the one that the packet itself would
+ * move to, and its port is not the one that the packet came by. Otherwise the packet takes its
+ * ordinary way; START decides anew, if it may.
  *
  * Candidates (dart.md#d17) are ports to other switches, except the port by which the packet came
  * in, its ordinary port, ports with more than `threshold` bytes waiting (with `candidates: any`
@@ -24,8 +34,7 @@
  *            cannot wait for each other in a cycle. Of two switches the one of the higher tier is
  *            above, or with equal tiers the one with the higher number. This assumes that the
  *            ordinary routes go up and then down, as in a Clos; turns beyond the last lane are
- *            counted. And it assumes that an entry is followed by its own message alone: with a
- *            `hold`, or after a loss, a packet may follow one into a lower lane (dart.md#d21).
+ *            counted.
  *   escape   the paper to the letter: packets without tokens move to a second lane and stay there;
  *            packets of that lane are never deflected. START decides for the whole message
  *            (dart.md#d22). This does not prevent deadlock: packets that wait for each other in the
@@ -45,6 +54,7 @@
 #include "fabric/switch.h"
 
 enum oche_iofd_candidates { OCHE_IOFD_BELOW_THRESHOLD, OCHE_IOFD_ANY };
+enum oche_iofd_order { OCHE_IOFD_FOLLOW, OCHE_IOFD_WAIT };
 enum oche_iofd_lanes { OCHE_IOFD_TURNS, OCHE_IOFD_ESCAPE, OCHE_IOFD_ONE };
 
 struct oche_iofd_params {
@@ -53,11 +63,19 @@ struct oche_iofd_params {
     uint32_t candidates;      /* enum oche_iofd_candidates */
     uint32_t lanes;           /* enum oche_iofd_lanes */
     oche_time ageing;         /* entries unused for this long are freed; OCHE_NEVER: none */
-    /* Parameters of the senders. */
+    /* Parameters of the senders, too: see struct oche_deflection in core/qp/nic.h. */
+    uint32_t order;       /* enum oche_iofd_order */
+    oche_time linger;     /* order: follow: how long an entry stays after the last packet */
     uint64_t tokens;      /* tokens that each packet of a short message gets */
     uint64_t short_bytes; /* largest size of a short message */
-    oche_time hold;       /* see struct oche_deflection in core/qp/nic.h */
+    oche_time hold;       /* order: wait */
 };
+
+/* True if an entry outlives END, so that messages of a queue pair may follow each other closely. */
+static inline bool oche_iofd_pipelines(const struct oche_iofd_params *params)
+{
+    return params->order == OCHE_IOFD_FOLLOW || params->hold != OCHE_NEVER;
+}
 
 enum oche_iofd_counter {
     OCHE_IOFD_DEFLECTIONS,
@@ -66,7 +84,10 @@ enum oche_iofd_counter {
     OCHE_IOFD_NO_ENTRY,
     OCHE_IOFD_NO_CANDIDATE,
     OCHE_IOFD_LAST_HOP,
+    OCHE_IOFD_FOLLOWERS,
     OCHE_IOFD_AGED,
+    OCHE_IOFD_LATE,
+    OCHE_IOFD_NOT_FOLLOWED,
     OCHE_IOFD_ENTRIES_PEAK,
     OCHE_IOFD_RETURNED,
     OCHE_IOFD_LANES_EXCEEDED,

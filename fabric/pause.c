@@ -166,6 +166,8 @@ oche_time oche_pause_time(const struct oche_pause *pause, unsigned cls, oche_tim
 void oche_pause_reset(struct oche_pause *pause, oche_time now)
 {
     oche_pause_update(pause, now);
+    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
+        pause->before[cls] += oche_pause_time(pause, cls, now);
     memset(pause->received, 0, sizeof(pause->received));
     memset(pause->total, 0, sizeof(pause->total));
     pause->counted_from = now;

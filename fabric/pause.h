@@ -51,7 +51,8 @@ struct oche_pause {
     oche_time counted_from; /* last reset of the counters */
     uint64_t merged;        /* gaps turned into pauses because no span was free, since creation */
     uint64_t received[OCHE_CLASSES];
-    oche_time total[OCHE_CLASSES]; /* duration of the pauses that have ended, since counted_from */
+    oche_time total[OCHE_CLASSES];  /* duration of the pauses that have ended, since counted_from */
+    oche_time before[OCHE_CLASSES]; /* duration of all pauses before counted_from */
 };
 
 void oche_pause_init(struct oche_pause *pause, uint64_t rate_bps, oche_time response);
@@ -70,6 +71,12 @@ void oche_pause_clear(struct oche_pause *pause, oche_time now);
  * `now`.
  */
 oche_time oche_pause_time(const struct oche_pause *pause, unsigned cls, oche_time now);
+/* Returns for how long `cls` has been paused in all, whatever the resets. */
+static inline oche_time oche_pause_time_ever(const struct oche_pause *pause, unsigned cls,
+                                             oche_time now)
+{
+    return pause->before[cls] + oche_pause_time(pause, cls, now);
+}
 /*
  * Returns the number of PFC frames with a pause for `cls` since the last reset, including
  * refreshes.

@@ -139,7 +139,7 @@ void oche_wire_json_packet(struct oche_wire_report *report, const struct oche_wi
 {
     const struct oche_packet *packet = &one->packet;
     struct json_object *json = begin(report, one, "roce"), *flags = oche_json_array(0);
-    const char *names[6];
+    const char *names[OCHE_WIRE_FLAGS];
     const unsigned count = oche_wire_flags(packet, names);
 
     add_addresses(json, &one->facts);

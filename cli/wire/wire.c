@@ -83,7 +83,7 @@ unsigned oche_wire_flags(const struct oche_packet *packet, const char **names)
         const char *name;
     } bits[] = {
         {OCHE_BTH_SOLICITED, "SE"}, {OCHE_BTH_MIGREQ, "MigReq"}, {OCHE_BTH_ACKREQ, "AckReq"},
-        {OCHE_BTH_FECN, "FECN"},    {OCHE_BTH_BECN, "BECN"},
+        {OCHE_BTH_FECN, "FECN"},    {OCHE_BTH_BECN, "BECN"},     {OCHE_BTH_FOLLOWS, "follows"},
     };
     unsigned count = 0;
 
@@ -97,7 +97,7 @@ unsigned oche_wire_flags(const struct oche_packet *packet, const char **names)
 
 static void print_flags(const struct oche_packet *packet)
 {
-    const char *names[6];
+    const char *names[OCHE_WIRE_FLAGS];
     const unsigned count = oche_wire_flags(packet, names);
     const uint8_t reserved = packet->bth_reserved;
     const bool extensions = (reserved & OCHE_BTH_EXTENSIONS) != 0;

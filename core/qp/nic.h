@@ -124,7 +124,7 @@ struct oche_nic_port {
  * Deflection of short messages by switches (Dart sec IV). Packets of a short SEND or WRITE on a
  * reliable queue pair carry tokens in their BTH, which allow switches to send them by another path.
  * Because PSNs run across messages, packets of a short message must not be in the network together
- * with packets of the messages before and after it (dart.md#d18).
+ * with packets of the messages before and after it, unless they take the same way (dart.md#d18).
  */
 struct oche_deflection {
     uint8_t tokens;       /* 0 to OCHE_BTH_TOKENS; 0: no deflection */
@@ -136,6 +136,14 @@ struct oche_deflection {
      * short message is never outstanding together with another one.
      */
     oche_time hold;
+    /*
+     * True: nothing is held. What starts while a short message is outstanding, or is sent again,
+     * carries the same tokens and OCHE_BTH_FOLLOWS, so that switches send it the same way. They
+     * remember that way for `linger` after the last packet. A message waits until all before it
+     * are acknowledged if the queue pair has sent nothing for half of that.
+     */
+    bool follow;
+    oche_time linger;
 };
 
 /*

@@ -295,16 +295,18 @@ struct oche_qp {
     /* the timeout, computed from rto, with which the ACK timer was last armed */
     oche_time ack_waited;
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
-    oche_time order_deadline; /* end of struct oche_deflection's hold after the last message */
+    oche_time order_deadline; /* ends struct oche_deflection's hold; follow: then STARTs wait */
     oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */
     uint16_t max_mtu;         /* mtu_bytes of the configuration */
     uint16_t max_responses;   /* places in `responses` */
     uint8_t min_rnr_timer;
-    bool order_short;     /* valid with order_deadline: the last message was short */
-    bool recv_taken;      /* the receive at recv_head belongs to the message in progress */
-    bool established : 1; /* the driver was told that the connection is established */
-    bool windows : 1;     /* work requests may bind memory windows */
-    bool cnp_psns : 1;    /* the peer's CNPs name a PSN (core/wire/cnp.h) */
+    bool order_short : 1;     /* valid with order_deadline: the last message was short */
+    bool order_leads : 1;     /* follow: the next packet is the first of a train */
+    uint8_t order_tokens : 4; /* follow: what packets carry until all is acknowledged */
+    bool recv_taken;          /* the receive at recv_head belongs to the message in progress */
+    bool established : 1;     /* the driver was told that the connection is established */
+    bool windows : 1;         /* work requests may bind memory windows */
+    bool cnp_psns : 1;        /* the peer's CNPs name a PSN (core/wire/cnp.h) */
     /* a completion was lost; the queue pair fails when its timer expires, which is due at once */
     bool overrun : 1;
     struct datagrams *datagrams; /* UD only, otherwise NULL */

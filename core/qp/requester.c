@@ -330,6 +330,7 @@ static bool start(struct oche_qp *qp, oche_time now)
     if (!takes_receive(entry->opcode)) /* the message has an SSN but needs no credit */
         qp->credit_limit = oche_psn_add(qp->credit_limit, 1);
     qp->reads_started += is_read_or_atomic(entry->opcode);
+    deflection_starts(qp, entry);
     qp->send_started++;
     load_cursor(qp);
     if (qp->send_head == qp->send_next)
@@ -441,7 +442,7 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
                  bytes);
     packet->traffic_class = qp->traffic_class;
     packet_trailer(qp, packet);
-    packet->bth_reserved |= qp->cursor_tokens;
+    deflection_mark(qp, packet, now);
     if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES)) {
         fill_headers(qp, packet, last);
         if (first && rc)
@@ -474,6 +475,7 @@ static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *pack
 
     packet_begin(qp, packet, request_opcodes[entry->opcode][0][0], qp->tx.next, 0);
     packet->traffic_class = qp->traffic_class;
+    deflection_mark(qp, packet, now);
     packet->bth |= OCHE_BTH_ACKREQ;
     packet->reth.rkey = entry->rkey;
     packet->ext = OCHE_EXT_RETH;

@@ -59,6 +59,11 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
 #define OCHE_BTH_FECN      UINT8_C(0x08)
 #define OCHE_BTH_BECN      UINT8_C(0x04)
 #define OCHE_BTH_ACKREQ    UINT8_C(0x02)
+/*
+ * Bit 6 of BTH byte 8, which plain RoCEv2 sends as 0 and ignores: packets of the queue pair may be
+ * ahead of this one, so switches that deflect send it the same way (dart.md#d18).
+ */
+#define OCHE_BTH_FOLLOWS UINT8_C(0x01)
 
 /*
  * Bits of oche_packet.bth_reserved, which plain RoCEv2 sends as 0 and ignores. The first three tell
@@ -74,6 +79,8 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
 #define OCHE_BTH_SHOWN    (OCHE_BTH_EXTENSIONS | OCHE_BTH_CNP_PSN | OCHE_BTH_RESTARTS)
 /* The number of times that switches may still deflect the packet (Dart sec IV-A). */
 #define OCHE_BTH_TOKENS UINT8_C(0x07)
+/* In memory only, for measuring: the packet had tokens when it was sent. */
+#define OCHE_BTH_HAD_TOKENS UINT8_C(0x40)
 /*
  * With OCHE_BTH_EXTENSIONS, on packets that may carry payload: a trailer that switches rewrite
  * (struct oche_rate_trailer) follows the ICRC.

@@ -112,6 +112,7 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
     out.tag = packet->tag;
     out.ingress_port = packet->ingress_port;
     out.hops = packet->hops;
+    out.bth_reserved |= packet->bth_reserved & OCHE_BTH_HAD_TOKENS;
     oche_address_packet(&out_frame, &out);
     if (packet->payload != NULL && (packet->ext & OCHE_EXT_PAYLOAD))
         memcpy(packet->payload, out.payload, out.payload_bytes);

@@ -306,7 +306,7 @@ static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_pac
     way->packets++;
     way->marked += packet->ecn == OCHE_ECN_CE;
     way->links += packet->hops + 1U; /* `hops` does not count the last link yet */
-    if (flows->plan[flow].bytes <= deflection->short_bytes && left < deflection->tokens &&
+    if ((packet->bth_reserved & OCHE_BTH_HAD_TOKENS) && left < deflection->tokens &&
         deflection->tokens - left > way->deflections)
         way->deflections = (uint8_t)(deflection->tokens - left);
 }

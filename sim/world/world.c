@@ -380,7 +380,9 @@ static struct oche_deflection deflection_of(const struct oche_world_config *conf
         return (struct oche_deflection){.tokens = 0};
     return (struct oche_deflection){.tokens = (uint8_t)iofd->tokens,
                                     .short_bytes = (uint32_t)iofd->short_bytes,
-                                    .hold = iofd->hold};
+                                    .hold = iofd->hold,
+                                    .follow = iofd->order == OCHE_IOFD_FOLLOW,
+                                    .linger = iofd->linger};
 }
 
 static const void *mechanism_of_endpoint(const struct oche_world_config *config)

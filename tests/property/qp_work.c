@@ -232,7 +232,10 @@ static enum pair_fate lose_once(struct pair *pair, int from, const struct oche_p
     return PAIR_DROP;
 }
 
-/* In a quarter of the plans short messages may be deflected, and are kept apart from the others. */
+/*
+ * In a quarter of the plans short messages may be deflected, and are kept apart from the others or
+ * followed by them.
+ */
 static void plan_deflection(struct qp_work *w, struct pair_options *o, uint32_t longest)
 {
     if (qp_work_below(w, 4) != 0)
@@ -240,6 +243,9 @@ static void plan_deflection(struct qp_work *w, struct pair_options *o, uint32_t 
     o->deflection.tokens = (uint8_t)(1 + qp_work_below(w, OCHE_BTH_TOKENS));
     o->deflection.short_bytes = qp_work_below(w, longest + 1);
     o->deflection.hold = qp_work_below(w, 2) ? OCHE_NEVER : qp_work_below(w, 100) * OCHE_US;
+    o->deflection.follow =
+        o->deflection.hold != OCHE_NEVER && o->deflection.hold / OCHE_US % 2 == 0;
+    o->deflection.linger = o->deflection.hold;
 }
 
 /* All that the packets of a side show. */

@@ -8,11 +8,15 @@
  *   order      packets reach their queue pair in the order of their PSNs, none twice, none missing
  *   tokens     no packet is deflected more often than it had tokens
  *   threads    any number of them finds the same
+ *   follow     with `order: follow`, ways, order and tokens are as above wherever no packet is on
+ *              its way for `linger` / 2 or longer, pauses included (D of dart.md#d18); where one
+ *              is, every flow is delivered all the same, and lanes never fall
  *   losses     where links lose packets, all flows arrive, and no entry stays for good
  *   deadlock   a workload that is deflected round and round under PFC deadlocks with one lane, and
  *              never with a lane for each turn
  *
- * usage: test_deflection order|cycle NUMBER     that world alone
+ * usage: test_deflection order|follow|cycle NUMBER          that world alone
+ *        test_deflection order|follow|cycle NUMBER COUNT    as many worlds from that one on
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +33,9 @@
 
 #define ORDER_WORLDS     60
 #define LEAST_DEFLECTED  30 /* of these: worlds in which 100 packets or more are */
+#define FOLLOW_WORLDS    1000
+#define LEAST_PIPELINED  300 /* of these: worlds within the bound in which packets follow others */
+#define LEAST_BEYOND     5   /* worlds beyond the bound in which order is lost */
 #define THREAD_WORLDS    8
 #define LOSS_WORLDS      10
 #define CYCLE_WORLDS     30
@@ -53,6 +60,15 @@ struct world {
     } * deflected;
     uint64_t arrived, deflections;
     uint64_t ways; /* deflections on the ways that are told after the run */
+    /* Seen in the trace of follow worlds. */
+    struct sent {
+        uint64_t key; /* as in struct deflected */
+        oche_time left;
+        uint32_t copies;
+        uint8_t lane; /* of the last deflection */
+    } * sent;
+    oche_time slowest; /* the longest that a packet was on its way */
+    uint64_t overtaken;
 };
 
 static uint64_t below(struct world *world, uint64_t n)
@@ -103,14 +119,14 @@ static void on_event(void *context, uint32_t node, const struct oche_trace_recor
 
 /* ---- worlds ---- */
 
-static void make_topology(struct world *world)
+static void make_topology(struct world *world, const char *cc, const char *recovery)
 {
     struct small_world *small = &world->small;
     uint64_t leaves, each;
 
     switch (below(world, 3)) {
     case 0:
-        small_world_init(small, "leaf_spine", "none", "go_back_n");
+        small_world_init(small, "leaf_spine", cc, recovery);
         leaves = between(world, 3, 5);
         each = between(world, 2, 5);
         small_world_topology(small, "leaves", leaves);
@@ -119,7 +135,7 @@ static void make_topology(struct world *world)
         world->hosts = (uint32_t)(leaves * each);
         return;
     case 1:
-        small_world_init(small, "clos", "none", "go_back_n");
+        small_world_init(small, "clos", cc, recovery);
         leaves = between(world, 2, 3);
         each = between(world, 2, 3);
         small_world_topology(small, "pods", leaves);
@@ -132,7 +148,7 @@ static void make_topology(struct world *world)
         world->hosts = (uint32_t)(leaves * each * 4);
         return;
     default:
-        small_world_init(small, "fat_tree", "none", "go_back_n");
+        small_world_init(small, "fat_tree", cc, recovery);
         small_world_topology(small, "k", 4);
         world->hosts = 16;
     }
@@ -153,12 +169,13 @@ static void make_flows(struct world *world)
     }
 }
 
-static void make_world(struct world *world, const char *purpose, uint64_t number)
+static void make_world(struct world *world, const char *purpose, uint64_t number, const char *cc,
+                       const char *recovery)
 {
     memset(world, 0, sizeof(*world));
     world->number = number;
     world->random = oche_random_stream(7, purpose, number);
-    make_topology(world);
+    make_topology(world, cc, recovery);
     oche_param_defaults(&oche_iofd_params, &world->iofd);
     world->mechanisms[0] = &oche_iofd;
     world->mechanism_params[0] = &world->iofd;
@@ -174,11 +191,11 @@ static void make_world(struct world *world, const char *purpose, uint64_t number
     config->switches.pfc_priorities = 0;
 }
 
-static void make_order_world(struct world *world, uint64_t number)
+/* Draws what switches deflect, and how tight their memory is. */
+static void draw_switches(struct world *world)
 {
     struct oche_world_config *config = &world->small.config;
 
-    make_world(world, "deflected order", number);
     world->iofd.tokens = between(world, 1, 6);
     world->iofd.threshold_bytes = below(world, 2) == 0 ? between(world, 0, 3000) : 15000;
     world->iofd.entries = between(world, 1, 12);
@@ -194,6 +211,13 @@ static void make_order_world(struct world *world, uint64_t number)
         world->iofd.lanes == OCHE_IOFD_ESCAPE ? 1000000 : between(world, 4000, 50000);
     config->hosts.connections =
         below(world, 4) == 0 ? OCHE_CONNECTION_PER_FLOW : OCHE_CONNECTION_PER_PAIR;
+}
+
+static void make_order_world(struct world *world, uint64_t number)
+{
+    make_world(world, "deflected order", number, "none", "go_back_n");
+    draw_switches(world);
+    world->iofd.order = OCHE_IOFD_WAIT;
     /* Longer than anything can be on its way here, so that order is kept by pipelining, too. */
     world->iofd.hold = below(world, 4) == 0 ? 3 * OCHE_MS : OCHE_NEVER;
     make_flows(world);
@@ -209,6 +233,7 @@ static void free_world(struct world *world)
     small_world_free(&world->small);
     free(world->next_psn);
     free(world->deflected);
+    free(world->sent);
 }
 
 #define ASSERT_IS(world, what, value, expected)                                                    \
@@ -265,10 +290,12 @@ static void test_way(void *context, const struct oche_world_taken_way *way)
 
         ASSERT_IS(world, "ways", oche_topology_node_of_port(topology, in), node);
         ASSERT_IS(world, "ways", hop->tokens + hop->deflected, before->tokens);
-        /* With a hold a message may follow the one before it, and takes its lane (dart.md#d21). */
+        uint8_t lane = oche_iofd_lane(&world->iofd, before->lane, turns, hop->tokens);
+
+        /* With a hold a message may follow the one before it into a higher lane (dart.md#d21). */
+        ASSERT_IS(world, "ways", hop->lane >= lane, true);
         if (world->iofd.hold == OCHE_NEVER || !hop->deflected)
-            ASSERT_IS(world, "ways", hop->lane,
-                      oche_iofd_lane(&world->iofd, before->lane, turns, hop->tokens));
+            ASSERT_IS(world, "ways", hop->lane, lane);
         deflected += hop->deflected;
     }
     ASSERT_IS(world, "ways", deflected, way->deflections);
@@ -313,7 +340,8 @@ static void run_order(uint64_t number, unsigned *deflected)
 
 static void test_order(void **state)
 {
-    static const uint64_t followers[] = {101002, 301192}; /* into another lane than by the rule */
+    static const uint64_t followers[] = {101002, 301192, 301305,
+                                         301489}; /* into another lane than by the rule */
     unsigned deflected = 0, unused = 0;
 
     (void)state;
@@ -326,6 +354,179 @@ static void test_order(void **state)
     assert_true(deflected >= seeds_least(LEAST_DEFLECTED));
 }
 
+/* ---- follow ---- */
+
+static struct sent *sent_at(struct world *world, uint32_t qpn, uint32_t psn)
+{
+    uint64_t key = ((uint64_t)qpn << 24 | psn) + 1;
+    uint32_t at = (uint32_t)oche_mix64(key) & (MOST_PACKETS - 1);
+
+    while (world->sent[at].key != 0 && world->sent[at].key != key)
+        at = (at + 1) & (MOST_PACKETS - 1);
+    world->sent[at].key = key;
+    return &world->sent[at];
+}
+
+/* Of a packet that was sent once; of the copies of others it is not known which one it is. */
+static void note_lane(struct world *world, const struct oche_trace_record *record)
+{
+    struct sent *sent = sent_at(world, record->qpn, (uint32_t)record->b & OCHE_PSN_MASK);
+    uint8_t lane = (uint8_t)(record->b >> 32);
+
+    if (sent->copies > 1)
+        return;
+    if (lane < sent->lane)
+        fail_msg("test_deflection follow %llu: PSN %u of queue pair %u goes from lane %u to %u",
+                 (unsigned long long)world->number, (uint32_t)record->b & OCHE_PSN_MASK,
+                 record->qpn, sent->lane, lane);
+    sent->lane = lane;
+    note_deflection(world, record->qpn, (uint32_t)record->b & OCHE_PSN_MASK);
+}
+
+static void on_follow_event(void *context, uint32_t node, const struct oche_trace_record *record)
+{
+    struct world *world = context;
+    uint32_t psn = (uint32_t)record->a;
+
+    (void)node;
+    if (record->kind == OCHE_TRACE_DEFLECTED)
+        note_lane(world, record);
+    if (record->kind == OCHE_TRACE_DATA_SENT) {
+        struct sent *sent = sent_at(world, record->qpn, psn);
+
+        /* Of two copies the first one counts until both have arrived. */
+        sent->left = sent->copies++ == 0 ? record->time : sent->left;
+    }
+    if (record->kind != OCHE_TRACE_DATA_ARRIVED)
+        return;
+    uint32_t *next = &world->next_psn[record->qpn - OCHE_FIRST_QPN];
+    oche_time took = record->time - sent_at(world, record->qpn, psn)->left;
+
+    world->slowest = took > world->slowest ? took : world->slowest;
+    world->overtaken += oche_psn_diff(psn, *next) > 0;
+    *next = (*next + (psn == *next)) & OCHE_PSN_MASK;
+    world->arrived++;
+}
+
+/* Bursts, in waves that are less or more than `linger` apart. */
+static void spread_flows(struct world *world)
+{
+    oche_time linger = world->iofd.linger, apart = between(world, linger / 8, linger);
+    uint64_t waves = between(world, 1, 4);
+
+    for (uint32_t i = 0; i < world->flow_count; i++)
+        world->flows[i].start += below(world, waves) * apart;
+}
+
+static bool sends_twice(const struct world *world)
+{
+    return world->number % 4 == 3;
+}
+
+static void make_follow_world(struct world *world, uint64_t number)
+{
+    static const oche_time lingers[][2] = {
+        {2 * OCHE_US, 60 * OCHE_US}, {60 * OCHE_US, OCHE_MS}, {OCHE_MS, 12 * OCHE_MS}};
+    const oche_time *linger;
+
+    make_world(world, "deflected following", number, number % 8 == 2 ? "dcqcn" : "none",
+               number % 4 == 3 ? "improved_go_back_n" : "go_back_n");
+    draw_switches(world);
+    if (world->small.config.switches.buffer_bytes < 3000000) /* nine ports have eight classes */
+        world->small.config.switches.buffer_bytes += 1000000;
+    linger = lingers[below(world, OCHE_COUNT_OF(lingers))];
+    world->small.config.run.stop_when_done = false; /* copies may still be on their way */
+    world->iofd.order = OCHE_IOFD_FOLLOW;
+    world->iofd.linger = between(world, linger[0], linger[1]);
+    make_flows(world);
+    spread_flows(world);
+    world->next_psn = calloc(world->flow_count, sizeof(*world->next_psn));
+    world->deflected = calloc(MOST_PACKETS, sizeof(*world->deflected));
+    world->sent = calloc(MOST_PACKETS, sizeof(*world->sent));
+    assert_true(world->next_psn != NULL && world->deflected != NULL && world->sent != NULL);
+    world->small.sink = on_follow_event;
+    world->small.sink_context = world;
+}
+
+struct followed {
+    uint64_t within, beyond;      /* worlds */
+    uint64_t pipelined, disorder; /* of these: with followers; with packets overtaken */
+    uint64_t naks, late, refused, not_followed;
+};
+
+/* What holds in every world. */
+static void assert_delivered(const struct world *world)
+{
+    const struct oche_world_totals *totals = &world->small.totals;
+
+    ASSERT_IS(world, "follow", oche_world_deadlock(world->small.world) != NULL, false);
+    ASSERT_IS(world, "follow", totals->flows_completed, world->flow_count);
+    ASSERT_IS(world, "follow", totals->drops[OCHE_DROP_BUFFER], 0);
+    ASSERT_IS(world, "follow", totals->live_packets, 0);
+    ASSERT_IS(world, "follow", totals->queued_bytes, 0);
+    ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_LANES_EXCEEDED), 0);
+    ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_RETURNED), 0);
+}
+
+static void assert_in_order(struct world *world)
+{
+    ASSERT_IS(world, "follow", world->overtaken, 0);
+    ASSERT_IS(world, "follow", world->small.totals.nic.naks_sent, 0);
+    ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_LATE), 0);
+    ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_NOT_FOLLOWED), 0);
+    ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_AGED), 0);
+    if (sends_twice(world))
+        return;
+    ASSERT_IS(world, "follow", world->small.totals.nic.retransmitted_packets, 0);
+    ASSERT_IS(world, "follow", world->arrived, world->small.totals.nic.data_packets_sent);
+    ASSERT_IS(world, "follow", world->deflections, counter(world, OCHE_IOFD_PACKETS));
+    test_ways(world);
+}
+
+static void run_follow(uint64_t number, struct followed *sum)
+{
+    static struct world world;
+
+    make_follow_world(&world, number);
+    small_world_run(&world.small, world.flows, world.flow_count);
+    assert_delivered(&world);
+    if (world.slowest < world.iofd.linger / 2) {
+        assert_in_order(&world);
+        sum->within++;
+        sum->pipelined += counter(&world, OCHE_IOFD_FOLLOWERS) > 0;
+    } else {
+        sum->beyond++;
+        sum->disorder += world.overtaken > 0;
+        sum->naks += world.small.totals.nic.naks_sent;
+        sum->late += counter(&world, OCHE_IOFD_LATE);
+        sum->not_followed += counter(&world, OCHE_IOFD_NOT_FOLLOWED);
+    }
+    sum->refused += counter(&world, OCHE_IOFD_NO_ENTRY);
+    free_world(&world);
+}
+
+static void print_followed(const struct followed *sum)
+{
+    print_message("%llu worlds within the bound, %llu with followers; %llu beyond, %llu in "
+                  "disorder: %llu NAKs, %llu packets late, %llu not followed\n",
+                  (unsigned long long)sum->within, (unsigned long long)sum->pipelined,
+                  (unsigned long long)sum->beyond, (unsigned long long)sum->disorder,
+                  (unsigned long long)sum->naks, (unsigned long long)sum->late,
+                  (unsigned long long)sum->not_followed);
+}
+
+static void test_follow(void **state)
+{
+    struct followed sum = {0};
+
+    (void)state;
+    for (uint64_t number = 0; number < seeds_of(FOLLOW_WORLDS); number++)
+        run_follow(number, &sum);
+    print_followed(&sum);
+    assert_true(sum.pipelined >= seeds_least(LEAST_PIPELINED));
+    assert_true(sum.disorder >= seeds_least(LEAST_BEYOND));
+}
+
 /* The same, whatever the number of threads. */
 static void test_threads(void **state)
 {
@@ -335,7 +536,10 @@ static void test_threads(void **state)
     for (uint64_t number = 0; number < seeds_of(THREAD_WORLDS); number++) {
         uint64_t hash = 0, deflections = 0;
 
-        make_order_world(&world, number);
+        if (number % 2 == 0)
+            make_order_world(&world, number);
+        else
+            make_follow_world(&world, number);
         world.small.sink = NULL; /* a sink wants one thread */
         for (uint32_t threads = 1; threads <= 3; threads++) {
             world.small.config.threads = threads;
@@ -364,12 +568,17 @@ static void test_losses(void **state)
         world.small.sink = NULL;
         world.iofd.ageing = 200 * OCHE_US;
         world.iofd.lanes = OCHE_IOFD_TURNS;
+        if (number % 2 == 1) {
+            world.iofd.order = OCHE_IOFD_FOLLOW;
+            world.iofd.hold = OCHE_NEVER;
+        }
         world.small.config.loss.probability = 0.01;
         world.small.config.hosts.ack_timeout = OCHE_MS;
         small_world_run(&world.small, world.flows, world.flow_count);
         ASSERT_IS(&world, "order", world.small.totals.flows_completed, world.flow_count);
         ASSERT_IS(&world, "order", world.small.totals.live_packets, 0);
         ASSERT_IS(&world, "order", world.small.totals.queued_bytes, 0);
+        ASSERT_IS(&world, "order", counter(&world, OCHE_IOFD_LANES_EXCEEDED), 0);
         aged += counter(&world, OCHE_IOFD_AGED);
         deflections += counter(&world, OCHE_IOFD_DEFLECTIONS);
         free_world(&world);
@@ -386,7 +595,8 @@ static void make_cycle_world(struct world *world, uint64_t number)
 {
     struct oche_world_config *config = &world->small.config;
 
-    make_world(world, "deflected in a circle", number);
+    make_world(world, "deflected in a circle", number, "none", "go_back_n");
+    world->iofd.order = OCHE_IOFD_WAIT;
     world->iofd.tokens = 6;
     world->iofd.threshold_bytes = 2000;
     world->iofd.entries = 64;
@@ -434,6 +644,8 @@ static bool deadlocks(struct world *world, enum oche_iofd_lanes lanes)
     found = oche_world_deadlock(world->small.world) != NULL;
     if (found)
         assert_for_ever(world);
+    else if (world->iofd.order == OCHE_IOFD_FOLLOW)
+        assert_delivered(world);
     else
         assert_clean(world, "cycle");
     assert_true(world->small.totals.pauses_sent > 0);
@@ -453,6 +665,8 @@ static void run_cycle(uint64_t number, struct deadlocks *sum)
     sum->one += deadlocks(&world, OCHE_IOFD_ONE);
     sum->escape += deadlocks(&world, OCHE_IOFD_ESCAPE);
     ASSERT_IS(&world, "cycle", deadlocks(&world, OCHE_IOFD_TURNS), false);
+    world.iofd.order = OCHE_IOFD_FOLLOW;
+    ASSERT_IS(&world, "cycle", deadlocks(&world, OCHE_IOFD_TURNS), false);
     free_world(&world);
 }
 
@@ -469,22 +683,33 @@ static void test_cycle(void **state)
     assert_true(sum.one >= seeds_least(LEAST_DEADLOCKED));
 }
 
-int main(int argc, char **argv)
+/* Runs the worlds that the command line names. */
+static void run_named(const char *what, uint64_t from, uint64_t count)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_losses), cmocka_unit_test(test_cycle)};
+    struct deadlocks sum = {0};
+    struct followed followed = {0};
+    unsigned deflected = 0;
 
-    if (argc == 3) {
-        uint64_t number = strtoull(argv[2], NULL, 10);
-        struct deadlocks sum = {0};
-        unsigned deflected = 0;
-
-        if (strcmp(argv[1], "order") == 0)
+    for (uint64_t number = from; number < from + count; number++) {
+        if (strcmp(what, "order") == 0)
             run_order(number, &deflected);
+        else if (strcmp(what, "follow") == 0)
+            run_follow(number, &followed);
         else
             run_cycle(number, &sum);
-        printf("deadlocks: one lane %u, escape lane %u\n", sum.one, sum.escape);
-        return 0;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    printf("deadlocks: one lane %u, escape lane %u\n", sum.one, sum.escape);
+    print_followed(&followed);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_follow),
+                                       cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_losses), cmocka_unit_test(test_cycle)};
+
+    if (argc < 3)
+        return cmocka_run_group_tests(tests, NULL, NULL);
+    run_named(argv[1], strtoull(argv[2], NULL, 10), argc > 3 ? strtoull(argv[3], NULL, 10) : 1);
+    return 0;
 }

@@ -218,6 +218,7 @@ static void add_deflection(struct world *world)
     world->iofd.entries = between(world, 1, 12);
     world->iofd.short_bytes = coin(world) ? 8192 : 40000;
     world->iofd.ageing = between(world, 1, 20) * OCHE_MS;
+    world->iofd.order = world->number % 4 < 2 ? OCHE_IOFD_FOLLOW : OCHE_IOFD_WAIT;
     world->mechanisms[0] = &oche_iofd;
     world->mechanism_params[0] = &world->iofd;
     config->mechanisms = world->mechanisms;

@@ -3,9 +3,9 @@
  * What arrives of a connection's data packets is some of what was sent, in the same order: links
  * are FIFOs, a connection keeps one way and one class, and deflection keeps messages apart. (Of a
  * packet that was sent again one copy may be late: its message was acknowledged by the other.) Not
- * where routes change on the way, where deflection may not wait (`hold`), or, where there is
- * deflection, from the first loss or repetition on: what a message sends again may go another way
- * than its first try. And not for RoGUE, whose queue pairs are renewed.
+ * where routes change on the way, where deflection does not wait (`follow`, `hold`), or, where
+ * there is deflection, from the first loss or repetition on: what a message sends again may go
+ * another way than its first try. And not for RoGUE, whose queue pairs are renewed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static bool is_promised(const struct oche_world *world)
     const struct oche_world_config *config = oche_world_config(world);
     const struct oche_iofd_params *iofd = oche_world_mechanism(config, &oche_iofd);
 
-    if (iofd != NULL && (iofd->hold != OCHE_NEVER || goes_round(world)))
+    if (iofd != NULL && (oche_iofd_pipelines(iofd) || goes_round(world)))
         return false;
     if (config->failure_count > 0 && config->routes.reroute != OCHE_NEVER)
         return false;

@@ -26,10 +26,10 @@ static struct oche_deflected_flows *make(uint32_t capacity, oche_time ageing, oc
 static struct oche_deflected_flow *find(struct oche_deflected_flows *table,
                                         const struct oche_deflected_key *of, oche_time now)
 {
-    struct oche_deflected_flow *entry = oche_deflected_look(table, of, now);
+    struct oche_deflected_flow *entry = oche_deflected_look(table, NULL, of, now);
 
     if (entry != NULL)
-        oche_deflected_use(entry, now);
+        oche_deflected_use(table, NULL, entry, now);
     return entry;
 }
 
@@ -41,11 +41,9 @@ static struct oche_deflected_key key(uint32_t dst, uint32_t qpn, uint8_t tokens)
 static struct oche_deflected_flow *add(struct oche_deflected_flows *table,
                                        struct oche_deflected_key of, uint16_t port, oche_time now)
 {
-    struct oche_deflected_flow *entry = oche_deflected_add(table, &of, now);
+    struct oche_deflected_flow flow = {.key = of, .port = port};
 
-    if (entry != NULL)
-        entry->port = port;
-    return entry;
+    return oche_deflected_add(table, NULL, &flow, now);
 }
 
 static void full(void **state)
@@ -108,7 +106,7 @@ static void ageing(void **state)
     assert_null(find(table, &a, 199));
     assert_int_equal(table->aged, 2);
     assert_int_equal(table->count, 1);
-    oche_deflected_age(table, 210);
+    oche_deflected_age(table, NULL, 210);
     assert_int_equal(table->count, 0);
     assert_int_equal(table->aged, 3);
     free(table);

@@ -33,6 +33,7 @@ static void tor_init(struct tor *tor)
     memset(tor, 0, sizeof(*tor));
     rig_init(&tor->rig, PORTS);
     oche_param_defaults(&oche_iofd_params, &tor->params);
+    tor->params.order = OCHE_IOFD_WAIT;
     tor->mechanisms[0] = &oche_iofd;
     tor->mechanism_params[0] = &tor->params;
     tor->rig.config.mechanisms = tor->mechanisms;
@@ -298,6 +299,146 @@ static void pipelining(void **state)
     rig_free(&tor.rig);
 }
 
+/* ---- order: follow ---- */
+
+/* Like `send`, of a packet that follows. */
+static int send_behind(struct tor *tor, unsigned in, uint8_t opcode, unsigned tokens, unsigned cls,
+                       struct oche_packet *left)
+{
+    struct oche_packet *packet = rig_packet(2, cls, 1000);
+    int port;
+
+    packet->dest_qpn = 7;
+    packet->opcode = opcode;
+    packet->bth |= OCHE_BTH_FOLLOWS;
+    packet->bth_reserved = (uint8_t)(OCHE_BTH_EXTENSIONS | tokens);
+    port = oche_switch_receive(tor->rig.sw, in, packet, ++tor->now);
+    assert_true(port >= 0);
+    if (left != NULL)
+        *left = *packet;
+    return port;
+}
+
+static void drain(struct tor *tor)
+{
+    for (unsigned port = 0; port < PORTS; port++)
+        while (rig_out(&tor->rig, port, tor->now) > 0)
+            continue;
+}
+
+static void tor_follow(struct tor *tor)
+{
+    tor_init(tor);
+    tor->params.order = OCHE_IOFD_FOLLOW;
+    tor_make(tor);
+}
+
+/* Whatever is behind a deflected packet takes its way; a leader decides anew. */
+static void following(void **state)
+{
+    static const uint8_t behind[] = {OCHE_RC_WRITE_LAST,   OCHE_RC_WRITE_ONLY,
+                                     OCHE_RC_WRITE_FIRST,  OCHE_RC_WRITE_MIDDLE,
+                                     OCHE_RC_READ_REQUEST, OCHE_RC_FETCH_ADD};
+    struct oche_packet left;
+    struct tor tor;
+    int port;
+
+    (void)state;
+    tor_follow(&tor);
+    fill(&tor, 2, 16);
+    assert_int_equal(send_behind(&tor, 0, OCHE_RC_WRITE_ONLY, 4, 0, &left), 2);
+    assert_int_equal(left.bth_reserved, OCHE_BTH_EXTENSIONS | 4);
+    assert_int_equal(count(&tor, OCHE_IOFD_FOLLOWERS), 1);
+    port = send(&tor, 0, 2, 7, OCHE_RC_WRITE_FIRST, 4, 0, NULL);
+    assert_true(port >= 3);
+    drain(&tor);
+    for (unsigned i = 0; i < OCHE_COUNT_OF(behind); i++) {
+        assert_int_equal(send_behind(&tor, 0, behind[i], 4, 0, &left), port);
+        assert_int_equal(left.bth_reserved, OCHE_BTH_EXTENSIONS | 3);
+    }
+    assert_int_equal(count(&tor, OCHE_IOFD_DEFLECTIONS), 5); /* messages, not packets */
+    assert_int_equal(send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 2);
+    assert_int_equal(send_behind(&tor, 0, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 2);
+    assert_int_equal(count(&tor, OCHE_IOFD_LATE), 0);
+    rig_free(&tor.rig);
+}
+
+/* An entry stays for `linger`, and for as long as packets of it wait; what comes later is counted.
+ */
+static void lingering(void **state)
+{
+    struct tor tor;
+    int port;
+
+    (void)state;
+    tor_follow(&tor);
+    fill(&tor, 2, 16);
+    port = send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, NULL);
+    assert_true(port >= 3);
+    tor.now += 5 * OCHE_MS; /* it waits all the time */
+    assert_int_equal(send_behind(&tor, 0, OCHE_RC_WRITE_ONLY, 4, 0, NULL), port);
+    tor.now += 5 * OCHE_MS;
+    drain(&tor);
+    tor.now += OCHE_MS - 2;
+    assert_int_equal(send_behind(&tor, 0, OCHE_RC_WRITE_ONLY, 4, 0, NULL), port);
+    drain(&tor);
+    tor.now += OCHE_MS;
+    assert_int_equal(send_behind(&tor, 0, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 2);
+    assert_int_equal(count(&tor, OCHE_IOFD_LATE), 1);
+    assert_int_equal(count(&tor, OCHE_IOFD_AGED), 0);
+    /* A leader ends that. */
+    assert_int_equal(send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 2);
+    assert_int_equal(send_behind(&tor, 0, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 2);
+    assert_int_equal(count(&tor, OCHE_IOFD_LATE), 1);
+    rig_free(&tor.rig);
+}
+
+/* While the port is paused no entry of its lane ages. */
+static void paused(void **state)
+{
+    struct oche_packet frame = {.kind = OCHE_PACKET_PFC};
+    struct tor tor;
+    int port;
+
+    (void)state;
+    tor_follow(&tor);
+    fill(&tor, 2, 16);
+    port = send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, NULL);
+    drain(&tor);
+    oche_pfc_set(&frame, 0, UINT16_MAX);
+    oche_switch_receive_pause(tor.rig.sw, (unsigned)port, &frame, tor.now);
+    tor.now += OCHE_MS; /* the pause lasts for a part of it at least */
+    oche_switch_reset_stats(tor.rig.sw, tor.now);
+    assert_int_equal(send_behind(&tor, 0, OCHE_RC_WRITE_ONLY, 4, 0, NULL), port);
+    rig_free(&tor.rig);
+}
+
+/* An entry is not followed into a lower lane, nor back. */
+static void lower_lane(void **state)
+{
+    struct oche_packet left;
+    struct tor tor;
+    int port;
+
+    (void)state;
+    tor_follow(&tor);
+    fill(&tor, 2, 16);
+    for (unsigned i = 3; i < 6; i++)
+        fill(&tor, i, i == 4 ? 0 : 16);
+    fill(&tor, 6, 16);
+    port = send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, &left);
+    assert_int_equal(port, 4);
+    assert_int_equal(left.traffic_class, 0);
+    assert_int_equal(send_behind(&tor, 6, OCHE_RC_WRITE_ONLY, 4, 1, &left), 2);
+    assert_int_equal(left.traffic_class, 1);
+    assert_int_equal(send_behind(&tor, 5, OCHE_RC_WRITE_ONLY, 4, 0, &left), 2); /* it turns */
+    assert_int_equal(left.traffic_class, 1);
+    assert_int_equal(send_behind(&tor, 4, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 2);
+    assert_int_equal(count(&tor, OCHE_IOFD_NOT_FOLLOWED), 3);
+    assert_int_equal(send_behind(&tor, 1, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 4);
+    rig_free(&tor.rig);
+}
+
 /* The ordinary way leads back: another one that is as short, always the same. */
 static void back(void **state)
 {
@@ -423,6 +564,7 @@ static void nonsense(void **state)
                                            : oche_random_below(&random, 256));
             packet->dest_qpn = (uint32_t)oche_random_below(&random, 6);
             packet->bth_reserved = tokens | (uint8_t)(oche_random_below(&random, 8) << 3);
+            packet->bth |= oche_random_below(&random, 2) ? OCHE_BTH_FOLLOWS : 0;
             port = oche_switch_receive(tor.rig.sw, in, packet, ++tor.now);
             assert_true(port < PORTS);
             assert_true((packet->bth_reserved & OCHE_BTH_TOKENS) <= tokens);
@@ -543,7 +685,9 @@ int main(void)
         cmocka_unit_test(turns),          cmocka_unit_test(escape),
         cmocka_unit_test(hostile_host),   cmocka_unit_test(nonsense),
         cmocka_unit_test(parameters),     cmocka_unit_test(dead_until_end),
-        cmocka_unit_test(dead_until_old),
+        cmocka_unit_test(dead_until_old), cmocka_unit_test(following),
+        cmocka_unit_test(lingering),      cmocka_unit_test(paused),
+        cmocka_unit_test(lower_lane),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a sender does so that switches may deflect its short messages (Dart sec IV; dart.md#d18):
- * tokens on their packets and on no others, and nothing else of the queue pair near them.
+ * tokens on their packets and on no others, and nothing else of the queue pair near them; or, with
+ * `follow`, the same tokens and the bit OCHE_BTH_FOLLOWS on what comes near them.
  */
 #include "tests/support/test.h"
 
@@ -18,7 +19,7 @@ struct seen {
         uint32_t qpn, psn;
         uint8_t opcode, tokens;
         oche_time at;
-        bool ack;
+        bool ack, follows;
     } packet[MOST];
     unsigned count;
 };
@@ -34,6 +35,7 @@ static void tap(struct pair *pair, int from, const struct oche_packet *packet)
     seen->packet[seen->count].psn = packet->psn;
     seen->packet[seen->count].opcode = packet->opcode;
     seen->packet[seen->count].tokens = packet->bth_reserved & OCHE_BTH_TOKENS;
+    seen->packet[seen->count].follows = packet->bth & OCHE_BTH_FOLLOWS;
     seen->packet[seen->count++].at = pair->now;
 }
 
@@ -49,15 +51,14 @@ static void on_ack(struct pair *pair, int to, const struct oche_packet *packet)
     seen->packet[seen->count++].at = pair->now;
 }
 
-static struct pair *open_with(struct seen *seen, uint32_t tokens, oche_time hold,
-                              const struct oche_recovery_scheme *recovery, const void *params)
+static struct pair *open_as(struct seen *seen, struct oche_deflection deflection,
+                            const struct oche_recovery_scheme *recovery, const void *params)
 {
-    struct pair_options options = {
-        .recovery = recovery,
-        .own_recovery_params = params,
-        .deflection = {.tokens = (uint8_t)tokens, .short_bytes = SHORT, .hold = hold},
-        .qps = 2,
-        .ack_every = 1000};
+    struct pair_options options = {.recovery = recovery,
+                                   .own_recovery_params = params,
+                                   .deflection = deflection,
+                                   .qps = 2,
+                                   .ack_every = 1000};
     struct pair *pair = pair_open(&options);
 
     *seen = (struct seen){.count = 0};
@@ -65,6 +66,27 @@ static struct pair *open_with(struct seen *seen, uint32_t tokens, oche_time hold
     pair->tap = tap;
     pair->arrival = on_ack;
     return pair;
+}
+
+static struct pair *open_with(struct seen *seen, uint32_t tokens, oche_time hold,
+                              const struct oche_recovery_scheme *recovery, const void *params)
+{
+    return open_as(
+        seen,
+        (struct oche_deflection){.tokens = (uint8_t)tokens, .short_bytes = SHORT, .hold = hold},
+        recovery, params);
+}
+
+static struct pair *open_follow(struct seen *seen, oche_time linger,
+                                const struct oche_recovery_scheme *recovery, const void *params)
+{
+    return open_as(seen,
+                   (struct oche_deflection){.tokens = 4,
+                                            .short_bytes = SHORT,
+                                            .hold = OCHE_NEVER,
+                                            .follow = true,
+                                            .linger = linger},
+                   recovery, params);
 }
 
 static struct pair *open_pair(struct seen *seen, uint32_t tokens, oche_time hold)
@@ -300,13 +322,124 @@ static void hold_is_pipelining(void **state)
     pair_close(pair);
 }
 
+/* Of the packets with data: whether all but the first follow, and all have so many tokens. */
+static void assert_train(const struct seen *seen, uint32_t tokens)
+{
+    bool first = true;
+
+    for (unsigned p = 0; p < seen->count; p++) {
+        if (seen->packet[p].ack)
+            continue;
+        assert_int_equal(seen->packet[p].tokens, tokens);
+        assert_int_equal(seen->packet[p].follows, tokens > 0 && !first);
+        first = false;
+    }
+}
+
+/* Nothing waits behind a short message, and all of it carries the same tokens. */
+static void follow(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_follow(&seen, OCHE_MS, NULL, NULL);
+    struct oche_send_work read = pair_work(OCHE_WORK_READ, 4, 0, 0, 3000);
+    struct oche_send_work add = pair_work(OCHE_WORK_FETCH_ADD, 5, 0, 0, 8);
+
+    (void)state;
+    write_bytes(pair, 1, 2000);  /* PSN 0, 1: short */
+    write_bytes(pair, 2, 10000); /* 2 … 11: long */
+    write_bytes(pair, 3, 1000);  /* 12 */
+    pair_post(pair, 0, &read);
+    pair_post(pair, 0, &add);
+    pair_run_quiet(pair);
+    assert_false(waits_for_ack(&seen, 1));
+    assert_false(waits_for_ack(&seen, 11));
+    assert_train(&seen, 4);
+    for (uint64_t id = 1; id <= 5; id++)
+        pair_expect(pair, 0, id, OCHE_STATUS_SUCCESS);
+    /* All is acknowledged: the next one leads. */
+    seen.count = 0;
+    write_bytes(pair, 6, 2000);
+    pair_run_quiet(pair);
+    assert_train(&seen, 4);
+    pair_expect(pair, 0, 6, OCHE_STATUS_SUCCESS);
+    /* Behind a long message a short one goes as that does. */
+    seen.count = 0;
+    write_bytes(pair, 7, 10000);
+    write_bytes(pair, 8, 1000);
+    pair_run_quiet(pair);
+    assert_train(&seen, 0);
+    pair_close(pair);
+}
+
+/* After a silence of half of `linger` a message waits for the ACK. */
+static void follow_waits(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_follow(&seen, 100 * OCHE_NS, NULL, NULL);
+
+    (void)state;
+    write_bytes(pair, 1, 1000);
+    pair_run(pair, pair->now + 500 * OCHE_NS); /* the ACK is not here yet */
+    write_bytes(pair, 2, 1000);
+    pair_run(pair, pair->now + OCHE_NS);
+    assert_string_equal(oche_qp_waits_for(pair->side[0].qp[0]), "order of short messages");
+    pair_run_quiet(pair);
+    assert_true(waits_for_ack(&seen, 0));
+    for (unsigned p = 0; p < seen.count; p++)
+        assert_false(!seen.packet[p].ack && seen.packet[p].follows); /* both lead */
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
+/* What is sent again follows, even the leader. */
+static void follow_losses(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_follow(&seen, OCHE_MS, NULL, NULL);
+
+    (void)state;
+    pair->fate = lose_second;
+    write_bytes(pair, 1, 3000); /* PSN 0 … 2 */
+    write_bytes(pair, 2, 3000);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    assert_true(oche_qp_retransmitted_packets(pair->side[0].qp[0]) > 0);
+    assert_train(&seen, 4);
+    pair_close(pair);
+}
+
+/* Improved Go-Back-N sends last packets twice; the second copy follows. */
+static void follow_twice(void **state)
+{
+    const struct oche_improved_go_back_n_params twice = {.nak_interval = OCHE_US,
+                                                         .send_twice = true};
+    struct seen seen;
+    struct pair *pair = open_follow(&seen, OCHE_MS, &oche_recovery_improved_go_back_n, &twice);
+
+    (void)state;
+    write_bytes(pair, 1, 1000);
+    write_bytes(pair, 2, 2000);
+    pair_run_quiet(pair);
+    assert_int_equal(times_left(&seen, 0), 2);
+    assert_int_equal(times_left(&seen, 1), 1);
+    assert_int_equal(times_left(&seen, 2), 2);
+    assert_train(&seen, 4);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens), cmocka_unit_test(responses),
-        cmocka_unit_test(apart),  cmocka_unit_test(others_go_on),
-        cmocka_unit_test(losses), cmocka_unit_test(last_packet_once),
-        cmocka_unit_test(hold),   cmocka_unit_test(hold_is_pipelining),
+        cmocka_unit_test(tokens),        cmocka_unit_test(responses),
+        cmocka_unit_test(apart),         cmocka_unit_test(others_go_on),
+        cmocka_unit_test(losses),        cmocka_unit_test(last_packet_once),
+        cmocka_unit_test(hold),          cmocka_unit_test(hold_is_pipelining),
+        cmocka_unit_test(follow),        cmocka_unit_test(follow_waits),
+        cmocka_unit_test(follow_losses), cmocka_unit_test(follow_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,9 +76,9 @@ static void bth_bits(void **state)
         uint8_t bth, byte, value;
     } bits[] = {
         {OCHE_BTH_SOLICITED, 1, 0x80}, {OCHE_BTH_MIGREQ, 1, 0x40}, {OCHE_BTH_FECN, 4, 0x80},
-        {OCHE_BTH_BECN, 4, 0x40},      {OCHE_BTH_ACKREQ, 8, 0x80},
+        {OCHE_BTH_BECN, 4, 0x40},      {OCHE_BTH_ACKREQ, 8, 0x80}, {OCHE_BTH_FOLLOWS, 8, 0x40},
     };
-    struct oche_frame frame = {.bth_reserved7 = 0x55};
+    struct oche_frame frame = {.bth_reserved6 = 0xd5};
     uint8_t bytes[OCHE_MAX_HEADER_BYTES], want[OCHE_BTH_BYTES] = {OCHE_UC_SEND_ONLY};
     struct oche_packet packet = {.opcode = OCHE_UC_SEND_ONLY};
 
@@ -95,7 +95,7 @@ static void bth_bits(void **state)
     packet.payload_bytes = 5;
     want[1] = 0x30;
     want[4] = 0x3f;
-    want[8] = 0x55;
+    want[8] = 0x15;
     oche_encode_headers(&packet, &frame, bytes);
     assert_memory_equal(bytes, want, OCHE_BTH_BYTES);
 }
