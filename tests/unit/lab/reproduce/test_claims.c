@@ -54,6 +54,10 @@ struct row {
     "    kind: ratio\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"       \
     "    than: {recovery: B}\n    published: 1.1\n    tolerance: {absolute: 0.05, in_shape: "      \
     "0.2}\n"
+#define SMALL_RATIO                                                                                \
+    "    kind: ratio\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"       \
+    "    than: {recovery: B}\n    published: 0.36\n    tolerance: {absolute: 0.1, in_shape: "      \
+    "0.2}\n"
 #define RATIO_AT_LEAST                                                                             \
     "    kind: ratio_at_least\n    quantity: speed\n"                                              \
     "    at: {recovery: A, loss.probability: 0.001}\n    than: {recovery: B}\n    bound: 2\n"      \
@@ -126,7 +130,9 @@ static const struct row rows[] = {
     {AT_LEAST, NONE, 0, 0, 0, 0, X, NONE},
 
     {RATIO, 11.4 * G, 10 * G, 0, 0, 0, R, 1.14},
-    {RATIO, 11.5 * G, 10 * G, 0, 0, 0, R, 1.15}, /* just inside, with rounding errors */
+    {RATIO, 11.5 * G, 10 * G, 0, 0, 0, R, 1.15},
+    {SMALL_RATIO, 4.6 * G, 10 * G, 0, 0, 0, R,
+     0.46}, /* just inside, though 0.46/0.36 > 1+0.1/0.36 */
     {RATIO, 10.6 * G, 10 * G, 0, 0, 0, R, 1.06},
     {RATIO, 9.4 * G, 10 * G, 0, 0, 0, S, 0.94},
     {RATIO, 9.2 * G, 10 * G, 0, 0, 0, N, 0.92},
