@@ -291,9 +291,8 @@ struct oche_qp {
     uint32_t next_receive;        /* number of messages started so far that take a receive */
     struct placed_packet *placed; /* placed_mask + 1 entries, or NULL */
     uint32_t placed_mask;
-    uint32_t placed_end; /* with QP_HOLDS: one past the highest PSN kept */
-    /* the timeout, computed from rto, with which the ACK timer was last armed */
-    oche_time ack_waited;
+    uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
+    oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
     oche_time order_deadline; /* ends struct oche_deflection's hold; follow: then STARTs wait */
     oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */
@@ -307,8 +306,7 @@ struct oche_qp {
     bool established : 1;     /* the driver was told that the connection is established */
     bool windows : 1;         /* work requests may bind memory windows */
     bool cnp_psns : 1;        /* the peer's CNPs name a PSN (core/wire/cnp.h) */
-    /* a completion was lost; the queue pair fails when its timer expires, which is due at once */
-    bool overrun : 1;
+    bool overrun : 1; /* a completion was lost; it fails when its timer expires, due at once */
     struct datagrams *datagrams; /* UD only, otherwise NULL */
     struct oche_srq *srq;        /* the shared receive queue, or NULL */
     uint32_t recv_pd;            /* protection domain of receives: that of the SRQ, or pd */
