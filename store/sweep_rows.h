@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an open file of a sweep is, and how rows are added to it; for the files of store/ alone. */
+/* The state of a sweep's open file, and functions that add rows. Only files in store/ use this. */
 #ifndef OCHE_STORE_SWEEP_ROWS_H
 #define OCHE_STORE_SWEEP_ROWS_H
 

@@ -367,7 +367,7 @@ static struct sent *sent_at(struct world *world, uint32_t qpn, uint32_t psn)
     return &world->sent[at];
 }
 
-/* Of a packet that was sent once; of the copies of others it is not known which one it is. */
+/* Checks the lane of a packet that was sent once; copies of a repeated one cannot be told apart. */
 static void note_lane(struct world *world, const struct oche_trace_record *record)
 {
     struct sent *sent = sent_at(world, record->qpn, (uint32_t)record->b & OCHE_PSN_MASK);
@@ -394,7 +394,7 @@ static void on_follow_event(void *context, uint32_t node, const struct oche_trac
     if (record->kind == OCHE_TRACE_DATA_SENT) {
         struct sent *sent = sent_at(world, record->qpn, psn);
 
-        /* Of two copies the first one counts until both have arrived. */
+        /* The time of the first copy counts until both copies have arrived. */
         sent->left = sent->copies++ == 0 ? record->time : sent->left;
     }
     if (record->kind != OCHE_TRACE_DATA_ARRIVED)
@@ -454,7 +454,7 @@ struct followed {
     uint64_t naks, late, refused, not_followed;
 };
 
-/* What holds in every world. */
+/* Checks that every byte arrived once, which must hold in every world. */
 static void assert_delivered(const struct world *world)
 {
     const struct oche_world_totals *totals = &world->small.totals;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a Dart receiver tells its senders, and when (dart.md#d8, #d31): n changes with its AUSS and
- * with where the congestion is. ACKs carry it; a sender that gets none now gets an update.
+ * Tells a Dart receiver's senders their n (dart.md#d8, #d31). It changes with the AUSS and with
+ * the place of the congestion. ACKs carry n; a sender that gets no ACK soon gets an update packet.
  */
 #include "core/cc/dart/dart_state.h"
 #include "core/wire/extension.h"

@@ -115,7 +115,7 @@ static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet
     return PAIR_DROP;
 }
 
-/* Who must send all of it again has something to send, from the first packet to the last. */
+/* A queue pair that repeats a message has more to send, from the first packet to the last. */
 static void repeating(void **state)
 {
     const struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, LONG);

@@ -350,7 +350,7 @@ static void test_a_second_condition_has_to_hold(void **state)
     }
 }
 
-/* What the paper's number is too rough for is measured and shown, and has no verdict. */
+/* A claim that is not testable is measured and shown, but has no verdict. */
 static void test_what_is_not_testable_is_measured(void **state)
 {
     const double runs[4] = {9 * G, 10 * G, 10 * G, 11 * G}, none[4] = {NONE, NONE, NONE, NONE};
