@@ -10,12 +10,11 @@
  * The plan tells which flows form a group (struct oche_flow_groups), for look-ahead (Dart sec
  * III-D).
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "params/error.h"
 #include "sim/app/generate.h"
-#include "sim/app/sender_pool.h"
+#include "sim/app/group_hosts.h"
 #include "sim/engine/variate.h"
 #include "params/units.h"
 
@@ -27,7 +26,7 @@ struct incast_groups {
     uint64_t initial_rate, tenant;
     uint64_t degree, groups;
     const char *sizes;
-    uint32_t size_of;
+    uint32_t size_of, disjoint;
     double load, share;
     uint32_t load_of;
     bool headers;
@@ -35,6 +34,7 @@ struct incast_groups {
 };
 
 static const char *const size_of_names[] = {"flow", "group", NULL};
+static const char *const disjoint_names[] = {"none", "receivers", "hosts", NULL};
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct incast_groups, degree), OCHE_IS_COUNT(16, 1, 1000000),
@@ -42,6 +42,10 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct incast_groups, groups), OCHE_IS_COUNT(0, 0, 1000000),
      .help = "0: senders and receiver are drawn anew for each group; N: N sets of them are drawn "
              "once, and each group is one of these"},
+    {OCHE_PARAM(struct incast_groups, disjoint), OCHE_IS_CHOICE(OCHE_DISJOINT_NONE, disjoint_names),
+     .where = "dart.md#d24",
+     .help = "what sets do not share: none: a host may be in several, also as the receiver; "
+             "receivers: each set has a receiver of its own; hosts: no host is in two"},
     {OCHE_PARAM(struct incast_groups, sizes), OCHE_IS_TEXT, .preset.text = "2KB, 4KB, 8KB",
      .where = "Dart sec VI-A", .help = "sizes of flows: a list, all of them equally likely"},
     {OCHE_PARAM(struct incast_groups, size_of), OCHE_IS_CHOICE(SIZE_OF_FLOW, size_of_names),
@@ -115,46 +119,30 @@ static uint64_t draw_size(const struct sizes *sizes, struct oche_random *random)
 /* What making groups needs besides parameters and facts. */
 struct maker {
     struct sizes sizes;
-    struct oche_sender_pool pool;
-    uint32_t *members;
+    struct oche_group_hosts hosts;
 };
-
-/*
- * Returns the random stream for a group's receiver and senders: one per group, or one per set of
- * hosts.
- */
-static struct oche_random hosts_stream(const struct incast_groups *p,
-                                       const struct oche_workload_facts *facts, uint64_t number)
-{
-    if (p->groups > 0) {
-        struct oche_random which = oche_workload_stream(facts, "which set of hosts", number);
-
-        number = oche_random_below(&which, p->groups);
-    }
-    return oche_workload_stream(facts, "incast group", number);
-}
 
 static bool add_group(const struct incast_groups *p, const struct oche_workload_facts *facts,
                       struct oche_flow_list *list, struct maker *maker, uint64_t number,
                       oche_time at)
 {
-    struct oche_random random = hosts_stream(p, facts, number);
-    uint32_t receiver = (uint32_t)oche_random_below(&random, facts->host_count);
-    uint32_t degree = (uint32_t)p->degree, group;
-    uint64_t bytes = draw_size(&maker->sizes, &random);
+    struct oche_group_hosts *hosts = &maker->hosts;
+    struct oche_random random;
+    uint32_t group;
+    uint64_t bytes;
 
-    oche_sender_pool_draw(&maker->pool, degree, &random);
-    for (uint32_t i = 0; i < degree; i++)
-        maker->members[i] = oche_sender_pool_host(&maker->pool, receiver, i);
-    oche_sender_pool_put_back(&maker->pool, degree);
+    oche_group_hosts_begin(hosts, number);
+    bytes = draw_size(&maker->sizes, &hosts->random);
+    oche_group_hosts_draw_senders(hosts);
+    random = hosts->random;
     if (p->groups > 0) {
         random = oche_workload_stream(facts, "flows of a group", number);
         bytes = draw_size(&maker->sizes, &random);
     }
-    group = oche_flow_list_add_group(list, maker->members, degree);
+    group = oche_flow_list_add_group(list, hosts->senders, hosts->degree);
     if (group == 0)
         return false;
-    for (uint32_t i = 0; i < degree; i++) {
+    for (uint32_t i = 0; i < hosts->degree; i++) {
         oche_time start = at + oche_workload_jitter(&random, p->jitter);
         uint32_t flow;
 
@@ -162,7 +150,8 @@ static bool add_group(const struct incast_groups *p, const struct oche_workload_
             bytes = draw_size(&maker->sizes, &random);
         if (start >= facts->duration)
             continue;
-        flow = oche_flow_list_add(list, facts->number, maker->members[i], receiver, bytes, start);
+        flow = oche_flow_list_add(list, facts->number, hosts->senders[i], hosts->receiver, bytes,
+                                  start);
         if (flow == OCHE_NO_FLOW)
             return false;
         list->plan[flow].group = group;
@@ -175,15 +164,13 @@ static bool add_groups(const struct incast_groups *p, const struct oche_workload
 {
     struct oche_random random = oche_workload_stream(facts, "incast groups", 0);
     oche_time at = p->start, end = oche_time_min(p->stop, facts->duration);
-    bool good = true;
+    bool good = oche_group_hosts_make(&maker->hosts, facts, p->groups, (uint32_t)p->degree,
+                                      (enum oche_disjoint)p->disjoint);
 
-    maker->members = malloc(p->degree * sizeof(*maker->members));
-    good = oche_sender_pool_make(&maker->pool, facts->host_count) && maker->members != NULL;
     for (uint64_t number = 0; good && (at += oche_random_exponential_time(&random, gap)) < end;
          number++)
         good = add_group(p, facts, list, maker, number, at);
-    oche_sender_pool_free(&maker->pool);
-    free(maker->members);
+    oche_group_hosts_free(&maker->hosts);
     return good;
 }
 
@@ -194,12 +181,9 @@ static bool check(const struct incast_groups *p, const struct oche_workload_fact
         return false;
     if (p->stop <= p->start)
         return oche_fail(error, "stop: not after start; a later time, or never");
-    if (p->degree > facts->host_count - 1)
-        return oche_fail(error,
-                         "degree: %llu senders, but only %u hosts beside the receiver; "
-                         "at most %u",
-                         (unsigned long long)p->degree, facts->host_count - 1,
-                         facts->host_count - 1);
+    if (!oche_group_hosts_fit(p->groups, p->degree, (enum oche_disjoint)p->disjoint,
+                              facts->host_count, error))
+        return false;
     return oche_workload_has_load((enum oche_load_of)p->load_of, facts, error);
 }
 

@@ -205,6 +205,49 @@ static void groups_of_the_same_hosts(void **state)
     assert_true(other_sizes > list.count / 6 / 3); /* two thirds of them, in the mean */
 }
 
+/* Sets that share no receiver, or no host; each of them has groups, and its hosts stay. */
+static void sets_that_share_nothing(void **state)
+{
+    (void)state;
+    for (unsigned disjoint = 1; disjoint <= 2; disjoint++) {
+        uint32_t sets = disjoint == 1 ? 64 : 9; /* as many as 64 hosts are enough for */
+        uint32_t seen = 0, set_of_member[64] = {0}, first[64] = {0}, count;
+
+        begin("incast_groups");
+        facts.duration = 500 * OCHE_MS;
+        set_number("degree", 6);
+        set_number("groups", sets);
+        set_number("disjoint", disjoint);
+        generate();
+        for (uint32_t i = 0; i < list.count; i += 6) {
+            uint32_t receiver = list.plan[i].dst, other;
+            const uint32_t *members = members_of(i, &count);
+
+            if (first[receiver] == 0) {
+                seen++;
+                first[receiver] = i + 1;
+            }
+            assert_memory_equal(members, members_of(first[receiver] - 1, &other),
+                                count * sizeof(*members));
+            for (uint32_t k = 0; disjoint == 2 && k < count; k++) {
+                assert_true(set_of_member[members[k]] == 0 ||
+                            set_of_member[members[k]] == receiver + 1);
+                set_of_member[members[k]] = receiver + 1;
+            }
+        }
+        assert_int_equal(seen, sets);
+        for (uint32_t host = 0; disjoint == 2 && host < 64; host++)
+            assert_true(first[host] == 0 || set_of_member[host] == 0);
+        set_number("groups", sets + 1);
+        refused(disjoint == 1 ? "groups: 65 sets that share no receiver, but 64 hosts are enough "
+                                "for 64; fewer, or disjoint: none"
+                              : "groups: 10 sets that share no host, but 64 hosts are enough for "
+                                "9; fewer, or disjoint: none");
+        set_number("groups", 0);
+        refused("disjoint: is for fixed sets of hosts; set groups, or none");
+    }
+}
+
 /*
  * The same flows for the same seed and number, different ones otherwise; a longer run begins like a
  * shorter one.
@@ -399,6 +442,7 @@ int main(void)
         cmocka_unit_test(groups_are_whole),
         cmocka_unit_test(sizes_of_groups),
         cmocka_unit_test(groups_of_the_same_hosts),
+        cmocka_unit_test(sets_that_share_nothing),
         cmocka_unit_test(groups_repeat),
         cmocka_unit_test(groups_refuse),
         cmocka_unit_test(long_flows_of_all_hosts),
