@@ -62,6 +62,13 @@ uint64_t oche_buffer_headroom(const struct oche_switch_config *config, unsigned 
     return round_up((double)bytes * params->headroom_scale);
 }
 
+uint64_t oche_buffer_xon_offset(const struct oche_switch_config *config)
+{
+    if (config->params->xon_offset_bytes != OCHE_NEVER)
+        return config->params->xon_offset_bytes;
+    return 2 * (uint64_t)config->mtu_frame_bytes;
+}
+
 struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config)
 {
     const struct oche_switch_params *params = config->params;
@@ -150,7 +157,7 @@ void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_confi
         .size = plan.shared,
         .limit = plan.shared - plan.reserve,
         .resume_level = -1,
-        .hysteresis = 2 * config->mtu_frame_bytes,
+        .hysteresis = (uint32_t)oche_buffer_xon_offset(config),
         .lossy_share = round_up(params->egress_alpha * SHARE_ONE),
     };
     if (oche_switch_has_flow_control(config))

@@ -12,7 +12,8 @@
  *
  * An ingress class is paused (XOFF) when it comes to hold more than t_PFC. Packets that arrive
  * after that go to the class's headroom, and are dropped only if the headroom is full. The class
- * resumes when it holds no more than max(0, t_PFC - 2 MTU) and its headroom is empty.
+ * resumes when it holds no more than max(0, t_PFC - xon_offset) and its headroom is empty; the
+ * offset is 2 MTU (DCQCN sec 4) unless the configuration says otherwise.
  *
  * The paper leaves one thing open. The packet that crosses the threshold must be stored too, and
  * with a dynamic threshold near zero there may be no room for it. So the shared part has a reserve
@@ -50,7 +51,7 @@ struct oche_buffer {
      * The level may be too high, but never too low.
      */
     int64_t resume_level;
-    uint32_t hysteresis;   /* 2 MTU */
+    uint32_t hysteresis;   /* how far below t_PFC a paused class resumes */
     uint32_t headroom_all; /* bytes in all headrooms, for the occupancy counter */
     uint64_t lossy_share;  /* egress_alpha in units of 2^-16; 0: no limit */
 };
@@ -76,6 +77,8 @@ uint64_t oche_buffer_headroom_needed(const struct oche_switch_config *config, un
  * needs if none is configured. With less than the link needs, packets may be lost despite PFC.
  */
 uint64_t oche_buffer_headroom(const struct oche_switch_config *config, unsigned port);
+/* Returns how far below t_PFC a paused class resumes: the configured offset, or two frames. */
+uint64_t oche_buffer_xon_offset(const struct oche_switch_config *config);
 struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config);
 void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_config *config);
 

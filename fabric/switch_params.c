@@ -35,6 +35,10 @@ static const struct oche_param params[] = {
     {OCHE_PARAM_AS("xoff", struct oche_switch_params, xoff_bytes), OCHE_IS_BYTES(0, 0, MAX_BUFFER),
      .where = "DCQCN sec 4",
      .help = "static t_PFC, per ingress port and class; 0: the formula's bound"},
+    {OCHE_PARAM_AS("xon_offset", struct oche_switch_params, xon_offset_bytes),
+     OCHE_IS_BYTES(OCHE_NEVER, 0, MAX_BUFFER), .automatic = true, .where = "dcqcn.md#headroom",
+     .help = "a paused ingress port and class resumes when it holds so much less than t_PFC, or "
+             "nothing; auto: two frames of the MTU (HPCC's simulator 3KiB)"},
     {OCHE_PARAM(struct oche_switch_params, pfc), OCHE_IS_BOOL(true), .of_all = true,
      .where = "rocev2.md#pfc", .help = "false: drop-tail"},
     {OCHE_PARAM(struct oche_switch_params, pfc_priorities), OCHE_IS_COUNT(8, 0, OCHE_CLASSES),

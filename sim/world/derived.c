@@ -34,6 +34,8 @@ static void take_switch(const char *key, const struct oche_switch_config *config
         take(range, oche_switch_memory(config));
     if (strcmp(key, "pfc_priorities") == 0)
         take(range, oche_buffer_plan(config).priorities);
+    if (strcmp(key, "xon_offset") == 0)
+        take(range, oche_buffer_xon_offset(config));
     for (unsigned port = 0; port < config->port_count; port++) {
         struct oche_red_ramp ramp = oche_red_ramp(config->params, config->ports[port].rate_bps);
 

@@ -22,7 +22,6 @@ struct buffers {
     struct swarm_run *run;
     struct ingress *ingress; /* by port of the network and class */
     uint64_t *used;          /* by switch: bytes of the shared part */
-    uint64_t hysteresis;
     /* The packet that has just arrived, if it is not known yet whether it is stored. */
     bool waits;
     uint32_t port, bytes;
@@ -103,20 +102,27 @@ static void settle(struct buffers *buffers, bool dropped)
                  U(sw->buffer.size));
 }
 
-/* A class resumes two frames below its threshold, and if the reserve and its headroom are free. */
+/* How far below its threshold a class resumes: two frames, if the scenario says nothing. */
+static uint64_t hysteresis_of(const struct oche_world *world, const struct oche_topology_node *node)
+{
+    uint64_t offset = oche_world_of_tier(world->config, node->kind)->xon_offset_bytes;
+
+    return offset != OCHE_NEVER ? offset : 2 * oche_world_packets(world->config).frame_bytes;
+}
+
+/* A class resumes that far below its threshold, and if the reserve and its headroom are free. */
 static void resume(struct buffers *buffers, uint32_t number)
 {
     const struct oche_world *world = world_of(buffers);
     const struct oche_topology_node *node =
         &world->topology.nodes[world->topology.host_count + number];
     const struct oche_buffer *buffer = &world->switches[number]->buffer;
-    uint64_t used = buffers->used[number];
+    uint64_t used = buffers->used[number], hysteresis = hysteresis_of(world, node);
 
     for (uint32_t i = node->first_port * OCHE_CLASSES;
          i < (node->first_port + node->port_count) * OCHE_CLASSES; i++) {
         struct ingress *in = &buffers->ingress[i];
-        bool low =
-            used <= buffer->limit && in->bytes + buffers->hysteresis <= threshold(buffer, used);
+        bool low = used <= buffer->limit && in->bytes + hysteresis <= threshold(buffer, used);
 
         if (in->stopped && in->above == 0 && (in->bytes == 0 || low))
             in->stopped = false;
@@ -210,7 +216,6 @@ static void *make_buffers(struct swarm_run *run)
 
     OCHE_MUST(buffers != NULL);
     buffers->run = run;
-    buffers->hysteresis = 2 * oche_world_packets(world->config).frame_bytes;
     buffers->ingress =
         calloc((size_t)world->network.port_count * OCHE_CLASSES, sizeof(*buffers->ingress));
     buffers->used = calloc(world->topology.switch_count, sizeof(*buffers->used));

@@ -37,6 +37,7 @@ static const struct {
     {"switch", "mechanisms", .percent = 55},
     {"switch", "buffer", .least = 5e3, .most = 4e5, .percent = 80},
     {"switch", "xoff", .least = 0, .most = 5e4, .percent = 30},
+    {"switch", "xon_offset", .least = 0, .most = 2e4, .percent = 30},
     {"switch", "beta", .least = 1.0 / 64, .most = 16, .percent = 30},
     {"switch", "kmin", .least = 0, .most = 2e4, .percent = 50},
     {"switch", "kmax", .least = 0, .most = 1e5, .percent = 40},

@@ -75,7 +75,8 @@ static void pauses_event(void *context, uint32_t node, const struct oche_trace_r
 }
 
 /*
- * Between two XOFFs of a static threshold as many bytes come in as the hysteresis has: two frames.
+ * Between two XOFFs of a static threshold as many bytes come in as the hysteresis has: xon_offset,
+ * or two frames.
  */
 static void check_stops(struct pauses *pauses, uint32_t node, uint32_t port, unsigned cls)
 {
@@ -84,12 +85,14 @@ static void check_stops(struct pauses *pauses, uint32_t node, uint32_t port, uns
     uint32_t here = topology->nodes[node].first_port + port;
     uint64_t stops = pauses->stops[here * OCHE_CLASSES + cls];
     uint64_t came = world->network.ports[oche_topology_far_port(topology, here)].line_bytes;
-    uint64_t hysteresis = 2 * oche_world_packets(world->config).frame_bytes;
     const struct oche_switch_params *params =
         oche_world_of_tier(world->config, topology->nodes[node].kind);
+    uint64_t hysteresis = params->xon_offset_bytes != OCHE_NEVER
+                              ? params->xon_offset_bytes
+                              : 2 * oche_world_packets(world->config).frame_bytes;
 
     /* Below the hysteresis it resumes when it is empty; a full buffer stops it at any length. */
-    if (hysteresis > params->xoff_bytes || params->buffer_bytes < PLENTY ||
+    if (hysteresis == 0 || hysteresis > params->xoff_bytes || params->buffer_bytes < PLENTY ||
         params->chip_ports != 0 || params->threshold != OCHE_THRESHOLD_STATIC)
         return;
     if (pauses->links_stay && stops > came / hysteresis + 1)

@@ -62,6 +62,38 @@ static void sequence(void **state)
     rig_free(&rig);
 }
 
+/* With xon_offset a class resumes that far below its threshold, whatever the MTU is. */
+static void resume_offset(void **state)
+{
+    static const struct {
+        uint64_t offset;
+        unsigned resumed_with; /* bytes, of a threshold of 10,000 */
+    } cases[] = {{0, 10000}, {1, 9000}, {1000, 9000}, {3072, 6000}, {9999, 0}, {20000, 0}};
+
+    (void)state;
+    for (unsigned i = 0; i < OCHE_COUNT_OF(cases); i++) {
+        unsigned left = 12000;
+        struct rig rig;
+
+        rig_init(&rig, 4);
+        rig.params.threshold = OCHE_THRESHOLD_STATIC;
+        rig.params.xoff_bytes = 10000;
+        rig.params.xon_offset_bytes = cases[i].offset;
+        rig_make(&rig);
+        fill(&rig, 0, 1, 0, 12);
+        assert_int_equal(oche_switch_pause_port(rig.sw), 0);
+        assert_int_equal(rig_pause_frame(&rig, 0, 0, 100), 0xffff);
+        while (oche_switch_pause_port(rig.sw) < 0) {
+            assert_int_equal(rig_out(&rig, 1, 200), 1000);
+            left -= 1000;
+        }
+        assert_int_equal(rig_pause_frame(&rig, 0, 0, 300), 0);
+        assert_int_equal(left, cases[i].resumed_with);
+        assert_int_equal(oche_switch_ingress_bytes(rig.sw, 0, 0), left);
+        rig_free(&rig);
+    }
+}
+
 /* t_PFC below two MTU: the class resumes when it holds nothing. */
 static void tiny_threshold(void **state)
 {
@@ -289,7 +321,7 @@ int main(void)
         cmocka_unit_test(cancelled),      cmocka_unit_test(refreshed),
         cmocka_unit_test(two_classes),    cmocka_unit_test(others_leave),
         cmocka_unit_test(unpaused_leave), cmocka_unit_test(headroom_first),
-        cmocka_unit_test(reset),
+        cmocka_unit_test(reset),          cmocka_unit_test(resume_offset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

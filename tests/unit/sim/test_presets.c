@@ -92,6 +92,7 @@ static void test_what_auto_is(void **state)
     check_derived(world, "switch.kmin", "100KB to 400KB");
     check_derived(world, "switch.kmax", "400KB to 1.6MB");
     check_derived(world, "switch.pfc_priorities", "2");
+    check_derived(world, "switch.xon_offset", "2204B");
     check_derived(world, "congestion_control.timer", "75us");
     check_derived(world, "congestion_control.rai", "50Mbps");
     check_derived(world, "congestion_control.rhai", "100Mbps");
