@@ -171,6 +171,8 @@ struct oche_nic_config {
     bool ipv6;
     /* traffic class of CNPs, and of ACKs and NAKs that do not follow READ data */
     uint8_t control_class;
+    /* true: ACKs, NAKs and results of atomics always have their queue pair's traffic class */
+    bool acks_with_data;
     uint32_t max_qps;
     uint32_t max_regions;
     /* the NIC sets CE if its backlog is above this; OCHE_NEVER: never */

@@ -130,6 +130,8 @@ static void clear(struct oche_qp *qp)
 
     qp->control = 0;
     qp->flags &= QP_FIXED_FLAGS;
+    if (config->acks_with_data)
+        qp->flags |= QP_BEHIND_DATA;
     qp->queued = QUEUED_NOT;
     qp->send_next = qp->send_started = qp->send_tail = qp->send_head = 0;
     qp->cursor_offset = qp->cursor_length = qp->since_ack_request = 0;

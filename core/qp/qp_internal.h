@@ -158,7 +158,7 @@ enum qp_flags {
     QP_EXTENDED = 1 << 12,       /* the extended opcodes are in use; flow.extended is set as well */
     QP_IN_BURST = 1 << 13,       /* the next packet need not wait; see pacer.c */
     QP_CC_STARTED = 1 << 14,     /* congestion control was started and not yet stopped */
-    QP_BEHIND_DATA = 1 << 15,    /* responder: ACKs leave behind READ data, in its traffic class */
+    QP_BEHIND_DATA = 1 << 15,    /* responder: ACKs leave in the traffic class of data */
 };
 
 /* Flags that are set at creation and never change. */

@@ -11,8 +11,8 @@
  * Order in the network: if an AETH overtook READ data there, the requester would see a loss.
  * InfiniBand prevents that with one service level for all packets of a queue pair. Here packets
  * with an AETH leave in the control class until the queue pair sends its first READ data, and in
- * the data's class from then on. CNPs and congestion control's own packets always leave in the
- * control class.
+ * the data's class from then on; with oche_nic_config.acks_with_data always in the data's class.
+ * CNPs and congestion control's own packets always leave in the control class.
  */
 #include "core/qp/qp_internal.h"
 #include "core/wire/cnp.h"

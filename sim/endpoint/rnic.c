@@ -329,6 +329,7 @@ static void create(void *state, struct oche_host *host)
         .gap_bytes = network->gap_bytes,
         .ipv6 = shared->params->ipv6,
         .control_class = shared->control_class,
+        .acks_with_data = !shared->params->ack_priority,
         .deflection = shared->deflection,
         .habits = oche_host_habits(shared->params),
         .max_qps = shared->flows->host_connections[host->address] + 1,

@@ -29,6 +29,10 @@ static const struct oche_param host_params[] = {
     {OCHE_PARAM_AS("ack_every", struct oche_host_params, ack_every_packets),
      OCHE_IS_COUNT(1, 1, 1 << 20), .where = "our choice; error-recovery.md#ack-interval",
      .help = "every n-th packet of a message asks for an ACK; the last one always does"},
+    {OCHE_PARAM(struct oche_host_params, ack_priority), OCHE_IS_BOOL(true),
+     .where = "our choice; rocev2.md#dscp",
+     .help = "ACKs and NAKs travel above data, as CNPs do; false: in their data's class, where "
+             "they queue and are paused with it"},
     {OCHE_PARAM_AS("window", struct oche_host_params, window_packets), OCHE_IS_COUNT(0, 0, 1 << 23),
      .where = "error-recovery.md#l9",
      .help = "packets in flight at most on one queue pair; 0: half the PSN space"},

@@ -26,9 +26,10 @@ static inline uint32_t oche_connection_of(uint32_t qpn)
 
 /* Bound to the `host` section of a scenario by oche_host_params. */
 struct oche_host_params {
-    uint32_t preset;              /* enum oche_preset */
-    uint64_t mtu_bytes;           /* payload of a packet */
-    uint64_t ack_every_packets;   /* AckReq is set in every n-th packet */
+    uint32_t preset;            /* enum oche_preset */
+    uint64_t mtu_bytes;         /* payload of a packet */
+    uint64_t ack_every_packets; /* AckReq is set in every n-th packet */
+    bool ack_priority; /* ACKs and NAKs have the control class; false: the class of their data */
     uint64_t window_packets;      /* most packets in flight; 0: half the PSN space */
     oche_time ack_timeout;        /* 0, auto: the network's, oche_world_ack_timeout */
     uint64_t retry_count;         /* 0 … 7 as in verbs; more: no limit */
@@ -71,7 +72,7 @@ struct oche_host_shared {
     const void *recovery_params;
     struct oche_flows *flows;
     uint64_t seed;
-    uint8_t control_class; /* class of ACK, NAK and CNP: the highest */
+    uint8_t control_class; /* class of CNPs and, with params->ack_priority, ACKs: the highest */
     /* class of flows with priority; if no flow has priority, the data class */
     uint8_t priority_class;
     struct oche_deflection deflection;

@@ -22,7 +22,7 @@ static void note_walk(struct oche_route_faults *faults, uint32_t flow, bool back
 
 bool oche_world_find_route_faults(const struct oche_world *world, struct oche_route_faults *faults)
 {
-    struct oche_dependencies *of[2]; /* [0]: of data packets; [1]: of the answers */
+    struct oche_dependencies *of[2]; /* [0]: of the class of data; [1]: of the answers' */
     struct oche_flow_walk all = oche_flow_walk(&world->flows);
     const struct oche_flow_plan *plan;
     struct oche_walk walk;
@@ -38,6 +38,8 @@ bool oche_world_find_route_faults(const struct oche_world *world, struct oche_ro
         for (unsigned back = 0; arrives && back < 2; back++) {
             oche_world_walk_plan(world, plan, back != 0, &walk);
             oche_dependencies_add(of[back], &walk);
+            if (back != 0 && !world->config->hosts.ack_priority)
+                oche_dependencies_add(of[0], &walk);
             arrives = walk.end == OCHE_WALK_ARRIVES;
             note_walk(faults, all.number, back != 0, &walk);
         }

@@ -158,6 +158,7 @@ static void make_world(struct world *world, uint64_t number)
         below(world, 2) == 0 ? OCHE_THRESHOLD_DYNAMIC : OCHE_THRESHOLD_STATIC;
     config->switches.beta = 0.25 * (double)(1 + below(world, 16));
     config->switches.xoff_bytes = 5000 + below(world, 100000);
+    config->hosts.ack_priority = below(world, 4) > 0;
     if (deflects(world))
         add_deflection(world);
 }

@@ -463,7 +463,7 @@ def test_idle_under_rogue(work):
                    "10Gbps}\nswitch: {pfc: false, buffer: 300KB}\n"
                    "workload: {type: incast, degree: 4, bytes: 200KB, period: 4ms}\n"
                    "loss: {probability: 2%}\n")
-    keys = {"ack_every": "7", "window": "5", "ack_timeout": "300us",
+    keys = {"ack_every": "7", "ack_priority": "false", "window": "5", "ack_timeout": "300us",
             "resend_one_verb_at_a_time": "true", "timeouts": "connectx", "retry_count": "0"}
 
     def run(scheme, *options):

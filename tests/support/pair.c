@@ -243,6 +243,7 @@ static void open_side(struct pair *pair, int which)
         .gap_bytes = OCHE_GAP_BYTES,
         .ipv6 = o->ipv6,
         .control_class = CONTROL_CLASS,
+        .acks_with_data = o->acks_with_data,
         .max_qps = PAIR_QPS,
         .max_regions = PAIR_REGIONS,
         .ecn_threshold_bytes = o->ecn_threshold,

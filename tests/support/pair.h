@@ -102,6 +102,7 @@ struct pair_options {
     oche_time nak_interval;        /* 5 µs */
     uint32_t most_repeats;         /* of a READ; 0: any number */
     uint32_t most_ahead;           /* of the PSN expected; 0: any */
+    bool acks_with_data;           /* ACKs have the class of data */
     uint8_t peer_qpn_bits;         /* as in struct oche_nic_config */
     bool unknown_qp;               /* side 1 has no queue pair: the hook makes one */
     bool no_payload;

@@ -43,7 +43,7 @@ static const char *check(const void *params)
 static const char *idles(const void *params, const char *key)
 {
     static const char *const of_acks[] = {
-        "recovery",    "ack_every", "window",     "resend_one_verb_at_a_time",
+        "recovery",    "ack_every", "ack_priority", "window", "resend_one_verb_at_a_time",
         "ack_timeout", "timeouts",  "retry_count"};
     const struct oche_rogue_params *p = params;
 

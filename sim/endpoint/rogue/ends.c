@@ -559,6 +559,7 @@ void oche_rogue_create(void *state, struct oche_host *host)
         .gap_bytes = network->gap_bytes,
         .ipv6 = shared->params->ipv6,
         .control_class = shared->control_class,
+        .acks_with_data = !shared->params->ack_priority,
         .max_qps = 2 * shared->flows->host_connections[host->address] + 2,
         .max_regions = 1,
         .ecn_threshold_bytes = OCHE_NEVER,

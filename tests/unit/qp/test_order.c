@@ -82,6 +82,29 @@ static void test_acks_follow_read_data_in_its_class(void **state)
     pair_close(pair);
 }
 
+/* With acks_with_data they are of its class from the first packet on, and again after RESET. */
+static void test_acks_always_in_the_class_of_data(void **state)
+{
+    struct pair_options options = {.acks_with_data = true};
+    struct pair *pair = pair_open(&options);
+    struct oche_qp_connection to = pair_connection(pair, 0, 0);
+
+    (void)state;
+    pair->now = 10 * OCHE_US;
+    for (unsigned round = 0; round < 2; round++) {
+        arrive(pair, 0, OCHE_RC_WRITE_ONLY, 1000, 8);
+        assert_null(pull(pair, CONTROL));
+        expect(pull(pair, CONTROL | DATA), OCHE_RC_ACK, 1000, DATA);
+        arrive(pair, 0, OCHE_RC_WRITE_ONLY, 1002, 8);
+        assert_null(pull(pair, CONTROL));
+        expect(pull(pair, DATA), OCHE_RC_ACK, 1001, DATA); /* a NAK */
+        oche_qp_reset(pair->side[0].qp[0]);
+        assert_true(oche_qp_init(pair->side[0].qp[0], pair->now) &&
+                    oche_qp_ready_to_receive(pair->side[0].qp[0], &to, pair->now));
+    }
+    pair_close(pair);
+}
+
 static void cnp_on_ce(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                       struct oche_cc_reply *reply)
 {
@@ -98,6 +121,14 @@ static void test_cnps_wait_for_nothing(void **state)
 
     (void)state;
     scheme.arrived = cnp_on_ce;
+    options.acks_with_data = true;
+    pair = pair_open(&options);
+    pair->now = 10 * OCHE_US;
+    arrive(pair, 0, OCHE_RC_WRITE_ONLY, 1000, 8);
+    expect(pull(pair, CONTROL | DATA), OCHE_CNP, 0, CONTROL);
+    expect(pull(pair, CONTROL | DATA), OCHE_RC_ACK, 1000, DATA);
+    pair_close(pair);
+    options.acks_with_data = false;
     pair = pair_open(&options);
     pair->now = 10 * OCHE_US;
     arrive(pair, 0, OCHE_RC_READ_REQUEST, 1000, 100);
@@ -177,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_acks_follow_read_data_in_its_class),
+        cmocka_unit_test(test_acks_always_in_the_class_of_data),
         cmocka_unit_test(test_cnps_wait_for_nothing),
         cmocka_unit_test(test_gone_while_it_waits),
         cmocka_unit_test(test_nothing_is_read_twice),

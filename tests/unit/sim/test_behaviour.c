@@ -306,6 +306,32 @@ static void test_control_does_not_wait(void **state)
     small_world_free(&small);
 }
 
+/* With ack_priority false the same ACKs wait in the queue of the incast's data. */
+static void test_acks_wait_with_data(void **state)
+{
+    static struct acks acks;
+    struct oche_flow_plan flows[SENDERS + 1];
+    struct small_world small;
+
+    (void)state;
+    memset(&acks, 0, sizeof(acks));
+    flows[0] = small_flow(0, 1, 10000000, 0);
+    incast(flows + 1, 1000000);
+    small_world_init(&small, "star", "none", "go_back_n");
+    small.config.hosts.ack_priority = false;
+    small.config.run.duration = 50 * OCHE_MS;
+    small.config.measure.queues = QUEUE;
+    small.sink = watch_acks;
+    small.sink_context = &acks;
+    small_world_run(&small, flows, SENDERS + 1);
+    assert_int_equal(small.totals.flows_completed, SENDERS + 1);
+    assert_int_equal(drops(&small), 0);
+    assert_int_equal(small.totals.nic.retransmitted_packets, 0);
+    assert_true(acks.arrived > 1000);
+    assert_true(acks.longest > oche_time_of_bytes(500000, 40 * OCHE_GBPS));
+    small_world_free(&small);
+}
+
 /* Switch ports that sent at least `bytes`. */
 static uint32_t busy_ports(const struct small_world *small, uint64_t bytes)
 {
@@ -468,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_victim),
         cmocka_unit_test(test_marking_at_both_ends),
         cmocka_unit_test(test_control_does_not_wait),
+        cmocka_unit_test(test_acks_wait_with_data),
         cmocka_unit_test(test_one_path_a_flow),
         cmocka_unit_test(test_use_of_links),
         cmocka_unit_test(test_pauses_are_not_lost),
