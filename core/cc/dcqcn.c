@@ -33,6 +33,10 @@
  *   release            at_line      never         never           dcqcn.md#a9
  *   np                 window       poll          arrival         dcqcn.md#np
  *
+ * Apart from the modes, np may be `ack`: as in HPCC's simulator no CNP answers packets that get
+ * ACKs, but the ACK or NAK says by its BECN bit that a marked packet came since the one before, and
+ * the sender takes it for a CNP. The receiver has no interval then; the sender's `cut` decides.
+ *
  * In ns3 target_at_cut is as ns3-rdma's sample has it, which sets ClampTargetRate; without that it
  * would be after_bytes.
  *
@@ -51,6 +55,8 @@
 
 #include <string.h>
 
+#include "core/wire/opcode.h"
+
 /* The value `auto` of every option, for which the mode decides. */
 #define AUTO 0
 
@@ -66,7 +72,7 @@ enum hyper { HYPER_MIN_ABOVE = 1, HYPER_MIN_AT_LEAST, HYPER_MAX_ABOVE, HYPER_NEV
 enum hai_multiplier { HAI_LINEAR = 1, HAI_PLUS_ONE, HAI_CONSTANT };
 enum no_yes { NO = 1, YES };
 enum release { RELEASE_AT_LINE = 1, RELEASE_NEVER };
-enum np { NP_WINDOW = 1, NP_POLL, NP_ARRIVAL };
+enum np { NP_WINDOW = 1, NP_POLL, NP_ARRIVAL, NP_ACK };
 
 /* The values of `auto` in each mode, as in the table above. */
 static const struct dcqcn_params modes[] = {
@@ -394,6 +400,13 @@ static void dcqcn_cnp(struct oche_cc_flow *flow, oche_time now, const struct och
     set_housekeeping(flow);
 }
 
+/* np=ack: an ACK or NAK that tells of a mark is a CNP. */
+static void dcqcn_acked(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack)
+{
+    if (OCHE_UNLIKELY(ack->ecn_echo) && dcqcn_echoes(flow->params))
+        dcqcn_cnp(flow, now, ack->packet);
+}
+
 /* Chooses the stage for T and BC (Fig 7), and the step of R_T in it. */
 static enum cause choose_stage(const struct dcqcn_params *p, uint64_t line_bps, uint32_t t,
                                uint32_t bc, double *step)
@@ -561,9 +574,37 @@ static oche_time np_due(const struct dcqcn_np *np, const struct dcqcn_params *p,
         return from;
     case NP_POLL:
         return np->origin + (from - np->origin + interval - 1) / interval * interval;
-    default: /* NP_ARRIVAL */
+    default: /* NP_ARRIVAL; NP_ACK for what has no ACKs */
         return np->next > now ? OCHE_NEVER : now;
     }
+}
+
+bool dcqcn_echoes(const void *params)
+{
+    return ((const struct dcqcn_params *)params)->np == NP_ACK; /* no mode's */
+}
+
+/* True if the packet is answered by an ACK or a NAK: requests on reliable connections are. */
+static bool gets_ack(const struct oche_packet *packet)
+{
+    const struct oche_opcode_row *row = oche_opcode(packet->opcode);
+
+    return row->service == OCHE_SERVICE_RC && !(row->flags & OCHE_OP_RESPONSE);
+}
+
+/* np=ack: tells of the marks since the last ACK or NAK. */
+static void dcqcn_stamp_ack(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet)
+{
+    struct dcqcn_np *np = np_of(flow);
+
+    (void)now;
+    if (OCHE_LIKELY(!dcqcn_echoes(flow->params)) || !np->echo)
+        return;
+    if (packet->opcode != OCHE_RC_ACK && packet->opcode != OCHE_RC_SACK &&
+        packet->opcode != OCHE_RC_ACK_SHARE)
+        return; /* the peer's hook is not called for every other packet that answers */
+    packet->bth |= OCHE_BTH_BECN;
+    np->echo = false;
 }
 
 static void dcqcn_arrived(struct oche_cc_flow *flow, oche_time now,
@@ -579,6 +620,10 @@ static void dcqcn_arrived(struct oche_cc_flow *flow, oche_time now,
     }
     if (OCHE_LIKELY(packet->ecn != OCHE_ECN_CE) || np->waiting)
         return;
+    if (dcqcn_echoes(p) && gets_ack(packet)) {
+        np->echo = true;
+        return;
+    }
     due = np_due(np, p, now);
     if (due == OCHE_NEVER)
         return;
@@ -658,11 +703,13 @@ const struct oche_cc_scheme oche_cc_dcqcn = {
     .runs_on_wire = true,
     .start = dcqcn_start,
     .sent = dcqcn_sent,
+    .acked = dcqcn_acked,
     .cnp = dcqcn_cnp,
     .timer = dcqcn_timer,
     .idle = dcqcn_idle,
     .busy = dcqcn_busy,
     .arrived = dcqcn_arrived,
+    .stamp_ack = dcqcn_stamp_ack,
     .check = dcqcn_check,
     .remark = dcqcn_remark,
     .rate_remark = dcqcn_rate_remark,

@@ -54,6 +54,7 @@ struct dcqcn_rp {
 struct dcqcn_np {
     bool started;     /* a data packet has come */
     bool waiting;     /* a CNP is due when TIMER_NP expires */
+    bool echo;        /* np=ack: a marked packet came since the last ACK or NAK */
     bool has_slot;    /* the time of the waiting CNP was assigned by min_cnp_gap */
     oche_time origin; /* time of the first data packet */
     oche_time next;   /* no CNP leaves before this time */
@@ -81,6 +82,9 @@ bool dcqcn_derived(const void *params, const struct oche_param *param, uint64_t 
 oche_time dcqcn_timer_of(const struct dcqcn_params *params, uint64_t line_bps);
 uint64_t dcqcn_rai_of(const struct dcqcn_params *params, uint64_t line_bps);
 uint64_t dcqcn_rhai_of(const struct dcqcn_params *params, uint64_t line_bps);
+
+/* True if ACKs and NAKs tell of marks, in place of CNPs (np=ack). */
+bool dcqcn_echoes(const void *params);
 
 extern const struct oche_cc_scheme oche_cc_dcqcn;
 

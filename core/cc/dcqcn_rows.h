@@ -17,7 +17,7 @@
 #define hai_names NAMES("auto", "linear", "plus_one", "constant")
 #define no_yes_names NAMES("auto", "no", "yes")
 #define release_names NAMES("auto", "at_line", "never")
-#define np_names NAMES("auto", "window", "poll", "arrival")
+#define np_names NAMES("auto", "window", "poll", "arrival", "ack")
 
     OCHE_PRESET_ROW(struct dcqcn_params),
     {OCHE_PARAM(struct dcqcn_params, mode), OCHE_IS_CHOICE(0, mode_names),
@@ -118,7 +118,9 @@
      .where = "DCQCN Fig 6; dcqcn.md#np",
      .help = "window: a CNP is sent at once, then at the end of each window that had a "
              "mark; poll: only at fixed times from the first packet on; arrival: when a "
-             "marked packet arrives, if the last CNP is cnp_interval ago"},
+             "marked packet arrives, if the last CNP is cnp_interval ago; ack: the next ACK or NAK "
+             "says that a marked packet came, and is a CNP to its sender (what has no ACKs, READ "
+             "data and UC: as arrival)"},
     {OCHE_PARAM(struct dcqcn_params, cnp_interval), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC),
      .where = "DCQCN sec 3.1",
      .help = "N, least time between two CNPs of a queue pair (ConnectX 4us)"},

@@ -485,8 +485,8 @@ static void *make_reaction(struct swarm_run *run)
     const struct dcqcn_params *params = config->cc_params;
 
     if (config->endpoint != NULL || strcmp(config->cc->name, "dcqcn") != 0 ||
-        params->timer < LEAST_TIMER)
-        return NULL;
+        params->timer < LEAST_TIMER || dcqcn_echoes(params))
+        return NULL; /* the trace does not tell which ACKs brought a mark */
     struct reaction *r = calloc(1, sizeof(*r));
 
     OCHE_MUST(r != NULL);

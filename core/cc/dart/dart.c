@@ -264,6 +264,11 @@ static void dart_acked(struct oche_cc_flow *flow, oche_time now, const struct oc
 {
     if (ack->packet->opcode == OCHE_RC_ACK_SHARE && (ack->packet->ext & OCHE_EXT_SCHEME))
         hear(flow, now, ack->packet);
+    if (OCHE_LIKELY(!ack->ecn_echo))
+        return;
+    dcqcn_begins(flow);
+    oche_cc_dcqcn.acked(flow, now, ack);
+    dcqcn_ends(flow);
 }
 
 static void dart_cnp(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp)

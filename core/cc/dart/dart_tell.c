@@ -215,9 +215,14 @@ void dart_nic_timer(struct oche_cc_nic *nic, oche_time now)
 
 void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet)
 {
-    const struct dart_flow *s = dart_of(flow);
+    struct dart_flow *s = dart_of(flow);
     struct dart_peer *peer = s->sender;
 
+    if (OCHE_UNLIKELY(dcqcn_echoes(flow->params))) {
+        if (s->nic->state != OCHE_DART_NON_RECEIVER)
+            s->dcqcn.np.echo = false; /* the mark came before the state changed */
+        oche_cc_dcqcn.stamp_ack(flow, now, packet);
+    }
     if (packet->opcode != OCHE_RC_ACK_SHARE && packet->opcode != OCHE_SHARE)
         return;
     oche_share_put(packet, &(struct oche_share){.senders = (uint16_t)s->said->told,

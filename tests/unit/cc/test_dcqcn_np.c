@@ -2,6 +2,7 @@
 /* DCQCN's notification point: when the receiver half asks for CNPs, in each variant. */
 #include "tests/support/test.h"
 
+#include "core/wire/opcode.h"
 #include "tests/unit/cc/cc_bench.h"
 
 #define LINE_BPS (40 * OCHE_GBPS)
@@ -31,10 +32,10 @@ static void expect_cnps(const oche_time *expected, unsigned count)
 
 static void unmarked_packets_cause_no_cnp(void **state)
 {
-    const char *const variants[] = {"window", "poll", "arrival"};
+    const char *const variants[] = {"window", "poll", "arrival", "ack"};
 
     (void)state;
-    for (unsigned v = 0; v < 3; v++) {
+    for (unsigned v = 0; v < 4; v++) {
         begin(variants[v]);
         for (unsigned i = 0; i < 500; i++)
             bench_data(&bench, i * US, false);
@@ -213,6 +214,96 @@ static void a_late_slot_does_not_move_polling(void **state)
     EXPECT(60 * US, 100 * US);
 }
 
+/* What the receiver's packet of this opcode says of marks when it leaves. */
+static bool tells(uint8_t opcode)
+{
+    struct oche_packet packet = {.kind = OCHE_PACKET_ROCE, .opcode = opcode};
+
+    bench.scheme->stamp_ack(&bench.flow, bench.now, &packet);
+    return packet.bth & OCHE_BTH_BECN;
+}
+
+/* A marked packet of this opcode arrives; returns whether a CNP answers it at once. */
+static bool marked(uint8_t opcode, oche_time at)
+{
+    struct oche_packet packet = {
+        .kind = OCHE_PACKET_ROCE, .opcode = opcode, .ecn = OCHE_ECN_CE, .payload_bytes = 1000};
+    struct oche_cc_reply reply = {0};
+
+    bench.scheme->arrived(&bench.flow, at, &packet, &reply);
+    return reply.send_cnp;
+}
+
+/* ack: each ACK, NAK or SACK tells of the marks since the one before, and nothing else does. */
+static void acks_tell_in_place_of_cnps(void **state)
+{
+    static const uint8_t acks[] = {OCHE_RC_ACK, OCHE_RC_SACK, OCHE_RC_ACK_SHARE};
+
+    (void)state;
+    begin("ack");
+    assert_false(tells(OCHE_RC_ACK));
+    for (unsigned i = 0; i < 30; i++) { /* no interval: one a packet */
+        assert_false(marked(OCHE_RC_WRITE_MIDDLE, i));
+        assert_false(tells(OCHE_CNP));
+        assert_false(tells(OCHE_RC_ATOMIC_ACK));
+        assert_false(tells(OCHE_RC_READ_RESPONSE_ONLY));
+        assert_true(tells(acks[i % 3]));
+        assert_false(tells(acks[i % 3]));
+    }
+    bench_data(&bench, 40 * US, true); /* a mark, then none: still said */
+    bench_data(&bench, 41 * US, false);
+    bench_run(&bench, OCHE_MS);
+    assert_true(tells(OCHE_RC_ACK));
+    assert_int_equal(bench.cnp_count, 0);
+    assert_int_equal(bench.timer_calls, 0);
+    begin("arrival");
+    assert_true(marked(OCHE_RC_WRITE_MIDDLE, 0));
+    assert_false(tells(OCHE_RC_ACK));
+}
+
+/* ack: READ data and unreliable connections have no ACKs; their marks lead to CNPs. */
+static void what_has_no_acks_has_cnps(void **state)
+{
+    static const uint8_t opcodes[] = {OCHE_RC_READ_RESPONSE_MIDDLE, OCHE_UC_WRITE_MIDDLE};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        begin("ack");
+        assert_true(marked(opcodes[i], 1 * US));
+        assert_false(marked(opcodes[i], 2 * US)); /* within cnp_interval */
+        assert_true(marked(opcodes[i], 51 * US));
+        assert_false(tells(OCHE_RC_ACK));
+    }
+}
+
+/* The sender takes such an ACK for a CNP, and only with np=ack. */
+static void an_ack_that_tells_is_a_cnp(void **state)
+{
+    static struct bench other;
+    const struct oche_packet packet = {.kind = OCHE_PACKET_ROCE, .opcode = OCHE_RC_ACK};
+    struct oche_cc_ack ack = {.packet = &packet, .acked_bytes = 1000, .rtt = OCHE_NEVER};
+
+    (void)state;
+    bench_init(&other, "dcqcn", LINE_BPS);
+    bench_start(&other, true);
+    begin("ack");
+    bench.next_packet = 0;
+    for (unsigned i = 1; i <= 5; i++) {
+        const oche_time at = i * 30 * US;
+
+        bench_run(&bench, at - 1);
+        ack.ecn_echo = false;
+        bench.scheme->acked(&bench.flow, at, &ack);
+        ack.ecn_echo = true;
+        bench.scheme->acked(&bench.flow, at, &ack);
+        bench_run(&other, at - 1);
+        other.scheme->acked(&other.flow, at, &ack); /* np=window: nothing */
+        other.scheme->cnp(&other.flow, at, &packet);
+        assert_int_equal(bench.flow.rate_bps, other.flow.rate_bps);
+    }
+    assert_true(bench.flow.rate_bps < LINE_BPS / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +316,9 @@ int main(void)
         cmocka_unit_test(a_nic_makes_one_cnp_per_gap),
         cmocka_unit_test(a_slot_is_used_once),
         cmocka_unit_test(a_late_slot_does_not_move_polling),
+        cmocka_unit_test(acks_tell_in_place_of_cnps),
+        cmocka_unit_test(what_has_no_acks_has_cnps),
+        cmocka_unit_test(an_ack_that_tells_is_a_cnp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -332,6 +332,40 @@ static void test_acks_wait_with_data(void **state)
     small_world_free(&small);
 }
 
+/* Marks told by ACKs: no CNP leaves, senders slow down, and the bit is in the packets' bytes. */
+static void test_marks_on_acks(void **state)
+{
+    enum { CUT_PERIODIC = 2, NP_ACK = 4 };
+    struct oche_flow_plan flows[SENDERS];
+    uint32_t count = incast(flows, 4000000);
+    double mean[2];
+    uint64_t hash[2], pauses[2];
+    struct small_world small;
+
+    (void)state;
+    for (unsigned controlled = 0; controlled < 2; controlled++)
+        for (unsigned bytes = 0; bytes < 2; bytes++) {
+            small_world_init(&small, "star", controlled ? "dcqcn" : "none", "go_back_n");
+            if (controlled) {
+                small_world_cc(&small, "np", NP_ACK);
+                small_world_cc(&small, "cut", CUT_PERIODIC);
+            }
+            small.config.run.bytes = bytes;
+            small.config.run.duration = 100 * OCHE_MS;
+            small.config.measure.queues = QUEUE;
+            small_world_run(&small, flows, count);
+            assert_int_equal(small.totals.flows_completed, count);
+            assert_int_equal(small.totals.nic.cnps_sent, 0);
+            mean[controlled] = (double)queue(&small).mean_bytes;
+            pauses[controlled] = small.totals.pauses_sent;
+            hash[bytes] = small.totals.hash;
+            small_world_free(&small);
+            assert_true(bytes == 0 || hash[0] == hash[1]);
+        }
+    assert_true(mean[1] < mean[0] / 4);
+    assert_true(pauses[1] < pauses[0] / 4);
+}
+
 /* Switch ports that sent at least `bytes`. */
 static uint32_t busy_ports(const struct small_world *small, uint64_t bytes)
 {
@@ -495,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_marking_at_both_ends),
         cmocka_unit_test(test_control_does_not_wait),
         cmocka_unit_test(test_acks_wait_with_data),
+        cmocka_unit_test(test_marks_on_acks),
         cmocka_unit_test(test_one_path_a_flow),
         cmocka_unit_test(test_use_of_links),
         cmocka_unit_test(test_pauses_are_not_lost),
