@@ -2,7 +2,8 @@
 /*
  * Routing: from a packet's destination to an egress port. It goes by group (a ToR) and, among
  * several equally near ports, by a hash of the five-tuple (equal-cost multi-path, per flow). The
- * hash is mixed with the switch's own salt, so that switches of one tier choose independently.
+ * hash is mixed with the switch's own salt, so that switches of one tier choose independently. A
+ * pin (fabric/pins.h) takes precedence.
  */
 #ifndef OCHE_FABRIC_ECMP_H
 #define OCHE_FABRIC_ECMP_H
@@ -10,6 +11,7 @@
 #include "core/base.h"
 #include "core/random.h"
 #include "core/wire/packet.h"
+#include "fabric/pins.h"
 #include "fabric/switch.h"
 
 /*
@@ -36,6 +38,12 @@ static inline int oche_ecmp_route(const struct oche_routes *routes, uint64_t sal
 
     if (OCHE_UNLIKELY(packet->dst >= routes->addresses))
         return -1;
+    if (OCHE_UNLIKELY(routes->pins != NULL)) {
+        uint32_t port = oche_pin_place(routes->pins, packet->dst, packet->flow_hash)->port;
+
+        if (port != OCHE_NO_PIN)
+            return (int)port;
+    }
     group = routes->group_of[packet->dst];
     if (group == routes->own_group)
         return routes->port_of_address[packet->dst];

@@ -89,6 +89,8 @@ struct oche_port_set {
     uint32_t count; /* 0: the group is unreachable, and its packets are dropped and counted */
 };
 
+struct oche_pins;
+
 /*
  * A switch's routes. Destinations are grouped by ToR, and each group has a port set. The driver
  * owns the memory.
@@ -102,6 +104,8 @@ struct oche_routes {
     const uint16_t *port_of_address;
     uint32_t own_group; /* the group attached to this switch, or UINT32_MAX */
     uint32_t addresses; /* number of addresses; packets to higher ones are dropped */
+    /* ports of single flows, whatever their group's set is (fabric/pins.h); NULL: none */
+    const struct oche_pins *pins;
 };
 
 struct oche_switch_mechanism;

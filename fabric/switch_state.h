@@ -41,8 +41,7 @@ struct oche_switch_hooked {
 /* Four cache lines: arrival touches the first three, departure the second and third. */
 struct oche_switch {
     struct oche_routes routes;
-    uint64_t salt;       /* salt of ECMP */
-    uint64_t port_limit; /* lossy classes: limit on the bytes in a port's egress queues */
+    uint64_t salt; /* salt of ECMP */
 
     uint16_t port_count;
     uint8_t class_count;
@@ -57,11 +56,12 @@ struct oche_switch {
     struct oche_random random;    /* for marks */
     struct oche_switch_cold *cold;
     struct oche_pause *pauses; /* one per port */
-    oche_time *due; /* for each port: when the next pause, end of pause, or refresh is due */
+    uint64_t port_limit;       /* lossy classes: limit on the bytes in a port's egress queues */
 
     struct oche_buffer buffer;
 
     struct oche_pfc pfc;
+    oche_time *due; /* for each port: when the next pause, end of pause, or refresh is due */
     oche_time next; /* the earliest of `due` and of the mechanisms' timers */
     struct oche_switch_hooked *mechanisms;
     uint32_t mechanism_count;

@@ -38,8 +38,8 @@ struct maker {
     const struct oche_topology_routes *shortest;
     const struct oche_topology *topology;
     struct oche_statements file;
-    const char *
-        *names; /* names of nodes, sorted; each also points to its struct oche_topology_node */
+    struct oche_node_names names;
+    struct oche_pinned_paths *pinned;
     struct line *lines; /* sorted by scope, switch, destination */
     uint32_t line_count, line_room;
     uint16_t *ports;
@@ -66,31 +66,10 @@ static void *room(void *array, uint32_t needed, uint32_t *capacity, size_t bytes
 
 /* ---- the lines ---- */
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void sort_names(struct maker *maker)
-{
-    uint32_t nodes = oche_topology_nodes(maker->topology);
-
-    maker->names = must(malloc(nodes * sizeof(*maker->names)));
-    for (uint32_t n = 0; n < nodes; n++)
-        maker->names[n] = maker->topology->nodes[n].name;
-    qsort(maker->names, nodes, sizeof(*maker->names), compare_names);
-}
-
 /* Returns the node called `name`, or UINT32_MAX. */
 static uint32_t find(const struct maker *maker, const char *name)
 {
-    const char *const *found = bsearch(&name, maker->names, oche_topology_nodes(maker->topology),
-                                       sizeof(*maker->names), compare_names);
-
-    if (found == NULL)
-        return UINT32_MAX;
-    return (uint32_t)((const struct oche_topology_node *)(const void *)*found -
-                      maker->topology->nodes);
+    return oche_node_names_find(&maker->names, name);
 }
 
 static bool read_switch(struct maker *maker, struct line *line)
@@ -176,6 +155,9 @@ static bool read_line(struct maker *maker)
 {
     struct line line = {.from = maker->port_count, .number = maker->file.line};
 
+    if (strcmp(maker->file.words[0], OCHE_PINNED_WORD) == 0 &&
+        find(maker, OCHE_PINNED_WORD) == UINT32_MAX)
+        return oche_pinned_paths_read(maker->pinned, &maker->file, &maker->names);
     if (maker->file.word_count < 3 || maker->file.word_count > OCHE_STATEMENT_WORDS)
         return oche_statements_fail(
             &maker->file, "too %s words; \"SWITCH DESTINATION PORT [PORT …]\" would be right",
@@ -209,11 +191,12 @@ static bool read_lines(struct maker *maker)
     while (oche_statements_next(&maker->file))
         if (!read_line(maker))
             return false;
-    if (maker->line_count == 0) {
+    if (maker->line_count == 0 && maker->pinned->count == 0) {
         maker->file.line = 0;
         return oche_statements_fail(&maker->file, "no line in it; \"SWITCH DESTINATION PORT\"");
     }
-    qsort(maker->lines, maker->line_count, sizeof(*maker->lines), compare_lines);
+    if (maker->line_count > 0)
+        qsort(maker->lines, maker->line_count, sizeof(*maker->lines), compare_lines);
     for (uint32_t i = 1; i < maker->line_count; i++) {
         const struct line *one = &maker->lines[i - 1], *other = &maker->lines[i];
 
@@ -345,8 +328,10 @@ static void make_tables(struct maker *maker, struct oche_static_routes *routes)
         begin_table(maker, s, sets[s], ports[s], &routes->tables[s]);
     for (uint32_t i = 0; i < maker->line_count; i++)
         apply(maker, &maker->lines[i], &routes->tables[maker->lines[i].sw]);
+    oche_pinned_paths_make_tables(&routes->pinned, switches);
     for (uint32_t s = 0; s < switches; s++) {
         routes->of[s] = maker->shortest->of[s];
+        routes->of[s].pins = routes->pinned.pins != NULL ? &routes->pinned.pins[s] : NULL;
         routes->of[s].group_of = routes->group_of;
         routes->of[s].set_of_group = routes->tables[s].set_of_group;
         routes->of[s].sets = routes->tables[s].sets;
@@ -364,7 +349,8 @@ bool oche_static_routes_read(const struct oche_topology_routes *shortest, const 
     *routes = (struct oche_static_routes){.of = NULL};
     if (!oche_statements_open(&maker.file, "routes.file", path, error))
         return false;
-    sort_names(&maker);
+    maker.names = oche_node_names_sort(maker.topology);
+    maker.pinned = &routes->pinned;
     bool good = read_lines(&maker) && find_groups(&maker, routes);
 
     if (good)
@@ -372,7 +358,7 @@ bool oche_static_routes_read(const struct oche_topology_routes *shortest, const 
     else
         oche_static_routes_free(routes);
     oche_statements_close(&maker.file);
-    free(maker.names);
+    oche_node_names_free(&maker.names);
     free(maker.lines);
     free(maker.ports);
     free(maker.group_of_host);
@@ -389,5 +375,6 @@ void oche_static_routes_free(struct oche_static_routes *routes)
     free(routes->tables);
     free(routes->of);
     free(routes->group_of);
+    oche_pinned_paths_free(&routes->pinned);
     *routes = (struct oche_static_routes){.of = NULL};
 }

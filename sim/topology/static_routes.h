@@ -10,12 +10,15 @@
  * DESTINATION is a host, a switch (all hosts linked to it), or * (all hosts that are not linked to
  * SWITCH itself). A line for a host takes precedence over a line for its switch, which takes
  * precedence over *. PORT is what follows the colon in a port's name: the neighbour's name or the
- * port's number. The port must lead to a switch, or to the destination itself.
+ * port's number. The port must lead to a switch, or to the destination itself. Statements that
+ * begin with "flow" are paths of single flows and take precedence (sim/topology/pinned_paths.h);
+ * who knows the flows must pin them.
  */
 #ifndef OCHE_SIM_TOPOLOGY_STATIC_ROUTES_H
 #define OCHE_SIM_TOPOLOGY_STATIC_ROUTES_H
 
 #include "params/error.h"
+#include "sim/topology/pinned_paths.h"
 #include "sim/topology/routes.h"
 
 struct oche_static_routes {
@@ -23,6 +26,7 @@ struct oche_static_routes {
     uint32_t *group_of;
     struct oche_static_table *tables;
     uint32_t switches;
+    struct oche_pinned_paths pinned;
     uint32_t groups; /* groups of the shortest paths, and one more for each host named */
 };
 

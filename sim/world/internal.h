@@ -132,6 +132,10 @@ struct oche_workload_facts oche_world_workload_facts(const struct oche_world *wo
 bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts facts,
                             struct oche_error *error);
 
+/* pinned_flows.c */
+/* Gives flows the paths of the file of static routes. To be called when flows are made. */
+bool oche_world_pin_flows(struct oche_world *world, struct oche_error *error);
+
 /* ending.c */
 void oche_world_ending_start(struct oche_world *world);
 /* Returns when oche_world_ending_look is to be called next; OCHE_NEVER: not at all. */

@@ -22,7 +22,8 @@ const struct oche_param_table oche_run_params =
 
 static const struct oche_param routes_params[] = {
     {OCHE_PARAM(struct oche_routes_params, file), OCHE_IS_TEXT, .where = "our choice",
-     .help = "lines of \"SWITCH DESTINATION PORT ...\", instead of shortest paths"},
+     .help = "lines of \"SWITCH DESTINATION PORT ...\", instead of shortest paths, and of \"flow "
+             "NUMBER HOST SWITCH ... HOST\", paths of single flows"},
     {OCHE_PARAM(struct oche_routes_params, reroute), OCHE_IS_TIME(OCHE_MS, 0, OCHE_NEVER),
      .where = "our choice (Dart sec IV-C: never)",
      .help = "from the failure of a link until routes leave it out, and from its repair until they "

@@ -563,8 +563,9 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
         !oche_world_build_slow_hosts(
             world, lossless_classes(world, oche_world_packets(config).lossless_classes), error) ||
         !oche_world_build_flows(world, oche_world_workload_facts(world), error) ||
-        !oche_world_check_symmetry(world, error) || !build_loss(world, error) ||
-        !oche_world_failures_build(world, error) || !oche_world_build_watches(world, error)) {
+        !oche_world_pin_flows(world, error) || !oche_world_check_symmetry(world, error) ||
+        !build_loss(world, error) || !oche_world_failures_build(world, error) ||
+        !oche_world_build_watches(world, error)) {
         oche_world_free(world);
         return NULL;
     }

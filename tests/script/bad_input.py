@@ -39,6 +39,9 @@ FILES = {
     "ends.cdf": "1000 0\n2000 90\n",
     "right.routes": "tor0 tor1 agg0\n",
     "wrong.routes": "# by hand\ntor0 tor1 agg7\n",
+    "no_flow.routes": "flow 999999 host0 tor0 host1\n",
+    "other_flow.routes": "# by hand\nflow 0 host0 tor0 host1\n",
+    "gap.routes": "flow 0 host0 tor0 tor1 host5\n",
     "twice.routes": "tor0 tor1 agg0\ntor0 host5 agg0\ntor0 tor1 agg1\n",
     "list.yaml": "- a\n- b\n",
     "broken.yaml": "duration: [1ms\n",
@@ -158,6 +161,13 @@ CHANGED = [
     ("duration: 200us", "duration: 200us\nroutes: {file: twice.routes}",
      "twice.routes:3: line 1 has this destination at tor0 already; one line with "
      "all its ports would be right"),
+    ("duration: 200us", "duration: 200us\nroutes: {file: no_flow.routes}",
+     "no_flow.routes:1: there is no flow 999999; the workloads make 1361, counted from 0"),
+    ("duration: 200us", "duration: 200us\nroutes: {file: other_flow.routes}",
+     "other_flow.routes:2: flow 0 goes from host0 to host7; a path between these two, or back, "
+     "would be right"),
+    ("duration: 200us", "duration: 200us\nroutes: {file: gap.routes}",
+     "gap.routes:1: tor0 has no link to tor1; a path follows links"),
     ("duration: 200us", "duration: 200us\nroutes: {file: no.routes}",
      "s.yaml:2: routes.file: no.routes: No such file or directory; a readable file would be right"),
     ("duration: 200us", "duration: 200us\nroutes: {fiel: right.routes}",

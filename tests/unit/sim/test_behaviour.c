@@ -7,7 +7,9 @@
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/measure/queue_occupancy.h"
 
@@ -412,6 +414,75 @@ static void test_one_path_a_flow(void **state)
     small_world_free(&small);
 }
 
+/*
+ * Pinned to one spine, four flows of a leaf share its link; pinned to a spine each they do not, and
+ * the ACKs that are pinned come back as they are told to.
+ */
+static void test_pinned_paths(void **state)
+{
+    char path[] = "/tmp/oche-pins-XXXXXX";
+    struct oche_flow_plan flows[4];
+    struct oche_error error;
+    struct small_world small;
+    uint64_t rates[3];
+    int file = mkstemp(path);
+
+    (void)state;
+    assert_true(file >= 0 && close(file) == 0);
+    small_world_init(&small, "leaf_spine", "none", "go_back_n");
+    small_world_topology(&small, "leaves", 2);
+    small_world_topology(&small, "spines", 4);
+    small_world_topology(&small, "hosts_per_leaf", 4);
+    small_world_topology(&small, "host_rate", 40 * OCHE_GBPS);
+    small_world_topology(&small, "link_rate", 40 * OCHE_GBPS);
+    for (uint32_t i = 0; i < 4; i++)
+        flows[i] = small_flow(i, 4 + i, 4000000, 0);
+    for (unsigned way = 1; way < 3; way++)
+        for (unsigned threads = 1; threads <= 2; threads++) {
+            FILE *text = fopen(path, "w");
+            struct oche_walk walk;
+
+            assert_non_null(text);
+            for (unsigned i = 0; i < 4; i++)
+                fprintf(text,
+                        "flow %u host%u leaf0 spine%u leaf1 host%u\n"
+                        "flow %u host%u leaf1 spine3 leaf0 host%u\n",
+                        i, i, way == 1 ? 2 : i, 4 + i, i, 4 + i, i);
+            assert_int_equal(fclose(text), 0);
+            small.config.routes.file = path;
+            small.config.threads = threads;
+            small_world_run(&small, flows, 4);
+            assert_int_equal(small.totals.flows_completed, 4);
+            assert_int_equal(small.totals.nic.out_of_order_packets, 0);
+            assert_int_equal(busy_ports(&small, 4000000), way == 1 ? 6 : 12);
+            rates[way] = goodput(&small);
+            for (uint32_t i = 0; i < 4; i++) {
+                oche_world_walk(small.world, i, true, &walk);
+                assert_int_equal(walk.end, OCHE_WALK_ARRIVES);
+                assert_int_equal(
+                    oche_topology_node_of_port(oche_world_topology(small.world), walk.ports[2]),
+                    oche_topology_find(oche_world_topology(small.world), "spine3"));
+            }
+            small_world_end(&small);
+        }
+    assert_true(rates[2] > 3 * rates[1]);
+
+    /* Flows that share a queue pair share its path; a flow that is not there has none. */
+    flows[1].src = 0;
+    flows[1].dst = 4;
+    small.config.hosts.connections = OCHE_CONNECTION_PER_PAIR;
+    small.flows = flows;
+    small.flow_count = 4;
+    FILE *text = fopen(path, "w");
+    fputs("flow 0 host0 leaf0 spine0 leaf1 host4\nflow 1 host0 leaf0 spine1 leaf1 host4\n", text);
+    assert_int_equal(fclose(text), 0);
+    assert_false(small_world_can(&small, &error));
+    assert_non_null(strstr(error.text, ":2: line 1 has a path for this flow's queue pair in this "
+                                       "direction already; one would be right"));
+    small_world_free(&small);
+    assert_int_equal(unlink(path), 0);
+}
+
 /* Wherever a run is cut: no link has carried more than it can, and a busy one no less. */
 static void test_use_of_links(void **state)
 {
@@ -531,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_acks_wait_with_data),
         cmocka_unit_test(test_marks_on_acks),
         cmocka_unit_test(test_one_path_a_flow),
+        cmocka_unit_test(test_pinned_paths),
         cmocka_unit_test(test_use_of_links),
         cmocka_unit_test(test_pauses_are_not_lost),
         cmocka_unit_test(test_losses_are_where_they_are_wanted),

@@ -228,6 +228,31 @@ static void test_refused(void **state)
         {"leaf0 host0 host1\n", ":1: port host1 leads to a host, host1; the next hop is a switch, "
                                 "or the destination itself"},
         {"leaf0 leaf1 spine0 2\n", ":1: port 2 twice; once would be right"},
+#define FORM "\"flow NUMBER HOST SWITCH [SWITCH …] HOST\" would be right"
+        {"flow 0 host0 host1\n", ":1: too few words; " FORM},
+        {"flow x host0 leaf0 host1\n", ":1: \"x\" is no number of a flow; they are counted from 0"},
+        {"flow 4294967295 host0 leaf0 host1\n",
+         ":1: \"4294967295\" is no number of a flow; they are counted from 0"},
+        {"flow 0 host0 leaf9 host1\n", ":1: no node is called \"leaf9\"; " FORM},
+        {"flow 0 leaf0 leaf0 host1\n",
+         ":1: leaf0 is a switch; a path leads from a host through switches to a host"},
+        {"flow 0 host0 host1 host2\n",
+         ":1: host1 is a host; a path leads from a host through switches to a host"},
+        {"flow 0 host0 leaf0 leaf1\n",
+         ":1: leaf1 is a switch; a path leads from a host through switches to a host"},
+        {"flow 0 host0:0 leaf0 host1\n", ":1: host0:0: a host has one port; its name alone"},
+        {"flow 0 host0 leaf1 host2\n", ":1: host0 has no link to leaf1; a path follows links"},
+        {"flow 0 host0 leaf0 leaf1 host2\n",
+         ":1: leaf0 has no link to leaf1; a path follows links"},
+        {"flow 0 host0 leaf0 spine0 leaf1 host0\n",
+         ":1: leaf1 has no link to host0; a path follows links"},
+        {"flow 0 host0 leaf0:spine1 spine0 leaf1 host2\n",
+         ":1: port leaf0:spine1 leads to spine1, not to spine0"},
+        {"flow 0 host0 leaf0:9 spine0 leaf1 host2\n",
+         ":1: leaf0 has no port \"9\"; its ports are 0 to 4, and the first leads to host0"},
+        {"flow 0 host0 leaf0 spine0 leaf1 spine1 leaf0 host1\n",
+         ":1: a loop: leaf0 twice; once would be right"},
+        {"flow 0 host0 leaf0 host0\n", ":1: from host0 to itself; another host"},
         {"leaf0 leaf1 spine0\nleaf1 host0 spine0\nleaf0 leaf1 spine1\n",
          ":3: line 1 has this destination at leaf0 already; one line with all its ports would be "
          "right"},
@@ -273,6 +298,80 @@ static void test_long_lines(void **state)
     end(&net);
 }
 
+/* The ports of a walk as text. */
+static void walk_text(const struct net *net, uint32_t src, uint32_t dst, uint32_t hash, char *text)
+{
+    struct oche_walk walk;
+
+    text[0] = '\0';
+    oche_topology_walk(&net->topology, net->routes.of, 1, false, src, dst, hash, &walk);
+    assert_int_equal(walk.end, OCHE_WALK_ARRIVES);
+    for (uint32_t i = 1; i < walk.count; i++) {
+        oche_topology_global_name(&net->topology, walk.ports[i], text + strlen(text), 32);
+        strcat(text, i + 1 < walk.count ? " " : "");
+    }
+}
+
+/* A pinned flow takes its path whatever else is said, and others of the same hosts do not. */
+static void test_pinned(void **state)
+{
+    char text[256];
+    struct net net;
+
+    (void)state;
+    read_routes(&net, "flow 0 host0 leaf0 spine1 leaf1 host2\nleaf0 host2 spine0\n"
+                      "flow 1 host0 leaf0:spine2 spine2 leaf1:0 host2\n"
+                      "flow 0 host2 leaf1 spine2 leaf0 host0\nflow 9 host0 leaf0 host1\n");
+    struct oche_pinned_paths *pinned = &net.routes.pinned;
+
+    assert_int_equal(pinned->count, 4);
+    walk_text(&net, 0, 2, 70, text);
+    assert_string_equal(text, "leaf0:spine0 spine0:leaf1 leaf1:host2"); /* not pinned yet */
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(oche_pinned_paths_pin(pinned, &pinned->paths[i], i == 1 ? 71 : 70));
+        assert_false(oche_pinned_paths_pin(pinned, &pinned->paths[i], i == 1 ? 71 : 70));
+    }
+    walk_text(&net, 0, 2, 70, text);
+    assert_string_equal(text, "leaf0:spine1 spine1:leaf1 leaf1:host2");
+    walk_text(&net, 0, 2, 71, text);
+    assert_string_equal(text, "leaf0:spine2 spine2:leaf1 leaf1:host2");
+    walk_text(&net, 0, 2, 72, text);
+    assert_string_equal(text, "leaf0:spine0 spine0:leaf1 leaf1:host2");
+    walk_text(&net, 2, 0, 70, text);
+    assert_string_equal(text, "leaf1:spine2 spine2:leaf0 leaf0:host0");
+    end(&net);
+}
+
+/* Paths that are not shortest ones, and many at a switch. */
+static void test_pinned_detour(void **state)
+{
+    char text[256], lines[8192] = "";
+    struct net net;
+
+    (void)state;
+    for (unsigned i = 0; i < 100; i++)
+        snprintf(lines + strlen(lines), 80,
+                 "flow %u host0 leaf0 spine%u leaf1 spine%u leaf2 host4\n", i, i % 3, (i + 1) % 3);
+    net.topology = built("leaf_spine", SET({.name = "leaves", .u = 3}, {.name = "spines", .u = 3},
+                                           {.name = "hosts_per_leaf", .u = 2}));
+    net.shortest = routed(&net.topology);
+    struct oche_error error = {""};
+
+    write_file(lines);
+    if (!oche_static_routes_read(&net.shortest, path, &net.routes, &error))
+        fail_msg("%s", error.text);
+    for (uint32_t i = 0; i < 100; i++)
+        assert_true(oche_pinned_paths_pin(&net.routes.pinned, &net.routes.pinned.paths[i], 7 * i));
+    for (uint32_t i = 0; i < 100; i++) {
+        walk_text(&net, 0, 4, 7 * i, text);
+        snprintf(lines, sizeof(lines),
+                 "leaf0:spine%u spine%u:leaf1 leaf1:spine%u spine%u:leaf2 leaf2:host4", i % 3,
+                 i % 3, (i + 1) % 3, (i + 1) % 3);
+        assert_string_equal(text, lines);
+    }
+    end(&net);
+}
+
 static int remove_file(void **state)
 {
     (void)state;
@@ -290,6 +389,8 @@ int main(void)
         cmocka_unit_test(test_fan),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_pinned_detour),
     };
     int file = mkstemp(path);
 
