@@ -317,6 +317,18 @@ static void store_published(const struct oche_study *study, const struct oche_pl
     }
 }
 
+/*
+ * True if the reading says where the figure is (`at`). One that only replaces values has no curves
+ * of its own: what it takes are values of an axis, which have theirs.
+ */
+static bool gives_values(const struct oche_study *study, const struct oche_reading *reading)
+{
+    for (size_t a = 0; a < study->axis_count; a++)
+        if (reading->at.axis[a].count > 0)
+            return true;
+    return false;
+}
+
 static void store_plot(const struct oche_findings *findings, const struct oche_plot *plot,
                        struct oche_sweep_store *store)
 {
@@ -330,7 +342,8 @@ static void store_plot(const struct oche_findings *findings, const struct oche_p
 
     store_curves(findings, plot, number, NULL, store);
     for (size_t a = 0; a < study->also_count; a++)
-        store_curves(findings, plot, number, &study->also[a], store);
+        if (gives_values(study, &study->also[a]))
+            store_curves(findings, plot, number, &study->also[a], store);
     store_published(study, plot, number, store);
 }
 

@@ -71,7 +71,7 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
         for (size_t a = 0; a < study->axis_count; a++) {
             const struct oche_condition_term *term = term_of(judge, reading, condition, a);
 
-            value[a] = term->values[rest % term->count];
+            value[a] = oche_reading_value(reading, a, term->values[rest % term->count]);
             rest /= term->count;
         }
         const struct oche_combination *point = oche_study_find(study, value);
@@ -90,14 +90,35 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
     free(value);
 }
 
+/* True if the reading measures some condition of the claim elsewhere than the claim says. */
+static bool is_replaced(const struct oche_study *study, const struct oche_claim *claim,
+                        const struct oche_reading *reading)
+{
+    for (size_t i = 0; i < claim->at_count; i++)
+        for (size_t a = 0; a < study->axis_count; a++) {
+            const struct oche_condition_term *term = &claim->at[i].axis[a];
+
+            for (size_t v = 0; v < term->count; v++)
+                if (oche_reading_value(reading, a, term->values[v]) != term->values[v])
+                    return true;
+        }
+    return false;
+}
+
 /*
  * True if the claim has a meaning under the reading. The reading replaces some values of the
- * figure's `at`; all conditions of the claim must have these values.
+ * figure's `at`; all conditions of the claim must have these values. Or it replaces values wherever
+ * they are (`instead`); then some condition must have one.
  */
 static bool can_be_read(const struct oche_study *study, const struct oche_claim *claim,
                         const struct oche_reading *reading)
 {
-    for (size_t a = 0; reading != NULL && a < study->axis_count; a++)
+    bool given = false;
+
+    if (reading == NULL)
+        return true;
+    for (size_t a = 0; a < study->axis_count; a++) {
+        given |= reading->at.axis[a].count > 0;
         for (size_t i = 0; reading->at.axis[a].count > 0 && i < claim->at_count; i++) {
             const struct oche_condition_term *term = &claim->at[i].axis[a];
             const struct oche_condition_term *usual = &study->at.axis[a];
@@ -105,7 +126,8 @@ static bool can_be_read(const struct oche_study *study, const struct oche_claim 
             if (term->count != 1 || usual->count != 1 || term->values[0] != usual->values[0])
                 return false;
         }
-    return true;
+    }
+    return given || is_replaced(study, claim, reading);
 }
 
 /* ---- one reading ---- */

@@ -114,6 +114,17 @@ bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study
 bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *map, const char *key, size_t *axis);
 
+/* Reads a value of the axis: its label, text or number. */
+bool oche_read_axis_value(const struct oche_reader *reader, const struct oche_study_axis *axis,
+                          const struct oche_yaml *node, size_t *value);
+/* Finds the axis that `node` names as `key`; an error of its line if there is none. */
+bool oche_read_axis(const struct oche_reader *reader, const struct oche_study *study,
+                    const struct oche_yaml *node, const char *key, size_t *axis);
+
+/* Reads the other readings, `also`; NULL: there are none. */
+bool oche_read_also(const struct oche_reader *reader, struct oche_study *study,
+                    const struct oche_yaml *node);
+
 /* Reads one plot from a map, or several from a list of maps with titles. */
 bool oche_read_plots(const struct oche_reader *reader, struct oche_study *study,
                      const struct oche_yaml *node);

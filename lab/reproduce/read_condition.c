@@ -29,14 +29,6 @@ struct oche_condition oche_condition_merge(const struct oche_reader *reader,
 
 /* ---- reading ---- */
 
-static const struct oche_study_axis *find_axis(const struct oche_study *study, const char *key)
-{
-    for (size_t a = 0; a < study->axis_count; a++)
-        if (strcmp(study->axes[a].key, key) == 0)
-            return &study->axes[a];
-    return NULL;
-}
-
 static bool unknown_axis(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, const char *key)
 {
@@ -46,6 +38,15 @@ static bool unknown_axis(const struct oche_reader *reader, const struct oche_stu
         names[a] = study->axes[a].key;
     return oche_read_unknown(reader, node, NULL, key, "varied in this figure", names,
                              study->axis_count);
+}
+
+bool oche_read_axis(const struct oche_reader *reader, const struct oche_study *study,
+                    const struct oche_yaml *node, const char *key, size_t *axis)
+{
+    for (*axis = 0; *axis < study->axis_count; (*axis)++)
+        if (strcmp(study->axes[*axis].key, key) == 0)
+            return true;
+    return unknown_axis(reader, study, node, key);
 }
 
 /* Returns the index of the axis' value whose label, text or number this is. */
@@ -72,8 +73,8 @@ static size_t find_value(const struct oche_reader *reader, const struct oche_stu
     return OCHE_ANY;
 }
 
-static bool read_value(const struct oche_reader *reader, const struct oche_study_axis *axis,
-                       const struct oche_yaml *node, size_t *value)
+bool oche_read_axis_value(const struct oche_reader *reader, const struct oche_study_axis *axis,
+                          const struct oche_yaml *node, size_t *value)
 {
     const char **labels;
 
@@ -90,21 +91,22 @@ static bool read_value(const struct oche_reader *reader, const struct oche_study
 static bool read_term(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *node, bool many, struct oche_condition *condition)
 {
-    const struct oche_study_axis *axis = find_axis(study, node->key);
-    bool list = node->kind == OCHE_YAML_LIST;
+    const bool list = node->kind == OCHE_YAML_LIST;
+    size_t found;
 
-    if (axis == NULL)
-        return unknown_axis(reader, study, node, node->key);
+    if (!oche_read_axis(reader, study, node, node->key, &found))
+        return false;
     if (list && !many)
         return OCHE_READ_FAIL(reader, node, NULL, "is a list; write one value");
     if (list && node->count == 0)
         return OCHE_READ_FAIL(reader, node, NULL, "is an empty list; write one value or more");
-    struct oche_condition_term *term = &condition->axis[axis - study->axes];
+    const struct oche_study_axis *axis = &study->axes[found];
+    struct oche_condition_term *term = &condition->axis[found];
 
     term->count = list ? node->count : 1;
     term->values = oche_read_alloc(reader, term->count, sizeof(*term->values));
     for (size_t i = 0; i < term->count; i++)
-        if (!read_value(reader, axis, list ? node->child[i] : node, &term->values[i]))
+        if (!oche_read_axis_value(reader, axis, list ? node->child[i] : node, &term->values[i]))
             return false;
     return true;
 }
@@ -131,14 +133,9 @@ bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_stu
     *axis = OCHE_ANY;
     if (node == NULL)
         return true;
-    const struct oche_study_axis *found =
-        find_axis(study, node->kind == OCHE_YAML_SCALAR ? node->text : "");
-
-    if (found == NULL)
-        return unknown_axis(reader, study, node,
-                            node->kind == OCHE_YAML_SCALAR ? node->text : "a map or list");
-    *axis = (size_t)(found - study->axes);
-    return true;
+    if (node->kind != OCHE_YAML_SCALAR)
+        return unknown_axis(reader, study, node, "a map or list");
+    return oche_read_axis(reader, study, node, node->text, axis);
 }
 
 /* ---- existence ---- */

@@ -36,32 +36,6 @@ static const char *scenario_path(const struct oche_study *study, const char *nam
     return oche_document_print(study->document, "%.*s/%s", (int)(slash - path), path, name);
 }
 
-static bool read_also(const struct oche_reader *reader, struct oche_study *study,
-                      const struct oche_yaml *node)
-{
-    static const char *const known[] = {"label", "at", NULL};
-
-    if (node == NULL)
-        return true;
-    if (node->kind != OCHE_YAML_LIST)
-        return OCHE_READ_FAIL(reader, node, NULL,
-                              "is not a list; write - {label: …, at: {AXIS: VALUE}}");
-    study->also = oche_read_alloc(reader, node->count, sizeof(*study->also));
-    for (uint32_t i = 0; i < node->count; i++) {
-        struct oche_reading *reading = &study->also[study->also_count++];
-        const struct oche_yaml *entry = node->child[i], *at = oche_yaml_find(entry, "at");
-
-        if (!oche_read_keys(reader, entry, known) ||
-            !oche_read_text(reader, entry, "label", true, &reading->label))
-            return false;
-        if (at == NULL)
-            return OCHE_READ_FAIL(reader, entry, NULL, "has no \"at\"; add at: {AXIS: VALUE}");
-        if (!oche_read_condition(reader, study, at, false, &reading->at))
-            return false;
-    }
-    return true;
-}
-
 /* Reads the figure's `at`, and adds the values of axes that need not be named. */
 static bool read_at(const struct oche_reader *reader, struct oche_study *study,
                     const struct oche_yaml *node)
@@ -131,7 +105,7 @@ static bool read_study(const struct oche_reader *reader, struct oche_study *stud
            oche_read_quantities(reader, study, oche_yaml_find(root, "quantities"),
                                 paper != NULL ? paper->quantities : NULL) &&
            read_at(reader, study, oche_yaml_find(root, "at")) &&
-           read_also(reader, study, oche_yaml_find(root, "also")) &&
+           oche_read_also(reader, study, oche_yaml_find(root, "also")) &&
            oche_read_plots(reader, study, oche_yaml_find(root, "plot")) &&
            oche_read_claims(reader, study, claims) &&
            read_differences(reader, study, oche_yaml_find(root, "differences"));

@@ -158,7 +158,12 @@ struct oche_claim {
 struct oche_reading {
     const char *label;
     struct oche_condition at;
+    /* by axis, by value: the value that is measured in its place; NULL: all of the axis stay */
+    size_t **instead;
 };
+
+/* Returns the value that the reading measures where a claim has `value`; no reading: itself. */
+size_t oche_reading_value(const struct oche_reading *reading, size_t axis, size_t value);
 
 struct oche_published_curve {
     const char *label;

@@ -532,6 +532,35 @@ static void test_a_list_of_values_is_a_mean_over_them(void **state)
 
 /* ---- readings ---- */
 
+/* Only conditions that name the value move, and a claim without it has no such reading. */
+static void test_a_reading_replaces_one_of_those_that_are_compared(void **state)
+{
+    struct oche_study *study =
+        make_study("also: [{label: other, instead: {recovery: {A: C}}}]\n"
+                   "claims:\n"
+                   "  - name: order\n" TEXTS "    kind: order\n    quantity: speed\n"
+                   "    at: {loss.probability: 1e-3}\n    of: {recovery: [A, B]}\n"
+                   "    says: A is faster\n"
+                   "    tolerance: {margin: 1Gbps, in_shape: 2Gbps}\n"
+                   "  - name: own\n" TEXTS "    kind: value\n    quantity: speed\n"
+                   "    at: {recovery: B, loss.probability: 1e-3}\n    published: 5Gbps\n"
+                   "    tolerance: {relative: 0.1, in_shape: 0.2}\n");
+    struct oche_samples *samples = oche_samples_create(study);
+
+    (void)state;
+    put_run(samples, study, "goodput", "A", "1e-3", 1 * G);
+    put_run(samples, study, "goodput", "B", "1e-3", 5 * G);
+    put_run(samples, study, "goodput", "C", "1e-3", 8 * G);
+    oche_samples_ready(samples);
+    assert_int_equal(oche_judge(study, &study->claims[0], NULL, samples).finding, N);
+    assert_int_equal(oche_judge(study, &study->claims[0], &study->also[0], samples).finding, R);
+    assert_true(oche_judge(study, &study->claims[0], &study->also[0], samples).measured == 3 * G);
+    assert_int_equal(oche_judge(study, &study->claims[1], NULL, samples).finding, R);
+    assert_int_equal(oche_judge(study, &study->claims[1], &study->also[0], samples).finding, X);
+    oche_samples_free(samples);
+    oche_study_close(study);
+}
+
 static void test_another_reading_moves_claims_that_are_where_the_figure_is(void **state)
 {
     struct oche_study *study =
@@ -605,6 +634,7 @@ int main(void)
         cmocka_unit_test(test_the_same_data_give_the_same_interval),
         cmocka_unit_test(test_quantities_come_from_metrics_as_they_say),
         cmocka_unit_test(test_a_list_of_values_is_a_mean_over_them),
+        cmocka_unit_test(test_a_reading_replaces_one_of_those_that_are_compared),
         cmocka_unit_test(test_another_reading_moves_claims_that_are_where_the_figure_is),
         cmocka_unit_test(test_what_quick_mode_does_not_run_has_no_data),
     };

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads other readings of the paper (`also`): what a claim is measured at instead of where it says.
+ * `at` gives axes another value than the figure's `at`; `instead` replaces values wherever a claim
+ * names them, among several too, so that one of the schemes of an order can be another.
+ */
+#include <string.h>
+
+#include "lab/reproduce/read.h"
+
+/* Reads {VALUE: OTHER, …} of one axis: for each value the one in its place, itself if none is. */
+static bool read_replaced(const struct oche_reader *reader, const struct oche_study *study,
+                          const struct oche_yaml *node, struct oche_reading *reading)
+{
+    size_t a;
+
+    if (!oche_read_axis(reader, study, node, node->key, &a))
+        return false;
+    if (node->kind != OCHE_YAML_MAP || node->count == 0)
+        return OCHE_READ_FAIL(reader, node, NULL, "is not a map; write {VALUE: OTHER}");
+    const struct oche_study_axis *axis = &study->axes[a];
+    size_t *other = oche_read_alloc(reader, axis->count, sizeof(*other));
+
+    for (size_t v = 0; v < axis->count; v++)
+        other[v] = v;
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct oche_yaml *pair = node->child[i];
+        /* the key as a value, so that it may be written as values are elsewhere */
+        const struct oche_yaml key = {
+            .kind = OCHE_YAML_SCALAR, .text = pair->key, .path = node->path, .line = pair->line};
+        size_t from, to;
+
+        if (!oche_read_axis_value(reader, axis, &key, &from) ||
+            !oche_read_axis_value(reader, axis, pair, &to))
+            return false;
+        if (from == to)
+            return OCHE_READ_FAIL(reader, pair, NULL, "replaces a value by itself; leave it out");
+        other[from] = to;
+    }
+    reading->instead[a] = other;
+    return true;
+}
+
+static bool read_instead(const struct oche_reader *reader, const struct oche_study *study,
+                         const struct oche_yaml *node, struct oche_reading *reading)
+{
+    reading->instead = oche_read_alloc(reader, study->axis_count, sizeof(*reading->instead));
+    if (node == NULL)
+        return true;
+    if (node->kind != OCHE_YAML_MAP || node->count == 0)
+        return OCHE_READ_FAIL(reader, node, NULL, "is not a map; write {AXIS: {VALUE: OTHER}}");
+    for (uint32_t i = 0; i < node->count; i++)
+        if (!read_replaced(reader, study, node->child[i], reading))
+            return false;
+    return true;
+}
+
+bool oche_read_also(const struct oche_reader *reader, struct oche_study *study,
+                    const struct oche_yaml *node)
+{
+    static const char *const known[] = {"label", "at", "instead", NULL};
+
+    if (node == NULL)
+        return true;
+    if (node->kind != OCHE_YAML_LIST)
+        return OCHE_READ_FAIL(reader, node, NULL,
+                              "is not a list; write - {label: …, at: {AXIS: VALUE}}");
+    study->also = oche_read_alloc(reader, node->count, sizeof(*study->also));
+    for (uint32_t i = 0; i < node->count; i++) {
+        struct oche_reading *reading = &study->also[study->also_count++];
+        const struct oche_yaml *entry = node->child[i], *at = oche_yaml_find(entry, "at");
+        const struct oche_yaml *instead = oche_yaml_find(entry, "instead");
+
+        if (!oche_read_keys(reader, entry, known) ||
+            !oche_read_text(reader, entry, "label", true, &reading->label))
+            return false;
+        if (at == NULL && instead == NULL)
+            return OCHE_READ_FAIL(reader, entry, NULL,
+                                  "has no \"at\" and no \"instead\"; add at: {AXIS: VALUE}");
+        if (!oche_read_condition(reader, study, at, false, &reading->at) ||
+            !read_instead(reader, study, instead, reading))
+            return false;
+    }
+    return true;
+}
+
+size_t oche_reading_value(const struct oche_reading *reading, size_t axis, size_t value)
+{
+    return reading != NULL && reading->instead[axis] != NULL ? reading->instead[axis][value]
+                                                             : value;
+}
