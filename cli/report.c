@@ -12,6 +12,7 @@
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/recorded_json.h"
 #include "cli/refuse.h"
 #include "cli/report_files.h"
 #include "report/report.h"
@@ -65,7 +66,8 @@ static const struct argp argp = {
     .doc = "Makes one HTML page, which needs no network, of the results in DIR and in the folders "
            "in it, three levels deep: runs (of one scenario side by side), sweeps, reproduced "
            "figures; or "
-           "of one file alone."
+           "of one file alone. Beside several figures it has the recorded verdicts of all papers "
+           "(oche reproduce)."
            "\vExit status: 0 the page is written; 2 bad arguments, no results, or results that "
            "cannot be read.",
 };
@@ -109,8 +111,8 @@ static bool work(const struct options *options, const char *command, struct oche
     ok = (page_path = oche_report_file(OCHE_REPORT_PAGE, error)) != NULL &&
          (page = oche_report_read(page_path, error)) != NULL &&
          (options->svg == NULL || (script = oche_report_file(OCHE_REPORT_SCRIPT, error)) != NULL) &&
-         (data = oche_report_data(options->place, "oche " OCHE_VERSION, command, &bytes, error)) !=
-             NULL &&
+         (data = oche_report_data(options->place, "oche " OCHE_VERSION, command, oche_recorded_json,
+                                  &bytes, error)) != NULL &&
          oche_report_write(out, page, data, error);
     if (ok)
         printf("report: %s\n", out);

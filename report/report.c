@@ -245,11 +245,19 @@ static bool find_in(const char *place, struct files *files, size_t *skip, struct
     return true;
 }
 
-char *oche_report_data(const char *place, const char *program, const char *command, size_t *bytes,
-                       struct oche_error *error)
+static bool has_figure(struct json_object *documents)
+{
+    for (size_t i = 0; i < json_object_array_length(documents); i++)
+        if (strcmp(text_of(json_object_array_get_idx(documents, i), "kind"), "figure") == 0)
+            return true;
+    return false;
+}
+
+char *oche_report_data(const char *place, const char *program, const char *command,
+                       oche_report_recorded *recorded, size_t *bytes, struct oche_error *error)
 {
     struct files files = {0};
-    struct json_object *data, *documents = oche_json_array(0);
+    struct json_object *data, *documents = oche_json_array(0), *verdicts = NULL;
     char *text = NULL;
     size_t skip;
     bool ok = find_in(place, &files, &skip, error);
@@ -261,11 +269,15 @@ char *oche_report_data(const char *place, const char *program, const char *comma
         oche_fail(error, "%s: has no results; " GIVE, place);
         ok = false;
     }
+    if (ok && recorded != NULL && has_figure(documents))
+        ok = recorded(&verdicts, error);
     data = oche_json_object();
     oche_json_add_text(data, "program", program);
     oche_json_add_text(data, "command", command);
     oche_json_add(data, "grid", oche_sample_grid_json());
     oche_json_add(data, "documents", documents);
+    if (verdicts != NULL)
+        oche_json_add(data, "recorded", verdicts);
     if (ok)
         text = oche_json_for_html(data, bytes);
     json_object_put(data);

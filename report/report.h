@@ -18,12 +18,22 @@
 #define OCHE_REPORT_MARK "@OCHE-REPORT-DATA@" /* the text in the page that the data replaces */
 
 /*
- * Returns the data as text (malloc'd, *bytes long, ended by a NUL, without a '<'). `program` and
- * `command` are stored in it as its origin. Returns NULL, with one line in `error`, if there are no
- * results or something cannot be read.
+ * Makes the JSON of all papers' recorded verdicts, which the overview of figures shows: a list of
+ * {paper, title, claims, seeds: [least, most], recorded: [{claims, commit, date}, …], verdicts:
+ * [{source, verdict, unsure, count}, …]}. Sets *json to NULL if there are none. Returns false, with
+ * one line in `error`, if they cannot be read.
  */
-char *oche_report_data(const char *place, const char *program, const char *command, size_t *bytes,
-                       struct oche_error *error);
+struct json_object;
+typedef bool oche_report_recorded(struct json_object **json, struct oche_error *error);
+
+/*
+ * Returns the data as text (malloc'd, *bytes long, ended by a NUL, without a '<'). `program` and
+ * `command` are stored in it as its origin. `recorded` is asked if there are reproduced figures;
+ * NULL: nobody is. Returns NULL, with one line in `error`, if there are no results or something
+ * cannot be read.
+ */
+char *oche_report_data(const char *place, const char *program, const char *command,
+                       oche_report_recorded *recorded, size_t *bytes, struct oche_error *error);
 
 /*
  * Writes the page to `path`, with the data in place of OCHE_REPORT_MARK, completely or not at all.

@@ -2,41 +2,85 @@
 /* Shows, writes and checks committed results. */
 #include "cli/reproduce/committed.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/reproduce/print_tally.h"
 #include "cli/whole_file.h"
+#include "lab/reproduce/record.h"
 #include "lab/reproduce/sample_file.h"
 #include "lab/sweep/jobs.h"
+#include "params/table.h"
 
 /* ---- all papers ---- */
 
+/* Prints by which commits, when and with how many seeds the papers' verdicts were recorded. */
+static void print_records(struct oche_paper *const *papers, const struct oche_record *records,
+                          size_t count)
+{
+    struct oche_table *table = oche_table_create(5);
+
+    oche_table_cell(table, "paper");
+    oche_table_cell(table, "claims");
+    oche_table_cell(table, "seeds");
+    oche_table_cell(table, "commit");
+    oche_table_cell(table, "recorded");
+    oche_table_rule(table);
+    for (size_t p = 0; p < count; p++)
+        for (size_t i = 0; i < records[p].by_count; i++) {
+            const struct oche_record *record = &records[p];
+
+            oche_table_cell(table, "%s", i == 0 ? papers[p]->name : "");
+            oche_table_cell(table, "%zu", record->by[i].claims);
+            if (i > 0)
+                oche_table_cell(table, "%s", "");
+            else if (record->least_seeds == record->most_seeds)
+                oche_table_cell(table, "%" PRIu32, record->most_seeds);
+            else
+                oche_table_cell(table, "%" PRIu32 " to %" PRIu32, record->least_seeds,
+                                record->most_seeds);
+            oche_table_cell(table, "%s", record->by[i].commit);
+            oche_table_cell(table, "%s", record->by[i].date);
+        }
+    putchar('\n');
+    oche_table_print(table, stdout);
+    oche_table_free(table);
+}
+
 bool oche_committed_show(struct oche_paper *const *papers, size_t count, struct oche_error *error)
 {
-    struct oche_tally *tallies = calloc(count + 1, sizeof(*tallies));
+    struct oche_results *results = calloc(count + 1, sizeof(*results));
+    struct oche_record *records = calloc(count + 1, sizeof(*records));
     struct oche_named_tally *named = calloc(count + 1, sizeof(*named));
+    size_t recorded = 0;
     bool ok = true;
 
-    OCHE_GOT(tallies != NULL && named != NULL);
+    OCHE_GOT(results != NULL && records != NULL && named != NULL);
     for (size_t p = 0; ok && p < count; p++) {
-        struct oche_results results;
-
-        ok = oche_results_read(&results, papers[p], error);
+        ok = oche_results_read(&results[p], papers[p], error);
         if (ok)
-            oche_results_count(&results, &tallies[p]);
-        oche_results_free(&results);
-        named[p] = (struct oche_named_tally){papers[p]->name, &tallies[p]};
+            oche_record_make(&records[p], &results[p]);
+        recorded += results[p].count;
+        named[p] = (struct oche_named_tally){papers[p]->name, &records[p].tally};
     }
     if (ok) {
         oche_print_tallies(named, count, stdout);
+        if (recorded > 0)
+            print_records(papers, records, count);
         fputs("\nfrom: the paper's text, its plots, memory, or this project's own; ?: chance may"
-              " have decided.\nThese were recorded in papers/PAPER/results.csv. oche reproduce"
+              " have decided;\na commit with +: of a program with changes that were not committed."
+              "\nThese were recorded in papers/PAPER/results.csv. oche reproduce"
               " PAPER measures again;\n--list lists figures; --stale tells which results are older"
               " than what decides them.\n",
               stdout);
     }
-    free(tallies);
+    for (size_t p = 0; p < count; p++) {
+        oche_record_free(&records[p]);
+        oche_results_free(&results[p]);
+    }
+    free(results);
+    free(records);
     free(named);
     return ok;
 }

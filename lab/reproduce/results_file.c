@@ -14,7 +14,7 @@
 
 #define HEAD "figure,claim,source,published,measured,low,high,unit,verdict,seeds,digest,commit,date"
 
-enum field { FIGURE, CLAIM, SOURCE, VERDICT = 8, DIGEST = 10, FIELDS = 13 };
+enum field { FIGURE, CLAIM, SOURCE, VERDICT = 8, SEEDS, DIGEST, COMMIT, DATE, FIELDS };
 
 /* ---- lines ---- */
 
@@ -40,6 +40,8 @@ void oche_results_free(struct oche_results *results)
         free(results->lines[i].figure);
         free(results->lines[i].claim);
         free(results->lines[i].text);
+        free(results->lines[i].commit);
+        free(results->lines[i].date);
     }
     free(results->lines);
     *results = (struct oche_results){.count = 0};
@@ -83,12 +85,15 @@ static bool read_line(struct oche_result_line *line, char *text)
         field[VERDICT][length - 1] = '\0';
     if (!find(field[SOURCE], source_name, OCHE_SOURCES, &source) ||
         !find(field[VERDICT], finding_name, OCHE_FINDINGS, &finding) ||
+        sscanf(field[SEEDS], "%" SCNu32, &line->seeds) != 1 ||
         sscanf(field[DIGEST], "%" SCNx64, &line->digest) != 1)
         return false;
     line->source = (enum oche_source)source;
     line->finding = (enum oche_finding)finding;
     line->figure = copy(field[FIGURE]);
     line->claim = copy(field[CLAIM]);
+    line->commit = copy(field[COMMIT]);
+    line->date = copy(field[DATE]);
     return true;
 }
 
@@ -214,9 +219,12 @@ void oche_results_add(struct oche_results *results, const struct oche_plan *plan
             (struct oche_result_line){.figure = copy(study->name),
                                       .claim = copy(claim->name),
                                       .text = line_text(study, claim, judged, digest, commit, date),
+                                      .commit = copy(commit),
+                                      .date = copy(date),
                                       .source = claim->source,
                                       .finding = judged->finding,
                                       .unsure = judged->unsure,
+                                      .seeds = judged->runs,
                                       .digest = digest};
     }
 }
@@ -249,12 +257,4 @@ void oche_results_print(const struct oche_results *results, const struct oche_re
     for (size_t f = 0; f < paper->figure_count; f++)
         if (!print_figure(results, paper->figures[f], out))
             print_figure(before, paper->figures[f], out);
-}
-
-void oche_results_count(const struct oche_results *results, struct oche_tally *tally)
-{
-    *tally = (struct oche_tally){0};
-    for (size_t i = 0; i < results->count; i++)
-        oche_tally_add(tally, results->lines[i].source, results->lines[i].finding,
-                       results->lines[i].unsure);
 }

@@ -21,9 +21,11 @@
 
 struct oche_result_line {
     char *figure, *claim, *text; /* text: the whole line, without its end */
+    char *commit, *date;
     enum oche_source source;
     enum oche_finding finding;
     bool unsure;
+    uint32_t seeds;
     uint64_t digest;
 };
 
@@ -53,8 +55,5 @@ void oche_results_take(struct oche_results *results, struct oche_results *from);
  */
 void oche_results_print(const struct oche_results *results, const struct oche_results *before,
                         const struct oche_paper *paper, FILE *out);
-
-/* Counts the verdicts of all lines. */
-void oche_results_count(const struct oche_results *results, struct oche_tally *tally);
 
 #endif

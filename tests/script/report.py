@@ -118,6 +118,37 @@ def test_one_file(work):
             "sweep: one folder or file at a time")
 
 
+def test_recorded(work):
+    """The overview of figures has the verdicts that were recorded of all papers."""
+    fixture.everything(work)
+    papers = os.path.join(work, "papers")
+    fixture.papers(papers)
+    os.environ["OCHE_PAPERS"] = papers
+    data = data_of(page_of(os.path.join(work, "figures")))
+    first, second = data["recorded"]
+    check(first["paper"] == "first" and first["title"] == "The first <paper>", first)
+    check(first["claims"] == 4 and first["seeds"] == [5, 30], first)
+    check(first["recorded"] == [
+        {"claims": 3, "commit": "aaaaaaaaaaaa", "date": "2026-11-22"},
+        {"claims": 1, "commit": "bbbbbbbbbbbb+", "date": "2026-11-23"}], first)
+    check(first["verdicts"] == [
+        {"source": source, "verdict": verdict, "unsure": unsure, "count": 1}
+        for source, verdict, unsure in (("text", "reproduced", False), ("text", "reproduced", True),
+                                        ("plot", "not reproduced", False),
+                                        ("own", "not judged", False))], first)
+    check(second["paper"] == "second" and second["seeds"] == [1, 1], second)
+    check("recorded" not in data_of(page_of(os.path.join(work, "runs"))), "beside runs")
+    results = os.path.join(papers, "second", "results.csv")
+    with open(results, "a", encoding="utf-8") as file:
+        file.write("fig1,a,hearsay\n")
+    refused(oche("report", os.path.join(work, "figures")), f"{results}:3: is no line of a paper's "
+            "results; oche reproduce --record writes the file\n")
+    page_of(os.path.join(work, "runs"))
+    os.environ["OCHE_PAPERS"] = os.path.join(work, "nowhere")
+    check("recorded" not in data_of(page_of(os.path.join(work, "figures"))), "no papers")
+    del os.environ["OCHE_PAPERS"]
+
+
 def test_hostile_names(work):
     """Whatever stands in a results file is text."""
     evil = "</script><script>alert(1)</script><!-- \u2028 \" ' & {{x}} \\ ]]>"
@@ -370,8 +401,8 @@ def test_built_without(work):
 
 def main():
     built = os.path.exists(os.path.join(BUILD, "report", "page", "report.html"))
-    tests = [test_pages, test_one_file, test_hostile_names, test_refusals, test_svg,
-             test_where, test_where_sweep, test_pausing_hosts] if built \
+    tests = [test_pages, test_one_file, test_recorded, test_hostile_names, test_refusals,
+             test_svg, test_where, test_where_sweep, test_pausing_hosts] if built \
         else [test_built_without]
     for test in tests:
         with tempfile.TemporaryDirectory() as work:

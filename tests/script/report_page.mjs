@@ -39,7 +39,8 @@ const work = mkdtempSync(join(tmpdir(), 'oche-report-page-'));
 const said = []; // what a page must not say or ask for
 
 function page_of(folder) {
-  execFileSync(OCHE, ['report', join(work, folder)]);
+  execFileSync(OCHE, ['report', join(work, folder)],
+    { env: { ...process.env, OCHE_PAPERS: join(work, 'papers') } });
   return `file://${join(work, folder, 'report.html')}`;
 }
 
@@ -274,6 +275,30 @@ async function readsFigures(browser) {
     .map((one) => page.locator(one).first().boundingBox()));
   assert(claims.width > 0.99 * cards.width,
     `the bar of claims is ${claims.width} of ${cards.width} wide`);
+
+  // Of all papers, not only of those whose figures are here; the third has nothing recorded.
+  const rows = async (name) => {
+    const all = await page.getByRole('region', { name, exact: true }).locator('tr').all();
+    return Promise.all(all.map((row) => row.locator('th, td').allInnerTexts()));
+  };
+  assert.deepEqual(await rows('Recorded verdicts'), [
+    ['Paper', 'From', 'Claims', 'reproduced', 'reproduced?', 'in shape', 'not reproduced',
+      'not judged'],
+    ['first', 'text', '2', '1', '1', '0', '0', '0'],
+    ['', 'plots', '1', '0', '0', '0', '1', '0'],
+    ['', 'own', '1', '0', '0', '0', '0', '1'],
+    ['', 'all', '4', '1', '1', '0', '1', '1'],
+    ['second', 'memory', '1', '0', '0', '1', '0', '0'],
+    ['together', 'text', '2', '1', '1', '0', '0', '0'],
+    ['', 'plots', '1', '0', '0', '0', '1', '0'],
+    ['', 'memory', '1', '0', '0', '1', '0', '0'],
+    ['', 'own', '1', '0', '0', '0', '0', '1'],
+    ['', 'all', '5', '1', '1', '1', '1', '1']]);
+  assert.deepEqual(await rows('Which program'), [
+    ['Paper', 'Title', 'Claims', 'Seeds', 'Commit', 'Recorded'],
+    ['first', 'The first <paper>', '3', '5 to 30', 'aaaaaaaaaaaa', '2026-11-22'],
+    ['', '', '1', '', 'bbbbbbbbbbbb+', '2026-11-23'],
+    ['second', 'The second <paper>', '1', '1', 'cccccccccccc', '2026-11-21']]);
 
   // Arrow keys go from tab to tab; a link of the overview leads to its figure.
   await page.getByRole('tab', { name: 'Overview' }).focus();

@@ -408,6 +408,7 @@ def test_recorded(work):
           samples)
     said = reproduce(work).stdout
     check(re.search(r"^p +text +8 +6 +0 +2$", said, re.M), said)
+    check(re.search(r"^p +8 +1 to 6 +- +20\d\d-\d\d-\d\d$", said, re.M), said)
     check(reproduce(work, "--stale").stdout == "", "nothing has changed")
 
     # Another model: the trace of a sample differs. Another claim, and a text that decides nothing.

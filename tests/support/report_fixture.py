@@ -388,6 +388,31 @@ def several(path, name="fig4"):
     db.close()
 
 
+def papers(folder):
+    """Papers with recorded verdicts: one of two commits, one of a single seed, one of nothing."""
+    lines = {
+        "first": ["fig1,a,text,1,1,0.9,1.1,ratio,reproduced,30,00000000000000aa,aaaaaaaaaaaa,"
+                  "2026-11-22",
+                  "fig1,b,text,1,1,0.9,1.1,ratio,reproduced?,10,00000000000000aa,aaaaaaaaaaaa,"
+                  "2026-11-22",
+                  "fig1,c,plot,1,2,1.9,2.1,ratio,not reproduced,5,00000000000000aa,aaaaaaaaaaaa,"
+                  "2026-11-22",
+                  "fig2,d,own,,,,,count,not judged,0,00000000000000bb,bbbbbbbbbbbb+,2026-11-23"],
+        "second": ["fig1,a,memory,1,1.4,,,ratio,in shape,1,00000000000000cc,cccccccccccc,"
+                   "2026-11-21"],
+        "third": [],
+    }
+    for name, rows in lines.items():
+        os.makedirs(os.path.join(folder, name, "figures"))
+        with open(os.path.join(folder, name, "paper.yaml"), "w", encoding="utf-8") as file:
+            file.write(f"title: The {name} <paper>\nauthors: Somebody\npublished: 2026\n"
+                       "figures: [fig1]\n")
+        if rows:
+            with open(os.path.join(folder, name, "results.csv"), "w", encoding="utf-8") as file:
+                file.write("figure,claim,source,published,measured,low,high,unit,verdict,seeds,"
+                           "digest,commit,date\n" + "\n".join(rows) + "\n")
+
+
 def everything(folder):
     """One of each, for a look and for the test of the page."""
     run(os.path.join(folder, "runs", "dcqcn", "run.sqlite"), 3000, "dcqcn", where=True)
@@ -409,3 +434,4 @@ if __name__ == "__main__":
     everything(sys.argv[1])
     if sys.argv[2:] == ["plots"]:
         plots(sys.argv[1])
+        papers(os.path.join(sys.argv[1], "papers"))

@@ -59,7 +59,7 @@ static const char *path_of(const char *name)
 static void report(void)
 {
     size_t bytes;
-    char *text = oche_report_data(folder, "oche test", "oche report", &bytes, &error);
+    char *text = oche_report_data(folder, "oche test", "oche report", NULL, &bytes, &error);
 
     if (text == NULL)
         print_message("%s\n", error.text);
@@ -78,7 +78,7 @@ static void assert_refused(const char *name, const char *what)
     char expected[1024];
     size_t bytes;
 
-    assert_null(oche_report_data(folder, "oche", "oche", &bytes, &error));
+    assert_null(oche_report_data(folder, "oche", "oche", NULL, &bytes, &error));
     snprintf(expected, sizeof(expected), "%s%s%s: %s", folder, name[0] == '\0' ? "" : "/", name,
              what);
     assert_string_equal(error.text, expected);

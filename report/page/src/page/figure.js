@@ -6,6 +6,7 @@ import { ChartView } from './chart-view.js';
 import { fold, origin, section } from './details.js';
 import { h, scroller } from './dom.js';
 import { progress } from './progress.js';
+import { recordedVerdicts } from './recorded.js';
 import { explorer, failures, whereSection } from './sweep.js';
 
 // Each verdict has a word, a sign and a colour; any of them is enough.
@@ -194,8 +195,8 @@ function card({ one, id }, show) {
       new ChartView({ ...chart, heading: false, small: true }).element));
 }
 
-// All figures at a glance.
-export function overviewPage(figures, show) {
+// All figures at a glance. `recorded`: the verdicts kept beside the papers, or nothing.
+export function overviewPage(figures, recorded, show) {
   const claims = figures.flatMap(({ one }) => one.claims);
   const papers = [...new Set(figures.map(({ one }) => one.info.paper).filter(Boolean))];
   const commits = [...new Set(figures.map(({ one }) => one.info.tolerances_commit)
@@ -212,5 +213,7 @@ export function overviewPage(figures, show) {
       commits.map((commit, i) => [i > 0 && ', ',
         h('code', { title: commit }, commit.slice(0, 13))]))),
     section('overview-figures', 'Figures', h('div', { class: 'cards' },
-      figures.map((figure) => card(figure, show)))));
+      figures.map((figure) => card(figure, show)))),
+    recorded?.length > 0 && section('overview-recorded', 'Recorded verdicts of all papers',
+      recordedVerdicts(recorded)));
 }

@@ -92,7 +92,8 @@ function build() {
   const tabs = data.documents.map((one, i) => ({ id: ids[i], title: titleOf(one),
     make: () => pageOf(one, ids[i]) }));
   if (figures.length > 1)
-    tabs.unshift({ id: 'overview', title: 'Overview', make: () => overviewPage(figures, show) });
+    tabs.unshift({ id: 'overview', title: 'Overview',
+      make: () => overviewPage(figures, data.recorded, show) });
   const panels = tabs.map(({ id, title }) => h('div', { id: `panel-${id}`, class: 'panel',
     role: tabs.length > 1 ? 'tabpanel' : null,
     'aria-labelledby': tabs.length > 1 ? `tab-${id}` : null, 'aria-label': title }));
