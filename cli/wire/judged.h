@@ -52,7 +52,7 @@ struct oche_wire_one {
 
 /* Returns the frame's time after the first one's, in nanoseconds. */
 int64_t oche_wire_time_ns(const struct oche_wire_report *report, const struct oche_wire_one *one);
-#define OCHE_WIRE_FLAGS 7 /* most names that oche_wire_flags writes */
+#define OCHE_WIRE_FLAGS 8 /* most names that oche_wire_flags writes */
 /* Returns the names of the set bits of the BTH, and "CE"; `names` has room for OCHE_WIRE_FLAGS. */
 unsigned oche_wire_flags(const struct oche_packet *packet, const char **names);
 /* Returns the name of a NAK code. */

@@ -90,6 +90,8 @@ unsigned oche_wire_flags(const struct oche_packet *packet, const char **names)
     for (size_t i = 0; i < OCHE_COUNT_OF(bits); i++)
         if ((packet->bth & bits[i].bit) != 0)
             names[count++] = bits[i].name;
+    if ((packet->bth_reserved & OCHE_BTH_RELEASE) != 0)
+        names[count++] = "release";
     if (packet->ecn == OCHE_ECN_CE)
         names[count++] = "CE";
     return count;
@@ -105,7 +107,7 @@ static void print_flags(const struct oche_packet *packet)
     const bool cnp_psn = !extensions && (reserved & OCHE_BTH_CNP_PSN) != 0;
     const bool trailer = (packet->ext & OCHE_EXT_TRAILER) != 0;
     const uint8_t known = OCHE_BTH_EXTENSIONS | OCHE_BTH_RESTARTS | OCHE_BTH_TOKENS |
-                          (cnp_psn || trailer ? OCHE_BTH_CNP_PSN : 0);
+                          OCHE_BTH_RELEASE | (cnp_psn || trailer ? OCHE_BTH_CNP_PSN : 0);
 
     for (unsigned i = 0; i < count; i++)
         printf(" %s", names[i]);

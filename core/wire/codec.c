@@ -21,6 +21,7 @@
 #define WIRE_BECN         0x40
 #define WIRE_ACKREQ       0x80 /* in byte 8 */
 #define WIRE_FOLLOWS      0x40 /* in byte 8 */
+#define WIRE_RELEASE      0x20 /* in byte 8 */
 
 const char *oche_wire_error_text(enum oche_wire_error error)
 {
@@ -279,10 +280,12 @@ size_t oche_encode_headers(const struct oche_packet *packet, const struct oche_f
     out[8] = (bth & OCHE_BTH_ACKREQ) != 0 ? WIRE_ACKREQ : 0;
     if ((bth & OCHE_BTH_FOLLOWS) != 0)
         out[8] |= WIRE_FOLLOWS;
+    if ((packet->bth_reserved & OCHE_BTH_RELEASE) != 0)
+        out[8] |= WIRE_RELEASE;
     oche_put24(out + 9, packet->psn & OCHE_PSN_MASK);
     bytes = OCHE_BTH_BYTES + oche_encode_extension(row, packet, out + OCHE_BTH_BYTES);
     if (frame != NULL) {
-        out[8] |= frame->bth_reserved6 & 0x3f;
+        out[8] |= frame->bth_reserved5 & 0x1f;
         if ((row->flags & OCHE_OP_HAS(DETH)) != 0)
             out[OCHE_BTH_BYTES + 4] = frame->deth_reserved;
     }
@@ -401,6 +404,7 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
     packet->dest_qpn = oche_get24(bytes + 5);
     packet->bth |= (bytes[8] & WIRE_ACKREQ) != 0 ? OCHE_BTH_ACKREQ : 0;
     packet->bth |= (bytes[8] & WIRE_FOLLOWS) != 0 ? OCHE_BTH_FOLLOWS : 0;
+    packet->bth_reserved |= (bytes[8] & WIRE_RELEASE) != 0 ? OCHE_BTH_RELEASE : 0;
     packet->psn = oche_get24(bytes + 9);
     at = OCHE_BTH_BYTES + oche_decode_extension(row, bytes + OCHE_BTH_BYTES, packet);
     if (!take_list(row, bytes + at, count - OCHE_ICRC_BYTES - trailer - at, packet, &list_bytes))
@@ -423,7 +427,7 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
     }
     packet->frame_bytes = oche_packet_frame_bytes(packet, false);
     if (frame != NULL) {
-        frame->bth_reserved6 = bytes[8] & 0x3f;
+        frame->bth_reserved5 = bytes[8] & 0x1f;
         frame->deth_reserved =
             (row->flags & OCHE_OP_HAS(DETH)) != 0 ? bytes[OCHE_BTH_BYTES + 4] : 0;
         memset(frame->pad, 0, sizeof frame->pad);

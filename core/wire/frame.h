@@ -29,7 +29,7 @@ struct oche_frame {
     uint16_t ip_id;        /* IPv4; the ICRC covers it */
     uint32_t flow_label;   /* IPv6: 20 bits */
     uint16_t udp_checksum; /* as sent; 0: no checksum */
-    uint8_t bth_reserved6; /* BTH byte 8, bits 5-0 */
+    uint8_t bth_reserved5; /* BTH byte 8, bits 4-0 */
     uint8_t deth_reserved;
     uint8_t pad[3]; /* pad bytes as sent, normally 0 */
     /* set by decode: bytes from the first one to the end of the IP packet; encode ignores it */

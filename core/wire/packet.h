@@ -82,6 +82,11 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
 /* In memory only, for measuring: the packet had tokens when it was sent. */
 #define OCHE_BTH_HAD_TOKENS UINT8_C(0x40)
 /*
+ * Bit 5 of BTH byte 8, which plain RoCEv2 sends as 0 and ignores: no packet with tokens follows
+ * this one before it is acknowledged, so switches that deflect forget its way (dart.md#d18).
+ */
+#define OCHE_BTH_RELEASE UINT8_C(0x80)
+/*
  * With OCHE_BTH_EXTENSIONS, on packets that may carry payload: a trailer that switches rewrite
  * (struct oche_rate_trailer) follows the ICRC.
  */
@@ -203,7 +208,7 @@ struct oche_packet {
         uint16_t in_class; /* the class by which the packet came in */
     };
     uint8_t kind;          /* enum oche_packet_kind */
-    uint8_t bth_reserved;  /* RoCEv2: bits 5-0 of BTH byte 4 (capability, trailer, IOFD tokens) */
+    uint8_t bth_reserved;  /* RoCEv2: bits 5-0 of BTH byte 4, OCHE_BTH_RELEASE, _HAD_TOKENS */
     uint8_t traffic_class; /* 0 to OCHE_CLASSES-1; the driver maps it to DSCP */
     uint8_t ecn;           /* enum oche_ecn */
     uint8_t ext;           /* OCHE_EXT_... */

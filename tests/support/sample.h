@@ -45,7 +45,7 @@ static inline struct oche_packet sample_packet(struct oche_random *random, uint8
         .udp_source_port = (uint16_t)(0xc000 | sample_bits(random, 14)),
         .pkey = (uint16_t)sample_bits(random, 16),
         .bth = (uint8_t)sample_bits(random, 8) & (uint8_t)~OCHE_BTH_PAD_MASK,
-        .bth_reserved = (uint8_t)sample_bits(random, 6),
+        .bth_reserved = (uint8_t)(sample_bits(random, 6) | sample_bits(random, 1) << 7),
         .ecn = (uint8_t)sample_bits(random, 2),
         .payload_bytes = sample_payload(random, opcode, most),
     };
@@ -126,7 +126,7 @@ static inline struct oche_frame sample_frame(struct oche_random *random, bool et
         .dscp = (uint8_t)sample_bits(random, 6),
         .ttl = (uint8_t)sample_bits(random, 8),
         .udp_checksum = (uint16_t)sample_bits(random, 16),
-        .bth_reserved6 = (uint8_t)sample_bits(random, 6),
+        .bth_reserved5 = (uint8_t)sample_bits(random, 5),
     };
 
     if (ethernet) {

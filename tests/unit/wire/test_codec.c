@@ -78,7 +78,7 @@ static void bth_bits(void **state)
         {OCHE_BTH_SOLICITED, 1, 0x80}, {OCHE_BTH_MIGREQ, 1, 0x40}, {OCHE_BTH_FECN, 4, 0x80},
         {OCHE_BTH_BECN, 4, 0x40},      {OCHE_BTH_ACKREQ, 8, 0x80}, {OCHE_BTH_FOLLOWS, 8, 0x40},
     };
-    struct oche_frame frame = {.bth_reserved6 = 0xd5};
+    struct oche_frame frame = {.bth_reserved5 = 0xd5};
     uint8_t bytes[OCHE_MAX_HEADER_BYTES], want[OCHE_BTH_BYTES] = {OCHE_UC_SEND_ONLY};
     struct oche_packet packet = {.opcode = OCHE_UC_SEND_ONLY};
 
@@ -90,12 +90,17 @@ static void bth_bits(void **state)
         assert_memory_equal(bytes, want, OCHE_BTH_BYTES);
         want[bits[i].byte] = 0;
     }
+    packet.bth = 0;
+    packet.bth_reserved = OCHE_BTH_RELEASE;
+    want[8] = 0x20;
+    oche_encode_headers(&packet, NULL, bytes);
+    assert_memory_equal(bytes, want, OCHE_BTH_BYTES);
     packet.bth = OCHE_BTH_PAD_MASK; /* not taken from here, but from the length */
     packet.bth_reserved = 0xff;
     packet.payload_bytes = 5;
     want[1] = 0x30;
     want[4] = 0x3f;
-    want[8] = 0x15;
+    want[8] = 0x35;
     oche_encode_headers(&packet, &frame, bytes);
     assert_memory_equal(bytes, want, OCHE_BTH_BYTES);
 }

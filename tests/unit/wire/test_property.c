@@ -47,7 +47,7 @@ static void check_facts(const struct oche_frame *a, const struct oche_frame *b)
     assert_int_equal(a->ip_id, b->ip_id);
     assert_int_equal(a->flow_label, b->flow_label);
     assert_int_equal(a->udp_checksum, b->udp_checksum);
-    assert_int_equal(a->bth_reserved6, b->bth_reserved6);
+    assert_int_equal(a->bth_reserved5, b->bth_reserved5);
     assert_int_equal(a->deth_reserved, b->deth_reserved);
     assert_memory_equal(a->pad, b->pad, 3);
 }
@@ -82,7 +82,7 @@ static void check_one(struct oche_random *random, uint8_t opcode, bool ethernet,
     check_facts(&facts, &frame);
 
     /* A device's way: no frame facts, so reserved bits and pad are zeros. */
-    frame.bth_reserved6 = frame.deth_reserved = 0;
+    frame.bth_reserved5 = frame.deth_reserved = 0;
     memset(frame.pad, 0, sizeof frame.pad);
     assert_int_equal(oche_encode_frame(&packet, &frame, write, bytes, sizeof bytes), count);
     oche_pseudo_from_frame(&pseudo, &frame, packet.udp_source_port, 0);
