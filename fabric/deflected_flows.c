@@ -185,6 +185,11 @@ void oche_deflected_end(struct oche_deflected_flows *table, struct oche_deflecte
         remove_entry(table, entry);
 }
 
+void oche_deflected_release(struct oche_deflected_flows *table, struct oche_deflected_flow *entry)
+{
+    remove_entry(table, entry);
+}
+
 void oche_deflected_forget(struct oche_deflected_flows *table, const struct oche_deflected_key *key)
 {
     struct oche_deflected_flow *entry = find(table, key);

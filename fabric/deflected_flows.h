@@ -87,6 +87,8 @@ struct oche_deflected_flow *oche_deflected_add(struct oche_deflected_flows *tabl
  * at once or, if `hold` is not 0, after `hold`.
  */
 void oche_deflected_end(struct oche_deflected_flows *table, struct oche_deflected_flow *entry);
+/* Frees the entry: no packet will follow it. */
+void oche_deflected_release(struct oche_deflected_flows *table, struct oche_deflected_flow *entry);
 /* Frees the entries that have aged by `now`, so that `count` is up to date. */
 void oche_deflected_age(struct oche_deflected_flows *table, const struct oche_switch *sw,
                         oche_time now);

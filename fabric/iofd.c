@@ -48,7 +48,8 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_iofd_params, linger), OCHE_IS_TIME(OCHE_MS, 2, OCHE_SEC),
      .where = "dart.md#d18",
      .help = "order: follow keeps order while no packet is on its way for half of this; an entry "
-             "stays for it after its last packet, and senders pause for at most half of it"},
+             "stays for it after its last packet if something may follow, and senders pause for at "
+             "most half of it"},
     {OCHE_PARAM(struct oche_iofd_params, hold), OCHE_IS_TIME(OCHE_NEVER, 0, OCHE_NEVER),
      .where = "dart.md#d18",
      .help = "order: wait; never: while a short message is not acknowledged its queue pair sends "
@@ -72,6 +73,9 @@ static const struct oche_switch_counter counters[OCHE_IOFD_COUNTERS] = {
                             false},
     [OCHE_IOFD_FOLLOWERS] = {"refused_follower",
                              REFUSED "something of their queue pair was ahead of them", false},
+    [OCHE_IOFD_RELEASED] = {"released",
+                            "entries freed with the last packet of a message that nothing follows",
+                            false},
     [OCHE_IOFD_AGED] = {"aged", "entries given up, as no packet had used them for long", false},
     [OCHE_IOFD_LATE] = {"late",
                         "packets that came after their entry was given up, which may "
@@ -363,6 +367,24 @@ static bool is_follower(const struct iofd *iofd, const struct oche_packet *packe
     return iofd->follows && (packet->bth & OCHE_BTH_FOLLOWS);
 }
 
+/* True if no packet follows END, which this packet is. */
+static bool is_release(const struct iofd *iofd, const struct oche_packet *packet)
+{
+    return iofd->follows && (packet->bth_reserved & OCHE_BTH_RELEASE);
+}
+
+/* Notes that END, `packet`, has passed by the entry. */
+static void end(struct iofd *iofd, struct oche_deflected_flow *entry,
+                const struct oche_packet *packet)
+{
+    if (is_release(iofd, packet)) {
+        iofd->counted[OCHE_IOFD_RELEASED]++;
+        oche_deflected_release(&iofd->table, entry);
+    } else {
+        oche_deflected_end(&iofd->table, entry);
+    }
+}
+
 /* Returns the port by which START is deflected, or -1: see decide. */
 static int other_port(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                       const struct oche_packet *packet, unsigned ordinary, bool needs_entry,
@@ -388,7 +410,7 @@ static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_po
                  struct oche_packet *packet, unsigned ordinary, oche_time now)
 {
     bool whole = oche_opcode_has(packet->opcode, OCHE_OP_LAST);
-    bool needs_entry = !whole || oche_iofd_pipelines(iofd->params);
+    bool needs_entry = !whole || (oche_iofd_pipelines(iofd->params) && !is_release(iofd, packet));
     unsigned tokens = tokens_of(iofd, packet);
     int port = other_port(iofd, sw, in_port, packet, ordinary, needs_entry, now);
 
@@ -452,7 +474,7 @@ static int follow(struct iofd *iofd, const struct oche_switch *sw, unsigned in_p
 
     if (OCHE_UNLIKELY(oche_switch_link_is_down(sw, entry->port))) {
         if (last)
-            oche_deflected_end(&iofd->table, entry);
+            end(iofd, entry, packet);
         return port; /* the link is down, so the switch will drop the packet */
     }
     const uint8_t lane = entry->lane;
@@ -460,7 +482,7 @@ static int follow(struct iofd *iofd, const struct oche_switch *sw, unsigned in_p
     iofd->counted[OCHE_IOFD_DEFLECTIONS] += iofd->follows && (flags & OCHE_OP_FIRST);
     oche_deflected_use(&iofd->table, sw, entry, now);
     if (last)
-        oche_deflected_end(&iofd->table, entry);
+        end(iofd, entry, packet);
     return deflect(iofd, packet, port, lane);
 }
 

@@ -14,8 +14,8 @@
  * Order (dart.md#d18). With `order: wait` senders keep short messages apart. With `order: follow`
  * they do not: packets with OCHE_BTH_FOLLOWS use an entry that exists, and never make one. The one
  * packet with tokens and without this bit, the leader, has nothing of its queue pair ahead of it;
- * so it decides afresh, whatever entry an earlier message has left. END frees no entry: each stays
- * for `linger` after its last packet.
+ * so it decides afresh, whatever entry an earlier message has left. Entries stay for `linger` after
+ * their last packet; only an END with OCHE_BTH_RELEASE frees its entry, as nothing follows it.
  *
  * A packet uses an entry only if the entry's lane is at least the one that the packet itself would
  * move to, and its port is not the one that the packet came by. Otherwise the packet takes its
@@ -85,6 +85,7 @@ enum oche_iofd_counter {
     OCHE_IOFD_NO_CANDIDATE,
     OCHE_IOFD_LAST_HOP,
     OCHE_IOFD_FOLLOWERS,
+    OCHE_IOFD_RELEASED,
     OCHE_IOFD_AGED,
     OCHE_IOFD_LATE,
     OCHE_IOFD_NOT_FOLLOWED,

@@ -8,6 +8,20 @@
  * acknowledged to the next. The train's first message decides for the train: if it is short, all
  * packets of the train carry tokens, else none does. The first packet is the train's leader; all
  * others follow.
+ *
+ * A queue pair on which nothing has ever come behind a train with tokens lets switches forget it:
+ * the last packet of such a train's only message carries OCHE_BTH_RELEASE, if no work waits behind
+ * it. After it nothing with tokens leaves until all is acknowledged: new work waits, and what must
+ * be sent again has no tokens. If work has waited, the queue pair never sets the bit again.
+ *
+ * Members of the queue pair, with `follow`:
+ *   order_tokens    what the packets of the train carry
+ *   order_leads     the next packet is the train's first
+ *   order_deadline  while nothing with tokens has left for half of `linger`: never
+ *   order_followed  work has come behind a train with tokens that was not acknowledged
+ *   order_released  all of the train has left, its last packet with OCHE_BTH_RELEASE
+ *   order_strays    packets of a released train that was sent again may be on their way after its
+ *                   ACK, until order_deadline
  */
 #ifndef OCHE_CORE_QP_DEFLECTION_H
 #define OCHE_CORE_QP_DEFLECTION_H
@@ -42,29 +56,78 @@ static inline bool deflection_holds(const struct oche_qp *qp, const struct send_
     if (OCHE_LIKELY(deflection->tokens == 0) || qp->transport != OCHE_TRANSPORT_RC)
         return false;
     if (deflection->follow)
-        return qp->order_tokens > 0 && qp->send_head != qp->send_started &&
-               qp->order_deadline == OCHE_NEVER;
+        return qp->send_head != qp->send_started &&
+               (qp->order_released || (qp->order_tokens > 0 && qp->order_deadline == OCHE_NEVER));
     if (deflection->hold != OCHE_NEVER)
         return qp->order_deadline != OCHE_NEVER && (qp->order_short || deflection_takes(qp, entry));
     return qp->send_head != qp->send_started &&
            (deflection_takes(qp, entry) || deflection_takes(qp, send_at(qp, qp->send_head)));
 }
 
-/* With `follow`: notes that the work request starts, which begins a train if all before is done. */
+/*
+ * With `follow`: notes that the work request starts, which begins a train if all before is done.
+ * The train has no tokens while packets of a released one may be on their way: they could remove
+ * its entries.
+ */
 static inline void deflection_starts(struct oche_qp *qp, const struct send_entry *entry)
 {
     const struct oche_deflection *deflection = &qp->nic->config.deflection;
 
-    if (OCHE_LIKELY(!deflection->follow) || qp->send_head != qp->send_started)
+    if (OCHE_LIKELY(!deflection->follow))
         return;
+    if (qp->send_head != qp->send_started) {
+        qp->order_followed |= qp->order_tokens > 0;
+        return;
+    }
     qp->order_tokens = 0;
-    if (deflection_takes(qp, entry))
+    qp->order_released = false;
+    qp->order_strays = qp->order_strays && qp->order_deadline != OCHE_NEVER;
+    if (deflection_takes(qp, entry) && !qp->order_strays)
         qp->order_tokens = deflection->tokens & OCHE_BTH_TOKENS;
     qp->order_leads = qp->order_tokens > 0;
 }
 
-/* Gives its tokens to a packet that leaves at `now`. */
-static inline void deflection_mark(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+/* With `follow`: notes that all is acknowledged. Who has waited for that is a follower. */
+static inline void deflection_done(struct oche_qp *qp)
+{
+    if (OCHE_UNLIKELY(qp->order_released) && qp->send_started != qp->send_tail)
+        qp->order_followed = true;
+}
+
+/*
+ * With `follow`: notes that a released train is sent again. Switches have forgotten its way, so
+ * what is sent now could overtake what is on that way, or be overtaken in turn. It has no tokens,
+ * unless nothing can be on that way any more; then the train goes on as one that was not released.
+ */
+static inline void deflection_again(struct oche_qp *qp)
+{
+    if (qp->order_tokens > 0 && qp->order_deadline == OCHE_NEVER) {
+        qp->order_released = false;
+        return;
+    }
+    qp->order_tokens = 0;
+    qp->order_strays = true;
+}
+
+/*
+ * With `follow`: decides with the last packet of a message whether the train is released. A copy
+ * never releases, so that there is at most one such packet of a train.
+ */
+static inline void deflection_last(struct oche_qp *qp, struct oche_packet *packet)
+{
+    if (qp->order_followed || packet->psn != qp->tx.high)
+        return;
+    if (qp->send_started != qp->send_tail) {
+        qp->order_followed = true;
+        return;
+    }
+    qp->order_released = true;
+    packet->bth_reserved |= OCHE_BTH_RELEASE;
+}
+
+/* Gives its tokens to a packet that leaves at `now`; `last`: it is the last of its message. */
+static inline void deflection_mark(struct oche_qp *qp, struct oche_packet *packet, bool last,
+                                   oche_time now)
 {
     const struct oche_deflection *deflection = &qp->nic->config.deflection;
 
@@ -76,6 +139,8 @@ static inline void deflection_mark(struct oche_qp *qp, struct oche_packet *packe
     if (!qp->order_leads)
         packet->bth |= OCHE_BTH_FOLLOWS;
     qp->order_leads = false;
+    if (last)
+        deflection_last(qp, packet);
     qp->order_deadline = oche_time_add(now, deflection->linger / 2);
     timers_want(qp, qp->order_deadline);
 }
@@ -83,13 +148,18 @@ static inline void deflection_mark(struct oche_qp *qp, struct oche_packet *packe
 /*
  * True if recovery may not send the last packet of the packet's message twice. The first copy frees
  * the entry that switches have for the message, so the second one would take the ordinary way and
- * could overtake the message, or end an entry of the next one. With a `hold` or with `follow`,
- * entries outlive the first copy, so both take the same way.
+ * could overtake the message, or end an entry of the next one. With a `hold`, or with `follow` if
+ * the packet does not release its train, entries outlive the first copy, so both take the same way.
  */
 static inline bool deflection_ends_once(const struct oche_qp *qp, const struct oche_packet *packet)
 {
-    return OCHE_UNLIKELY(packet->bth_reserved & OCHE_BTH_TOKENS) &&
-           qp->nic->config.deflection.hold == OCHE_NEVER && !qp->nic->config.deflection.follow;
+    const struct oche_deflection *deflection = &qp->nic->config.deflection;
+
+    if (OCHE_LIKELY((packet->bth_reserved & OCHE_BTH_TOKENS) == 0))
+        return false;
+    if (deflection->follow)
+        return packet->bth_reserved & OCHE_BTH_RELEASE;
+    return deflection->hold == OCHE_NEVER;
 }
 
 /*

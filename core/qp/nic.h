@@ -140,7 +140,9 @@ struct oche_deflection {
      * True: nothing is held. What starts while a short message is outstanding, or is sent again,
      * carries the same tokens and OCHE_BTH_FOLLOWS, so that switches send it the same way. They
      * remember that way for `linger` after the last packet. A message waits until all before it
-     * are acknowledged if the queue pair has sent nothing for half of that.
+     * are acknowledged if the queue pair has sent nothing for half of that. A queue pair on which
+     * nothing has come behind a short message yet has switches forget the way at once, by
+     * OCHE_BTH_RELEASE; then what comes behind it waits for the ACK, the first time only.
      */
     bool follow;
     oche_time linger;

@@ -140,7 +140,7 @@ static void clear(struct oche_qp *qp)
     qp->pace_bytes = 0;
     qp->ack_deadline = qp->rnr_deadline = qp->order_deadline = qp->rx.timer = OCHE_NEVER;
     qp->order_tokens = 0;
-    qp->order_leads = false;
+    qp->order_leads = qp->order_followed = qp->order_released = qp->order_strays = false;
     qp->operation = OCHE_OPERATION_NONE;
     qp->msn = 0;
     qp->message_bytes = 0;

@@ -299,8 +299,8 @@ struct oche_qp {
     uint16_t max_mtu;         /* mtu_bytes of the configuration */
     uint16_t max_responses;   /* places in `responses` */
     uint8_t min_rnr_timer;
-    bool order_short : 1;     /* valid with order_deadline: the last message was short */
-    bool order_leads : 1;     /* follow: the next packet is the first of a train */
+    bool order_short : 1; /* valid with order_deadline: the last message was short */
+    bool order_leads : 1, order_followed : 1, order_released : 1, order_strays : 1; /* follow */
     uint8_t order_tokens : 4; /* follow: what packets carry until all is acknowledged */
     bool recv_taken;          /* the receive at recv_head belongs to the message in progress */
     bool established : 1;     /* the driver was told that the connection is established */

@@ -191,6 +191,8 @@ static void load_cursor(struct oche_qp *qp)
     qp->cursor_offset = 0;
     qp->cursor_length = entry->length;
     qp->cursor_opcode = entry->opcode & 15u;
+    if (OCHE_UNLIKELY(qp->order_released))
+        deflection_again(qp); /* all of it had left */
     qp->cursor_tokens = deflection_tokens(qp, entry) & OCHE_BTH_TOKENS;
 }
 
@@ -198,6 +200,7 @@ void requester_load_head(struct oche_qp *qp)
 {
     if (qp->send_head == qp->send_started) {
         qp->tx.message_start = qp->tx.high;
+        deflection_done(qp);
         if (OCHE_UNLIKELY(qp_state(qp) == OCHE_QP_SQD))
             qp_tell(qp, OCHE_QP_EVENT_DRAINED);
         return;
@@ -442,7 +445,7 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
                  bytes);
     packet->traffic_class = qp->traffic_class;
     packet_trailer(qp, packet);
-    deflection_mark(qp, packet, now);
+    deflection_mark(qp, packet, last, now);
     if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES)) {
         fill_headers(qp, packet, last);
         if (first && rc)
@@ -475,7 +478,7 @@ static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *pack
 
     packet_begin(qp, packet, request_opcodes[entry->opcode][0][0], qp->tx.next, 0);
     packet->traffic_class = qp->traffic_class;
-    deflection_mark(qp, packet, now);
+    deflection_mark(qp, packet, false, now);
     packet->bth |= OCHE_BTH_ACKREQ;
     packet->reth.rkey = entry->rkey;
     packet->ext = OCHE_EXT_RETH;

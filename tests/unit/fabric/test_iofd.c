@@ -363,6 +363,48 @@ static void following(void **state)
     rig_free(&tor.rig);
 }
 
+/* An END with the bit frees its entry, even an END alone; without `follow` the bit means nothing.
+ */
+static void released(void **state)
+{
+    const uint8_t release = OCHE_BTH_RELEASE;
+    struct tor tor;
+    int port;
+
+    (void)state;
+    tor_init(&tor);
+    tor.params.order = OCHE_IOFD_FOLLOW;
+    tor.params.entries = 1;
+    tor_make(&tor);
+    fill(&tor, 2, 16);
+    for (unsigned i = 0; i < 3; i++) { /* one entry is enough for one message after another */
+        port = send(&tor, 0, 2, 7 + i, OCHE_RC_WRITE_FIRST, 4, 0, NULL);
+        assert_true(port >= 3);
+        assert_int_equal(send(&tor, 0, 2, 7 + i, OCHE_RC_WRITE_MIDDLE, release | 4, 0, NULL), port);
+        assert_int_equal(send(&tor, 0, 2, 7 + i, OCHE_RC_WRITE_LAST, release | 4, 0, NULL), port);
+        assert_int_equal(send(&tor, 0, 2, 7 + i, OCHE_RC_WRITE_LAST, 4, 0, NULL), 2);
+        assert_int_equal(count(&tor, OCHE_IOFD_RELEASED), i + 1);
+    }
+    /* A message of one packet needs no entry. */
+    assert_true(send(&tor, 0, 2, 7, OCHE_RC_WRITE_FIRST, 4, 0, NULL) >= 3);
+    assert_true(send(&tor, 0, 2, 8, OCHE_RC_WRITE_ONLY, release | 4, 0, NULL) >= 3);
+    assert_int_equal(count(&tor, OCHE_IOFD_NO_ENTRY), 0);
+    assert_int_equal(send(&tor, 0, 2, 9, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 2);
+    assert_int_equal(count(&tor, OCHE_IOFD_NO_ENTRY), 1);
+    assert_int_equal(count(&tor, OCHE_IOFD_LATE), 0);
+    rig_free(&tor.rig);
+
+    tor_init(&tor);
+    tor.params.order = OCHE_IOFD_WAIT;
+    tor.params.hold = 60 * OCHE_US;
+    tor_make(&tor);
+    fill(&tor, 2, 16);
+    port = send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, release | 4, 0, NULL);
+    assert_int_equal(send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, NULL), port);
+    assert_int_equal(count(&tor, OCHE_IOFD_RELEASED), 0);
+    rig_free(&tor.rig);
+}
+
 /* An entry stays for `linger`, and for as long as packets of it wait; what comes later is counted.
  */
 static void lingering(void **state)
@@ -550,6 +592,7 @@ static void nonsense(void **state)
         tor_init(&tor);
         tor.params.lanes = lanes;
         tor.params.threshold_bytes = 3000;
+        tor.params.order = lanes == OCHE_IOFD_TURNS ? OCHE_IOFD_FOLLOW : OCHE_IOFD_WAIT;
         tor_make(&tor);
         for (unsigned i = 0; i < 100000; i++) {
             uint8_t tokens = (uint8_t)oche_random_below(&random, 8);
@@ -565,6 +608,7 @@ static void nonsense(void **state)
             packet->dest_qpn = (uint32_t)oche_random_below(&random, 6);
             packet->bth_reserved = tokens | (uint8_t)(oche_random_below(&random, 8) << 3);
             packet->bth |= oche_random_below(&random, 2) ? OCHE_BTH_FOLLOWS : 0;
+            packet->bth_reserved |= oche_random_below(&random, 2) ? OCHE_BTH_RELEASE : 0;
             port = oche_switch_receive(tor.rig.sw, in, packet, ++tor.now);
             assert_true(port < PORTS);
             assert_true((packet->bth_reserved & OCHE_BTH_TOKENS) <= tokens);
@@ -686,8 +730,8 @@ int main(void)
         cmocka_unit_test(hostile_host),   cmocka_unit_test(nonsense),
         cmocka_unit_test(parameters),     cmocka_unit_test(dead_until_end),
         cmocka_unit_test(dead_until_old), cmocka_unit_test(following),
-        cmocka_unit_test(lingering),      cmocka_unit_test(paused),
-        cmocka_unit_test(lower_lane),
+        cmocka_unit_test(released),       cmocka_unit_test(lingering),
+        cmocka_unit_test(paused),         cmocka_unit_test(lower_lane),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

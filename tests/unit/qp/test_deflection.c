@@ -2,7 +2,8 @@
 /*
  * What a sender does so that switches may deflect its short messages (Dart sec IV; dart.md#d18):
  * tokens on their packets and on no others, and nothing else of the queue pair near them; or, with
- * `follow`, the same tokens and the bit OCHE_BTH_FOLLOWS on what comes near them.
+ * `follow`, the same tokens and the bit OCHE_BTH_FOLLOWS on what comes near them; and
+ * OCHE_BTH_RELEASE on the last packet of what nothing follows.
  */
 #include "tests/support/test.h"
 
@@ -19,7 +20,7 @@ struct seen {
         uint32_t qpn, psn;
         uint8_t opcode, tokens;
         oche_time at;
-        bool ack, follows;
+        bool ack, follows, release;
     } packet[MOST];
     unsigned count;
 };
@@ -36,6 +37,7 @@ static void tap(struct pair *pair, int from, const struct oche_packet *packet)
     seen->packet[seen->count].opcode = packet->opcode;
     seen->packet[seen->count].tokens = packet->bth_reserved & OCHE_BTH_TOKENS;
     seen->packet[seen->count].follows = packet->bth & OCHE_BTH_FOLLOWS;
+    seen->packet[seen->count].release = packet->bth_reserved & OCHE_BTH_RELEASE;
     seen->packet[seen->count++].at = pair->now;
 }
 
@@ -371,6 +373,17 @@ static void follow(void **state)
     pair_close(pair);
 }
 
+/* Two messages of a packet each, so that the queue pair knows that messages follow: PSN 0 and 1. */
+static void make_followed(struct pair *pair, struct seen *seen)
+{
+    write_bytes(pair, 100, 1000);
+    write_bytes(pair, 101, 1000);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 100, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 101, OCHE_STATUS_SUCCESS);
+    seen->count = 0;
+}
+
 /* After a silence of half of `linger` a message waits for the ACK. */
 static void follow_waits(void **state)
 {
@@ -378,13 +391,14 @@ static void follow_waits(void **state)
     struct pair *pair = open_follow(&seen, 100 * OCHE_NS, NULL, NULL);
 
     (void)state;
+    make_followed(pair, &seen);
     write_bytes(pair, 1, 1000);
     pair_run(pair, pair->now + 500 * OCHE_NS); /* the ACK is not here yet */
     write_bytes(pair, 2, 1000);
     pair_run(pair, pair->now + OCHE_NS);
     assert_string_equal(oche_qp_waits_for(pair->side[0].qp[0]), "order of short messages");
     pair_run_quiet(pair);
-    assert_true(waits_for_ack(&seen, 0));
+    assert_true(waits_for_ack(&seen, 2));
     for (unsigned p = 0; p < seen.count; p++)
         assert_false(!seen.packet[p].ack && seen.packet[p].follows); /* both lead */
     pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
@@ -431,15 +445,249 @@ static void follow_twice(void **state)
     pair_close(pair);
 }
 
+/* How many packets have the bit; each of them must be the last one of the message that ends so. */
+static unsigned releases(const struct seen *seen)
+{
+    unsigned count = 0;
+
+    for (unsigned p = 0; p < seen->count; p++) {
+        if (seen->packet[p].ack || !seen->packet[p].release)
+            continue;
+        assert_true(oche_opcode_has(seen->packet[p].opcode, OCHE_OP_LAST));
+        assert_true(seen->packet[p].tokens > 0);
+        count++;
+    }
+    return count;
+}
+
+static bool is_waiting(const struct pair *pair)
+{
+    return strcmp(oche_qp_waits_for(pair->side[0].qp[0]), "order of short messages") == 0;
+}
+
+/* One message at a time releases, each one; the first that has work behind it does so last. */
+static void release(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_follow(&seen, OCHE_MS, NULL, NULL);
+
+    (void)state;
+    for (uint64_t id = 1; id <= 3; id++) { /* PSN 0 to 2, 3 to 5, 6 to 8 */
+        seen.count = 0;
+        write_bytes(pair, id, 3000);
+        pair_run_quiet(pair);
+        assert_int_equal(releases(&seen), 1);
+        assert_train(&seen, 4);
+        pair_expect(pair, 0, id, OCHE_STATUS_SUCCESS);
+    }
+    write_bytes(pair, 4, 1000); /* 9 */
+    pair_run(pair, pair->now + 500 * OCHE_NS);
+    write_bytes(pair, 5, 10000); /* 10 to 19: long, and waits */
+    pair_run(pair, pair->now + OCHE_NS);
+    assert_true(is_waiting(pair));
+    pair_run_quiet(pair);
+    assert_true(waits_for_ack(&seen, 9));
+    pair_expect(pair, 0, 4, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 5, OCHE_STATUS_SUCCESS);
+    /* From now on nothing waits, and nothing is released. */
+    seen.count = 0;
+    for (uint64_t id = 6; id <= 7; id++) { /* 20, 21 */
+        write_bytes(pair, id, 1000);
+        pair_run(pair, pair->now + 500 * OCHE_NS);
+    }
+    assert_int_equal(releases(&seen), 0);
+    assert_int_equal(seen.count, 2);
+    pair_run_quiet(pair);
+    assert_train(&seen, 4);
+    pair_close(pair);
+}
+
+/* What comes while the message is being sent follows, if its last packet has not left. */
+static void release_decided_last(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_follow(&seen, OCHE_MS, NULL, NULL);
+    struct oche_send_work read = pair_work(OCHE_WORK_READ, 2, 0, 0, 3000);
+
+    (void)state;
+    write_bytes(pair, 1, SHORT); /* PSN 0 to 3 */
+    while (seen.count < 2)
+        assert_true(pair_step(pair, OCHE_NEVER));
+    assert_int_equal(seen.count, 2);
+    pair_post(pair, 0, &read);
+    pair_run_quiet(pair);
+    assert_false(waits_for_ack(&seen, 3));
+    assert_int_equal(releases(&seen), 0);
+    assert_train(&seen, 4);
+    pair_close(pair);
+}
+
+/* READs and atomics behind a released message wait as all work does. */
+static void release_reads(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_follow(&seen, OCHE_MS, NULL, NULL);
+    struct oche_send_work read = pair_work(OCHE_WORK_READ, 2, 0, 0, 3000);
+    struct oche_send_work add = pair_work(OCHE_WORK_FETCH_ADD, 3, 0, 0, 8);
+
+    (void)state;
+    write_bytes(pair, 1, 1000);
+    pair_run(pair, pair->now + 500 * OCHE_NS);
+    pair_post(pair, 0, &read);
+    pair_post(pair, 0, &add);
+    pair_run(pair, pair->now + OCHE_NS);
+    assert_true(is_waiting(pair));
+    pair_run_quiet(pair);
+    assert_int_equal(releases(&seen), 1);
+    for (uint64_t id = 1; id <= 3; id++)
+        pair_expect(pair, 0, id, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
+static unsigned with_tokens(const struct seen *seen)
+{
+    unsigned count = 0;
+
+    for (unsigned p = 0; p < seen->count; p++)
+        count += !seen->packet[p].ack && seen->packet[p].tokens > 0;
+    return count;
+}
+
+/*
+ * A released message is sent again without tokens, and work behind it waits. What comes then has
+ * none until nothing of the first time can be on its way.
+ */
+static void release_again(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_follow(&seen, 200 * OCHE_US, NULL, NULL);
+
+    (void)state;
+    pair->fate = lose_second;
+    write_bytes(pair, 1, 3000); /* PSN 0 to 2 */
+    pair_run(pair, pair->now + 2900 * OCHE_NS);
+    assert_true(oche_qp_retransmitted_packets(pair->side[0].qp[0]) > 0);
+    write_bytes(pair, 2, 1000); /* 3 */
+    pair_run(pair, pair->now + OCHE_NS);
+    assert_true(is_waiting(pair));
+    pair_run(pair, pair->now + 50 * OCHE_US);
+    assert_true(waits_for_ack(&seen, 2));
+    assert_true(times_left(&seen, 2) > 1);
+    assert_int_equal(with_tokens(&seen), 3);
+    assert_int_equal(releases(&seen), 1);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    pair_run(pair, pair->now + 100 * OCHE_US);
+    write_bytes(pair, 3, 1000);
+    pair_run_quiet(pair);
+    assert_int_equal(with_tokens(&seen), 4);
+    pair_expect(pair, 0, 3, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
+static enum pair_fate lose_third(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    const struct seen *seen = pair->context;
+
+    (void)packet;
+    return from == 0 && seen->count == 3 ? PAIR_DROP : PAIR_PASS;
+}
+
+/* If nothing of it can be on its way any more, it is sent again as if it had not been released. */
+static void release_again_late(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_follow(&seen, 200 * OCHE_US, NULL, NULL);
+
+    (void)state;
+    pair->fate = lose_third;
+    write_bytes(pair, 1, 3000); /* PSN 0 to 2; the timeout is after 500 us */
+    pair_run_quiet(pair);
+    assert_true(oche_qp_retransmitted_packets(pair->side[0].qp[0]) > 0);
+    assert_int_equal(releases(&seen), 1);
+    assert_train(&seen, 4);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
+/* The last packet that releases leaves once, whatever recovery would do. */
+static void release_once(void **state)
+{
+    const struct oche_improved_go_back_n_params twice = {.nak_interval = OCHE_US,
+                                                         .send_twice = true};
+    struct seen seen;
+    struct pair *pair = open_follow(&seen, OCHE_MS, &oche_recovery_improved_go_back_n, &twice);
+
+    (void)state;
+    write_bytes(pair, 1, 2000);
+    pair_run_quiet(pair);
+    assert_int_equal(times_left(&seen, 0), 1);
+    assert_int_equal(times_left(&seen, 1), 1);
+    assert_int_equal(releases(&seen), 1);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    make_followed(pair, &seen);
+    write_bytes(pair, 2, 1000); /* PSN 4 */
+    pair_run_quiet(pair);
+    assert_int_equal(times_left(&seen, 4), 2);
+    assert_int_equal(releases(&seen), 0);
+    pair_close(pair);
+}
+
+/* A queue pair that was reset knows nothing of its followers; PSNs wrap around. */
+static void release_after_reset(void **state)
+{
+    struct seen seen;
+    struct pair_options options = {.deflection = {4, SHORT, OCHE_NEVER, true, OCHE_MS},
+                                   .first_psn = OCHE_PSN_MASK - 1};
+    struct pair *pair = pair_open(&options);
+
+    (void)state;
+    seen = (struct seen){.count = 0};
+    pair->context = &seen;
+    pair->tap = tap;
+    make_followed(pair, &seen);
+    write_bytes(pair, 1, 3000);
+    pair_run_quiet(pair);
+    assert_int_equal(releases(&seen), 0);
+    for (int side = 0; side < 2; side++) {
+        const struct oche_qp_connection connection = pair_connection(pair, side, 0);
+        struct oche_qp *qp = pair->side[side].qp[0];
+
+        oche_qp_reset(qp);
+        assert_true(oche_qp_init(qp, pair->now) &&
+                    oche_qp_ready_to_receive(qp, &connection, pair->now) &&
+                    oche_qp_ready_to_send(qp, pair->now));
+    }
+    seen.count = 0;
+    write_bytes(pair, 2, 3000); /* PSN 2^24 - 2 to 0 */
+    pair_run_quiet(pair);
+    assert_int_equal(seen.packet[2].psn, 0);
+    assert_int_equal(releases(&seen), 1);
+    pair_close(pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens),        cmocka_unit_test(responses),
-        cmocka_unit_test(apart),         cmocka_unit_test(others_go_on),
-        cmocka_unit_test(losses),        cmocka_unit_test(last_packet_once),
-        cmocka_unit_test(hold),          cmocka_unit_test(hold_is_pipelining),
-        cmocka_unit_test(follow),        cmocka_unit_test(follow_waits),
-        cmocka_unit_test(follow_losses), cmocka_unit_test(follow_twice),
+        cmocka_unit_test(tokens),
+        cmocka_unit_test(responses),
+        cmocka_unit_test(apart),
+        cmocka_unit_test(others_go_on),
+        cmocka_unit_test(losses),
+        cmocka_unit_test(last_packet_once),
+        cmocka_unit_test(hold),
+        cmocka_unit_test(hold_is_pipelining),
+        cmocka_unit_test(follow),
+        cmocka_unit_test(follow_waits),
+        cmocka_unit_test(follow_losses),
+        cmocka_unit_test(follow_twice),
+        cmocka_unit_test(release),
+        cmocka_unit_test(release_decided_last),
+        cmocka_unit_test(release_reads),
+        cmocka_unit_test(release_again),
+        cmocka_unit_test(release_again_late),
+        cmocka_unit_test(release_once),
+        cmocka_unit_test(release_after_reset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
