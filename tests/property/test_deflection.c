@@ -10,7 +10,8 @@
  *   threads    any number of them finds the same
  *   follow     with `order: follow`, ways, order and tokens are as above wherever no packet is on
  *              its way for `linger` / 2 or longer, pauses included (D of dart.md#d18); where one
- *              is, every flow is delivered all the same, and lanes never fall
+ *              is, every flow is delivered all the same, and lanes never fall; the ACK timeouts of
+ *              some worlds are too short, so that what is on its way is sent again
  *   losses     where links lose packets, all flows arrive, and no entry stays for good
  *   deadlock   a workload that is deflected round and round under PFC deadlocks with one lane, and
  *              never with a lane for each turn
@@ -35,6 +36,8 @@
 #define LEAST_DEFLECTED  30 /* of these: worlds in which 100 packets or more are */
 #define FOLLOW_WORLDS    1000
 #define LEAST_PIPELINED  300 /* of these: worlds within the bound in which packets follow others */
+#define LEAST_RELEASED   300 /* of these: worlds within the bound in which entries are released */
+#define LEAST_REPEATED   15  /* of these: worlds within the bound in which packets are sent again */
 #define LEAST_BEYOND     5   /* worlds beyond the bound in which order is lost */
 #define THREAD_WORLDS    8
 #define LOSS_WORLDS      10
@@ -423,6 +426,12 @@ static bool sends_twice(const struct world *world)
     return world->number % 4 == 3;
 }
 
+/* True if ACK timeouts are so short that what is on its way is sent again. */
+static bool is_impatient(const struct world *world)
+{
+    return world->number % 8 == 5;
+}
+
 static void make_follow_world(struct world *world, uint64_t number)
 {
     static const oche_time lingers[][2] = {
@@ -440,6 +449,12 @@ static void make_follow_world(struct world *world, uint64_t number)
     world->iofd.linger = between(world, linger[0], linger[1]);
     make_flows(world);
     spread_flows(world);
+    if (is_impatient(world)) {
+        world->iofd.linger = between(world, OCHE_MS, 12 * OCHE_MS);
+        world->small.config.hosts.ack_timeout = between(world, 15 * OCHE_US, 120 * OCHE_US);
+        world->flow_count /= 4;              /* lest most of it is sent again and again */
+        world->iofd.lanes = OCHE_IOFD_TURNS; /* an escape lane is no promise under such load */
+    }
     world->next_psn = calloc(world->flow_count, sizeof(*world->next_psn));
     world->deflected = calloc(MOST_PACKETS, sizeof(*world->deflected));
     world->sent = calloc(MOST_PACKETS, sizeof(*world->sent));
@@ -451,6 +466,7 @@ static void make_follow_world(struct world *world, uint64_t number)
 struct followed {
     uint64_t within, beyond;      /* worlds */
     uint64_t pipelined, disorder; /* of these: with followers; with packets overtaken */
+    uint64_t released, repeated;  /* of those within: with entries released; with repetitions */
     uint64_t naks, late, refused, not_followed;
 };
 
@@ -472,6 +488,8 @@ static void assert_in_order(struct world *world)
 {
     ASSERT_IS(world, "follow", world->overtaken, 0);
     ASSERT_IS(world, "follow", world->small.totals.nic.naks_sent, 0);
+    if (is_impatient(world)) /* what is sent again may come after its entry: nothing is before it */
+        return;
     ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_LATE), 0);
     ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_NOT_FOLLOWED), 0);
     ASSERT_IS(world, "follow", counter(world, OCHE_IOFD_AGED), 0);
@@ -494,6 +512,8 @@ static void run_follow(uint64_t number, struct followed *sum)
         assert_in_order(&world);
         sum->within++;
         sum->pipelined += counter(&world, OCHE_IOFD_FOLLOWERS) > 0;
+        sum->released += counter(&world, OCHE_IOFD_RELEASED) > 0;
+        sum->repeated += is_impatient(&world) && world.small.totals.nic.retransmitted_packets > 0;
     } else {
         sum->beyond++;
         sum->disorder += world.overtaken > 0;
@@ -507,9 +527,11 @@ static void run_follow(uint64_t number, struct followed *sum)
 
 static void print_followed(const struct followed *sum)
 {
-    print_message("%llu worlds within the bound, %llu with followers; %llu beyond, %llu in "
-                  "disorder: %llu NAKs, %llu packets late, %llu not followed\n",
+    print_message("%llu worlds within the bound, %llu with followers, %llu released, %llu sent "
+                  "again; %llu beyond, %llu in disorder: %llu NAKs, %llu packets late, %llu not "
+                  "followed\n",
                   (unsigned long long)sum->within, (unsigned long long)sum->pipelined,
+                  (unsigned long long)sum->released, (unsigned long long)sum->repeated,
                   (unsigned long long)sum->beyond, (unsigned long long)sum->disorder,
                   (unsigned long long)sum->naks, (unsigned long long)sum->late,
                   (unsigned long long)sum->not_followed);
@@ -524,6 +546,8 @@ static void test_follow(void **state)
         run_follow(number, &sum);
     print_followed(&sum);
     assert_true(sum.pipelined >= seeds_least(LEAST_PIPELINED));
+    assert_true(sum.released >= seeds_least(LEAST_RELEASED));
+    assert_true(sum.repeated >= seeds_least(LEAST_REPEATED));
     assert_true(sum.disorder >= seeds_least(LEAST_BEYOND));
 }
 
