@@ -300,12 +300,12 @@ struct oche_qp {
     uint16_t max_responses;   /* places in `responses` */
     uint8_t min_rnr_timer;
     bool order_short : 1; /* valid with order_deadline: the last message was short */
-    bool order_leads : 1, order_followed : 1, order_released : 1, order_strays : 1; /* follow */
+    bool order_leads : 1, order_followed : 1, order_released : 1; /* follow */
     uint8_t order_tokens : 4; /* follow: what packets carry until all is acknowledged */
     bool recv_taken;          /* the receive at recv_head belongs to the message in progress */
     bool established : 1;     /* the driver was told that the connection is established */
-    bool windows : 1;         /* work requests may bind memory windows */
-    bool cnp_psns : 1;        /* the peer's CNPs name a PSN (core/wire/cnp.h) */
+    bool windows : 1, order_strays : 1; /* work requests may bind memory windows; follow */
+    bool cnp_psns : 1;                  /* the peer's CNPs name a PSN (core/wire/cnp.h) */
     bool overrun : 1; /* a completion was lost; it fails when its timer expires, due at once */
     struct datagrams *datagrams; /* UD only, otherwise NULL */
     struct oche_srq *srq;        /* the shared receive queue, or NULL */
