@@ -21,7 +21,7 @@ import oche  # noqa: E402
 from statistics_of import Pair, percentile, rank_correlation  # noqa: E402
 
 failures = []
-OPTIONS = {"buffer_mib": 2, "kmin_kb": 100, "kmax_kb": 400, "seed": 1}
+OPTIONS = {"buffer_mib": 2, "kmin_kb": 100, "kmax_kb": 400, "seed": 1, "pauses": True}
 
 
 def check(truth, *what):

@@ -12,16 +12,18 @@ from network import HOSTS, LINE_BYTES, RATE_GBPS, leaf_of
 
 HEADER_BYTES = 86                # what it adds to a packet's payload, and an ACK's size
 PAYLOAD_BYTES = LINE_BYTES - HEADER_BYTES
-XOFF_PACKETS, XON_PACKETS = 150, 147  # of PAYLOAD_BYTES
+ABOVE_XON_PACKETS = 3
 
 
-def xoff_bytes(full_packet):
+def xoff_packets(pauses):
+    """Of PAYLOAD_BYTES each. Without pauses: more than ever wait."""
+    return 150 if pauses else 100_000
+
+
+def xoff_bytes(full_packet, pauses):
     """The threshold of PAUSE as oche's: packets of another size, half a packet from the edge."""
-    return int(XOFF_PACKETS * PAYLOAD_BYTES / LINE_BYTES + 0.5) * full_packet - full_packet // 2
-
-
-def xon_offset_bytes(full_packet):
-    return (XOFF_PACKETS - XON_PACKETS) * full_packet
+    packets = int(xoff_packets(pauses) * PAYLOAD_BYTES / LINE_BYTES + 0.5)
+    return packets * full_packet - full_packet // 2
 
 
 def write(folder, flows):
@@ -33,13 +35,14 @@ def write(folder, flows):
                       f"size {flow.packets * PAYLOAD_BYTES}\n")
 
 
-def run(datacenter, folder, flows, seed):
+def run(datacenter, folder, flows, seed, pauses):
     """(completion times in ns, paths) of the flows: until the last ACK is at the sender."""
+    xoff = xoff_packets(pauses)
     command = [f"{datacenter}/htsim_roce", "-nodes", str(HOSTS), "-tiers", "2", "-tm",
                f"{folder}/flows.cm", "-strat", "ecmp_host", "-paths", "128", "-queue_type",
                "lossless_input", "-mtu", str(PAYLOAD_BYTES), "-linkspeed", str(RATE_GBPS * 1000),
-               "-hop_latency", "1", "-pfc_thresholds", str(XON_PACKETS), str(XOFF_PACKETS), "-q",
-               "1000000", "-end", "1000000", "-seed", str(seed), "-o", f"{folder}/log.out"]
+               "-hop_latency", "1", "-pfc_thresholds", str(xoff - ABOVE_XON_PACKETS), str(xoff),
+               "-q", "1000000", "-end", "1000000", "-seed", str(seed), "-o", f"{folder}/log.out"]
     with open(f"{folder}/log.txt", "w", encoding="utf-8") as log:
         status = subprocess.run(command, stdout=log, stderr=log, cwd=folder,
                                 check=False).returncode

@@ -46,16 +46,16 @@ def switch_as_ns3(options):
             f"kmax: {as_queued(options['kmax_kb'] * 1000)}B")
 
 
-def switch_as_htsim():
+def switch_as_htsim(options):
     """htsim: a fixed threshold for each port, and memory without end."""
-    return (f"threshold: static, xoff: {htsim.xoff_bytes(QUEUED_BYTES)}B, "
-            f"xon_offset: {htsim.xon_offset_bytes(QUEUED_BYTES)}B, buffer: 1GB, ecn: false")
+    return (f"threshold: static, xoff: {htsim.xoff_bytes(QUEUED_BYTES, options['pauses'])}B, "
+            f"xon_offset: {htsim.ABOVE_XON_PACKETS * QUEUED_BYTES}B, buffer: 2GB, ecn: false")
 
 
 def write(folder, flows, ways, options):
-    """options: peer (ns3 or htsim), dcqcn, ack_high_prio, seed, and those of ns3.write."""
+    """options: peer (ns3 or htsim), dcqcn, ack_high_prio, seed, pauses, and those of ns3.write."""
     os.makedirs(folder, exist_ok=True)
-    switch = switch_as_ns3(options) if options["peer"] == "ns3" else switch_as_htsim()
+    switch = switch_as_ns3(options) if options["peer"] == "ns3" else switch_as_htsim(options)
     scheme = DCQCN % "np: ack" if options["dcqcn"] else "none"
     with open(f"{folder}/scenario.yaml", "w", encoding="utf-8") as out:
         out.write(SCENARIO.format(
