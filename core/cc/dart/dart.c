@@ -38,6 +38,7 @@
  *   - n is also told while there are no marks (dart.md#d3). `advertise: congestion` follows Fig 5
  *     literally and oscillates: n is told only while there are marks, and telling n removes the
  *     marks.
+ *   - `suppress_marks: false` leaves marks to DCQCN in all states (dart.md#d32).
  *   - The first mark after a time without marks begins a new window, because how full the link was
  *     before says nothing about the congestion that begins now. It does not if the link has been at
  *     line rate in the present window.
@@ -434,7 +435,7 @@ static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct 
     if (OCHE_UNLIKELY(packet->ecn == OCHE_ECN_CE)) {
         if (!d->marked)
             first_mark(d, now, packet->frame_bytes);
-        if (d->state == OCHE_DART_NON_RECEIVER)
+        if (dart_answers_marks(d))
             oche_cc_dcqcn.arrived(flow, now, packet, reply);
     }
     /*
@@ -500,7 +501,7 @@ static void dart_timer(struct oche_cc_flow *flow, oche_time now, unsigned index,
     dcqcn_begins(flow);
     oche_cc_dcqcn.timer(flow, now, index, reply);
     dcqcn_ends(flow);
-    if (d->state != OCHE_DART_NON_RECEIVER)
+    if (!dart_answers_marks(d))
         reply->send_cnp = false; /* the CNP answers a mark that came before the state changed */
 }
 

@@ -30,6 +30,10 @@ const struct oche_param dart_param_rows[] = {
      .where = "Dart sec III-A, Fig 5; dart.md#d3",
      .help = "always: receivers tell n except in non-receiver congestion; congestion: only "
              "in receiver congestion"},
+    {OCHE_PARAM(struct dart_params, suppress_marks), OCHE_IS_BOOL(true),
+     .where = "Dart sec III-C, Fig 5; dart.md#d32",
+     .help = "receivers answer no marks with CNPs except in non-receiver congestion; false: they "
+             "answer marks in all states"},
     {OCHE_PARAM(struct dart_params, share_line), OCHE_IS_CHOICE(0, share_line_names),
      .where = "dart.md#d1",
      .help = "least: a share of the slower of both ends' links; receiver: of the receiver's"},

@@ -23,6 +23,7 @@ struct dart_params {
     double line_above, line_below;
     oche_time soft_timeout;
     uint32_t advertise, share_line;
+    bool suppress_marks;
     double fill;
     uint64_t least_rate;
     bool updates;
@@ -38,7 +39,7 @@ struct dart_params {
     const char *tenant_shares;
 };
 
-#define DART_PARAMS 51 /* number of rows in the table */
+#define DART_PARAMS 52 /* number of rows in the table */
 extern const struct oche_param dart_param_rows[DART_PARAMS];
 
 /*

@@ -119,6 +119,14 @@ static inline struct dart_flow *dart_of(struct oche_cc_flow *flow)
     return flow->state;
 }
 
+/* True if marks are answered with CNPs, or with echoes in ACKs, in the present state (Fig 5). */
+static inline bool dart_answers_marks(const struct dart_nic *d)
+{
+    const struct dart_params *p = d->nic->params;
+
+    return d->state == OCHE_DART_NON_RECEIVER || !p->suppress_marks;
+}
+
 /* ---- dart_tell.c ---- */
 
 /* Each update to a sender that was announced takes so much of what has arrived, on the line. */

@@ -219,7 +219,7 @@ void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *pa
     struct dart_peer *peer = s->sender;
 
     if (OCHE_UNLIKELY(dcqcn_echoes(flow->params))) {
-        if (s->nic->state != OCHE_DART_NON_RECEIVER)
+        if (!dart_answers_marks(s->nic))
             s->dcqcn.np.echo = false; /* the mark came before the state changed */
         oche_cc_dcqcn.stamp_ack(flow, now, packet);
     }

@@ -311,6 +311,19 @@ static void cnps(void **state)
     reach(b, true, 1.0);
     assert_int_equal(b->cnps, 0);
     done(b);
+    b = make(); /* suppress_marks: false: in the receiver state as well */
+    set(b, "suppress_marks", (union oche_value){.u = 0});
+    begin(b);
+    message(b, 2, true);
+    message(b, 3, true);
+    reach(b, true, 1.0);
+    b->cnps = 0;
+    for (unsigned i = 0; i < 10; i++)
+        feed(b, WINDOW, 1.0, true);
+    assert_in_range(b->cnps, 4, 10);
+    assert_int_equal(view(b).state, OCHE_DART_RECEIVER);
+    assert_int_equal(view(b).told, 2);
+    done(b);
 }
 
 /* advertise: congestion is Fig 5's letter. */
