@@ -16,11 +16,7 @@ OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 
 # Papers whose results are known to be older than the program, and why. Their verdicts are to be
 # measured again; until then a line here says so, and a paper that is not stale must not be here.
-OLDER = {
-    # Measured before a sender's share was divided among the queue pairs that have more to send, and
-    # before announced senders were told it ahead; a whole run takes 85 minutes of CPU.
-    "dart",
-}
+OLDER = set()
 
 
 def main():
