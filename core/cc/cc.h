@@ -298,6 +298,9 @@ struct oche_cc_scheme {
      * wrong and what would be right.
      */
     const char *(*check)(const void *params);
+    /* Optional: as check, of what names hosts; called by the simulator, whose hosts are 0 to n - 1.
+     */
+    const char *(*check_hosts)(const void *params, uint32_t hosts);
     /*
      * Returns a remark for the user if the parameters are valid but do not suit the network, else
      * NULL. `empty_rtt` is the longest round trip of a packet and its ACK in the empty network,

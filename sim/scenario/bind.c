@@ -2,6 +2,7 @@
 /* Binds sections to parameter tables; see bind.h. */
 #include "sim/scenario/bind.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +234,34 @@ static bool unknown_variant(struct binder *binder, const struct oche_section *se
     return FAIL(binder, node, below, "\"%s\" is not known; write one of %s", text, list);
 }
 
+/*
+ * Checks a map that chooses no variant: a key that its preset has not, and that others have, gets
+ * an error that names them.
+ */
+static bool preset_has_keys(struct binder *binder, const struct oche_section *section,
+                            const struct oche_yaml *map)
+{
+    const struct oche_variant *preset = find_variant(section, section->preset);
+    char list[256] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < map->count; i++) {
+        const char *key = map->child[i]->key;
+
+        if (oche_param_find(preset->table, key) != NULL)
+            continue;
+        for (size_t j = 0; j < section->variant_count && used < sizeof(list); j++)
+            if (oche_param_find(section->variants[j].table, key) != NULL)
+                used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+                                         used == 0 ? "" : " or ", section->variants[j].name);
+        if (used > 0)
+            return FAIL(binder, map->child[i], NULL,
+                        "unknown key of %s, which is meant where there is no %s; add %s: %s",
+                        preset->name, section->selector, section->selector, list);
+    }
+    return true;
+}
+
 /* Binds one entry of a section with variants; `node` may be NULL (not given), a name, or a map. */
 static bool bind_variant(struct binder *binder, const struct oche_section *section,
                          const struct oche_yaml *node, const char *path)
@@ -252,6 +281,8 @@ static bool bind_variant(struct binder *binder, const struct oche_section *secti
             chosen = node;
             below = section->selector;
             name = section->preset != NULL ? section->preset : "";
+            if (section->preset != NULL && !preset_has_keys(binder, section, map))
+                return false;
         }
     }
     if (chosen != NULL && below == NULL) {
@@ -566,26 +597,78 @@ static bool begins_with_key(const struct oche_param_table *table, const char *me
     return oche_param_find(table, key) != NULL;
 }
 
+/* Returns the next place in `text` where `word` stands as a word of its own, or NULL. */
+static const char *find_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+        if ((at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_')) &&
+            !isalnum((unsigned char)at[length]) && at[length] != '_')
+            return at;
+    return NULL;
+}
+
+/*
+ * Lists in `values` the keys that `message` names beside others and that the scenario does not
+ * give: " (line_above is 0.95 by default)". Keys of one word are words of the sentence as often as
+ * keys. Returns the first key named that the scenario gives, or NULL.
+ */
+static const struct oche_yaml *defaults_of(const struct oche_bound *bound, const char *message,
+                                           char *values, size_t bytes)
+{
+    const struct oche_yaml *first = NULL;
+    size_t used = 0, named = 0;
+
+    values[0] = '\0';
+    for (size_t i = 0; i < bound->table->count; i++) {
+        const struct oche_param *param = &bound->table->params[i];
+        const struct oche_yaml *given =
+            bound->node != NULL ? oche_yaml_find(bound->node, param->name) : NULL;
+        char text[OCHE_VALUE_BYTES];
+
+        if (strchr(param->name, '_') == NULL || param->unit == OCHE_UNIT_TEXT ||
+            find_word(message, param->name) == NULL)
+            continue;
+        named++;
+        first = first == NULL ? given : first;
+        if (given != NULL || used >= bytes)
+            continue;
+        oche_value_show(param, oche_param_get(param, bound->values), text, sizeof(text));
+        used += (size_t)snprintf(values + used, bytes - used, "%s%s is %s by default",
+                                 used == 0 ? " (" : ", ", param->name, text);
+    }
+    if (named < 2 || used == 0 || used + 1 >= bytes)
+        values[0] = '\0';
+    else
+        strcpy(values + used, ")");
+    return first;
+}
+
 bool oche_bound_fail(const struct oche_document *document, const struct oche_bound *bound,
                      const char *message, struct oche_error *error)
 {
-    char key[64];
+    char key[64], values[256] = "";
     bool keyed = begins_with_key(bound->table, message, key, sizeof(key));
     const struct oche_yaml *given = keyed ? oche_yaml_find(bound->node, key) : NULL;
+    const struct oche_yaml *other =
+        keyed ? defaults_of(bound, message, values, sizeof(values)) : NULL;
 
     /* The value is a default and stands in no line of the file, so the error has no line number. */
     if (bound->node == NULL || (bound->path[0] == '\0' && given == NULL))
-        return oche_fail(error, "%s: %s%s%s", oche_document_name(document), bound->path,
+        return oche_fail(error, "%s: %s%s%s%s", oche_document_name(document), bound->path,
                          bound->path[0] == '\0' ? ""
                          : keyed                ? "."
                                                 : ": ",
-                         message);
+                         message, values);
     if (!keyed)
         return oche_document_fail(document, bound->node, NULL, error, "%s", message);
     message += strlen(key) + 1;
     message += strspn(message, " ");
+    if (given == NULL && other != NULL)
+        return oche_document_fail(document, other, NULL, error, "%s: %s%s", key, message, values);
     return oche_document_fail(document, given != NULL ? given : bound->node,
-                              given != NULL ? NULL : key, error, "%s", message);
+                              given != NULL ? NULL : key, error, "%s%s", message, values);
 }
 
 void oche_bindings_each(const struct oche_bindings *bindings,

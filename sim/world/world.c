@@ -518,6 +518,13 @@ static bool build_topology(struct oche_world *world, struct oche_error *error)
         return oche_fail(error, "topology.%s", why.text);
     if (!config->topology->build(config->topology_params, &world->topology, error))
         return false;
+    const char *wrong =
+        config->cc == NULL || config->cc->check_hosts == NULL
+            ? NULL
+            : config->cc->check_hosts(config->cc_params, world->topology.host_count);
+
+    if (wrong != NULL)
+        return oche_fail(error, "congestion_control.%s", wrong);
     if (!oche_topology_route(&world->topology, &world->routes, error))
         return false;
     world->used_routes = world->routes;

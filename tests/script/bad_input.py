@@ -76,6 +76,19 @@ CHANGED = [
     ("congestion_control: dcqcn", "congestion_control: {name: ib_cc, ccti_limit: 3, ccti_min: 3}",
      "s.yaml:10: congestion_control.ccti_min: is not below ccti_limit, so that nothing would ever "
      "slow down; less, or a higher ccti_limit"),
+    ("congestion_control: dcqcn", "congestion_control: {name: dart, line_below: 0.97}",
+     "s.yaml:10: congestion_control.line_below: must not be above line_above (line_above is 0.95 by "
+     "default)"),
+    ("congestion_control: dcqcn", "congestion_control: {name: dart, line_above: 0.5}",
+     "s.yaml:10: congestion_control.line_above: line_below: must not be above line_above "
+     "(line_below is 0.9 by default)"),
+    ("congestion_control: dcqcn", "congestion_control: {line_below: 0.97}",
+     "s.yaml:10: congestion_control.line_below: unknown key of dcqcn, which is meant where there is "
+     "no name; add name: dart"),
+    ("congestion_control: dcqcn", "congestion_control: {name: dart, weights: 16:2}",
+     "s.yaml:10: congestion_control.weights: names a host that there is not; the first is 0"),
+    ("congestion_control: dcqcn", "congestion_control: {name: dart, weights: '3:2, 3:1'}",
+     "s.yaml:10: congestion_control.weights: names a host twice; write it once"),
     ("loss:", "iofd:\n  tokens: 2\nloss:",
      "s.yaml:17: iofd: no switch has it; add mechanisms: [iofd] to the section switch, or leave "
      "this out"),
@@ -267,7 +280,7 @@ COMMANDS = [
      "this to true, or choose another scheme"),
     (["S", "--set", "congestion_control={name: dctcp, ack_delay: 20ms}"],
      "--set congestion_control={name: dctcp, ack_delay: 20ms}: congestion_control.ack_delay: "
-     "senders would time out first; make it shorter than rto_min"),
+     "senders would time out first; make it shorter than rto_min (rto_min is 10ms by default)"),
     (["S", "--set", "congestion_control={name: tcp, lossless: true, port_buffer: 9KB}"],
      "--set congestion_control={name: tcp, lossless: true, port_buffer: 9KB}: "
      "congestion_control.port_buffer: nothing is dropped with lossless: true; make that false, or "
@@ -360,8 +373,9 @@ COMMANDS = [
      "s.yaml:2: topology: expresspass needs credits and data to take the same way, and "
      "between "),
     (["S", "--set", "congestion_control=expresspass", "--set", "congestion_control.w_most=0.1"],
-     "--set congestion_control=expresspass: congestion_control.w_initial: is not between w_least "
-     "and w_most; make it one of them, or in between"),
+     "--set congestion_control.w_most=0.1: congestion_control.w_most: w_initial: is not between "
+     "w_least and w_most; make it one of them, or in between (w_initial is 0.5 by default, w_least "
+     "is 0.01 by default)"),
     (["S", "--compare", "seed=1,2", "--compare", "seed=3,4"],
      "oche run: --compare seed=3,4: one comparison at a time"),
     (["S", "--pcap", "x.pcap"],

@@ -625,5 +625,6 @@ const struct oche_cc_scheme oche_cc_dart = {
     .names_groups = dart_names_groups,
     .group = dart_group,
     .check = dart_check,
+    .check_hosts = dart_check_hosts,
     .derived = dcqcn_derived,
 };

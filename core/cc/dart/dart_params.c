@@ -163,6 +163,31 @@ static uint32_t highest(const char *at)
     return most;
 }
 
+/* True if a valid text names a key twice. */
+static bool names_twice(const char *text)
+{
+    uint32_t named, other, weight;
+
+    for (const char *at = text; at != NULL && *at != '\0';) {
+        at = weight_at(at, &named, &weight);
+        for (const char *rest = at; rest != NULL && *rest != '\0';) {
+            rest = weight_at(rest, &other, &weight);
+            if (rest != NULL && other == named)
+                return true;
+        }
+    }
+    return false;
+}
+
+const char *dart_check_hosts(const void *params, uint32_t hosts)
+{
+    const struct dart_params *p = params;
+
+    if (p->weights != NULL && highest(p->weights) >= hosts)
+        return "weights: names a host that there is not; the first is 0";
+    return NULL;
+}
+
 const char *dart_check(const void *params)
 {
     const struct dart_params *p = params;
@@ -171,9 +196,13 @@ const char *dart_check(const void *params)
         return "weights: should be host:weight, …, as in 3:2, 7:4, with weights of 1 to 1000";
     if (p->tenant_shares != NULL && !text_ok(p->tenant_shares))
         return "tenant_shares: should be tenant:share, …, as in 0:3, 1:2, with shares of 1 to 1000";
+    if (names_twice(p->weights))
+        return "weights: names a host twice; write it once";
+    if (names_twice(p->tenant_shares))
+        return "tenant_shares: names a tenant twice; write it once";
     if (highest(p->tenant_shares) >= p->tenants)
         return "tenant_shares: names a tenant that there is not; tenants are 0 to tenants - 1";
     if (p->line_below > p->line_above)
-        return "line_below: must not be above line_above, as 0.90 is not above 0.95";
+        return "line_below: must not be above line_above";
     return oche_cc_dcqcn.check(params);
 }

@@ -56,5 +56,6 @@ static inline uint32_t dart_fractions(const struct dart_params *p)
 
 /* The scheme's `check`. */
 const char *dart_check(const void *params);
+const char *dart_check_hosts(const void *params, uint32_t hosts);
 
 #endif

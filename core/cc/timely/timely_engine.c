@@ -314,9 +314,9 @@ const char *timely_check(const void *params)
     const struct timely_params *p = params;
 
     if (p->t_low >= p->t_high)
-        return "t_low: must be below t_high, as 50us is below 500us";
+        return "t_low: must be below t_high";
     if (p->min_rate == 0 && p->min_rate_fraction > p->max_rate_fraction)
-        return "min_rate_fraction: must not be above max_rate_fraction, as 0.01 is below 0.96";
+        return "min_rate_fraction: must not be above max_rate_fraction";
     return NULL;
 }
 
