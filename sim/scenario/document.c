@@ -554,6 +554,20 @@ static bool is_named(const struct oche_yaml *map, const char *text)
            strcmp(name->text, text) == 0;
 }
 
+/* Returns a node below `node` that another override made, or NULL. */
+static const struct oche_yaml *overridden_below(const struct oche_yaml *node)
+{
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct oche_yaml *child = node->child[i];
+        const struct oche_yaml *found =
+            child->set != NULL && child->set != node->set ? child : overridden_below(child);
+
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
 bool oche_document_set(struct oche_document *document, const char *assignment,
                        struct oche_error *error)
 {
@@ -588,6 +602,12 @@ bool oche_document_set(struct oche_document *document, const char *assignment,
     }
     if (value->kind == OCHE_YAML_SCALAR && is_named(node, value->text))
         return true;
+    const struct oche_yaml *undone = overridden_below(node);
+
+    if (undone != NULL)
+        return oche_fail(error,
+                         "--set %s: would undo --set %s; write both as one, %.*s={name: …, key: …}",
+                         assignment, undone->set, (int)(equals - assignment), assignment);
     node->kind = value->kind;
     node->set = value->set;
     node->text = value->text;

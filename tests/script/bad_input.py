@@ -376,6 +376,10 @@ COMMANDS = [
      "--set congestion_control.w_most=0.1: congestion_control.w_most: w_initial: is not between "
      "w_least and w_most; make it one of them, or in between (w_initial is 0.5 by default, w_least "
      "is 0.01 by default)"),
+    (["S", "--compare", "congestion_control=dart,none", "--set",
+      "congestion_control.suppress_marks=false"],
+     "--compare congestion_control=dart: would undo --set congestion_control.suppress_marks=false; "
+     "write both as one, congestion_control={name: …, key: …}"),
     (["S", "--compare", "seed=1,2", "--compare", "seed=3,4"],
      "oche run: --compare seed=3,4: one comparison at a time"),
     (["S", "--pcap", "x.pcap"],
