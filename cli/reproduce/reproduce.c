@@ -393,6 +393,9 @@ static bool show(struct session *session, struct work *work)
         oche_results_add(&work->results, &work->plan, &findings, session->commit, session->date);
     if (ok && shows_tables(session)) {
         oche_reproduce_print(&findings, commit, stdout);
+        if (session->options.quick)
+            puts("\n--quick is a first look, with fewer runs: verdicts may be others with all of "
+                 "them, of which\nthe explanations speak");
         printf("\nresults: %s/%s.sqlite\n\n", work->folder, work->study->name);
         fflush(stdout);
     }
@@ -574,6 +577,8 @@ static enum status check_committed(struct session *session)
         if (!oche_committed_check(session->papers[p], one ? session->works[0].study->name : NULL,
                                   &stale, &session->error))
             return REFUSED;
+    if (stale == 0 && !session->options.quiet)
+        puts("no result is stale");
     return stale > 0 ? NOT_ALL : DONE;
 }
 

@@ -73,8 +73,8 @@ static bool find_unit(const struct oche_reader *reader, const struct oche_yaml *
 static bool read_quantity(const struct oche_reader *reader, const struct oche_study *study,
                           const struct oche_yaml *node, struct oche_quantity *quantity)
 {
-    static const char *const known[] = {"label",     "metric", "over", "relative_to",
-                                        "statistic", "as",     NULL};
+    static const char *const known[] = {"label",     "metric", "over",  "relative_to",
+                                        "statistic", "as",     "since", NULL};
     static const char *const shapes[] = {"plain", "reduction", "increase", "factor", NULL};
     const struct oche_yaml *relative = oche_yaml_find(node, "relative_to");
     unsigned shape = OCHE_SHAPE_PLAIN;
@@ -106,7 +106,14 @@ static bool read_quantity(const struct oche_reader *reader, const struct oche_st
                               "pooled is a sum over a sum; add what it is divided by: over");
     if (quantity->shape != OCHE_SHAPE_PLAIN && strcmp(quantity->unit, "ratio") != 0)
         return OCHE_READ_FAIL(reader, node, "as", "is for ratios; add over or relative_to");
-    return true;
+    const struct oche_yaml *since = oche_yaml_find(node, "since");
+
+    if (since == NULL)
+        return true;
+    if (strcmp(quantity->unit, "s") != 0)
+        return OCHE_READ_FAIL(reader, since, NULL, "is for times, and this is in %s; leave it out",
+                              quantity->unit);
+    return oche_read_number(reader, since, quantity->unit, &quantity->since);
 }
 
 const struct oche_quantity *oche_quantity_find(const struct oche_study *study, const char *name)

@@ -179,7 +179,8 @@ static void find_quotients(struct oche_samples *samples, const struct oche_quant
     size_t number = (size_t)(combination - samples->study->combinations);
 
     for (uint32_t r = 0; r < combination->repeats; r++) {
-        series->top[r] = sum_of(samples, quantity->metrics, quantity->metric_count, number, r);
+        series->top[r] =
+            sum_of(samples, quantity->metrics, quantity->metric_count, number, r) - quantity->since;
         series->bottom[r] = quantity->over_count == 0
                                 ? 1
                                 : sum_of(samples, quantity->over, quantity->over_count, number, r);

@@ -105,6 +105,7 @@ struct oche_quantity {
     enum oche_statistic statistic; /* over repeats */
     uint32_t thousandths;          /* PERCENTILE */
     enum oche_shape shape;
+    double since;     /* is taken from the sum of the metrics, in their unit */
     const char *unit; /* ratio if it is divided by something, else the metrics' unit */
 };
 

@@ -409,7 +409,7 @@ def test_recorded(work):
     said = reproduce(work).stdout
     check(re.search(r"^p +text +8 +6 +0 +2$", said, re.M), said)
     check(re.search(r"^p +8 +1 to 6 +- +20\d\d-\d\d-\d\d$", said, re.M), said)
-    check(reproduce(work, "--stale").stdout == "", "nothing has changed")
+    check(reproduce(work, "--stale").stdout == "no result is stale\n", "nothing has changed")
 
     # Another model: the trace of a sample differs. Another claim, and a text that decides nothing.
     write(papers, "sample.csv", samples[0] + "\n" + samples[1] + "\n" +
@@ -418,11 +418,11 @@ def test_recorded(work):
           "p/two: its sample gives something else\n", "another trace")
     write(papers, "sample.csv", "\n".join(samples) + "\n")
     write(papers, "figures/one.yaml", FIGURE.replace("EXPLAINED", "otherwise"))
-    check(reproduce(work, "--stale").stdout == "", "another explanation")
+    check(reproduce(work, "--stale").stdout == "no result is stale\n", "another explanation")
     write(papers, "figures/one.yaml", FIGURE.replace("published: 150%", "published: 149%"))
     check(reproduce(work, "--stale", status=1).stdout == "p/one: its claims, its scenario or what "
           "it runs have changed\n", "another claim")
-    check(reproduce(work, "p/two", "--stale").stdout == "", "the other figure")
+    check(reproduce(work, "p/two", "--stale").stdout == "no result is stale\n", "the other figure")
     write(work + "/papers/p", "scenarios/s.yaml", SCENARIO.replace("400KB", "401KB"))
     check(reproduce(work, "--stale", status=1).stdout.count("have changed") == 2, "a scenario")
 
@@ -431,7 +431,7 @@ def test_recorded(work):
     reproduce(work, "p/one", "--record", "--quiet", "--restart")
     again = open(results, encoding="utf-8").read().splitlines()
     check(again[5:] == lines[5:] and again[3].startswith("one,wrong,text,1.49,"), again)
-    check(reproduce(work, "--stale").stdout == "", "measured again")
+    check(reproduce(work, "--stale").stdout == "no result is stale\n", "measured again")
 
     write(papers, "results.csv", "\n".join(lines[:3]) + "\none,wrong,hearsay\n")
     done = reproduce(work, status=2)

@@ -452,7 +452,7 @@ static struct oche_judgement judge_quantity(const char *quantity, const char *un
     struct oche_study *study = make_whole_study(text, false);
     struct oche_samples *samples = oche_samples_create(study);
     const double tops[4] = {1, 2, 3, 10}, bottoms[4] = {2, 4, 0, 10};
-    const char *metrics[] = {"goodput", "timeouts", "naks"};
+    const char *metrics[] = {"pause_time", "timeouts", "naks"};
     size_t count;
     const char *const *names = oche_samples_metrics(samples, &count);
 
@@ -511,6 +511,7 @@ static void test_quantities_come_from_metrics_as_they_say(void **state)
             fail_msg("%s: %g, not %g", quantities[i].quantity, judgement.measured,
                      quantities[i].value);
     }
+    assert_true(judge_quantity("{metric: pause_time, since: 3s}", "10s").measured == 1);
 }
 
 static void test_a_list_of_values_is_a_mean_over_them(void **state)

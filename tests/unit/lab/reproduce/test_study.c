@@ -107,6 +107,10 @@ static const struct {
      "fig.yaml:10: quantities.speed.statistic: \"mode\" is not known; "},
     {"{metric: goodput}", "{metric: goodput, as: reduction}",
      "fig.yaml:10: quantities.speed.as: is for ratios; add over or relative_to\n"},
+    {"{metric: goodput}", "{metric: goodput, since: 20us}",
+     "fig.yaml:10: quantities.speed.since: is for times, and this is in bps; leave it out\n"},
+    {"{metric: goodput}", "{metric: pause_time, since: 20KB}",
+     "fig.yaml:10: quantities.speed.since: \"20KB\": "},
     {"{metric: goodput}", "{metric: goodput, relative_to: {los.probability: 0}}",
      "fig.yaml:10: quantities.speed.relative_to.los.probability: \"los.probability\" is not varied "
      "in this figure; did you mean \"loss.probability\"? (recovery, loss.probability)\n"},
