@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cli/json_line.h"
+#include "cli/wire/cm_words.h"
 #include "core/wire/aeth.h"
 #include "core/wire/cnp.h"
 #include "core/wire/extension.h"
@@ -116,6 +117,8 @@ static void add_headers(struct json_object *json, const struct oche_packet *pack
         oche_json_add_int(json, "src_qp", packet->deth.src_qpn);
         add_hex(json, "qkey", packet->deth.qkey);
     }
+    if (oche_wire_is_cm(packet))
+        oche_wire_json_cm(json, packet);
     add_extensions(json, packet, flags);
 }
 

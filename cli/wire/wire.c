@@ -17,6 +17,7 @@
 #include "cli/refuse.h"
 #include "cli/commands.h"
 #include "cli/interrupted.h"
+#include "cli/wire/cm_words.h"
 #include "cli/wire/judged.h"
 #include "cli/wire/packet_json.h"
 #include "core/wire/aeth.h"
@@ -246,6 +247,8 @@ static void print_headers(const struct oche_packet *packet)
     if ((row->flags & OCHE_OP_HAS(DETH)) != 0)
         printf(", from qp 0x%06" PRIx32 " qkey 0x%" PRIx32, packet->deth.src_qpn,
                packet->deth.qkey);
+    if (oche_wire_is_cm(packet))
+        oche_wire_print_cm(packet);
     if ((packet->ext & OCHE_EXT_TRAILER) != 0)
         print_trailer(packet);
 }

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/cm/mad.h"
 #include "core/wire/codec.h"
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
@@ -40,6 +41,28 @@ static inline const char *decode_check_packet(const uint8_t *bytes, size_t count
                bytes + encoded - behind + OCHE_ICRC_BYTES, behind - OCHE_ICRC_BYTES) != 0)
         return "encodes to other bytes";
     return NULL;
+}
+
+/*
+ * NULL, or what is wrong with the bytes as a connection manager's message: what is read is the same
+ * when it was written and is read again.
+ */
+static inline const char *decode_check_cm(const uint8_t *bytes, size_t count, unsigned *accepted)
+{
+    struct oche_cm_message message, back;
+    uint8_t mad[OCHE_MAD_BYTES];
+    struct oche_cma_header header;
+
+    if (oche_cma_read(bytes, count, &header))
+        ++*accepted;
+    if (oche_cm_read(bytes, count < sizeof(mad) ? count : sizeof(mad), &message) != OCHE_CM_OK)
+        return NULL;
+    ++*accepted;
+    oche_cm_write(&message, mad);
+    if (oche_cm_read(mad, sizeof(mad), &back) != OCHE_CM_OK)
+        return "a message that was written does not read";
+    message.has_alternate = false; /* is not written */
+    return memcmp(&message, &back, sizeof(back)) == 0 ? NULL : "a message reads differently again";
 }
 
 /* `again`: DECODE_CHECK_ROOM bytes. *accepted counts decodings that succeeded. */
@@ -81,6 +104,8 @@ static inline const char *decode_check(const uint8_t *bytes, size_t count, oche_
         if (memcmp(pfc, bytes, 16) != 0 || memcmp(pfc + 17, bytes + 17, 17) != 0)
             wrong = "a PFC frame encodes to other bytes";
     }
+    if (wrong == NULL)
+        wrong = decode_check_cm(bytes, count, accepted);
     return wrong;
 }
 
