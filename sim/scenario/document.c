@@ -602,7 +602,9 @@ bool oche_document_set(struct oche_document *document, const char *assignment,
     }
     if (value->kind == OCHE_YAML_SCALAR && is_named(node, value->text))
         return true;
-    const struct oche_yaml *undone = overridden_below(node);
+    /* A map says what is left of the section; of a bare name it may be forgotten. */
+    const struct oche_yaml *undone =
+        value->kind == OCHE_YAML_SCALAR ? overridden_below(node) : NULL;
 
     if (undone != NULL)
         return oche_fail(error,

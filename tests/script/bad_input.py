@@ -77,14 +77,14 @@ CHANGED = [
      "s.yaml:10: congestion_control.ccti_min: is not below ccti_limit, so that nothing would ever "
      "slow down; less, or a higher ccti_limit"),
     ("congestion_control: dcqcn", "congestion_control: {name: dart, line_below: 0.97}",
-     "s.yaml:10: congestion_control.line_below: must not be above line_above (line_above is 0.95 by "
-     "default)"),
+     "s.yaml:10: congestion_control.line_below: must not be above line_above (line_above is 0.95 "
+     "by default)"),
     ("congestion_control: dcqcn", "congestion_control: {name: dart, line_above: 0.5}",
      "s.yaml:10: congestion_control.line_above: line_below: must not be above line_above "
      "(line_below is 0.9 by default)"),
     ("congestion_control: dcqcn", "congestion_control: {line_below: 0.97}",
-     "s.yaml:10: congestion_control.line_below: unknown key of dcqcn, which is meant where there is "
-     "no name; add name: dart"),
+     "s.yaml:10: congestion_control.line_below: unknown key of dcqcn, which is meant where there "
+     "is no name; add name: dart"),
     ("congestion_control: dcqcn", "congestion_control: {name: dart, weights: 16:2}",
      "s.yaml:10: congestion_control.weights: names a host that there is not; the first is 0"),
     ("congestion_control: dcqcn", "congestion_control: {name: dart, weights: '3:2, 3:1'}",

@@ -21,7 +21,8 @@ OLDER = set()
 
 def main():
     with tempfile.TemporaryDirectory() as work:
-        done = subprocess.run([OCHE, "reproduce", "--stale", "--quiet", "--papers", SOURCE + "/papers"],
+        done = subprocess.run([OCHE, "reproduce", "--stale", "--quiet", "--papers",
+                               SOURCE + "/papers"],
                               cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               check=False)
     lines = done.stdout.splitlines()
