@@ -241,6 +241,7 @@ static bool destroy(struct oche_device *device)
         close(device->wake_fd);
     oche_source_ports_close(&device->source_ports);
     oche_socket_close(&device->socket);
+    oche_services_clear(&device->services);
     oche_sharing_close(&device->share);
     free(device->cc_params);
     free(device->recovery_params);
@@ -297,6 +298,7 @@ void oche_device_leave(struct oche_device *device)
     oche_source_ports_close(&device->source_ports);
     close(device->socket.fd);
     oche_sharing_forget(&device->share);
+    oche_services_leave(&device->services);
     if (device->capture != NULL)
         oche_capture_leave(device->capture);
 }

@@ -212,8 +212,21 @@ struct oche_cq *oche_device_create_cq(struct oche_device *device, uint32_t entri
 void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq);
 
 /*
+ * Makes this process the one of its address that connection managers' packets for a service
+ * (core/cm/mad.h) go to. Returns false with errno, EADDRINUSE: a process has it already.
+ */
+bool oche_device_take_service(struct oche_device *device, uint64_t id);
+void oche_device_release_service(struct oche_device *device, uint64_t id);
+/*
+ * Returns the process's slot, of OCHE_SLOT_BITS bits: the uppermost bits of its queue pair numbers,
+ * and of its communication IDs.
+ */
+unsigned oche_device_slot(const struct oche_device *device);
+
+/*
  * As oche_qp_create; qpn 0 in `config` means a free number, pkey 0 the default one. A number that
- * belongs to another process (oche_device_config.share) is refused. Regions of oche_device_register
+ * belongs to another process (oche_device_config.share) is refused. Each process may have queue
+ * pair 1, to which connection managers' packets go. Regions of oche_device_register
  * belong to protection domain 0.
  */
 struct oche_qp *oche_device_create_qp(struct oche_device *device,

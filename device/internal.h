@@ -7,6 +7,7 @@
  *   receive.c    datagrams → packets → the NIC
  *   transmit.c   the NIC → packets → datagrams
  *   share.c      other processes on the same address; steer.c: the kernel's part in sharing
+ *   services.c   who listens to a service; management.c: whose a connection manager's packet is
  *   source_ports.c  the UDP ports that packets leave from; peer_ports.c: those they come from
  *   qp_numbers.c  which queue pair numbers are free; entropy.c: what nobody can guess
  *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
@@ -23,6 +24,7 @@
 #include "device/device.h"
 #include "device/entropy.h"
 #include "device/hold.h"
+#include "device/management.h"
 #include "device/peer_ports.h"
 #include "device/peers.h"
 #include "device/qp_numbers.h"
@@ -122,9 +124,10 @@ struct oche_device {
 
     struct oche_socket socket;
     struct oche_source_ports source_ports;
-    struct oche_sharing share;  /* share.fd is -1 if the address is not shared */
-    unsigned quiet_receives;    /* receives since we last checked for packets passed on to us */
-    _Atomic bool share_waiting; /* others have packets for us */
+    struct oche_sharing share;     /* share.fd is -1 if the address is not shared */
+    struct oche_services services; /* those that we listen to */
+    unsigned quiet_receives;       /* receives since we last checked for packets passed on to us */
+    _Atomic bool share_waiting;    /* others have packets for us */
     struct oche_peers peers;
     struct stranger strangers[STRANGERS];
     oche_crc32 *crc32;

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "core/cm/mad.h"
 #include "device/internal.h"
 
 #define DEFAULT_PKEY UINT16_C(0xffff)
@@ -274,6 +275,31 @@ static void take_room(struct oche_device *device)
     oche_socket_take_room(&device->socket);
 }
 
+bool oche_device_take_service(struct oche_device *device, uint64_t id)
+{
+    bool taken;
+    int error;
+
+    oche_device_lock(device);
+    taken = oche_services_take(&device->services, &device->share, id);
+    error = errno;
+    oche_device_unlock(device);
+    errno = error;
+    return taken;
+}
+
+void oche_device_release_service(struct oche_device *device, uint64_t id)
+{
+    oche_device_lock(device);
+    oche_services_release(&device->services, id);
+    oche_device_unlock(device);
+}
+
+unsigned oche_device_slot(const struct oche_device *device)
+{
+    return device->share.slot;
+}
+
 struct oche_qp *oche_device_create_qp(struct oche_device *device,
                                       const struct oche_qp_config *config)
 {
@@ -283,7 +309,8 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
 
     if (full.mtu_bytes > device->config.mtu_bytes)
         return NULL; /* no buffer of ours is that large */
-    if (device->config.share && full.qpn != 0 && full.qpn >> OCHE_SLOT_SHIFT != device->share.slot)
+    if (device->config.share && full.qpn > OCHE_CM_QPN &&
+        full.qpn >> OCHE_SLOT_SHIFT != device->share.slot)
         return NULL;
     if (full.pkey == 0)
         full.pkey = DEFAULT_PKEY;

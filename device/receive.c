@@ -193,6 +193,29 @@ static uint32_t packet_bytes(const struct oche_datagram_in *in, uint32_t at)
 }
 
 /*
+ * Passes on a connection manager's packet that is for another process. Returns its bytes, or 0 if
+ * it is ours, or nobody's.
+ */
+static uint32_t hand_over(struct oche_device *device, const struct oche_datagram_in *in,
+                          const uint8_t *bytes, uint32_t count, oche_time now)
+{
+    const unsigned slot = oche_management_slot(&device->services, &device->share, bytes, count);
+
+    if (slot == device->share.slot)
+        return 0;
+    switch (oche_sharing_hand_over(&device->share, slot, in, bytes, count, now)) {
+    case OCHE_SHARING_DONE:
+        device->stats.passed_on++;
+        return count;
+    case OCHE_SHARING_LOST:
+        device->stats.pass_lost++;
+        return count;
+    default:
+        return 0;
+    }
+}
+
+/*
  * If the packet at `at` belongs to another process, passes on this packet and those that follow it
  * for the same process. Returns the number of bytes passed on. Returns 0 if the packet is ours, or
  * if it is nobody's, which the NIC will notice.
@@ -203,12 +226,18 @@ static uint32_t pass_on(struct oche_device *device, const struct oche_datagram_i
     const uint8_t *first = in->bytes + at;
     uint32_t count = 0, packets = 0;
 
-    if (in->passed_on || !oche_sharing_elsewhere(&device->share, first, packet_bytes(in, at)))
+    if (in->passed_on)
+        return 0;
+    if (OCHE_UNLIKELY(oche_management_is(first, packet_bytes(in, at))))
+        return hand_over(device, in, first, packet_bytes(in, at), now);
+    if (!oche_sharing_elsewhere(&device->share, first, packet_bytes(in, at)))
         return 0;
     while (at + count < in->count) {
         const uint32_t next = packet_bytes(in, at + count);
 
-        if (next < OCHE_STEER_BYTES || oche_sharing_slot(first + count) != oche_sharing_slot(first))
+        if (next < OCHE_STEER_BYTES ||
+            oche_sharing_slot(first + count) != oche_sharing_slot(first) ||
+            oche_management_is(first + count, next))
             break;
         count += next;
         packets++;

@@ -21,10 +21,11 @@
 #define MESSAGES   64 /* most messages handled in a row, so that a flood blocks nothing else */
 
 enum kind {
-    KIND_HELLO,   /* I am here, at this place; answer with this nonce */
-    KIND_ANSWER,  /* I am here too */
-    KIND_GOODBYE, /* my socket is closed, so places have changed */
-    KIND_PACKETS, /* packets for you follow */
+    KIND_HELLO,      /* I am here, at this place; answer with this nonce */
+    KIND_ANSWER,     /* I am here too */
+    KIND_GOODBYE,    /* my socket is closed, so places have changed */
+    KIND_PACKETS,    /* packets for you follow */
+    KIND_MANAGEMENT, /* as that: a connection manager's, which nothing but us can steer */
 };
 
 /* A message between processes of one machine, in the processor's byte order. */
@@ -57,16 +58,26 @@ union credentials {
 
 /* ---- names ---- */
 
-static socklen_t name_of(const struct oche_sharing *share, unsigned slot, struct sockaddr_un *name)
+socklen_t oche_sharing_name(const struct oche_sharing *share, const char *what,
+                            struct sockaddr_un *name)
 {
     char text[OCHE_ADDRESS_TEXT];
     int count;
 
     oche_address_print(&share->address, text);
     *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    count = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "oche/%u/%s/%u/%u",
-                     (unsigned)geteuid(), text, share->port, slot);
+    count = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "oche/%u/%s/%u/%s",
+                     (unsigned)geteuid(), text, share->port, what);
+    OCHE_MUST(count > 0 && (size_t)count < sizeof(name->sun_path) - 1);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (unsigned)count);
+}
+
+static socklen_t name_of(const struct oche_sharing *share, unsigned slot, struct sockaddr_un *name)
+{
+    char text[12];
+
+    snprintf(text, sizeof(text), "%u", slot);
+    return oche_sharing_name(share, text, name);
 }
 
 static int unix_socket(void)
@@ -367,7 +378,8 @@ bool oche_sharing_receive(struct oche_sharing *share, struct oche_datagram_in *i
             look_again(share, now);
             break;
         case KIND_PACKETS:
-            look_again(share, now);
+            look_again(share, now); /* fall through */
+        case KIND_MANAGEMENT:
             if (take_packets(share, &message, (size_t)count, in))
                 return true;
             break;
@@ -444,13 +456,12 @@ void oche_sharing_retry(struct oche_sharing *share)
     }
 }
 
-enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
-                                              const struct oche_datagram_in *in,
-                                              const uint8_t *bytes, uint32_t count, oche_time now)
+static enum oche_sharing_result pass(struct oche_sharing *share, unsigned slot, enum kind kind,
+                                     const struct oche_datagram_in *in, const uint8_t *bytes,
+                                     uint32_t count, oche_time now)
 {
-    const unsigned slot = oche_sharing_slot(bytes);
     struct oche_neighbour *neighbour = &share->neighbours[slot];
-    struct message message = message_of(share, KIND_PACKETS, 0);
+    struct message message = message_of(share, kind, 0);
 
     message.from = in->from;
     message.from_port = in->from_port;
@@ -458,7 +469,8 @@ enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
     message.tos = in->tos;
     if (neighbour->trusted && ((neighbour->held == 0 && say(neighbour, &message, bytes, count)) ||
                                (neighbour->fd >= 0 && hold(share, slot, &message, bytes, count)))) {
-        look_again(share, now);
+        if (kind == KIND_PACKETS)
+            look_again(share, now);
         return OCHE_SHARING_DONE;
     }
     if (neighbour->trusted)
@@ -468,6 +480,20 @@ enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
         greet(share, slot);
     }
     return neighbour->fd >= 0 ? OCHE_SHARING_LOST : OCHE_SHARING_NOBODY;
+}
+
+enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
+                                              const struct oche_datagram_in *in,
+                                              const uint8_t *bytes, uint32_t count, oche_time now)
+{
+    return pass(share, oche_sharing_slot(bytes), KIND_PACKETS, in, bytes, count, now);
+}
+
+enum oche_sharing_result oche_sharing_hand_over(struct oche_sharing *share, unsigned slot,
+                                                const struct oche_datagram_in *in,
+                                                const uint8_t *bytes, uint32_t count, oche_time now)
+{
+    return pass(share, slot, KIND_MANAGEMENT, in, bytes, count, now);
 }
 
 /* ---- coming and going ---- */

@@ -22,6 +22,8 @@
 #ifndef OCHE_DEVICE_SHARE_H
 #define OCHE_DEVICE_SHARE_H
 
+#include <sys/un.h>
+
 #include "core/base.h"
 #include "device/entropy.h"
 #include "device/socket.h"
@@ -84,6 +86,13 @@ void oche_sharing_close(struct oche_sharing *share);
 /* To be called in a forked child: closes its copies of the parent's Unix sockets. */
 void oche_sharing_forget(struct oche_sharing *share);
 
+/*
+ * Writes an abstract name that belongs to the address, as those of slots do: "oche/", user,
+ * address, port, `what`. Returns its length.
+ */
+socklen_t oche_sharing_name(const struct oche_sharing *share, const char *what,
+                            struct sockaddr_un *name);
+
 /* Returns the slot of a packet of at least OCHE_STEER_BYTES bytes, from BTH on. */
 static inline unsigned oche_sharing_slot(const uint8_t *bytes)
 {
@@ -101,6 +110,14 @@ static inline bool oche_sharing_elsewhere(const struct oche_sharing *share, cons
 enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
                                               const struct oche_datagram_in *in,
                                               const uint8_t *bytes, uint32_t count, oche_time now);
+/*
+ * As oche_sharing_forward, for one packet of a connection manager, whose process its queue pair
+ * number does not tell (management.h).
+ */
+enum oche_sharing_result oche_sharing_hand_over(struct oche_sharing *share, unsigned slot,
+                                                const struct oche_datagram_in *in,
+                                                const uint8_t *bytes, uint32_t count,
+                                                oche_time now);
 /*
  * Tries again to pass on the held packets. To be called from time to time while oche_sharing_holds.
  */
