@@ -167,6 +167,8 @@ bool oche_cm_confirm(struct oche_cm *cm, oche_time now, struct oche_cm_conn *con
 /* Answers a REQ or REP with a REJ, whose reason, info and private data are in `message`. */
 bool oche_cm_reject(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn,
                     struct oche_cm_message *message);
+/* The peer's data has come, although its RTU has not: passive, REP_SENT; as if it had come. */
+bool oche_cm_established(struct oche_cm_conn *conn);
 /* Sends a DREQ, or the DREP that a DREQ waits for. */
 bool oche_cm_disconnect(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn);
 /* Asks which queue pair takes datagrams: service_id, pkey and private data are in `message`. */

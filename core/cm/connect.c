@@ -74,6 +74,15 @@ bool oche_cm_reject(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn
     return true;
 }
 
+bool oche_cm_established(struct oche_cm_conn *conn)
+{
+    if (conn->state != OCHE_CM_REP_SENT)
+        return false;
+    cm_stop_timer(conn);
+    conn->state = OCHE_CM_ESTABLISHED;
+    return true;
+}
+
 static void send_dreq(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn)
 {
     struct oche_cm_message message = {.qpn = conn->remote_qpn};

@@ -9,6 +9,7 @@
  *   pd.c mr.c cq.c cq_ex.c channel.c qp.c modify_qp.c post.c qp_ex.c srq.c ah.c mw.c
  *   async_event.c  fork.c  environment.c  memory_map.c  transitions.c  strings.c  rates.c
  *   private.c      what libmlx5 and libefa want to link with
+ *   manager.c      what our librdmacm needs of a device
  *   system.c       the system's libibverbs, for the kernel's devices
  *
  * Locks are taken in this order: a window's, a queue pair's state, an object's own (send, receive,
@@ -353,6 +354,9 @@ int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int ov_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int ov_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+/* As that; the queue pair's number is `number` if that is not 0. */
+struct ibv_qp *ov_create_qp_numbered(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
+                                     uint32_t number);
 int ov_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr);
 int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int ov_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);

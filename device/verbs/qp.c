@@ -88,11 +88,13 @@ static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked, bool shared)
     qp->cap = *asked;
 }
 
-static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_attr_ex *attr,
+                                   uint32_t number)
 {
     const bool reliable = attr->qp_type == IBV_QPT_RC;
     const struct oche_qp_config config = {
         .transport = transport_of(attr->qp_type),
+        .qpn = number,
         .srq = attr->srq != NULL ? ov_srq_of(attr->srq)->core : NULL,
         .pd = ov_pd_of(attr->pd)->number,
         .mtu_bytes = attr->qp_type == IBV_QPT_UD ? UINT32_C(128) << qp->port->mtu : OV_MAX_MTU,
@@ -132,7 +134,8 @@ static void release_others(struct ov_qp *qp)
         atomic_fetch_sub(&ov_srq_of(qp->qp.srq)->users, 1);
 }
 
-struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+struct ibv_qp *ov_create_qp_numbered(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
+                                     uint32_t number)
 {
     const int error = check(context, attr);
     struct ov_qp *qp;
@@ -147,7 +150,7 @@ struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_a
     set_cap(qp, &attr->cap, attr->srq != NULL);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) == 0 ||
         ov_qp_ex_init(qp, attr->qp_type == IBV_QPT_UD))
-        qp->core = create_core(qp, attr);
+        qp->core = create_core(qp, attr, number);
     if (qp->core == NULL) {
         ov_qp_ex_destroy(qp);
         free(qp);
@@ -170,6 +173,11 @@ struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_a
     qp->qp.qp_type = attr->qp_type;
     hold_others(qp);
     return &qp->qp;
+}
+
+struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+    return ov_create_qp_numbered(context, attr, 0);
 }
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Event channels. A channel's descriptor is an eventfd that can be read while there are events, so
+ * a program may poll it, and make it non-blocking. It is set and reset under the lock.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "device/cm/internal.h"
+
+struct rdma_event_channel *rdma_create_event_channel(void)
+{
+    struct cm_channel *channel = calloc(1, sizeof(*channel));
+
+    if (channel == NULL)
+        return NULL;
+    channel->channel.fd = eventfd(0, EFD_CLOEXEC);
+    if (channel->channel.fd < 0) {
+        free(channel);
+        return NULL;
+    }
+    channel->last = &channel->first;
+    return &channel->channel;
+}
+
+void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+    close(channel->fd);
+    free(cm_channel_of(channel));
+}
+
+/* ---- events ---- */
+
+struct cm_event *cm_event_make(struct cm_id *id, enum rdma_cm_event_type type, int status)
+{
+    struct cm_event *event = calloc(1, sizeof(*event));
+
+    if (event == NULL)
+        return NULL;
+    event->id = id;
+    event->event.id = &id->id;
+    event->event.event = type;
+    event->event.status = status;
+    return event;
+}
+
+void cm_event_private(struct cm_event *event, const uint8_t *data, uint8_t bytes)
+{
+    /* at the same place in both members of the union */
+    struct rdma_conn_param *conn = &event->event.param.conn;
+
+    memcpy(event->private_data, data, bytes);
+    conn->private_data = bytes > 0 ? event->private_data : NULL;
+    conn->private_data_len = bytes;
+}
+
+void cm_event_queue(struct cm_event *event)
+{
+    struct cm_channel *channel = cm_channel_of(event->id->id.channel);
+    const uint64_t one = 1;
+
+    event->next = NULL;
+    *channel->last = event;
+    channel->last = &event->next;
+    if (channel->first == event && write(channel->channel.fd, &one, sizeof(one)) < 0)
+        cm_say("an event channel's descriptor cannot be written: %s", strerror(errno));
+}
+
+struct cm_event *cm_event_take(struct cm_channel *channel, struct cm_event **link)
+{
+    struct cm_event *event = *link;
+    uint64_t count;
+
+    *link = event->next;
+    if (event->next == NULL)
+        channel->last = link;
+    /* does not block, as it was written when the first event came */
+    if (channel->first == NULL && read(channel->channel.fd, &count, sizeof(count)) < 0)
+        cm_say("an event channel's descriptor cannot be read: %s", strerror(errno));
+    return event;
+}
+
+void cm_events_drop(struct cm_id *id)
+{
+    struct cm_channel *channel = cm_channel_of(id->id.channel);
+
+    for (struct cm_event **link = &channel->first; *link != NULL;) {
+        struct cm_event *event = *link;
+        struct cm_id *about = cm_id_of(event->event.id);
+
+        if (event->id != id && about != id) {
+            link = &event->next;
+            continue;
+        }
+        cm_event_take(channel, link);
+        free(event);
+        if (about == id)
+            continue;
+        /* a request that nobody has heard of, whose own events may be anywhere in the queue */
+        cm_id_end(about);
+        cm_id_free(about);
+        link = &channel->first;
+    }
+}
+
+/* ---- for programs ---- */
+
+/* Returns the next event, or NULL with errno: EAGAIN, EINTR. */
+static struct cm_event *next_event(struct cm_channel *channel)
+{
+    struct pollfd ready = {.fd = channel->channel.fd, .events = POLLIN};
+
+    for (;;) {
+        struct cm_event *event = NULL;
+
+        pthread_mutex_lock(&cm_lock);
+        if (channel->first != NULL) {
+            event = cm_event_take(channel, &channel->first);
+            event->id->delivered++;
+        }
+        pthread_mutex_unlock(&cm_lock);
+        if (event != NULL)
+            return event;
+        if ((fcntl(ready.fd, F_GETFL) & O_NONBLOCK) != 0) {
+            errno = EAGAIN;
+            return NULL;
+        }
+        if (poll(&ready, 1, -1) < 0)
+            return NULL;
+    }
+}
+
+int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+    struct cm_event *taken;
+
+    if (event == NULL)
+        return cm_result(EINVAL);
+    taken = next_event(cm_channel_of(channel));
+    if (taken == NULL)
+        return -1;
+    cm_before_delivery(taken);
+    *event = &taken->event;
+    return 0;
+}
+
+int rdma_ack_cm_event(struct rdma_cm_event *event)
+{
+    struct cm_event *own = (struct cm_event *)(void *)event;
+
+    if (event == NULL)
+        return cm_result(EINVAL);
+    pthread_mutex_lock(&cm_lock);
+    own->id->acked++;
+    pthread_cond_broadcast(&own->id->acknowledged);
+    pthread_mutex_unlock(&cm_lock);
+    free(own);
+    return 0;
+}
+
+int cm_wait(struct cm_id *id, enum rdma_cm_event_type wanted)
+{
+    if (id->id.event != NULL) {
+        rdma_ack_cm_event(id->id.event);
+        id->id.event = NULL;
+    }
+    if (rdma_get_cm_event(id->id.channel, &id->id.event) != 0)
+        return -1;
+    if (id->id.event->event == wanted && id->id.event->status == 0)
+        return 0;
+    if (id->id.event->status < 0)
+        return cm_result(-id->id.event->status);
+    switch (id->id.event->event) {
+    case RDMA_CM_EVENT_REJECTED:
+        return cm_result(ECONNREFUSED);
+    case RDMA_CM_EVENT_UNREACHABLE:
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+        return cm_result(ETIMEDOUT);
+    default:
+        return cm_result(ECONNABORTED);
+    }
+}
+
+const char *rdma_event_str(enum rdma_cm_event_type event)
+{
+    static const char *const names[] = {
+        [RDMA_CM_EVENT_ADDR_RESOLVED] = "RDMA_CM_EVENT_ADDR_RESOLVED",
+        [RDMA_CM_EVENT_ADDR_ERROR] = "RDMA_CM_EVENT_ADDR_ERROR",
+        [RDMA_CM_EVENT_ROUTE_RESOLVED] = "RDMA_CM_EVENT_ROUTE_RESOLVED",
+        [RDMA_CM_EVENT_ROUTE_ERROR] = "RDMA_CM_EVENT_ROUTE_ERROR",
+        [RDMA_CM_EVENT_CONNECT_REQUEST] = "RDMA_CM_EVENT_CONNECT_REQUEST",
+        [RDMA_CM_EVENT_CONNECT_RESPONSE] = "RDMA_CM_EVENT_CONNECT_RESPONSE",
+        [RDMA_CM_EVENT_CONNECT_ERROR] = "RDMA_CM_EVENT_CONNECT_ERROR",
+        [RDMA_CM_EVENT_UNREACHABLE] = "RDMA_CM_EVENT_UNREACHABLE",
+        [RDMA_CM_EVENT_REJECTED] = "RDMA_CM_EVENT_REJECTED",
+        [RDMA_CM_EVENT_ESTABLISHED] = "RDMA_CM_EVENT_ESTABLISHED",
+        [RDMA_CM_EVENT_DISCONNECTED] = "RDMA_CM_EVENT_DISCONNECTED",
+        [RDMA_CM_EVENT_DEVICE_REMOVAL] = "RDMA_CM_EVENT_DEVICE_REMOVAL",
+        [RDMA_CM_EVENT_MULTICAST_JOIN] = "RDMA_CM_EVENT_MULTICAST_JOIN",
+        [RDMA_CM_EVENT_MULTICAST_ERROR] = "RDMA_CM_EVENT_MULTICAST_ERROR",
+        [RDMA_CM_EVENT_ADDR_CHANGE] = "RDMA_CM_EVENT_ADDR_CHANGE",
+        [RDMA_CM_EVENT_TIMEWAIT_EXIT] = "RDMA_CM_EVENT_TIMEWAIT_EXIT",
+    };
+
+    return (unsigned)event < sizeof(names) / sizeof(names[0]) ? names[event] : "UNKNOWN EVENT";
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections, as programs ask for them. */
+#include "device/cm/internal.h"
+
+static bool data_fits(const struct rdma_conn_param *param, uint8_t most)
+{
+    return param == NULL || param->private_data == NULL || param->private_data_len <= most;
+}
+
+/* Copies the private data, if there is any. */
+static void put_data(const void *data, uint8_t bytes, struct oche_cm_message *message)
+{
+    if (data == NULL || bytes == 0)
+        return;
+    memcpy(message->private_data, data, bytes);
+    message->private_bytes = bytes;
+}
+
+/* ---- asking ---- */
+
+/* Under the lock. Returns 0 or an errno. */
+static int ask(struct cm_id *id, const struct rdma_conn_param *param)
+{
+    struct oche_cm_message message = {.private_bytes = 0};
+    union ibv_gid remote;
+    bool asked;
+
+    if (id->state != CM_ID_ROUTE_RESOLVED)
+        return EINVAL;
+    if (!data_fits(param, cm_is_datagram(id) ? CM_USER_SIDR : CM_USER_REQ))
+        return EINVAL;
+    if (!cm_is_datagram(id) && id->id.qp == NULL && param == NULL)
+        return EINVAL; /* no queue pair is named */
+    cm_gid_of(&id->id.route.addr.dst_addr, &remote);
+    cm_fill_request(id, param, &message);
+    asked = cm_is_datagram(id)
+                ? oche_cm_ask(&id->device->cm, cm_now(), &id->conn, id->device->gid.raw, remote.raw,
+                              &message, OCHE_CM_RESPONSE_TIMEOUT, OCHE_CM_RETRIES)
+                : oche_cm_connect(&id->device->cm, cm_now(), &id->conn, id->device->gid.raw,
+                                  remote.raw, &message);
+    if (!asked)
+        return EINVAL;
+    id->state = CM_ID_CONNECTING;
+    return 0;
+}
+
+int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
+{
+    struct cm_id *own = cm_id_of(id);
+    int error;
+
+    pthread_mutex_lock(&cm_lock);
+    error = ask(own, conn_param);
+    pthread_mutex_unlock(&cm_lock);
+    cm_thread_wake();
+    if (error != 0)
+        return cm_result(error);
+    return own->sync ? cm_wait(own, RDMA_CM_EVENT_ESTABLISHED) : 0;
+}
+
+/* Sends the RTU. */
+int cm_confirm(struct cm_id *id)
+{
+    struct oche_cm_message message = {.private_bytes = 0};
+    bool confirmed;
+
+    pthread_mutex_lock(&cm_lock);
+    confirmed =
+        id->device != NULL && oche_cm_confirm(&id->device->cm, cm_now(), &id->conn, &message);
+    if (confirmed)
+        id->state = CM_ID_CONNECTED;
+    pthread_mutex_unlock(&cm_lock);
+    return cm_result(confirmed ? 0 : EINVAL);
+}
+
+int rdma_establish(struct rdma_cm_id *id)
+{
+    return id->qp != NULL ? cm_result(EINVAL) : cm_confirm(cm_id_of(id));
+}
+
+/* ---- answering ---- */
+
+static void choose_depths(struct cm_id *id, const struct rdma_conn_param *param)
+{
+    if (param == NULL)
+        return; /* as much as the peer asked for and the device has */
+    if (param->responder_resources < id->responder_resources)
+        id->responder_resources = param->responder_resources;
+    if (param->initiator_depth < id->initiator_depth)
+        id->initiator_depth = param->initiator_depth;
+}
+
+/* Under the lock. Returns 0 or an errno. */
+static int send_rep(struct cm_id *id, const struct rdma_conn_param *param)
+{
+    struct oche_cm_message message = {.private_bytes = 0};
+    const struct ibv_qp *qp = id->id.qp;
+
+    message.qpn = qp != NULL ? qp->qp_num : param->qp_num;
+    message.srq = qp != NULL ? qp->srq != NULL : param->srq != 0;
+    message.starting_psn = id->own_psn;
+    message.responder_resources = id->responder_resources;
+    message.initiator_depth = id->initiator_depth;
+    message.flow_control = param != NULL && param->flow_control;
+    message.rnr_retry = param != NULL ? param->rnr_retry_count & 7 : id->rnr_retry;
+    message.local_response_timeout = id->response_timeout;
+    message.max_cm_retries = id->max_cm_retries;
+    if (param != NULL)
+        put_data(param->private_data, param->private_data_len, &message);
+    return oche_cm_accept(&id->device->cm, cm_now(), &id->conn, &message) ? 0 : EINVAL;
+}
+
+static int accept_connection(struct cm_id *id, const struct rdma_conn_param *param)
+{
+    int error;
+
+    if (id->id.qp == NULL && param == NULL)
+        return cm_result(EINVAL);
+    if (!data_fits(param, OCHE_CM_REP_PRIVATE))
+        return cm_result(EINVAL);
+    choose_depths(id, param);
+    if (id->id.qp != NULL && cm_qp_to_ready(id) != 0)
+        return -1;
+    pthread_mutex_lock(&cm_lock);
+    error = send_rep(id, param);
+    pthread_mutex_unlock(&cm_lock);
+    cm_thread_wake();
+    if (error != 0)
+        return cm_result(error);
+    return id->sync ? cm_wait(id, RDMA_CM_EVENT_ESTABLISHED) : 0;
+}
+
+static int accept_datagrams(struct cm_id *id, const struct rdma_conn_param *param)
+{
+    struct oche_cm_message message = {.service_id = id->service_id, .qkey = RDMA_UDP_QKEY};
+    bool told;
+
+    if ((id->id.qp == NULL && param == NULL) || !data_fits(param, OCHE_CM_SIDR_REP_PRIVATE))
+        return cm_result(EINVAL);
+    message.qpn = id->id.qp != NULL ? id->id.qp->qp_num : param->qp_num;
+    if (param != NULL)
+        put_data(param->private_data, param->private_data_len, &message);
+    pthread_mutex_lock(&cm_lock);
+    told = oche_cm_tell(&id->device->cm, cm_now(), &id->conn, &message);
+    if (told)
+        id->state = CM_ID_CONNECTED;
+    pthread_mutex_unlock(&cm_lock);
+    return cm_result(told ? 0 : EINVAL);
+}
+
+int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
+{
+    struct cm_id *own = cm_id_of(id);
+
+    if (own->device == NULL)
+        return cm_result(EINVAL);
+    if (own->conn.active) /* the other name of rdma_establish */
+        return cm_confirm(own);
+    return cm_is_datagram(own) ? accept_datagrams(own, conn_param)
+                               : accept_connection(own, conn_param);
+}
+
+int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
+{
+    struct cm_id *own = cm_id_of(id);
+    struct oche_cm_message message = {.reason = OCHE_CM_REASON_CONSUMER,
+                                      .status = OCHE_CM_SIDR_REJECTED};
+    const uint8_t most = cm_is_datagram(own) ? OCHE_CM_SIDR_REP_PRIVATE : OCHE_CM_REJ_PRIVATE;
+    bool rejected;
+
+    if (own->device == NULL || (private_data != NULL && private_data_len > most))
+        return cm_result(EINVAL);
+    put_data(private_data, private_data_len, &message);
+    pthread_mutex_lock(&cm_lock);
+    rejected = cm_is_datagram(own)
+                   ? oche_cm_tell(&own->device->cm, cm_now(), &own->conn, &message)
+                   : oche_cm_reject(&own->device->cm, cm_now(), &own->conn, &message);
+    if (rejected)
+        own->state = CM_ID_OVER;
+    pthread_mutex_unlock(&cm_lock);
+    return cm_result(rejected ? 0 : EINVAL);
+}
+
+/* ---- the end ---- */
+
+int rdma_disconnect(struct rdma_cm_id *id)
+{
+    struct cm_id *own = cm_id_of(id);
+    bool was_connected;
+
+    if (own->device == NULL || cm_is_datagram(own))
+        return cm_result(EINVAL);
+    if (id->qp != NULL && cm_qp_to_error(own) != 0)
+        return -1;
+    pthread_mutex_lock(&cm_lock);
+    was_connected = own->conn.state == OCHE_CM_ESTABLISHED;
+    oche_cm_disconnect(&own->device->cm, cm_now(), &own->conn);
+    pthread_mutex_unlock(&cm_lock);
+    cm_thread_wake();
+    return own->sync && was_connected ? cm_wait(own, RDMA_CM_EVENT_DISCONNECTED) : 0;
+}
+
+int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
+{
+    struct cm_id *own = cm_id_of(id);
+    struct cm_event *told = NULL;
+
+    if (event != IBV_EVENT_COMM_EST)
+        return cm_result(EINVAL);
+    pthread_mutex_lock(&cm_lock);
+    if (oche_cm_established(&own->conn)) {
+        own->state = CM_ID_CONNECTED;
+        told = cm_event_make(own, RDMA_CM_EVENT_ESTABLISHED, 0);
+        if (told != NULL)
+            cm_event_queue(told);
+    }
+    pthread_mutex_unlock(&cm_lock);
+    return 0;
+}

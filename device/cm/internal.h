@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Declarations shared by the files of librdmacm. The public interface is rdma-core's
+ * rdma/rdma_cma.h: our structs begin with the public ones. The protocol is core/cm; here are
+ * addresses, threads, queue pairs and events. One idea per file:
+ *
+ *   channel.c   event channels: waiting for events, acknowledging them
+ *   id.c        identifiers: making, moving and destroying them; options
+ *   address.c   which device an address belongs to; resolving addresses and routes
+ *   port.c      port spaces: who has which port, and who listens there
+ *   device.c    a device that is open, its queue pair 1, and the messages there
+ *   thread.c    the thread that receives messages and runs timers
+ *   arrival.c   what the protocol tells, as events for programs
+ *   connect.c   connect, accept, reject, establish, disconnect
+ *   attr.c      a queue pair's attributes, from what both ends agreed on
+ *   qp.c        queue pairs, shared receive queues, and completion queues of identifiers
+ *   endpoint.c  rdma_create_ep, rdma_get_request; addrinfo.c: rdma_getaddrinfo
+ *   refused.c   what there is not: multicast, ECE
+ *
+ * One lock, cm_lock, protects everything; verbs are called under it, and no verb calls us.
+ */
+#ifndef OCHE_DEVICE_CM_INTERNAL_H
+#define OCHE_DEVICE_CM_INTERNAL_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+
+#include "core/cm/cm.h"
+
+#pragma GCC visibility push(hidden)
+
+#define CM_PORT         1
+#define CM_HOP_LIMIT    64
+#define CM_RECEIVES     256
+#define CM_SENDS        64
+#define CM_GRH_BYTES    40
+#define CM_USER_REQ     (OCHE_CM_REQ_PRIVATE - OCHE_CMA_HEADER_BYTES)
+#define CM_USER_SIDR    (OCHE_CM_SIDR_REQ_PRIVATE - OCHE_CMA_HEADER_BYTES)
+#define CM_MOST_BACKLOG 1024
+#define CM_RANDOM_PORTS 28232 /* 32768 to 60999, as Linux has them */
+#define CM_FIRST_RANDOM 32768
+/*
+ * 67 ms, where Linux would have 0.5 to 2 s: the time after which a queue pair sends again what was
+ * lost at the end of a message.
+ */
+#define CM_ACK_TIMEOUT 14
+
+extern pthread_mutex_t cm_lock;
+
+/* ---- devices ---- */
+
+struct cm_send_slot {
+    struct ibv_ah *ah; /* NULL: the slot is free */
+    uint8_t mad[OCHE_MAD_BYTES];
+};
+
+/* A device of ours that is open in this process, until its end. */
+struct cm_device {
+    struct cm_device *next;
+    struct ibv_context *verbs;
+    struct ibv_pd *pd; /* of queue pairs for which a program gives none */
+    union ibv_gid gid;
+    uint64_t guid;
+    enum ibv_mtu mtu;
+    int most_reads; /* a queue pair's most READs and atomics under way */
+    unsigned interface;
+    unsigned slot;
+    struct ibv_comp_channel *channel;
+    struct ibv_cq *cq;
+    struct ibv_qp *qp1;
+    struct ibv_mr *mr;
+    uint8_t *receives; /* CM_RECEIVES buffers of CM_GRH_BYTES + OCHE_MAD_BYTES, then the sends */
+    struct cm_send_slot *sends;
+    struct oche_cm cm;
+    uint8_t *ports[4]; /* by port space: a bit for each port that is used */
+    uint32_t next_port;
+};
+
+extern struct cm_device *cm_devices;
+
+/*
+ * All that are listed, opened. Returns false with errno: ENODEV: none is listed. To be called under
+ * the lock.
+ */
+bool cm_devices_open(void);
+/* Returns the device with this address, opened, or NULL with errno. */
+struct cm_device *cm_device_of(const union ibv_gid *gid);
+/* Handles what has arrived at queue pair 1. */
+void cm_device_receive(struct cm_device *device);
+void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const uint8_t *mad);
+/* Waits until what was sent has left, for a tenth of a second at most. */
+void cm_device_flush(struct cm_device *device);
+extern const struct oche_cm_hooks cm_hooks; /* without their context, a device (arrival.c) */
+
+/* Starts the thread unless it runs. Returns false with errno. */
+bool cm_thread_start(void);
+/* Lets it look at the timers again. */
+void cm_thread_wake(void);
+/* Lets it wait for messages of the device. Returns false with errno. */
+bool cm_thread_watch(struct cm_device *device);
+oche_time cm_now(void);
+uint64_t cm_random(void);
+
+/* ---- identifiers ---- */
+
+enum cm_id_state {
+    CM_ID_IDLE,
+    CM_ID_BOUND,
+    CM_ID_ADDR_RESOLVED,
+    CM_ID_ROUTE_RESOLVED,
+    CM_ID_LISTENING,
+    CM_ID_CONNECTING, /* asked, or asks */
+    CM_ID_CONNECTED,
+    CM_ID_OVER,
+};
+
+struct cm_channel {
+    struct rdma_event_channel channel; /* its descriptor: an eventfd that counts events */
+    struct cm_event *first, **last;
+};
+
+struct cm_event {
+    struct rdma_cm_event event; /* must be first: programs have a pointer to it */
+    struct cm_id *id;           /* whose counts it is in: the listener's for a request */
+    struct cm_event *next;
+    uint8_t private_data[OCHE_CM_MOST_PRIVATE];
+};
+
+struct cm_id {
+    struct rdma_cm_id id; /* must be first: programs have a pointer to it */
+    enum cm_id_state state;
+    struct cm_device *device; /* NULL: bound to all of them, or to none */
+    struct oche_cm_conn conn;
+    bool sync; /* calls wait for their events */
+    bool owns_channel;
+    pthread_cond_t acknowledged;
+    uint32_t delivered, acked; /* events */
+
+    uint16_t port;  /* 0: none */
+    bool port_held; /* the services of the port are ours */
+    bool wildcard, reuse, af_only;
+    int backlog, pending;     /* pending: requests that no event has told yet, or not answered */
+    struct cm_id *next_bound; /* in the list of those that listen */
+
+    struct cm_id *listener; /* of a request that was not accepted yet */
+    uint8_t tos, ack_timeout;
+
+    /* of the REQ or REP that agreed on it, and what we said in ours */
+    uint32_t own_psn, peer_psn;
+    uint8_t responder_resources, initiator_depth;
+    uint8_t retry_count, rnr_retry, path_mtu;
+    uint8_t response_timeout, max_cm_retries;
+    uint64_t service_id;
+    uint32_t remote_qkey;
+
+    /* of rdma_create_ep: the queue pair of each request, or of the connection */
+    struct ibv_qp_init_attr *qp_init_attr;
+    uint8_t connect_data[CM_USER_SIDR];
+    uint8_t connect_bytes;
+};
+
+static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
+{
+    return (struct cm_id *)(void *)id;
+}
+
+static inline struct cm_channel *cm_channel_of(struct rdma_event_channel *channel)
+{
+    return (struct cm_channel *)(void *)channel;
+}
+
+static inline bool cm_is_datagram(const struct cm_id *id)
+{
+    return id->id.qp_type == IBV_QPT_UD;
+}
+
+/* Makes an identifier without a channel. Returns NULL with errno ENOMEM. */
+struct cm_id *cm_id_make(void *context, enum rdma_port_space ps, enum ibv_qp_type type);
+/* Frees it. It has no events, no port, and the protocol does not know it. */
+void cm_id_free(struct cm_id *id);
+/* Ends it in whatever state it is: its events, its port, its connection. Under the lock. */
+void cm_id_end(struct cm_id *id);
+/* Makes the device the identifier's. */
+void cm_id_attach(struct cm_id *id, struct cm_device *device);
+
+/* ---- events ---- */
+
+/* Makes an event of `id`. Returns NULL if memory is out: then nobody is told. */
+struct cm_event *cm_event_make(struct cm_id *id, enum rdma_cm_event_type type, int status);
+/* Sets private data, of a connection or of datagrams. */
+void cm_event_private(struct cm_event *event, const uint8_t *data, uint8_t bytes);
+/* Queues it. Its identifier is told by whether it is a request's. Under the lock. */
+void cm_event_queue(struct cm_event *event);
+/* Takes an event out of the queue, at `link`. Under the lock. */
+struct cm_event *cm_event_take(struct cm_channel *channel, struct cm_event **link);
+/* Removes the events of an identifier that were not delivered, also of requests to it. */
+void cm_events_drop(struct cm_id *id);
+/*
+ * Waits for the next event of an identifier whose calls are synchronous, and keeps it in id->event.
+ * Returns 0, or -1 with errno if it is not `wanted`. Not under the lock.
+ */
+int cm_wait(struct cm_id *id, enum rdma_cm_event_type wanted);
+/* What has to be done before a program is told an event. May change it. Not under the lock. */
+void cm_before_delivery(struct cm_event *event);
+
+/* ---- addresses and ports ---- */
+
+/* Returns false if the address is of no family that there is here. */
+bool cm_gid_of(const struct sockaddr *address, union ibv_gid *gid);
+void cm_sockaddr_of(const uint8_t *gid, uint16_t port, struct sockaddr_storage *address);
+uint16_t cm_port_of(const struct sockaddr *address);
+void cm_set_port(struct sockaddr *address, uint16_t port);
+bool cm_is_wildcard(const struct sockaddr *address);
+socklen_t cm_sockaddr_bytes(const struct sockaddr *address);
+
+/* Gives the identifier, which is bound, its port; 0: any free one. Returns 0 or an errno. */
+int cm_port_take(struct cm_id *id, uint16_t port);
+/* As that, for a connection whose port nobody has to know. */
+int cm_port_take_any(struct cm_id *id);
+/* Takes its services, which those of REUSEADDR have not yet. Returns 0 or an errno. */
+int cm_port_listen(struct cm_id *id);
+void cm_port_release(struct cm_id *id);
+void cm_unlisten(struct cm_id *id);
+/* Returns the identifier that listens to a service at a device, or NULL. */
+struct cm_id *cm_listener_of(struct cm_device *device, uint64_t service_id);
+
+/* ---- connections ---- */
+
+/* Fills the primary path and what is ours of a REQ. */
+void cm_fill_request(struct cm_id *id, const struct rdma_conn_param *param,
+                     struct oche_cm_message *message);
+/* Copies what a REQ or REP says into the identifier. */
+void cm_note_request(struct cm_id *id, const struct oche_cm_message *message);
+void cm_note_answer(struct cm_id *id, const struct oche_cm_message *message);
+/* Fills the path record that programs look at. Returns false if memory is out. */
+bool cm_fill_route(struct cm_id *id);
+/* Takes the queue pair to RTS, or to ERROR. Return 0, or -1 with errno. */
+int cm_qp_to_ready(struct cm_id *id);
+int cm_qp_to_error(struct cm_id *id);
+/* Sends the RTU. Returns 0, or -1 with errno. */
+int cm_confirm(struct cm_id *id);
+/* Destroys the completion queues that rdma_create_qp or rdma_create_srq has made. */
+void cm_destroy_cqs(struct cm_id *id);
+/* Makes the queue pair of rdma_create_ep's attributes. Returns 0, or -1 with errno. */
+int cm_create_kept_qp(struct cm_id *id, const struct cm_id *from);
+
+/* Sets errno, and returns -1; or 0 if there is no error. */
+static inline int cm_result(int error)
+{
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
+/* Prints one line to standard error: "oche: …". */
+void cm_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What there is not here. A program's own message about it is often misleading, so a line says so.
+ */
+#include "device/cm/internal.h"
+
+static int no_multicast(void)
+{
+    cm_say("rdma_join_multicast: multicast is not supported; send to each receiver instead");
+    return cm_result(EOPNOTSUPP);
+}
+
+int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context)
+{
+    (void)id;
+    (void)addr;
+    (void)context;
+    return no_multicast();
+}
+
+int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *mc_join_attr,
+                           void *context)
+{
+    (void)id;
+    (void)mc_join_attr;
+    (void)context;
+    return no_multicast();
+}
+
+int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+    (void)id;
+    (void)addr;
+    return cm_result(EADDRNOTAVAIL); /* none was joined */
+}
+
+/* Enhanced connection establishment is for vendors' own features; there are none here. */
+int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
+{
+    (void)id;
+    (void)ece;
+    return cm_result(EOPNOTSUPP);
+}
+
+int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
+{
+    (void)id;
+    *ece = (struct ibv_ece){0};
+    return 0;
+}
+
+int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
+{
+    return rdma_reject(id, private_data, private_data_len);
+}

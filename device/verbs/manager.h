@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What our librdmacm (device/cm) needs of a device beside verbs: queue pair 1, services, and the
+ * slot of the process. libibverbs.so.1 exports these names with a version of ours.
+ */
+#ifndef OCHE_DEVICE_VERBS_MANAGER_H
+#define OCHE_DEVICE_VERBS_MANAGER_H
+
+#include <stdbool.h>
+
+#include <infiniband/verbs.h>
+
+/* True if the device is one of ours, and not the kernel's. */
+bool oche_manager_is_ours(const struct ibv_device *device);
+/*
+ * Creates queue pair 1, for datagrams, of which each process has one for each address. Returns NULL
+ * with errno.
+ */
+struct ibv_qp *oche_manager_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+/*
+ * Takes a service, a number of the connection manager's, for this process. Returns 0 or an errno:
+ * EADDRINUSE if it is taken.
+ */
+int oche_manager_take_service(struct ibv_context *context, uint64_t service_id);
+void oche_manager_release_service(struct ibv_context *context, uint64_t service_id);
+/* Returns the uppermost 6 bits of the process's communication IDs. */
+unsigned oche_manager_slot(struct ibv_context *context);
+/* Sets *gid to the address of a device of ours, which need not be open. */
+void oche_manager_gid(const struct ibv_device *device, union ibv_gid *gid);
+/* Returns the index of the network interface that the device's address belongs to. */
+unsigned oche_manager_interface(struct ibv_context *context);
+
+#endif
