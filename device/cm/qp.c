@@ -106,6 +106,9 @@ int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
         }
         attr->recv_cq = id->recv_cq;
     }
+    /* as much as the place of its descriptors has, as with soft-RoCE: rdma_xclient asks for none */
+    if (attr->cap.max_inline_data < attr->cap.max_send_sge * sizeof(struct ibv_sge))
+        attr->cap.max_inline_data = (uint32_t)(attr->cap.max_send_sge * sizeof(struct ibv_sge));
     id->send_cq = attr->send_cq;
     id->recv_cq = attr->recv_cq;
     id->qp = ibv_create_qp_ex(id->verbs, attr);

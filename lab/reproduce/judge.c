@@ -15,6 +15,8 @@
 #define BOOTSTRAP_SEED 1
 /* a verdict is unsure if this share of the draws gives another verdict */
 #define UNSURE_SHARE 0.05
+#define FEW_SEEDS    6
+#define LOOKS        64 /* numbers of an interval that are judged */
 
 const char *oche_finding_name(enum oche_finding finding)
 {
@@ -155,20 +157,32 @@ static struct oche_reading_of read_claim(struct judge *judge, const uint32_t *dr
     return judge->claim->kind->read(judge->claim, judge->study, judge->values);
 }
 
-/* True if the claim's second conditions hold wherever it is measured, or it has none. */
-static bool conditions_hold(const struct judge *judge)
+/*
+ * True if the claim's second conditions hold wherever it is measured, or it has none; of all runs
+ * (`draw` NULL), or of those drawn.
+ */
+static bool conditions_hold(const struct judge *judge, const uint32_t *draw)
 {
     const struct oche_claim *claim = judge->claim;
 
     for (size_t p = 0; p < claim->proviso_count; p++)
         for (size_t i = 0; i < claim->at_count; i++) {
             const struct oche_proviso *proviso = &claim->provided[p];
-            const double value = value_of(judge, proviso->quantity, i, NULL);
+            const double value = value_of(judge, proviso->quantity, i, draw);
 
             if (!(proviso->least ? value >= proviso->bound : value <= proviso->bound))
                 return false;
         }
     return true;
+}
+
+/* Returns the verdict on what was read, with the second conditions. */
+static enum oche_finding whole_finding(const struct judge *judge, enum oche_finding read,
+                                       const uint32_t *draw)
+{
+    return read < OCHE_FINDING_NOT_REPRODUCED && !conditions_hold(judge, draw)
+               ? OCHE_FINDING_NOT_REPRODUCED
+               : read;
 }
 
 /* ---- the influence of chance ---- */
@@ -182,7 +196,23 @@ static bool is_plain_mean(const struct judge *judge)
            quantity->statistic == OCHE_STATISTIC_MEAN && quantity->shape != OCHE_SHAPE_FACTOR;
 }
 
-static void by_t(const struct judge *judge, struct oche_judgement *judgement)
+/* True if some number of the interval has another verdict than the measured one. */
+static bool interval_differs(const struct judge *judge, double low, double high,
+                             enum oche_finding finding)
+{
+    const struct oche_claim *claim = judge->claim;
+
+    if (claim->published > low && claim->published < high &&
+        claim->kind->judge(claim, claim->published) != finding)
+        return true; /* the band around it may lie inside */
+    for (unsigned i = 0; i <= LOOKS; i++)
+        if (claim->kind->judge(claim, low + (high - low) * i / LOOKS) != finding)
+            return true;
+    return false;
+}
+
+static void by_t(const struct judge *judge, enum oche_finding read,
+                 struct oche_judgement *judgement)
 {
     const struct oche_combination *point = judge->places[0].points[0];
     const double *all = oche_samples_values(judge->samples, judge->claim->quantity, point);
@@ -199,35 +229,76 @@ static void by_t(const struct judge *judge, struct oche_judgement *judgement)
     judgement->interval = OCHE_INTERVAL_T;
     judgement->low = judgement->measured - spread;
     judgement->high = judgement->measured + spread;
-    judgement->unsure =
-        judge->claim->kind->judge(judge->claim, judgement->low) != judgement->finding ||
-        judge->claim->kind->judge(judge->claim, judgement->high) != judgement->finding;
+    judgement->unsure = interval_differs(judge, judgement->low, judgement->high, read);
 }
 
-static void by_bootstrap(struct judge *judge, struct oche_judgement *judgement)
+/* How the verdicts of many draws compare with the verdict on all runs. */
+struct drawn {
+    double *shown; /* what is shown of each draw */
+    size_t count;
+    uint32_t others; /* draws with another verdict */
+};
+
+static struct drawn draw_often(struct judge *judge, enum oche_finding finding)
 {
     struct oche_random random = oche_random_stream(BOOTSTRAP_SEED, judge->claim->name, 0);
-    uint32_t *draw = malloc(judge->repeats * sizeof(*draw)), others = 0;
-    double *shown = malloc(OCHE_BOOTSTRAP_DRAWS * sizeof(*shown));
-    size_t count = 0;
+    uint32_t *draw = malloc(judge->repeats * sizeof(*draw));
+    struct drawn drawn = {.shown = malloc(OCHE_BOOTSTRAP_DRAWS * sizeof(*drawn.shown))};
 
-    OCHE_GOT(draw != NULL && shown != NULL);
+    OCHE_GOT(draw != NULL && drawn.shown != NULL);
     for (size_t i = 0; i < OCHE_BOOTSTRAP_DRAWS; i++) {
         oche_draw(&random, draw, judge->repeats);
         struct oche_reading_of reading = read_claim(judge, draw);
 
         if (reading.finding == OCHE_FINDING_NO_DATA)
             continue;
-        shown[count++] = reading.shown;
-        others += reading.finding != judgement->finding;
-    }
-    if (count > 0) {
-        oche_middle(shown, count, &judgement->low, &judgement->high);
-        judgement->interval = OCHE_INTERVAL_BOOTSTRAP;
-        judgement->unsure = others > UNSURE_SHARE * (double)count;
+        drawn.shown[drawn.count++] = reading.shown;
+        drawn.others += whole_finding(judge, reading.finding, draw) != finding;
     }
     free(draw);
-    free(shown);
+    return drawn;
+}
+
+/* With few seeds one that differs alone is in few draws, and yet it is the doubt that there is. */
+static bool too_many(const struct judge *judge, const struct drawn *drawn)
+{
+    const double share = judge->repeats < FEW_SEEDS ? 0 : UNSURE_SHARE;
+
+    return drawn->others > share * (double)drawn->count;
+}
+
+static void by_bootstrap(struct judge *judge, struct oche_judgement *judgement)
+{
+    struct drawn drawn = draw_often(judge, judgement->finding);
+
+    if (drawn.count > 0) {
+        oche_middle(drawn.shown, drawn.count, &judgement->low, &judgement->high);
+        judgement->interval = OCHE_INTERVAL_BOOTSTRAP;
+        judgement->unsure = too_many(judge, &drawn);
+    }
+    free(drawn.shown);
+}
+
+/* Finds the interval, and whether other runs might have another verdict. */
+static void find_doubt(struct judge *judge, enum oche_finding read,
+                       struct oche_judgement *judgement)
+{
+    if (!is_plain_mean(judge) || !isfinite(judgement->measured)) {
+        if (judge->repeats > 1)
+            by_bootstrap(judge, judgement);
+        return;
+    }
+    if (judgement->runs < 2)
+        return;
+    by_t(judge, read, judgement);
+    if (judge->claim->proviso_count > 0) {
+        struct drawn drawn = draw_often(judge, judgement->finding);
+
+        /* where the conditions fail, a number in doubt matters only if they might hold */
+        judgement->unsure =
+            too_many(judge, &drawn) || (judgement->unsure && judgement->finding == read);
+        free(drawn.shown);
+    }
 }
 
 /* ---- judging ---- */
@@ -259,20 +330,11 @@ struct oche_judgement oche_judge(const struct oche_study *study, const struct oc
         find_place(&judge, reading, i);
     struct oche_reading_of measured = read_claim(&judge, NULL);
 
-    judgement.finding = measured.finding;
+    judgement.finding = whole_finding(&judge, measured.finding, NULL);
     judgement.runs = judge.runs == UINT32_MAX ? 0 : judge.runs;
     if (judgement.finding != OCHE_FINDING_NO_DATA) {
         judgement.measured = measured.shown;
-        if (is_plain_mean(&judge) && isfinite(judgement.measured)) {
-            if (judgement.runs > 1)
-                by_t(&judge, &judgement);
-        } else if (judge.repeats > 1) {
-            by_bootstrap(&judge, &judgement);
-        }
-    }
-    if (judgement.finding < OCHE_FINDING_NOT_REPRODUCED && !conditions_hold(&judge)) {
-        judgement.finding = OCHE_FINDING_NOT_REPRODUCED;
-        judgement.unsure = false;
+        find_doubt(&judge, measured.finding, &judgement);
     }
     if (claim->not_testable != NULL && judgement.finding != OCHE_FINDING_NO_DATA) {
         judgement.finding = OCHE_FINDING_NOT_TESTABLE;

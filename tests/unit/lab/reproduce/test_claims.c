@@ -70,6 +70,10 @@ struct row {
     "    kind: order\n    quantity: speed\n    at: {loss.probability: 0.001}\n"                    \
     "    of: {recovery: [A, B, C]}\n    says: A > B > C\n"                                         \
     "    tolerance: {margin: 1Gbps, in_shape: 3Gbps}\n"
+#define ORDER_OF_RUNS                                                                              \
+    "    kind: order\n    quantity: speed\n    at: {loss.probability: 0.001}\n"                    \
+    "    of: {recovery: [A, B]}\n    says: A > B\n"                                                \
+    "    tolerance: {margin: 1Gbps, in_shape: 3Gbps}\n"
 #define NEAR                                                                                       \
     "    kind: near\n    quantity: speed\n    at: {loss.probability: 0.001}\n"                     \
     "    of: [{recovery: A}, {recovery: B}, {recovery: C}]\n    says: the same\n"                  \
@@ -394,6 +398,47 @@ static void test_an_interval_inside_the_band_is_sure(void **state)
     assert_false(wide.unsure);
 }
 
+/* Both ends of so wide an interval are far off, and what is between is not. */
+static void test_an_interval_round_the_band_is_not_sure(void **state)
+{
+    const double runs[4] = {1 * G, 12 * G, 13 * G, 32 * G};
+    struct oche_judgement judgement = judge_runs(VALUE ABSOLUTE, runs, runs);
+
+    (void)state;
+    assert_int_equal(judgement.finding, N);
+    assert_true(judgement.low < 9 * G && judgement.high > 11 * G);
+    assert_true(judgement.unsure);
+}
+
+/* One run of four has no lead that counts; it is alone in one draw of 256. */
+static void test_one_seed_of_few_is_a_doubt(void **state)
+{
+    const double a[4] = {19 * G, 18 * G, 18 * G, 10.1 * G}, b[4] = {10 * G, 10 * G, 10 * G, 10 * G};
+    const double c[4] = {19 * G, 18 * G, 18 * G, 19 * G};
+
+    (void)state;
+    assert_int_equal(judge_runs(ORDER_OF_RUNS, a, b).finding, R);
+    assert_true(judge_runs(ORDER_OF_RUNS, a, b).unsure);
+    assert_false(judge_runs(ORDER_OF_RUNS, c, b).unsure);
+}
+
+/* The second condition holds on average, and not in one run. */
+static void test_a_second_condition_may_be_in_doubt(void **state)
+{
+    const char *claim = VALUE "    tolerance: {absolute: 5Gbps, in_shape: 8Gbps}\n"
+                              "    provided: {quantity: speed, at_least: 9.9Gbps}\n";
+    const double runs[4] = {9.8 * G, 10 * G, 10 * G, 10.1 * G};
+    const double sure[4] = {9.95 * G, 10 * G, 10 * G, 10.1 * G};
+    const double low[4] = {9.0 * G, 9.8 * G, 9.8 * G, 9.95 * G};
+
+    (void)state;
+    assert_int_equal(judge_runs(claim, runs, runs).finding, R);
+    assert_true(judge_runs(claim, runs, runs).unsure);
+    assert_false(judge_runs(claim, sure, sure).unsure);
+    assert_int_equal(judge_runs(claim, low, low).finding, N);
+    assert_true(judge_runs(claim, low, low).unsure);
+}
+
 static void test_runs_that_failed_are_left_out(void **state)
 {
     const double runs[4] = {9 * G, NONE, 10 * G, 11 * G}, one[4] = {NONE, NONE, 10 * G, NONE};
@@ -630,6 +675,9 @@ int main(void)
         cmocka_unit_test(test_what_is_not_testable_is_measured),
         cmocka_unit_test(test_a_mean_has_students_interval),
         cmocka_unit_test(test_an_interval_inside_the_band_is_sure),
+        cmocka_unit_test(test_an_interval_round_the_band_is_not_sure),
+        cmocka_unit_test(test_one_seed_of_few_is_a_doubt),
+        cmocka_unit_test(test_a_second_condition_may_be_in_doubt),
         cmocka_unit_test(test_runs_that_failed_are_left_out),
         cmocka_unit_test(test_a_difference_is_drawn_run_by_run),
         cmocka_unit_test(test_the_same_data_give_the_same_interval),
