@@ -83,17 +83,48 @@ bool cm_is_wildcard(const struct sockaddr *address)
                   address->sa_family == AF_INET ? 4 : 16) == 0;
 }
 
+/* ---- loopback ---- */
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    static const uint8_t v6_loopback[16] = {[15] = 1};
+    union ibv_gid gid;
+
+    return cm_gid_of(address, &gid) &&
+           (address->sa_family == AF_INET ? gid.raw[12] == 127
+                                          : memcmp(gid.raw, v6_loopback, 16) == 0);
+}
+
+/*
+ * Where there is one device alone (OCHE_DEVICE), a loopback address that is not its own stands for
+ * it, as with Linux for a host's first device. Copies the address to use, with its port.
+ */
+static void stand_for(const struct sockaddr *address, struct sockaddr_storage *used)
+{
+    union ibv_gid gid;
+
+    memset(used, 0, sizeof(*used));
+    memcpy(used, address, cm_sockaddr_bytes(address));
+    if (is_loopback(address) && cm_gid_of(address, &gid) && cm_device_of(&gid) == NULL &&
+        errno == ENODEV && cm_devices_open() && cm_devices->next == NULL)
+        cm_sockaddr_of(cm_devices->gid.raw, cm_port_of(address), used);
+}
+
 /* ---- binding ---- */
 
 /* Returns 0 or an errno. Under the lock. */
-static int bind_to(struct cm_id *id, const struct sockaddr *address)
+static int bind_to(struct cm_id *id, const struct sockaddr *asked)
 {
+    struct sockaddr_storage used;
+    const struct sockaddr *address = (const struct sockaddr *)&used;
     struct cm_device *device = NULL;
     union ibv_gid gid;
     int error;
 
-    if (!cm_gid_of(address, &gid))
+    if (!cm_gid_of(asked, &gid))
         return EAFNOSUPPORT;
+    stand_for(asked, &used);
+    cm_gid_of(address, &gid);
     if (id->state != CM_ID_IDLE)
         return EINVAL;
     id->wildcard = cm_is_wildcard(address);
@@ -183,14 +214,17 @@ static int choose_device(struct cm_id *id, const struct sockaddr *to)
 }
 
 /* Returns 0 or an errno. Under the lock. */
-static int resolve(struct cm_id *id, const struct sockaddr *from, const struct sockaddr *to)
+static int resolve(struct cm_id *id, const struct sockaddr *from, const struct sockaddr *asked)
 {
+    struct sockaddr_storage used;
+    const struct sockaddr *to = (const struct sockaddr *)&used;
     struct cm_event *event;
     union ibv_gid gid;
     int error = 0, status = 0;
 
-    if (!cm_gid_of(to, &gid) || cm_is_wildcard(to))
+    if (!cm_gid_of(asked, &gid) || cm_is_wildcard(asked))
         return EAFNOSUPPORT;
+    stand_for(asked, &used);
     if (from != NULL && from->sa_family != 0 && id->state == CM_ID_IDLE &&
         !(cm_is_wildcard(from) && cm_port_of(from) == 0))
         error = bind_to(id, from);

@@ -63,6 +63,38 @@ static struct rdma_addrinfo *result_of(const struct addrinfo *found,
     return result;
 }
 
+/* Copies an address of the hints. Returns false if memory is out. */
+static bool copy_address(const struct sockaddr *from, socklen_t bytes, struct sockaddr **to,
+                         socklen_t *to_bytes)
+{
+    if (from == NULL || bytes == 0)
+        return true;
+    *to = copy(from, bytes);
+    *to_bytes = bytes;
+    return *to != NULL;
+}
+
+/* The hints have the addresses themselves. Returns 0 or an errno. */
+static int copy_hints(const struct rdma_addrinfo *hints, struct rdma_addrinfo **res)
+{
+    struct rdma_addrinfo *result = calloc(1, sizeof(*result));
+
+    *res = result;
+    if (result == NULL)
+        return ENOMEM;
+    result->ai_flags = hints->ai_flags;
+    result->ai_family = hints->ai_family;
+    choose_type(result, hints, socket_type(hints));
+    if (copy_address(hints->ai_src_addr, hints->ai_src_len, &result->ai_src_addr,
+                     &result->ai_src_len) &&
+        copy_address(hints->ai_dst_addr, hints->ai_dst_len, &result->ai_dst_addr,
+                     &result->ai_dst_len))
+        return 0;
+    rdma_freeaddrinfo(result);
+    *res = NULL;
+    return ENOMEM;
+}
+
 int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
                      struct rdma_addrinfo **res)
 {
@@ -73,6 +105,8 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
     if (res == NULL || (node == NULL && service == NULL && hints == NULL))
         return cm_result(EINVAL);
     *res = NULL;
+    if (node == NULL && service == NULL)
+        return cm_result(copy_hints(hints, res));
     if (hints != NULL) {
         if ((hints->ai_flags & RAI_PASSIVE) != 0)
             wanted.ai_flags |= AI_PASSIVE;

@@ -113,7 +113,7 @@ WORK = [
     ucx("SEND, UD", "stream_lat", "-s 100 -n 300", UD),
     Application("SEND, READ, RC; data checked",
                 "io_demo -q -d 1000:100000", r"Client exit with status 'OK'", server="-p {port}",
-                client="-p {port} -i 200 -o read,write 127.0.0.1", tls=RC + ",tcp,self", files=True,
+                client="-p {port} -i 200 -o read,write {address}", tls=RC + ",tcp,self", files=True,
                 server_stays=True),
     mpi("messages, RC", f"-np 2 {MPI_PYTHON} -m mpi4py.bench ringtest -n 65536 -l 100",
         r"time for 100 loops", RC),
@@ -206,7 +206,8 @@ class Side:
 
 def words_of(row, more, port, folder):
     program = os.path.join(folder, "program.py")
-    return shlex.split(f"{row.command} {more}".format(port=port, program=program))
+    return shlex.split(f"{row.command} {more}".format(port=port, program=program,
+                                                      address=ADDRESS))
 
 
 def judge(row, side):
