@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Unmodified programs that connect by address, on our librdmacm: each pair ends with status 0 and
+says what it should, and what both sides captured is right, to the bit. Then several servers on one
+address: each gets what is for its port, also after the first one was killed; a port that nobody has
+is refused at once; a port that one has cannot be taken twice; and nothing stays behind.
+
+usage: rdma_cm.py OCHE [--table] [NAME…]
+
+Only programs with NAME in their command, if one is given.
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import pairs
+
+ADDRESS = pairs.NET + "7"
+LIMIT = 60  # seconds
+SPACES = {"TCP": 0x106, "UDP": 0x111}
+
+# operation, transport, server, client without the address, port, port space, what the client says
+PAIRS = [
+    ("SEND, WRITE, READ; data checked", "RC", "rping -s -C 10 -V -p {port}",
+     "rping -c -C 10 -v -V -p {port} -a {address}", None, "TCP", r"ping data: rdma-ping-9"),
+    ("the same, 64 KB", "RC", "rping -s -C 5 -V -S 65000 -p {port}",
+     "rping -c -C 5 -V -S 65000 -p {port} -a {address}", None, "TCP", r""),
+    ("SEND, 10 connections", "RC", "ucmatose -c 10 -p {port}",
+     "ucmatose -c 10 -p {port} -s {address}", None, "TCP",
+     r"(?s)data transfers complete.*return status 0"),
+    ("SEND, with a move to another channel", "RC", "ucmatose -m -p {port}",
+     "ucmatose -m -p {port} -s {address}", None, "TCP",
+     r"(?s)data transfers complete.*return status 0"),
+    ("SEND", "UD", "udaddy -c 5", "udaddy -c 5 -s {address}", 7174, "UDP", r"(?s)data transfers complete.*return status 0"),
+    ("SEND, synchronous", "RC", "rdma_server -p {port}", "rdma_client -p {port} -s {address}", None,
+     "TCP", r"rdma_client: end 0"),
+    ("SEND, synchronous", "RC", "rdma_xserver -c r -p {port}",
+     "rdma_xclient -c r -p {port} -s {address}", None, "TCP", r"rdma_xclient: end 0"),
+    ("WRITE", "RC", "ib_write_bw -R -n 500 -p {port}", "ib_write_bw -R -n 500 -p {port} {address}",
+     None, "TCP", r"(?m)^ 65536 +500 "),
+    ("READ", "RC", "ib_read_lat -R -n 100 -p {port}", "ib_read_lat -R -n 100 -p {port} {address}",
+     None, "TCP", r"(?m)^ 2 +100 "),
+    ("SEND", "RC", "ib_send_bw -R -n 500 -q 4 -p {port}",
+     "ib_send_bw -R -n 500 -q 4 -p {port} {address}", None, "TCP", r"(?m)^ 65536 +2000 "),
+    ("SEND", "UD", "ib_send_lat -R -c UD -n 100 -p {port}",
+     "ib_send_lat -R -c UD -n 100 -p {port} {address}", None, "TCP", r"(?m)^ 2 +100 "),
+    ("atomic", "RC", "ib_atomic_bw -R -n 200 -p {port}", "ib_atomic_bw -R -n 200 -p {port} {address}",
+     None, "TCP", r"(?m)^ 8 +200 "),
+    ("SEND, WRITE, READ", "RC", "qperf -lp {port}",
+     "qperf -lp {port} -cm 1 -t 1 {address} rc_lat rc_bw rc_rdma_write_bw rc_rdma_read_bw", None,
+     None, r"(?s)rc_rdma_read_bw:.*bw"),
+]
+
+
+class Failed(Exception):
+    pass
+
+
+def names_of(address, port, space):
+    """The names of a service, as /proc/net/unix has them."""
+    wanted = f"oche/{os.geteuid()}/{address}/4791/cm/{SPACES[space]:x}{port:04x}"
+    with open("/proc/net/unix", encoding="ascii", errors="replace") as rows:
+        return [row for row in rows if wanted in row]
+
+
+class Program:
+    """A process in a group of its own."""
+
+    def __init__(self, oche, command, folder=None, address=ADDRESS):
+        environment = dict(os.environ)
+        if folder is not None:
+            environment["OCHE_CAPTURE"] = os.path.join(folder, "%p.pcap")
+        self.output = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self.process = subprocess.Popen(
+            [oche, "exec", "--device", address, "--"] + command.split(), env=environment,
+            stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT,
+            start_new_session=True)
+
+    def said(self):
+        self.output.seek(0)
+        return self.output.read()
+
+    def wait(self, what):
+        try:
+            return self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{what} is not done after {LIMIT} s: {self.said()}") from None
+
+    def kill(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def wait_for(until, what, program):
+    end = time.monotonic() + LIMIT
+    while not until():
+        if time.monotonic() > end or program.process.poll() is not None:
+            raise Failed(f"{what}: {program.said()}")
+        time.sleep(0.02)
+
+
+def listening(port, space):
+    if space is None:  # qperf's own connection
+        with open("/proc/net/tcp6", encoding="ascii") as rows:
+            return any(f":{port:04X} " in row and " 0A " in row for row in rows)
+    return bool(names_of(ADDRESS, port, space))
+
+
+def judge_captures(oche, folder, datagrams):
+    """Each packet's ICRC and fields are right, and the connection manager's messages are there."""
+    seen = ""
+    for name in sorted(os.listdir(folder)):
+        done = subprocess.run([oche, "wire", os.path.join(folder, name)], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if done.returncode != 0:
+            raise Failed(f"oche wire {name}: {done.stdout[-1000:]}")
+        seen += done.stdout
+    kinds = ("SIDR REQ", "SIDR REP") if datagrams else ("REQ", "REP", "RTU", "DREQ", "DREP")
+    for kind in kinds:
+        if f", CM {kind} id " not in seen:
+            raise Failed(f"no {kind} was captured")
+
+
+def run_pair(oche, row):
+    server, client, says = row[2], row[3], row[6]
+    port, space = row[4] or pairs.free_port(), row[5]
+    with tempfile.TemporaryDirectory() as folder:
+        serving = Program(oche, server.format(port=port), folder)
+        calling = None
+        try:
+            wait_for(lambda: listening(port, space), "no server", serving)
+            calling = Program(oche, client.format(port=port, address=ADDRESS), folder)
+            status = calling.wait("the client")
+            if status != 0 or not re.search(says, calling.said()):
+                raise Failed(f"the client's status is {status}: {calling.said()}\n"
+                             f"server: {serving.said()}")
+            if space is not None and serving.wait("the server") != 0:
+                raise Failed(f"the server's status is {serving.process.returncode}: "
+                             f"{serving.said()}")
+        finally:
+            serving.kill()
+            if calling is not None:
+                calling.kill()
+        judge_captures(oche, folder, space == "UDP")
+
+
+# ---- several on one address ----
+
+
+def ping(oche, port):
+    """Returns an rping's status and how long it took."""
+    started = time.monotonic()
+    program = Program(oche, f"rping -c -C 3 -V -p {port} -a {ADDRESS}")
+    status = program.wait("rping")
+    return status, time.monotonic() - started, program.said()
+
+
+def must_work(oche, port, when):
+    status, _, said = ping(oche, port)
+    if status != 0:
+        raise Failed(f"{when}: status {status}: {said}")
+
+
+def several_servers(oche):
+    """Two rping -s and one ib_write_bw -R; the first, whose slot gets all messages, is killed."""
+    ports = [pairs.free_port() for _ in range(3)]
+    commands = [f"rping -s -P -V -p {ports[0]}", f"rping -s -P -V -p {ports[1]}",
+                f"ib_write_bw -R -n 500 -p {ports[2]}"]
+    servers = []
+    try:
+        for command, port in zip(commands, ports):
+            server = Program(oche, command)
+            servers.append(server)
+            wait_for(lambda port=port: names_of(ADDRESS, port, "TCP"), "no server", server)
+        for port in (ports[1], ports[0], ports[1]):
+            must_work(oche, port, "all are there")
+        second = Program(oche, f"rping -s -p {ports[1]}")
+        if second.wait("a second rping -s") == 0 or "in use" not in second.said():
+            raise Failed(f"a port was taken twice: {second.said()}")
+        servers[0].kill()
+        must_work(oche, ports[1], "the first is killed")
+        status, seconds, said = ping(oche, ports[0])
+        if status == 0 or "REJECTED" not in said or seconds > 10:
+            raise Failed(f"nobody listens: status {status} after {seconds:.1f} s: {said}")
+        writer = Program(oche, f"ib_write_bw -R -n 500 -p {ports[2]} {ADDRESS}")
+        if writer.wait("ib_write_bw") != 0 or servers[2].wait("its server") != 0:
+            raise Failed(f"ib_write_bw: {writer.said()} {servers[2].said()}")
+        again = Program(oche, f"rping -s -P -V -p {ports[0]}")
+        servers.append(again)
+        wait_for(lambda: names_of(ADDRESS, ports[0], "TCP"), "no server again", again)
+        must_work(oche, ports[0], "the first is there again")
+        must_work(oche, ports[1], "the first is there again, the second")
+    finally:
+        for server in servers:
+            server.kill()
+
+
+def nothing_is_left(_oche):
+    with open("/proc/net/unix", encoding="ascii", errors="replace") as rows:
+        left = [row for row in rows if f"/{ADDRESS}/" in row]
+    if left:
+        raise Failed(f"names stay behind: {left}")
+
+
+def another_family(oche):
+    """By IPv6, and with a wildcard listener of either family."""
+    port = pairs.free_port()
+    server = Program(oche, f"rping -s -P -V -p {port} -a ::1", address="::1")
+    try:
+        wait_for(lambda: names_of("::1", port, "TCP"), "no server", server)
+        client = Program(oche, f"rping -c -C 5 -V -p {port} -a ::1", address="::1")
+        if client.wait("rping") != 0:
+            raise Failed(client.said())
+    finally:
+        server.kill()
+
+
+CASES = [("several servers on one address, one killed", several_servers),
+         ("IPv6", another_family), ("nothing stays behind", nothing_is_left)]
+
+
+def main(arguments):
+    oche = os.path.abspath(arguments[0])
+    table = "--table" in arguments
+    names = [name for name in arguments[1:] if not name.startswith("--")]
+    rows = [row for row in PAIRS if not names or any(name in row[3] for name in names)]
+    pairs.need("rping", "ib_write_bw")
+    rows = [row for row in rows if subprocess.run(["which", row[3].split()[0]], check=False,
+                                                  stdout=subprocess.DEVNULL).returncode == 0]
+    failed = 0
+    if table:
+        print("| client | operation | transport | command | |\n|---|---|---|---|---|")
+    for row in rows:
+        command = row[3].replace("{address}", "ADDRESS").replace(" -p {port}", "")
+        command = command.replace(" -lp {port}", "")
+        said = "works"
+        try:
+            run_pair(oche, row)
+        except Failed as error:
+            failed += 1
+            said = "does not work"
+            print(f"{command}: {error}", file=sys.stderr, flush=True)
+        if table:
+            print(f"| {command.split()[0]} | {row[0]} | {row[1]} | `{command}` | {said} |")
+        else:
+            print(f"{command}: {said}", flush=True)
+    for what, case in CASES if not names else []:
+        try:
+            case(oche)
+            if not table:
+                print(f"{what}: works", flush=True)
+        except Failed as error:
+            failed += 1
+            print(f"{what}: {error}", file=sys.stderr, flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
