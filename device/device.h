@@ -216,6 +216,8 @@ void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq);
  * (core/cm/mad.h) go to. Returns false with errno, EADDRINUSE: a process has it already.
  */
 bool oche_device_take_service(struct oche_device *device, uint64_t id);
+/* True if this process or another one of the address has taken the service. */
+bool oche_device_service_held(struct oche_device *device, uint64_t id);
 void oche_device_release_service(struct oche_device *device, uint64_t id);
 /*
  * Returns the process's slot, of OCHE_SLOT_BITS bits: the uppermost bits of its queue pair numbers,

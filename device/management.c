@@ -15,17 +15,19 @@ bool oche_management_is(const uint8_t *bytes, uint32_t count)
 
 unsigned oche_management_slot(const struct oche_services *services,
                               const struct oche_sharing *share, const uint8_t *bytes,
-                              uint32_t count)
+                              uint32_t count, bool *asks)
 {
     struct oche_cm_message message;
     uint32_t id;
 
+    *asks = false;
     if (bytes[0] != OCHE_UD_SEND_ONLY || count < AT_MAD + OCHE_MAD_BYTES ||
         oche_cm_read(bytes + AT_MAD, OCHE_MAD_BYTES, &message) != OCHE_CM_OK)
         return share->slot;
     switch (message.kind) {
     case OCHE_CM_REQ:
     case OCHE_CM_SIDR_REQ:
+        *asks = true;
         return oche_services_slot(services, share, message.service_id);
     case OCHE_CM_SIDR_REP:
         id = message.local_id;

@@ -288,6 +288,16 @@ bool oche_device_take_service(struct oche_device *device, uint64_t id)
     return taken;
 }
 
+bool oche_device_service_held(struct oche_device *device, uint64_t id)
+{
+    bool held;
+
+    oche_device_lock(device);
+    held = oche_services_held(&device->services, &device->share, id);
+    oche_device_unlock(device);
+    return held;
+}
+
 void oche_device_release_service(struct oche_device *device, uint64_t id)
 {
     oche_device_lock(device);

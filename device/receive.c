@@ -199,7 +199,9 @@ static uint32_t packet_bytes(const struct oche_datagram_in *in, uint32_t at)
 static uint32_t hand_over(struct oche_device *device, const struct oche_datagram_in *in,
                           const uint8_t *bytes, uint32_t count, oche_time now)
 {
-    const unsigned slot = oche_management_slot(&device->services, &device->share, bytes, count);
+    bool asks;
+    const unsigned slot =
+        oche_management_slot(&device->services, &device->share, bytes, count, &asks);
 
     if (slot == device->share.slot)
         return 0;
@@ -210,8 +212,9 @@ static uint32_t hand_over(struct oche_device *device, const struct oche_datagram
     case OCHE_SHARING_LOST:
         device->stats.pass_lost++;
         return count;
-    default:
-        return 0;
+    default: /* a process that we have not heard of yet, or one that has ended */
+        device->stats.pass_lost += asks;
+        return asks ? count : 0;
     }
 }
 

@@ -118,23 +118,45 @@ bool oche_services_has(const struct oche_services *services, uint64_t id)
     return service != NULL;
 }
 
+/* True if some process holds the name. */
+static bool is_held(int fd, const struct oche_sharing *share, uint64_t id, unsigned slot)
+{
+    struct sockaddr_un name;
+    const socklen_t bytes = name_of(share, id, slot, &name);
+
+    return connect(fd, (struct sockaddr *)&name, bytes) == 0;
+}
+
+bool oche_services_held(const struct oche_services *services, const struct oche_sharing *share,
+                        uint64_t id)
+{
+    int fd;
+    bool held;
+
+    if (oche_services_has(services, id))
+        return true;
+    fd = share->fd >= 0 ? unix_socket() : -1;
+    held = fd >= 0 && is_held(fd, share, id, NO_SLOT);
+    if (fd >= 0)
+        close(fd);
+    return held;
+}
+
 unsigned oche_services_slot(const struct oche_services *services, const struct oche_sharing *share,
                             uint64_t id)
 {
-    struct sockaddr_un name;
     unsigned found = share->slot;
     int fd;
 
     if (oche_services_has(services, id))
         return share->slot;
     fd = unix_socket();
-    for (unsigned slot = 0; fd >= 0 && slot < OCHE_SLOTS && found == share->slot; slot++) {
-        const socklen_t bytes = name_of(share, id, slot, &name);
-
-        if (share->neighbours[slot].trusted && connect(fd, (struct sockaddr *)&name, bytes) == 0)
-            found = slot;
-    }
-    if (fd >= 0)
-        close(fd);
+    if (fd < 0)
+        return share->slot;
+    if (is_held(fd, share, id, NO_SLOT)) /* else nobody listens */
+        for (unsigned slot = 0; slot < OCHE_SLOTS && found == share->slot; slot++)
+            if (slot != share->slot && is_held(fd, share, id, slot))
+                found = slot; /* whether we trust it or not: whoever passes on looks at that */
+    close(fd);
     return found;
 }

@@ -35,6 +35,9 @@ void oche_services_clear(struct oche_services *services);
 void oche_services_leave(const struct oche_services *services);
 /* True if this process has taken the service. */
 bool oche_services_has(const struct oche_services *services, uint64_t id);
+/* True if this process or another one has taken the service. */
+bool oche_services_held(const struct oche_services *services, const struct oche_sharing *share,
+                        uint64_t id);
 /* Returns the slot of the process that listens to the service; our own if nobody does. */
 unsigned oche_services_slot(const struct oche_services *services, const struct oche_sharing *share,
                             uint64_t id);

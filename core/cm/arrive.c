@@ -9,7 +9,9 @@ struct arrived {
     struct oche_cm *cm;
     oche_time now;
     const uint8_t *local_gid, *remote_gid;
+    const uint8_t *mad;
     const struct oche_cm_message *message;
+    bool waited; /* a REQ that was kept for a while */
 };
 
 /* ---- REQ ---- */
@@ -84,6 +86,9 @@ static void take_req(const struct arrived *in)
                        : cm->hooks.incoming(cm->hooks.context, in->local_gid, in->remote_gid,
                                             message, &reason);
     if (conn == NULL) {
+        if (reason == OCHE_CM_REASON_INVALID_SERVICE && !in->waited &&
+            cm_grace_keep(cm, in->now, in->local_gid, in->remote_gid, in->mad))
+            return;
         cm->stats.refused++;
         if (reason != 0)
             refuse(in, OCHE_CM_ABOUT_REQ, reason);
@@ -95,6 +100,22 @@ static void take_req(const struct arrived *in)
     conn->tid = message->tid;
     conn->state = OCHE_CM_REQ_RCVD;
     cm_tell(cm, conn, OCHE_CM_REQUESTED, message);
+}
+
+void cm_req(struct oche_cm *cm, oche_time now, const uint8_t *local_gid, const uint8_t *remote_gid,
+            const uint8_t *mad, bool waited)
+{
+    struct oche_cm_message message;
+    const struct arrived in = {.cm = cm,
+                               .now = now,
+                               .local_gid = local_gid,
+                               .remote_gid = remote_gid,
+                               .mad = mad,
+                               .message = &message,
+                               .waited = waited};
+
+    if (oche_cm_read(mad, OCHE_MAD_BYTES, &message) == OCHE_CM_OK)
+        take_req(&in);
 }
 
 /* ---- REP, RTU, MRA ---- */
@@ -299,6 +320,7 @@ void oche_cm_arrive(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
                                .now = now,
                                .local_gid = local_gid,
                                .remote_gid = remote_gid,
+                               .mad = mad,
                                .message = &message};
     struct oche_cm_conn *conn;
 

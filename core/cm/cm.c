@@ -202,7 +202,7 @@ void cm_start_timer(struct oche_cm *cm, struct oche_cm_conn *conn, oche_time due
 
 oche_time oche_cm_due(const struct oche_cm *cm)
 {
-    oche_time due = OCHE_NEVER;
+    oche_time due = cm_grace_due(cm);
 
     for (const struct oche_cm_conn *conn = cm->timers; conn != NULL; conn = conn->next_timer)
         due = conn->due < due ? conn->due : due;
@@ -281,6 +281,7 @@ void oche_cm_tick(struct oche_cm *cm, oche_time now)
 {
     struct oche_cm_conn *conn;
 
+    cm_grace_tick(cm, now);
     /* from the beginning each time, as an event may have changed any of them */
     while ((conn = due_one(cm, now)) != NULL)
         expire(cm, now, conn);

@@ -8,6 +8,7 @@
  *   cm.c         connections: their numbers, finding them, timers, ending them
  *   connect.c    what a program asks for: connect, accept, confirm, reject, disconnect
  *   arrive.c     what arrives
+ *   grace.c      REQs that nobody listens to, for a moment
  *   sidr.c       datagrams: which queue pair takes them for a service
  *
  * A connection's states, as in IBTA Figs 140 and 141 and with their names there:
@@ -120,6 +121,21 @@ struct oche_cm_stats {
     uint64_t refused;                               /* REQ and SIDR REQ that `incoming` refused */
 };
 
+/*
+ * A REQ for a service that nobody listens to is looked at again after this time before it is
+ * refused: programs that listen anew for each connection (perftest -R) are between two listens for
+ * a moment, and their peers do not ask again.
+ */
+#define OCHE_CM_GRACE      (50 * OCHE_MS)
+#define OCHE_CM_MOST_GRACE 32 /* REQs that wait so; others are refused at once */
+
+struct oche_cm_waiting {
+    bool used;
+    oche_time due;
+    uint8_t local_gid[OCHE_CM_GID_BYTES], remote_gid[OCHE_CM_GID_BYTES];
+    uint8_t mad[OCHE_MAD_BYTES];
+};
+
 struct oche_cm {
     struct oche_cm_hooks hooks;
     uint32_t id_prefix, id_mask; /* bits that all our communication IDs have, and which bits */
@@ -127,6 +143,7 @@ struct oche_cm {
     struct oche_cm_conn *by_id[OCHE_CM_BUCKETS], *by_remote[OCHE_CM_BUCKETS];
     struct oche_cm_conn *by_qpn[OCHE_CM_BUCKETS];
     struct oche_cm_conn *timers;
+    struct oche_cm_waiting waiting[OCHE_CM_MOST_GRACE];
     struct oche_cm_stats stats;
 };
 

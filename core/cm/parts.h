@@ -52,6 +52,21 @@ void cm_linger(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn);
 void cm_tell(struct oche_cm *cm, struct oche_cm_conn *conn, enum oche_cm_event event,
              const struct oche_cm_message *message);
 
+/* ---- arrive.c ---- */
+
+/* A REQ has arrived; or it has waited, and gets an answer now. */
+void cm_req(struct oche_cm *cm, oche_time now, const uint8_t *local_gid, const uint8_t *remote_gid,
+            const uint8_t *mad, bool waited);
+
+/* ---- grace.c ---- */
+
+/* Keeps a REQ for OCHE_CM_GRACE. Returns false if too many wait. */
+bool cm_grace_keep(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
+                   const uint8_t *remote_gid, const uint8_t *mad);
+/* Returns when the first of them is due. */
+oche_time cm_grace_due(const struct oche_cm *cm);
+void cm_grace_tick(struct oche_cm *cm, oche_time now);
+
 /* ---- sidr.c ---- */
 
 void cm_sidr_req(struct oche_cm *cm, const uint8_t *local_gid, const uint8_t *remote_gid,

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 
 #include "device/cm/internal.h"
+#include "device/verbs/manager.h"
 
 /* ---- requests ---- */
 
@@ -57,6 +58,8 @@ static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
     uint16_t port;
 
     (void)local_gid;
+    if (listener == NULL && oche_manager_service_held(device->verbs, request->service_id))
+        return NULL; /* another process has it now, or ours is about to listen: it asks again */
     if (listener == NULL || cm_is_datagram(listener) != datagrams) {
         *reason = datagrams ? OCHE_CM_SIDR_UNSUPPORTED : OCHE_CM_REASON_INVALID_SERVICE;
         return NULL;

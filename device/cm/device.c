@@ -172,9 +172,17 @@ static struct cm_device *open_listed(const union ibv_gid *wanted)
     return found;
 }
 
+/*
+ * Once in a process, as that takes milliseconds: an address that comes later is found when it is
+ * named.
+ */
 bool cm_devices_open(void)
 {
-    return open_listed(NULL) != NULL;
+    static bool listed;
+
+    if (!listed || cm_devices == NULL)
+        listed = open_listed(NULL) != NULL;
+    return listed;
 }
 
 struct cm_device *cm_device_of(const union ibv_gid *gid)

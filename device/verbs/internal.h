@@ -121,12 +121,16 @@ static inline unsigned ov_port_progress(struct ov_port *port)
     return oche_device_progress(port->device);
 }
 
-/* Called after work was posted: wakes sleepers unless the port's thread will look soon anyway. */
+/*
+ * Called after work was posted: wakes sleepers unless the port's thread will look soon anyway. That
+ * stops being eager before it looks for the last time, or wakes a sleeper in its place; so either
+ * it sees the work, or we see that it is not eager.
+ */
 static inline void ov_port_posted(struct ov_port *port)
 {
-    if (atomic_load_explicit(&port->eager, memory_order_relaxed))
-        oche_device_posted_quietly(port->device);
-    else
+    oche_device_posted_quietly(port->device);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!atomic_load_explicit(&port->eager, memory_order_relaxed))
         oche_device_posted(port->device);
 }
 

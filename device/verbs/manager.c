@@ -32,6 +32,11 @@ int oche_manager_take_service(struct ibv_context *context, uint64_t service_id)
     return oche_device_take_service(ov_port_of(context)->device, service_id) ? 0 : errno;
 }
 
+bool oche_manager_service_held(struct ibv_context *context, uint64_t service_id)
+{
+    return oche_device_service_held(ov_port_of(context)->device, service_id);
+}
+
 void oche_manager_release_service(struct ibv_context *context, uint64_t service_id)
 {
     oche_device_release_service(ov_port_of(context)->device, service_id);

@@ -22,6 +22,8 @@ struct ibv_qp *oche_manager_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr
  * EADDRINUSE if it is taken.
  */
 int oche_manager_take_service(struct ibv_context *context, uint64_t service_id);
+/* True if this process or another one of the address has taken the service. */
+bool oche_manager_service_held(struct ibv_context *context, uint64_t service_id);
 void oche_manager_release_service(struct ibv_context *context, uint64_t service_id);
 /* Returns the uppermost 6 bits of the process's communication IDs. */
 unsigned oche_manager_slot(struct ibv_context *context);

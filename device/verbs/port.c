@@ -126,7 +126,8 @@ static void *run(void *argument)
         if ((patience == 0 || atomic_load(&port->sleepers) > 0) && others_are_at_it(port)) {
             patience = 0;
             losses.wanted = true;
-            atomic_store(&port->eager, false);
+            if (atomic_exchange(&port->eager, false))
+                oche_device_wake(port->device); /* others see to what was posted meanwhile */
             nap(port, call);
             continue;
         }

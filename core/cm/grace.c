@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* REQs for services that nobody listens to, which may be a matter of a moment. */
+#include "core/cm/cm.h"
+
+#include "core/cm/parts.h"
+
+bool cm_grace_keep(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
+                   const uint8_t *remote_gid, const uint8_t *mad)
+{
+    for (unsigned i = 0; i < OCHE_CM_MOST_GRACE; i++) {
+        struct oche_cm_waiting *place = &cm->waiting[i];
+
+        if (place->used)
+            continue;
+        place->used = true;
+        place->due = oche_time_add(now, OCHE_CM_GRACE);
+        memcpy(place->local_gid, local_gid, OCHE_CM_GID_BYTES);
+        memcpy(place->remote_gid, remote_gid, OCHE_CM_GID_BYTES);
+        memcpy(place->mad, mad, OCHE_MAD_BYTES);
+        return true;
+    }
+    return false;
+}
+
+oche_time cm_grace_due(const struct oche_cm *cm)
+{
+    oche_time due = OCHE_NEVER;
+
+    for (unsigned i = 0; i < OCHE_CM_MOST_GRACE; i++)
+        if (cm->waiting[i].used && cm->waiting[i].due < due)
+            due = cm->waiting[i].due;
+    return due;
+}
+
+void cm_grace_tick(struct oche_cm *cm, oche_time now)
+{
+    for (unsigned i = 0; i < OCHE_CM_MOST_GRACE; i++) {
+        const struct oche_cm_waiting waited = cm->waiting[i];
+
+        if (!waited.used || waited.due > now)
+            continue;
+        cm->waiting[i].used = false;
+        cm_req(cm, now, waited.local_gid, waited.remote_gid, waited.mad, true);
+    }
+}
