@@ -6,9 +6,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "device/cm/internal.h"
+
+#define COMES_BACK (5 * OCHE_MS)
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
@@ -25,10 +28,43 @@ struct rdma_event_channel *rdma_create_event_channel(void)
     return &channel->channel;
 }
 
+/* Channels that were destroyed, in a ring: a thread may still ask them for events. */
+#define MOST_DESTROYED 256
+static struct cm_channel *destroyed[MOST_DESTROYED];
+static unsigned next_destroyed;
+
+/* True if another thread has just taken an event, and so is likely to wait for the next soon. */
+static bool is_expected(const struct cm_channel *channel)
+{
+    return channel->readers == 0 && channel->taken != 0 &&
+           !pthread_equal(channel->reader, pthread_self()) &&
+           cm_now() < oche_time_add(channel->taken, COMES_BACK);
+}
+
+/*
+ * Programs end while a thread of theirs waits for an event, or is about to (rping). One that waits
+ * goes on waiting, as with the kernel's channels; and as with the kernel, where to destroy
+ * something takes a while, one that is about to wait gets there.
+ */
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
+    struct cm_channel *own = cm_channel_of(channel), *oldest;
+    const struct timespec moment = {.tv_nsec = 100000};
+
+    pthread_mutex_lock(&cm_lock);
+    while (is_expected(own)) {
+        pthread_mutex_unlock(&cm_lock);
+        nanosleep(&moment, NULL);
+        pthread_mutex_lock(&cm_lock);
+    }
+    own->destroyed = true;
+    oldest = destroyed[next_destroyed];
+    destroyed[next_destroyed] = own;
+    next_destroyed = (next_destroyed + 1) % MOST_DESTROYED;
+    if (oldest != NULL && oldest->readers == 0)
+        free(oldest);
+    pthread_mutex_unlock(&cm_lock);
     close(channel->fd);
-    free(cm_channel_of(channel));
 }
 
 /* ---- events ---- */
@@ -107,29 +143,43 @@ void cm_events_drop(struct cm_id *id)
 
 /* ---- for programs ---- */
 
+/* Waits until there may be an event. Returns 0 or an errno: EAGAIN, EINTR. Not under the lock. */
+static int wait_readable(int fd)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+
+    if ((fcntl(fd, F_GETFL) & O_NONBLOCK) != 0)
+        return EAGAIN;
+    return poll(&ready, 1, -1) < 0 ? errno : 0;
+}
+
 /* Returns the next event, or NULL with errno: EAGAIN, EINTR. */
 static struct cm_event *next_event(struct cm_channel *channel)
 {
-    struct pollfd ready = {.fd = channel->channel.fd, .events = POLLIN};
+    const int fd = channel->channel.fd;
+    struct cm_event *event = NULL;
+    int error = 0;
 
-    for (;;) {
-        struct cm_event *event = NULL;
-
-        pthread_mutex_lock(&cm_lock);
-        if (channel->first != NULL) {
-            event = cm_event_take(channel, &channel->first);
-            event->id->delivered++;
-        }
+    pthread_mutex_lock(&cm_lock);
+    channel->readers++;
+    error = channel->destroyed ? EBADF : 0;
+    while (error == 0 && channel->first == NULL) {
         pthread_mutex_unlock(&cm_lock);
-        if (event != NULL)
-            return event;
-        if ((fcntl(ready.fd, F_GETFL) & O_NONBLOCK) != 0) {
-            errno = EAGAIN;
-            return NULL;
-        }
-        if (poll(&ready, 1, -1) < 0)
-            return NULL;
+        error = wait_readable(fd);
+        pthread_mutex_lock(&cm_lock);
+        if (channel->destroyed)
+            error = EBADF;
     }
+    if (error == 0) {
+        event = cm_event_take(channel, &channel->first);
+        event->id->delivered++;
+        channel->reader = pthread_self();
+        channel->taken = cm_now();
+    }
+    channel->readers--;
+    pthread_mutex_unlock(&cm_lock);
+    errno = error;
+    return event;
 }
 
 int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
