@@ -6,12 +6,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "device/cm/internal.h"
 
-#define COMES_BACK (5 * OCHE_MS)
+/*
+ * A thread that asks a channel that was destroyed gets its error after this time: most programs
+ * have ended then, and some would say that they fail.
+ */
+#define TOO_LATE_S 1
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
@@ -33,30 +36,15 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 static struct cm_channel *destroyed[MOST_DESTROYED];
 static unsigned next_destroyed;
 
-/* True if another thread has just taken an event, and so is likely to wait for the next soon. */
-static bool is_expected(const struct cm_channel *channel)
-{
-    return channel->readers == 0 && channel->taken != 0 &&
-           !pthread_equal(channel->reader, pthread_self()) &&
-           cm_now() < oche_time_add(channel->taken, COMES_BACK);
-}
-
 /*
  * Programs end while a thread of theirs waits for an event, or is about to (rping). One that waits
- * goes on waiting, as with the kernel's channels; and as with the kernel, where to destroy
- * something takes a while, one that is about to wait gets there.
+ * goes on waiting, as with the kernel's channels.
  */
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
     struct cm_channel *own = cm_channel_of(channel), *oldest;
-    const struct timespec moment = {.tv_nsec = 100000};
 
     pthread_mutex_lock(&cm_lock);
-    while (is_expected(own)) {
-        pthread_mutex_unlock(&cm_lock);
-        nanosleep(&moment, NULL);
-        pthread_mutex_lock(&cm_lock);
-    }
     own->destroyed = true;
     oldest = destroyed[next_destroyed];
     destroyed[next_destroyed] = own;
@@ -173,11 +161,11 @@ static struct cm_event *next_event(struct cm_channel *channel)
     if (error == 0) {
         event = cm_event_take(channel, &channel->first);
         event->id->delivered++;
-        channel->reader = pthread_self();
-        channel->taken = cm_now();
     }
     channel->readers--;
     pthread_mutex_unlock(&cm_lock);
+    if (error == EBADF)
+        sleep(TOO_LATE_S);
     errno = error;
     return event;
 }

@@ -125,8 +125,6 @@ struct cm_channel {
     struct rdma_event_channel channel; /* its descriptor: an eventfd that counts events */
     struct cm_event *first, **last;
     unsigned readers; /* threads in rdma_get_cm_event */
-    pthread_t reader; /* who took the last event, at this time; 0: nobody has */
-    oche_time taken;
     bool destroyed;
 };
 
