@@ -102,8 +102,8 @@ static void take_req(const struct arrived *in)
     cm_tell(cm, conn, OCHE_CM_REQUESTED, message);
 }
 
-void cm_req(struct oche_cm *cm, oche_time now, const uint8_t *local_gid, const uint8_t *remote_gid,
-            const uint8_t *mad, bool waited)
+void cm_answer_kept(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
+                    const uint8_t *remote_gid, const uint8_t *mad)
 {
     struct oche_cm_message message;
     const struct arrived in = {.cm = cm,
@@ -112,10 +112,14 @@ void cm_req(struct oche_cm *cm, oche_time now, const uint8_t *local_gid, const u
                                .remote_gid = remote_gid,
                                .mad = mad,
                                .message = &message,
-                               .waited = waited};
+                               .waited = true};
 
-    if (oche_cm_read(mad, OCHE_MAD_BYTES, &message) == OCHE_CM_OK)
+    if (oche_cm_read(mad, OCHE_MAD_BYTES, &message) != OCHE_CM_OK)
+        return;
+    if (message.kind == OCHE_CM_REQ)
         take_req(&in);
+    else
+        cm_sidr_req(cm, now, local_gid, remote_gid, mad, &message, true);
 }
 
 /* ---- REP, RTU, MRA ---- */
@@ -334,7 +338,7 @@ void oche_cm_arrive(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
         return;
     }
     if (message.kind == OCHE_CM_SIDR_REQ) {
-        cm_sidr_req(cm, local_gid, remote_gid, &message);
+        cm_sidr_req(cm, now, local_gid, remote_gid, mad, &message, false);
         return;
     }
     if (message.kind == OCHE_CM_SIDR_REP) {

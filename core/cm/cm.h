@@ -8,7 +8,7 @@
  *   cm.c         connections: their numbers, finding them, timers, ending them
  *   connect.c    what a program asks for: connect, accept, confirm, reject, disconnect
  *   arrive.c     what arrives
- *   grace.c      REQs that nobody listens to, for a moment
+ *   grace.c      requests that nobody listens to, for a moment
  *   sidr.c       datagrams: which queue pair takes them for a service
  *
  * A connection's states, as in IBTA Figs 140 and 141 and with their names there:
@@ -122,12 +122,12 @@ struct oche_cm_stats {
 };
 
 /*
- * A REQ for a service that nobody listens to is looked at again after this time before it is
- * refused: programs that listen anew for each connection (perftest -R) are between two listens for
- * a moment, and their peers do not ask again.
+ * A REQ or SIDR REQ for a service that nobody listens to is looked at again after this time before
+ * it is refused: programs that listen anew for each connection (perftest -R) are between two
+ * listens for a moment, and their peers do not ask again.
  */
 #define OCHE_CM_GRACE      (50 * OCHE_MS)
-#define OCHE_CM_MOST_GRACE 32 /* REQs that wait so; others are refused at once */
+#define OCHE_CM_MOST_GRACE 32 /* requests that wait so; others are refused at once */
 
 struct oche_cm_waiting {
     bool used;

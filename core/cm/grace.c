@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* REQs for services that nobody listens to, which may be a matter of a moment. */
+/* Requests for services that nobody listens to, which may be a matter of a moment. */
 #include "core/cm/cm.h"
 
 #include "core/cm/parts.h"
@@ -40,6 +40,6 @@ void cm_grace_tick(struct oche_cm *cm, oche_time now)
         if (!waited.used || waited.due > now)
             continue;
         cm->waiting[i].used = false;
-        cm_req(cm, now, waited.local_gid, waited.remote_gid, waited.mad, true);
+        cm_answer_kept(cm, now, waited.local_gid, waited.remote_gid, waited.mad);
     }
 }

@@ -54,9 +54,9 @@ void cm_tell(struct oche_cm *cm, struct oche_cm_conn *conn, enum oche_cm_event e
 
 /* ---- arrive.c ---- */
 
-/* A REQ has arrived; or it has waited, and gets an answer now. */
-void cm_req(struct oche_cm *cm, oche_time now, const uint8_t *local_gid, const uint8_t *remote_gid,
-            const uint8_t *mad, bool waited);
+/* A REQ or SIDR REQ that was kept gets its answer now. */
+void cm_answer_kept(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
+                    const uint8_t *remote_gid, const uint8_t *mad);
 
 /* ---- grace.c ---- */
 
@@ -69,8 +69,10 @@ void cm_grace_tick(struct oche_cm *cm, oche_time now);
 
 /* ---- sidr.c ---- */
 
-void cm_sidr_req(struct oche_cm *cm, const uint8_t *local_gid, const uint8_t *remote_gid,
-                 const struct oche_cm_message *message);
+/* `waited`: it was kept, and is not kept again. */
+void cm_sidr_req(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
+                 const uint8_t *remote_gid, const uint8_t *mad,
+                 const struct oche_cm_message *message, bool waited);
 void cm_sidr_rep(struct oche_cm *cm, const uint8_t *remote_gid,
                  const struct oche_cm_message *message);
 

@@ -51,8 +51,9 @@ static void refuse(struct oche_cm *cm, const uint8_t *local_gid, const uint8_t *
     cm_send_to(cm, local_gid, remote_gid, mad);
 }
 
-void cm_sidr_req(struct oche_cm *cm, const uint8_t *local_gid, const uint8_t *remote_gid,
-                 const struct oche_cm_message *message)
+void cm_sidr_req(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
+                 const uint8_t *remote_gid, const uint8_t *mad,
+                 const struct oche_cm_message *message, bool waited)
 {
     struct oche_cm_conn *conn = cm_by_remote(cm, message->local_id, remote_gid, true);
     uint16_t status = 0;
@@ -65,6 +66,9 @@ void cm_sidr_req(struct oche_cm *cm, const uint8_t *local_gid, const uint8_t *re
     }
     conn = cm->hooks.incoming(cm->hooks.context, local_gid, remote_gid, message, &status);
     if (conn == NULL) {
+        if (status == OCHE_CM_SIDR_UNSUPPORTED && !waited &&
+            cm_grace_keep(cm, now, local_gid, remote_gid, mad))
+            return;
         cm->stats.refused++;
         if (status != 0)
             refuse(cm, local_gid, remote_gid, message, status);
