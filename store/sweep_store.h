@@ -158,6 +158,23 @@ uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t poi
                                       const char *name, double *values, size_t count,
                                       uint32_t step);
 
+/* Hears what a point's rows say; each function is required. Texts last until it returns. */
+struct oche_sweep_reader {
+    void *context;
+    void (*head)(void *context, uint64_t seed, uint64_t trace_hash, double wall_s);
+    void (*metric)(void *context, const char *name, const char *unit, double value);
+    /* `thousandth` rises; all percentiles of a distribution come one after the other */
+    void (*percentile)(void *context, const char *name, const char *unit, uint64_t samples,
+                       uint32_t thousandth, double value);
+};
+
+/*
+ * Reads what is stored about a point that is done: its head, metrics by name, then distributions.
+ * Returns false if the point is not done, or the file cannot be read.
+ */
+bool oche_sweep_store_read(struct oche_sweep_store *store, size_t point,
+                           const struct oche_sweep_reader *reader);
+
 /*
  * Writes points.csv (one row per point: its axis values, repeat, seed, status) and metrics.csv (one
  * row per point and metric) into `folder`, each completely or not at all. Returns false, with an

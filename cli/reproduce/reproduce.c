@@ -266,6 +266,18 @@ static bool take_from_pool(struct session *session, struct work *work, size_t po
     return ok;
 }
 
+/* Puts a point that the figure's file has into the pool, for the figures that follow. */
+static void put_stored(struct session *session, struct work *work, size_t point)
+{
+    struct oche_point_result result;
+
+    if (oche_pool_has(session->pool, &work->plan.grid, point) ||
+        !oche_record_read(work->store, point, &result))
+        return; /* then they run it again */
+    oche_pool_put(session->pool, &work->plan.grid, point, &result);
+    oche_point_free(&result);
+}
+
 /*
  * Returns the points that are neither in the figure's file nor in the pool (malloc'd). Returns NULL
  * on failure.
@@ -284,8 +296,8 @@ static size_t *points_to_run(struct session *session, struct work *work, size_t 
         size_t point = work->plan.points[i];
 
         if (done[point])
-            continue;
-        if (oche_pool_has(session->pool, &work->plan.grid, point))
+            put_stored(session, work, point);
+        else if (oche_pool_has(session->pool, &work->plan.grid, point))
             ok = take_from_pool(session, work, point);
         else
             points[(*count)++] = point;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lab/sweep/grid_files.h"
 #include "lab/sweep/grid_text.h"
@@ -140,4 +141,81 @@ bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *g
                                       OCHE_DISTRIBUTION_STEPS, OCHE_DISTRIBUTION_STEP);
     }
     return oche_sweep_store_commit(store, error);
+}
+
+/* ---- reading back ---- */
+
+struct reading {
+    struct oche_point_result *result;
+    bool bad; /* something that no result has */
+};
+
+static void read_head(void *context, uint64_t seed, uint64_t trace_hash, double wall_s)
+{
+    struct reading *reading = context;
+
+    reading->result->seed = seed;
+    reading->result->hash = trace_hash;
+    reading->result->wall_s = wall_s;
+}
+
+static void read_metric(void *context, const char *name, const char *unit, double value)
+{
+    struct reading *reading = context;
+    struct oche_point_result *result = reading->result;
+    const struct oche_metric metric = {
+        .name = strdup(name), .unit = oche_metric_unit_named(unit), .value = value};
+
+    result->metrics =
+        realloc(result->metrics, (result->metric_count + 1) * sizeof(*result->metrics));
+    OCHE_GOT(metric.name != NULL && result->metrics != NULL);
+    reading->bad |= metric.unit == NULL;
+    result->metrics[result->metric_count++] = metric;
+}
+
+/* Returns the distribution that percentiles are read into, a new one if the name is new. */
+static struct oche_distribution *distribution_named(struct oche_point_result *result,
+                                                    const char *name)
+{
+    struct oche_distribution *last = NULL;
+
+    if (result->distribution_count > 0)
+        last = &result->distributions[result->distribution_count - 1];
+    if (last != NULL && strcmp(last->name, name) == 0)
+        return last;
+    result->distributions = realloc(result->distributions, (result->distribution_count + 1) *
+                                                               sizeof(*result->distributions));
+    OCHE_GOT(result->distributions != NULL);
+    last = &result->distributions[result->distribution_count++];
+    *last = (struct oche_distribution){.name = strdup(name)};
+    OCHE_GOT(last->name != NULL);
+    return last;
+}
+
+static void read_percentile(void *context, const char *name, const char *unit, uint64_t samples,
+                            uint32_t thousandth, double value)
+{
+    struct reading *reading = context;
+    struct oche_distribution *distribution = distribution_named(reading->result, name);
+    const uint32_t step = thousandth / OCHE_DISTRIBUTION_STEP;
+
+    distribution->unit = oche_metric_unit_named(unit);
+    distribution->count = samples;
+    reading->bad |= distribution->unit == NULL || thousandth % OCHE_DISTRIBUTION_STEP != 0 ||
+                    step >= OCHE_DISTRIBUTION_STEPS;
+    if (!reading->bad)
+        distribution->value[step] = value;
+}
+
+bool oche_record_read(struct oche_sweep_store *store, size_t point,
+                      struct oche_point_result *result)
+{
+    struct reading reading = {.result = result};
+    const struct oche_sweep_reader reader = {&reading, read_head, read_metric, read_percentile};
+
+    *result = (struct oche_point_result){.status = OCHE_POINT_DONE};
+    if (oche_sweep_store_read(store, point, &reader) && !reading.bad)
+        return true;
+    oche_point_free(result);
+    return false;
 }

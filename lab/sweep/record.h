@@ -37,4 +37,11 @@ bool oche_record_left_out(struct oche_sweep_store *store, const struct oche_grid
 bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *grid, size_t point,
                        const struct oche_point_result *result, struct oche_error *error);
 
+/*
+ * Reads back a point that is done, into a result that oche_point_free frees. Returns false, with
+ * nothing to free, if the file does not have all of it.
+ */
+bool oche_record_read(struct oche_sweep_store *store, size_t point,
+                      struct oche_point_result *result);
+
 #endif

@@ -261,6 +261,21 @@ def test_again(work):
           "the same runs, made again")
 
 
+EVERYTHING = ("SELECT point, name, unit, value FROM metrics JOIN metric_names USING (name) "
+              "ORDER BY 1, 2",
+              "SELECT point, name, unit, samples, thousandth, value FROM distributions "
+              "ORDER BY 1, 2, 5", POINTS)
+
+
+def test_resumed(work):
+    """A figure that was made before shares its runs, too: the other one has them to the bit."""
+    reproduce(work, "p/one", "--out", "resumed", "--quiet")
+    reproduce(work, "p", "--out", "resumed", "--quiet")
+    for query in EVERYTHING:
+        rows = ask(work, "resumed/one.sqlite", query)
+        check(len(rows) >= 26 and rows == ask(work, "resumed/two.sqlite", query), query)
+
+
 def test_slash_at_the_end(work):
     """As a shell completes a folder: it names no more than without."""
     for which, amount in (("p", "2 figures, 26 runs for 52 points, as figures share them"),
@@ -611,6 +626,7 @@ def main():
         make_papers(work)
         test_a_paper(work)
         test_again(work)
+        test_resumed(work)
         test_slash_at_the_end(work)
         test_quick(work)
         test_dying(work)
