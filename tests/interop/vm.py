@@ -27,8 +27,8 @@ As a module:
 Needs qemu-system-x86_64, and the kernel from tools/fetch-kernel: else `enter` skips (status 77).
 """
 import codecs
-import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -69,7 +69,8 @@ for folder; do
         /root/${folder#*=}
 done
 busybox ip link set lo up
-exec busybox chroot /root PYTHON AGENT /dev/vport1p1
+busybox cp /agent /root/lib/oche-modules
+exec busybox chroot /root /lib/oche-modules/agent /dev/vport1p1
 """
 
 
@@ -150,7 +151,7 @@ def archive(files):
     return b"".join(parts)
 
 
-def initramfs(shared):
+def initramfs(agent, shared):
     """Busybox, the modules, and an init that goes over to the host's files."""
     files = [(name, 0o040755, b"") for name in "bin dev proc sys host upper root modules".split()]
     with open(busybox(), "rb") as file:
@@ -164,7 +165,8 @@ def initramfs(shared):
     files.append(("modules/order", 0o100644, early.encode()))
     init = INIT.replace("SHARED", " ".join(f"share{number}={name}" for number, name
                                            in enumerate(shared)))
-    init = init.replace("PYTHON", "/usr/bin/python3").replace("AGENT", f"{HERE}/vm_agent.py")
+    with open(agent, "rb") as file:
+        files.append(("agent", 0o100755, file.read()))
     files.append(("init", 0o100755, init.encode()))
     return archive(files)
 
@@ -191,7 +193,7 @@ class Running:
         return self.status
 
     def signal(self, number):
-        self.machine.ask(id=self.number, signal=number)
+        self.machine.ask(f"kill {self.number} {int(number)}")
 
     def kill(self):
         if not self.ended.is_set():
@@ -225,15 +227,19 @@ class Machine:
 
     def boot(self, nets, cpus, memory, options):
         image = f"{self.folder}/initramfs"
+        built = subprocess.run(["cc", "-D_GNU_SOURCE", "-O1", "-static", "-o", f"{self.folder}/agent",
+                                f"{HERE}/vm_agent.c"], capture_output=True, text=True, check=False)
+        if built.returncode != 0:
+            raise Failed(f"vm_agent.c: {built.stderr}")
         with open(image, "wb") as file:
-            file.write(initramfs(self.shared))
+            file.write(initramfs(f"{self.folder}/agent", self.shared))
         server = socket.socket(socket.AF_UNIX)
         server.bind(f"{self.folder}/port")
         server.listen()
-        words = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp",
+        words = ["qemu-system-x86_64", "-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp",
                  str(cpus), "-m", str(memory), "-nodefaults", "-no-user-config", "-display", "none",
                  "-no-reboot", "-serial", f"file:{self.folder}/console",
-                 "-kernel", f"{kernel()}/vmlinuz", "-initrd", image, "-append",
+                 "-kernel", f"{kernel()}/vmlinux", "-initrd", image, "-append",
                  "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on "
                  "tsc=reliable no_timer_check",
                  "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
@@ -279,24 +285,24 @@ class Machine:
         return said
 
     def listen(self):
-        with self.port.makefile("rb") as lines:
-            for line in lines:
-                told = json.loads(line)
-                if told["id"] == 0:
+        with self.port.makefile("rb") as told:
+            for line in told:
+                kind, *numbers = line.decode().split()
+                if kind == "ready":
                     self.ready.set()
                     continue
-                running = self.commands[told["id"]]
-                if "said" in told:
-                    running.output += running.decoder.decode(told["said"].encode("latin-1"))
+                running = self.commands[int(numbers[0])]
+                if kind == "said":
+                    running.output += running.decoder.decode(told.read(int(numbers[1])))
                 else:
-                    running.status = told["status"]
+                    running.status = int(numbers[1])
                     running.ended.set()
         for running in self.commands.values():
             running.ended.set()
 
-    def ask(self, **facts):
+    def ask(self, head, content=b""):
         with self.lock:
-            self.port.sendall(json.dumps(facts).encode() + b"\n")
+            self.port.sendall(head.encode() + b"\n" + content)
 
     def start(self, command, **environment):
         """Runs a shell's command in the machine, in this folder; returns at once."""
@@ -304,7 +310,10 @@ class Machine:
             self.number += 1
             running = Running(self, self.number, command)
             self.commands[self.number] = running
-        self.ask(id=running.number, run=command, environment=environment, folder=os.getcwd())
+        text = f"cd {shlex.quote(os.getcwd())}\n"
+        text += "".join(f"export {name}={shlex.quote(str(value))}\n"
+                        for name, value in environment.items()) + command
+        self.ask(f"run {running.number} {len(text.encode())}", text.encode())
         return running
 
     def run(self, command, limit=LIMIT, **environment):
