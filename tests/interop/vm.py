@@ -42,6 +42,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 NEAR, FAR = "10.79.0.1", "10.79.0.2"
 NEAR6, FAR6 = "fd79::1", "fd79::2"
+TAP_NET = "tap,ifname=tap0,script=no,downscript=no"
 BOOT_LIMIT = 120  # seconds
 LIMIT = 120  # for a command
 LAZY = ["udp_tunnel", "ip6_udp_tunnel", "rdma_rxe"]  # rdma_rxe takes port 4791 when it is loaded
@@ -205,7 +206,7 @@ class Machine:
     """One that runs, as a context. `nets`: what qemu's -netdev says for each of its adapters, but
     for the id; shared: folders that both may write to."""
 
-    def __init__(self, nets=("tap,ifname=tap0,script=no,downscript=no",), shared=(), cpus=2,
+    def __init__(self, nets=(TAP_NET,), shared=(), cpus=2,
                  memory=1024, options=()):
         self.folder = tempfile.mkdtemp(prefix="oche-vm-")
         self.commands, self.number = {}, 0
@@ -227,8 +228,9 @@ class Machine:
 
     def boot(self, nets, cpus, memory, options):
         image = f"{self.folder}/initramfs"
-        built = subprocess.run(["cc", "-D_GNU_SOURCE", "-O1", "-static", "-o", f"{self.folder}/agent",
-                                f"{HERE}/vm_agent.c"], capture_output=True, text=True, check=False)
+        built = subprocess.run(["cc", "-D_GNU_SOURCE", "-O1", "-static", "-o",
+                                f"{self.folder}/agent", f"{HERE}/vm_agent.c"],
+                               capture_output=True, text=True, check=False)
         if built.returncode != 0:
             raise Failed(f"vm_agent.c: {built.stderr}")
         with open(image, "wb") as file:
@@ -236,8 +238,9 @@ class Machine:
         server = socket.socket(socket.AF_UNIX)
         server.bind(f"{self.folder}/port")
         server.listen()
-        words = ["qemu-system-x86_64", "-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp",
-                 str(cpus), "-m", str(memory), "-nodefaults", "-no-user-config", "-display", "none",
+        words = ["qemu-system-x86_64", "-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max",
+                 "-smp", str(cpus), "-m", str(memory), "-nodefaults", "-no-user-config",
+                 "-display", "none",
                  "-no-reboot", "-serial", f"file:{self.folder}/console",
                  "-kernel", f"{kernel()}/vmlinux", "-initrd", image, "-append",
                  "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on "
