@@ -98,7 +98,7 @@ static int send_rep(struct cm_id *id, const struct rdma_conn_param *param)
 
     message.qpn = qp != NULL ? qp->qp_num : param->qp_num;
     message.srq = qp != NULL ? qp->srq != NULL : param->srq != 0;
-    message.starting_psn = id->own_psn;
+    message.starting_psn = id->receive_psn;
     message.responder_resources = id->responder_resources;
     message.initiator_depth = id->initiator_depth;
     message.flow_control = param != NULL && param->flow_control;

@@ -155,7 +155,8 @@ struct cm_id {
     uint8_t tos, ack_timeout;
 
     /* of the REQ or REP that agreed on it, and what we said in ours */
-    uint32_t own_psn, peer_psn;
+    uint32_t receive_psn; /* in our REQ or REP: where what the peer sends begins */
+    uint32_t send_psn;    /* in the peer's: where what we send does */
     uint8_t responder_resources, initiator_depth;
     uint8_t retry_count, rnr_retry, path_mtu;
     uint8_t response_timeout, max_cm_retries;
