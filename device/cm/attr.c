@@ -187,6 +187,7 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr, int *q
     const struct cm_id *own = cm_id_of(id);
     int error;
 
+    CM_PASS_ON(rdma_init_qp_attr, id, qp_attr, qp_attr_mask);
     if (own->device == NULL)
         return cm_result(EINVAL);
     pthread_mutex_lock(&cm_lock);
