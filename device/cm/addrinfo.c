@@ -126,8 +126,7 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
             wanted.ai_flags |= AI_PASSIVE;
         if ((hints->ai_flags & RAI_NUMERICHOST) != 0)
             wanted.ai_flags |= AI_NUMERICHOST;
-        if ((hints->ai_flags & RAI_FAMILY) != 0)
-            wanted.ai_family = hints->ai_family;
+        wanted.ai_family = hints->ai_family; /* also without RAI_FAMILY, which is about `node` */
     }
     error = getaddrinfo(node, service, &wanted, &found);
     if (error != 0)

@@ -600,6 +600,24 @@ static void test_passes_on(void **state)
     rdma_destroy_event_channel(channel);
 }
 
+/* The family that is asked for; a server's address is any. */
+static void test_addresses(void **state)
+{
+    static const int families[] = {AF_INET, AF_INET6};
+
+    (void)state;
+    for (unsigned i = 0; i < OCHE_COUNT_OF(families); i++) {
+        const struct rdma_addrinfo hints = {.ai_flags = RAI_PASSIVE, .ai_family = families[i]};
+        struct rdma_addrinfo *found;
+
+        assert_int_equal(rdma_getaddrinfo(NULL, "4000", &hints, &found), 0);
+        assert_int_equal(found->ai_family, families[i]);
+        assert_int_equal(found->ai_src_addr->sa_family, families[i]);
+        assert_null(found->ai_next);
+        rdma_freeaddrinfo(found);
+    }
+}
+
 /* Without the system's channels, ours work as ever. */
 static void test_ours_alone(void **state)
 {
@@ -631,6 +649,7 @@ int main(int argc, char **argv)
         TEST(test_rejected),  TEST(test_listens_at_both), TEST(test_descriptor),
         TEST(test_endpoints), TEST(test_destroy_waits),   TEST(test_migrate),
         TEST(test_wakes),     TEST(test_passes_on),       TEST(test_ours_alone),
+        TEST(test_addresses),
     };
 
     if (argc != 4) {
