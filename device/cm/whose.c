@@ -68,15 +68,23 @@ static int bind_theirs(struct cm_id *id, struct sockaddr *address)
     return 0;
 }
 
-/* Binds both to a wildcard address and one port. */
+/*
+ * Binds both to a wildcard address and one port, or the system's alone if ours cannot be opened.
+ * Where soft-RoCE has their port that is found out once, as it takes milliseconds: perftest's
+ * clients ask for a second listener of their server's at once.
+ */
 static int bind_both(struct cm_id *id, struct sockaddr *address)
 {
+    static _Atomic bool port_is_gone;
     struct sockaddr_storage same = {0};
     bool no_device;
     int error = EADDRNOTAVAIL;
 
+    if (port_is_gone)
+        return bind_theirs(id, address);
     for (unsigned i = 0; i < MOST_TRIES; i++) {
         error = cm_bind_ours(id, address, &no_device);
+        port_is_gone = no_device && error == EADDRINUSE;
         if (error != 0)
             return no_device ? bind_theirs(id, address) : error;
         memcpy(&same, address, cm_sockaddr_bytes(address));
