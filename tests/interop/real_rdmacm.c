@@ -291,7 +291,9 @@ static void test_rejected(void **state)
     assert_int_equal(rdma_bind_addr(listener, at(THEIRS, 4000)), 0);
     assert_int_equal(rdma_listen(listener, 3), 0);
     asking = towards(channel, THEIRS, 4000);
+    asking->qp = ibv_create_qp(asking->pd, &(struct ibv_qp_init_attr){0}); /* the program's own */
     assert_int_equal(rdma_connect(asking, &param), 0);
+    assert_string_equal(theirs->called, "rdma_connect with its queue pair");
     event = expect(channel, NULL, RDMA_CM_EVENT_CONNECT_REQUEST);
     assert_int_equal(rdma_reject(event->id, "no", 3), 0);
     drop(event->id); /* before its event, which is the listener's, is acknowledged */
@@ -566,6 +568,7 @@ static void test_passes_on(void **state)
     struct ibv_srq_init_attr srq = {.attr = {.max_wr = 1}};
     struct ibv_srq_init_attr_ex xrc = {.comp_mask = IBV_SRQ_INIT_ATTR_TYPE,
                                        .srq_type = IBV_SRQT_XRC};
+    struct ibv_qp_init_attr sends = {.qp_type = IBV_QPT_XRC_SEND, .cap = {.max_send_wr = 1}};
     struct rdma_addrinfo hints = {.ai_flags = RAI_FAMILY, .ai_family = AF_IB}, *found;
     struct rdma_cm_event *event;
     uint8_t tos = 8;
@@ -596,6 +599,10 @@ static void test_passes_on(void **state)
     assert_ptr_equal(*cq_context, id);
     rdma_destroy_srq(id);
     assert_null(id->recv_cq);
+    assert_int_equal(rdma_create_qp(id, NULL, &sends), 0); /* with one completion queue */
+    assert_non_null(id->send_cq);
+    assert_null(id->recv_cq);
+    rdma_destroy_qp(id);
     assert_int_equal(rdma_destroy_id(id), 0);
     rdma_destroy_event_channel(channel);
 }

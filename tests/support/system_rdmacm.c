@@ -433,7 +433,8 @@ int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
     struct ibv_qp_attr state = {.qp_state = IBV_QPS_INIT};
     int mask;
 
-    if (attr->send_cq == NULL || attr->recv_cq == NULL)
+    if ((attr->cap.max_send_wr > 0) != (attr->send_cq != NULL) ||
+        (attr->cap.max_recv_wr > 0) != (attr->recv_cq != NULL))
         return fail(EINVAL);
     id->qp = ibv_create_qp(attr->pd, (struct ibv_qp_init_attr *)(void *)attr);
     if (rdma_init_qp_attr(id, &state, &mask) != SYSTEM_VERBS_INT)
