@@ -102,7 +102,7 @@ struct oche_cm_message {
     uint64_t ca_guid;                /* REQ, REP: the sender's */
     uint32_t qkey;                   /* REQ, REP, SIDR REP */
     uint32_t qpn;                    /* REQ, REP, SIDR REP: the sender's; DREQ: the receiver's */
-    uint32_t starting_psn;           /* REQ, REP */
+    uint32_t starting_psn;           /* REQ, REP: of what the receiver of this message sends */
     uint8_t responder_resources;     /* REQ, REP */
     uint8_t initiator_depth;         /* REQ, REP */
     uint8_t remote_response_timeout; /* REQ, 5 bits: 4.096 us * 2^n, in which we want an answer */

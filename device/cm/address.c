@@ -85,7 +85,7 @@ bool cm_is_wildcard(const struct sockaddr *address)
 
 /* ---- loopback ---- */
 
-static bool is_loopback(const struct sockaddr *address)
+bool cm_is_loopback(const struct sockaddr *address)
 {
     static const uint8_t v6_loopback[16] = {[15] = 1};
     union ibv_gid gid;
@@ -105,7 +105,7 @@ static void stand_for(const struct sockaddr *address, struct sockaddr_storage *u
 
     memset(used, 0, sizeof(*used));
     memcpy(used, address, cm_sockaddr_bytes(address));
-    if (is_loopback(address) && cm_gid_of(address, &gid) && cm_device_of(&gid) == NULL &&
+    if (cm_is_loopback(address) && cm_gid_of(address, &gid) && cm_device_of(&gid) == NULL &&
         errno == ENODEV && cm_devices_open() && cm_devices->next == NULL)
         cm_sockaddr_of(cm_devices->gid.raw, cm_port_of(address), used);
 }
@@ -113,7 +113,7 @@ static void stand_for(const struct sockaddr *address, struct sockaddr_storage *u
 /* ---- binding ---- */
 
 /* Returns 0 or an errno. Under the lock. */
-static int bind_to(struct cm_id *id, const struct sockaddr *asked)
+static int bind_to(struct cm_id *id, const struct sockaddr *asked, bool *no_device)
 {
     struct sockaddr_storage used;
     const struct sockaddr *address = (const struct sockaddr *)&used;
@@ -128,7 +128,8 @@ static int bind_to(struct cm_id *id, const struct sockaddr *asked)
     if (id->state != CM_ID_IDLE)
         return EINVAL;
     id->wildcard = cm_is_wildcard(address);
-    if (id->wildcard ? !cm_devices_open() : (device = cm_device_of(&gid)) == NULL)
+    *no_device = id->wildcard ? !cm_devices_open() : (device = cm_device_of(&gid)) == NULL;
+    if (*no_device)
         return errno;
     memcpy(&id->id.route.addr.src_storage, address, cm_sockaddr_bytes(address));
     if (device != NULL)
@@ -139,35 +140,51 @@ static int bind_to(struct cm_id *id, const struct sockaddr *asked)
     return error;
 }
 
-int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+int cm_bind_ours(struct cm_id *id, const struct sockaddr *address, bool *no_device)
 {
     int error;
 
-    if (addr == NULL)
-        return cm_result(EINVAL);
+    *no_device = false;
     pthread_mutex_lock(&cm_lock);
-    error = bind_to(cm_id_of(id), addr);
+    error = bind_to(id, address, no_device);
     pthread_mutex_unlock(&cm_lock);
-    return cm_result(error);
+    return error;
+}
+
+void cm_unbind_ours(struct cm_id *id)
+{
+    pthread_mutex_lock(&cm_lock);
+    if (id->state == CM_ID_BOUND) {
+        cm_port_release(id);
+        id->state = CM_ID_IDLE;
+        id->wildcard = false;
+        memset(&id->id.route.addr.src_storage, 0, sizeof(id->id.route.addr.src_storage));
+    }
+    pthread_mutex_unlock(&cm_lock);
+}
+
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+    CM_IF_SYSTEM_CALLS(rdma_bind_addr, id, addr);
+    return cm_result(addr != NULL ? cm_bind(cm_id_of(id), addr) : EINVAL);
 }
 
 __be16 rdma_get_src_port(struct rdma_cm_id *id)
 {
+    CM_PASS_ON(rdma_get_src_port, id);
     return htons(cm_port_of(&id->route.addr.src_addr));
 }
 
 __be16 rdma_get_dst_port(struct rdma_cm_id *id)
 {
+    CM_PASS_ON(rdma_get_dst_port, id);
     return htons(cm_port_of(&id->route.addr.dst_addr));
 }
 
 /* ---- resolving ---- */
 
-/*
- * Finds the address from which the kernel would send to another. Returns 0 or an errno. A datagram
- * socket that is connected sends nothing.
- */
-static int source_towards(const struct sockaddr *to, struct sockaddr_storage *from)
+/* A datagram socket that is connected sends nothing. */
+int cm_source_towards(const struct sockaddr *to, struct sockaddr_storage *from)
 {
     const int fd = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct sockaddr_storage target = {0};
@@ -192,7 +209,7 @@ static int choose_device(struct cm_id *id, const struct sockaddr *to)
     struct sockaddr_storage from;
     struct cm_device *device;
     union ibv_gid gid;
-    int error = source_towards(to, &from);
+    int error = cm_source_towards(to, &from);
 
     if (error != 0)
         return error;
@@ -214,7 +231,8 @@ static int choose_device(struct cm_id *id, const struct sockaddr *to)
 }
 
 /* Returns 0 or an errno. Under the lock. */
-static int resolve(struct cm_id *id, const struct sockaddr *from, const struct sockaddr *asked)
+static int resolve(struct cm_id *id, const struct sockaddr *from, const struct sockaddr *asked,
+                   bool *no_device)
 {
     struct sockaddr_storage used;
     const struct sockaddr *to = (const struct sockaddr *)&used;
@@ -227,7 +245,7 @@ static int resolve(struct cm_id *id, const struct sockaddr *from, const struct s
     stand_for(asked, &used);
     if (from != NULL && from->sa_family != 0 && id->state == CM_ID_IDLE &&
         !(cm_is_wildcard(from) && cm_port_of(from) == 0))
-        error = bind_to(id, from);
+        error = bind_to(id, from, no_device);
     if (error != 0)
         return error;
     if (id->state != CM_ID_IDLE && id->state != CM_ID_BOUND)
@@ -236,7 +254,8 @@ static int resolve(struct cm_id *id, const struct sockaddr *from, const struct s
     memcpy(&id->id.route.addr.dst_storage, to, cm_sockaddr_bytes(to));
     if (id->device == NULL)
         status = choose_device(id, to);
-    if (status == ENODEV || status == EADDRNOTAVAIL)
+    *no_device = status != 0;
+    if (status == ENODEV || status == EADDRNOTAVAIL || (status != 0 && id->theirs != NULL))
         return status;
     if (status == 0 && id->port == 0)
         error = cm_port_take_any(id);
@@ -252,18 +271,28 @@ static int resolve(struct cm_id *id, const struct sockaddr *from, const struct s
     return 0;
 }
 
+int cm_resolve_ours(struct cm_id *id, const struct sockaddr *from, const struct sockaddr *to,
+                    bool *no_device)
+{
+    int error;
+
+    *no_device = false;
+    pthread_mutex_lock(&cm_lock);
+    error = resolve(id, from, to, no_device);
+    pthread_mutex_unlock(&cm_lock);
+    return error;
+}
+
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr,
                       int timeout_ms)
 {
     struct cm_id *own = cm_id_of(id);
     int error;
 
-    (void)timeout_ms; /* nothing is asked of anybody */
+    CM_IF_SYSTEM_CALLS(rdma_resolve_addr, id, src_addr, dst_addr, timeout_ms);
     if (dst_addr == NULL)
         return cm_result(EINVAL);
-    pthread_mutex_lock(&cm_lock);
-    error = resolve(own, src_addr, dst_addr);
-    pthread_mutex_unlock(&cm_lock);
+    error = cm_resolve(own, src_addr, dst_addr, timeout_ms);
     if (error != 0)
         return cm_result(error);
     return own->sync ? cm_wait(own, RDMA_CM_EVENT_ADDR_RESOLVED) : 0;
@@ -299,25 +328,36 @@ bool cm_fill_route(struct cm_id *id)
     return true;
 }
 
-int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
+/* Returns 0 or an errno. */
+static int resolve_route(struct cm_id *id)
 {
-    struct cm_id *own = cm_id_of(id);
     struct cm_event *event = NULL;
     int error = 0;
 
-    (void)timeout_ms;
     pthread_mutex_lock(&cm_lock);
-    if (own->state != CM_ID_ADDR_RESOLVED)
+    if (id->state != CM_ID_ADDR_RESOLVED)
         error = EINVAL;
-    else if (!cm_fill_route(own) ||
-             (event = cm_event_make(own, RDMA_CM_EVENT_ROUTE_RESOLVED, 0)) == NULL)
+    else if (!cm_fill_route(id) ||
+             (event = cm_event_make(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0)) == NULL)
         error = ENOMEM;
     if (error == 0) {
-        own->state = CM_ID_ROUTE_RESOLVED;
+        id->state = CM_ID_ROUTE_RESOLVED;
         cm_event_queue(event);
     }
     pthread_mutex_unlock(&cm_lock);
-    if (error != 0)
-        return cm_result(error);
+    return error;
+}
+
+/* Nothing is asked of anybody for ours, so there is no time limit. */
+int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
+{
+    struct cm_id *own = cm_id_of(id);
+    int result;
+
+    CM_IF_SYSTEM_CALLS(rdma_resolve_route, id, timeout_ms);
+    result = own->is_theirs ? CM_SYSTEM(rdma_resolve_route, own->theirs, timeout_ms)
+                            : cm_result(resolve_route(own));
+    if (result != 0)
+        return -1;
     return own->sync ? cm_wait(own, RDMA_CM_EVENT_ROUTE_RESOLVED) : 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rdma_getaddrinfo: names and services to addresses, by the C library. */
+/*
+ * rdma_getaddrinfo: names and services to addresses, by the C library. InfiniBand's own addresses
+ * are the system's librdmacm's. What either has found is freed here.
+ */
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -95,13 +98,24 @@ static int copy_hints(const struct rdma_addrinfo *hints, struct rdma_addrinfo **
     return ENOMEM;
 }
 
+/* True if they are InfiniBand's, and the system's library is there, or refused. */
+static bool is_for_system(const struct rdma_addrinfo *hints, bool *there)
+{
+    return hints != NULL && (hints->ai_flags & RAI_FAMILY) != 0 && hints->ai_family == AF_IB &&
+           (!cm_system_load(there) || *there);
+}
+
 int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
                      struct rdma_addrinfo **res)
 {
     struct addrinfo wanted = {.ai_socktype = socket_type(hints)}, *found;
     struct rdma_addrinfo **last = res;
+    bool there;
     int error;
 
+    CM_IF_SYSTEM_CALLS(rdma_getaddrinfo, node, service, hints, res);
+    if (is_for_system(hints, &there))
+        return there ? CM_SYSTEM(rdma_getaddrinfo, node, service, hints, res) : -1;
     if (res == NULL || (node == NULL && service == NULL && hints == NULL))
         return cm_result(EINVAL);
     *res = NULL;
@@ -112,8 +126,7 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
             wanted.ai_flags |= AI_PASSIVE;
         if ((hints->ai_flags & RAI_NUMERICHOST) != 0)
             wanted.ai_flags |= AI_NUMERICHOST;
-        if ((hints->ai_flags & RAI_FAMILY) != 0)
-            wanted.ai_family = hints->ai_family;
+        wanted.ai_family = hints->ai_family; /* also without RAI_FAMILY, which is about `node` */
     }
     error = getaddrinfo(node, service, &wanted, &found);
     if (error != 0)
@@ -130,6 +143,7 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 
 void rdma_freeaddrinfo(struct rdma_addrinfo *res)
 {
+    CM_IF_SYSTEM_CALLS(rdma_freeaddrinfo, res);
     while (res != NULL) {
         struct rdma_addrinfo *next = res->ai_next;
 

@@ -64,7 +64,7 @@ void cm_fill_request(struct cm_id *id, const struct rdma_conn_param *param,
     message->private_bytes = (uint8_t)(header + (given > 0 ? given : id->connect_bytes));
     if (cm_is_datagram(id))
         return;
-    id->own_psn = (uint32_t)cm_random() & 0xffffff;
+    id->receive_psn = (uint32_t)cm_random() & 0xffffff;
     id->retry_count = param != NULL ? param->retry_count & 7 : 7;
     id->rnr_retry = param != NULL ? param->rnr_retry_count & 7 : 7;
     id->responder_resources =
@@ -73,7 +73,7 @@ void cm_fill_request(struct cm_id *id, const struct rdma_conn_param *param,
     id->path_mtu = (uint8_t)id->device->mtu;
     message->qpn = id->id.qp != NULL ? id->id.qp->qp_num : param != NULL ? param->qp_num : 0;
     message->srq = id->id.qp != NULL ? id->id.qp->srq != NULL : param != NULL && param->srq;
-    message->starting_psn = id->own_psn;
+    message->starting_psn = id->receive_psn;
     message->responder_resources = id->responder_resources;
     message->initiator_depth = id->initiator_depth;
     message->flow_control = param != NULL && param->flow_control;
@@ -92,8 +92,8 @@ void cm_note_request(struct cm_id *id, const struct oche_cm_message *request)
     id->service_id = request->service_id;
     if (cm_is_datagram(id))
         return;
-    id->peer_psn = request->starting_psn;
-    id->own_psn = (uint32_t)cm_random() & 0xffffff;
+    id->send_psn = request->starting_psn;
+    id->receive_psn = (uint32_t)cm_random() & 0xffffff;
     /* what the peer sends at most is what we have to answer */
     id->responder_resources = at_most(id, request->initiator_depth);
     id->initiator_depth = at_most(id, request->responder_resources);
@@ -111,7 +111,7 @@ void cm_note_request(struct cm_id *id, const struct oche_cm_message *request)
 
 void cm_note_answer(struct cm_id *id, const struct oche_cm_message *answer)
 {
-    id->peer_psn = answer->starting_psn;
+    id->send_psn = answer->starting_psn;
     id->responder_resources = at_most(id, answer->initiator_depth);
     id->initiator_depth = at_most(id, answer->responder_resources);
     id->rnr_retry = answer->rnr_retry;
@@ -153,7 +153,7 @@ static int rtr_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
     memcpy(attr->ah_attr.grh.dgid.raw, id->conn.remote_gid, OCHE_CM_GID_BYTES);
     attr->path_mtu = id->path_mtu;
     attr->dest_qp_num = id->conn.remote_qpn;
-    attr->rq_psn = id->peer_psn;
+    attr->rq_psn = id->receive_psn;
     *mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
     if (id->id.qp_type != IBV_QPT_RC)
         return 0;
@@ -171,7 +171,7 @@ static int rts_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
         return 0;
     if (id->conn.state == OCHE_CM_IDLE)
         return EINVAL;
-    attr->sq_psn = id->own_psn;
+    attr->sq_psn = id->send_psn;
     if (id->id.qp_type != IBV_QPT_RC)
         return 0;
     attr->retry_cnt = id->retry_count;
@@ -187,6 +187,7 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr, int *q
     const struct cm_id *own = cm_id_of(id);
     int error;
 
+    CM_PASS_ON(rdma_init_qp_attr, id, qp_attr, qp_attr_mask);
     if (own->device == NULL)
         return cm_result(EINVAL);
     pthread_mutex_lock(&cm_lock);

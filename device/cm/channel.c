@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Event channels. A channel's descriptor is an eventfd that can be read while there are events, so
- * a program may poll it, and make it non-blocking. It is set and reset under the lock.
+ * a program may poll it, and make it non-blocking. It is set and reset under the lock. Where the
+ * kernel has devices, the descriptor is an epoll of this eventfd and the system's (beside.c).
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -18,12 +19,20 @@
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
-    struct cm_channel *channel = calloc(1, sizeof(*channel));
+    struct cm_channel *channel;
+    bool beside;
 
+    if (OCHE_UNLIKELY(cm_in_system))
+        return cm_system.rdma_create_event_channel();
+    if (!cm_system_load(&beside))
+        return NULL;
+    channel = calloc(1, sizeof(*channel));
     if (channel == NULL)
         return NULL;
-    channel->channel.fd = eventfd(0, EFD_CLOEXEC);
-    if (channel->channel.fd < 0) {
+    channel->signal = channel->channel.fd = eventfd(0, EFD_CLOEXEC);
+    if (channel->signal < 0 || (beside && !cm_beside_open_channel(channel))) {
+        if (channel->signal >= 0)
+            close(channel->signal);
         free(channel);
         return NULL;
     }
@@ -43,9 +52,12 @@ static unsigned next_destroyed;
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
     struct cm_channel *own = cm_channel_of(channel), *oldest;
+    bool waited_at;
 
+    CM_IF_SYSTEM_CALLS(rdma_destroy_event_channel, channel);
     pthread_mutex_lock(&cm_lock);
     own->destroyed = true;
+    waited_at = own->readers > 0;
     oldest = destroyed[next_destroyed];
     destroyed[next_destroyed] = own;
     next_destroyed = (next_destroyed + 1) % MOST_DESTROYED;
@@ -53,6 +65,11 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
         free(oldest);
     pthread_mutex_unlock(&cm_lock);
     close(channel->fd);
+    if (own->theirs == NULL)
+        return;
+    close(own->signal);
+    if (!waited_at) /* else it stays until the program ends, as the thread has it */
+        cm_beside_close_channel(own);
 }
 
 /* ---- events ---- */
@@ -88,7 +105,7 @@ void cm_event_queue(struct cm_event *event)
     event->next = NULL;
     *channel->last = event;
     channel->last = &event->next;
-    if (channel->first == event && write(channel->channel.fd, &one, sizeof(one)) < 0)
+    if (channel->first == event && write(channel->signal, &one, sizeof(one)) < 0)
         cm_say("an event channel's descriptor cannot be written: %s", strerror(errno));
 }
 
@@ -101,7 +118,7 @@ struct cm_event *cm_event_take(struct cm_channel *channel, struct cm_event **lin
     if (event->next == NULL)
         channel->last = link;
     /* does not block, as it was written when the first event came */
-    if (channel->first == NULL && read(channel->channel.fd, &count, sizeof(count)) < 0)
+    if (channel->first == NULL && read(channel->signal, &count, sizeof(count)) < 0)
         cm_say("an event channel's descriptor cannot be read: %s", strerror(errno));
     return event;
 }
@@ -141,24 +158,39 @@ static int wait_readable(int fd)
     return poll(&ready, 1, -1) < 0 ? errno : 0;
 }
 
+/*
+ * Takes an event of the system's, or waits until there may be one of either. Returns 0 or an errno.
+ * Not under the lock.
+ */
+static int take_theirs_or_wait(struct cm_channel *channel, struct cm_event **event)
+{
+    if (channel->theirs != NULL) {
+        *event = cm_beside_next_event(channel);
+        if (*event != NULL)
+            return 0;
+        if (errno != EAGAIN)
+            return errno;
+    }
+    return wait_readable(channel->channel.fd);
+}
+
 /* Returns the next event, or NULL with errno: EAGAIN, EINTR. */
 static struct cm_event *next_event(struct cm_channel *channel)
 {
-    const int fd = channel->channel.fd;
     struct cm_event *event = NULL;
     int error = 0;
 
     pthread_mutex_lock(&cm_lock);
     channel->readers++;
     error = channel->destroyed ? EBADF : 0;
-    while (error == 0 && channel->first == NULL) {
+    while (error == 0 && event == NULL && channel->first == NULL) {
         pthread_mutex_unlock(&cm_lock);
-        error = wait_readable(fd);
+        error = take_theirs_or_wait(channel, &event);
         pthread_mutex_lock(&cm_lock);
-        if (channel->destroyed)
+        if (channel->destroyed && event == NULL)
             error = EBADF;
     }
-    if (error == 0) {
+    if (error == 0 && event == NULL) {
         event = cm_event_take(channel, &channel->first);
         event->id->delivered++;
     }
@@ -174,12 +206,14 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 {
     struct cm_event *taken;
 
+    CM_IF_SYSTEM_CALLS(rdma_get_cm_event, channel, event);
     if (event == NULL)
         return cm_result(EINVAL);
     taken = next_event(cm_channel_of(channel));
     if (taken == NULL)
         return -1;
-    cm_before_delivery(taken);
+    if (taken->theirs == NULL) /* else the system's library has done it */
+        cm_before_delivery(taken);
     *event = &taken->event;
     return 0;
 }
@@ -188,12 +222,15 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
     struct cm_event *own = (struct cm_event *)(void *)event;
 
+    CM_IF_SYSTEM_CALLS(rdma_ack_cm_event, event);
     if (event == NULL)
         return cm_result(EINVAL);
     pthread_mutex_lock(&cm_lock);
     own->id->acked++;
     pthread_cond_broadcast(&own->id->acknowledged);
     pthread_mutex_unlock(&cm_lock);
+    if (own->theirs != NULL) /* the last, as rdma_destroy_id waits for it */
+        CM_SYSTEM(rdma_ack_cm_event, own->theirs);
     free(own);
     return 0;
 }

@@ -44,15 +44,38 @@ static int ask(struct cm_id *id, const struct rdma_conn_param *param)
     return 0;
 }
 
+/* As ask, by the system's library, with the private data that rdma_create_ep was given. */
+static int ask_theirs(struct cm_id *id, struct rdma_conn_param *param)
+{
+    struct rdma_conn_param with = {.responder_resources = RDMA_MAX_RESP_RES,
+                                   .initiator_depth = RDMA_MAX_INIT_DEPTH,
+                                   .flow_control = 1,
+                                   .retry_count = 7,
+                                   .rnr_retry_count = 7};
+
+    if (id->connect_bytes > 0 && (param == NULL || param->private_data == NULL)) {
+        with = param != NULL ? *param : with;
+        with.private_data = id->connect_data;
+        with.private_data_len = id->connect_bytes;
+        param = &with;
+    }
+    return CM_SYSTEM(rdma_connect, cm_beside_tell_qp(id), param) == 0 ? 0 : errno;
+}
+
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {
     struct cm_id *own = cm_id_of(id);
     int error;
 
-    pthread_mutex_lock(&cm_lock);
-    error = ask(own, conn_param);
-    pthread_mutex_unlock(&cm_lock);
-    cm_thread_wake();
+    CM_IF_SYSTEM_CALLS(rdma_connect, id, conn_param);
+    if (own->is_theirs) {
+        error = ask_theirs(own, conn_param);
+    } else {
+        pthread_mutex_lock(&cm_lock);
+        error = ask(own, conn_param);
+        pthread_mutex_unlock(&cm_lock);
+        cm_thread_wake();
+    }
     if (error != 0)
         return cm_result(error);
     return own->sync ? cm_wait(own, RDMA_CM_EVENT_ESTABLISHED) : 0;
@@ -75,6 +98,9 @@ int cm_confirm(struct cm_id *id)
 
 int rdma_establish(struct rdma_cm_id *id)
 {
+    CM_IF_SYSTEM_CALLS(rdma_establish, id);
+    if (cm_id_of(id)->is_theirs)
+        return CM_SYSTEM(rdma_establish, cm_beside_tell_qp(cm_id_of(id)));
     return id->qp != NULL ? cm_result(EINVAL) : cm_confirm(cm_id_of(id));
 }
 
@@ -98,7 +124,7 @@ static int send_rep(struct cm_id *id, const struct rdma_conn_param *param)
 
     message.qpn = qp != NULL ? qp->qp_num : param->qp_num;
     message.srq = qp != NULL ? qp->srq != NULL : param->srq != 0;
-    message.starting_psn = id->own_psn;
+    message.starting_psn = id->receive_psn;
     message.responder_resources = id->responder_resources;
     message.initiator_depth = id->initiator_depth;
     message.flow_control = param != NULL && param->flow_control;
@@ -148,10 +174,20 @@ static int accept_datagrams(struct cm_id *id, const struct rdma_conn_param *para
     return cm_result(told ? 0 : EINVAL);
 }
 
+static int accept_theirs(struct cm_id *id, struct rdma_conn_param *param)
+{
+    if (CM_SYSTEM(rdma_accept, cm_beside_tell_qp(id), param) != 0)
+        return -1;
+    return id->sync && !cm_is_datagram(id) ? cm_wait(id, RDMA_CM_EVENT_ESTABLISHED) : 0;
+}
+
 int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {
     struct cm_id *own = cm_id_of(id);
 
+    CM_IF_SYSTEM_CALLS(rdma_accept, id, conn_param);
+    if (own->is_theirs)
+        return accept_theirs(own, conn_param);
     if (own->device == NULL)
         return cm_result(EINVAL);
     if (own->conn.active) /* the other name of rdma_establish */
@@ -168,6 +204,7 @@ int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private
     const uint8_t most = cm_is_datagram(own) ? OCHE_CM_SIDR_REP_PRIVATE : OCHE_CM_REJ_PRIVATE;
     bool rejected;
 
+    CM_PASS_ON(rdma_reject, id, private_data, private_data_len);
     if (own->device == NULL || (private_data != NULL && private_data_len > most))
         return cm_result(EINVAL);
     put_data(private_data, private_data_len, &message);
@@ -188,6 +225,12 @@ int rdma_disconnect(struct rdma_cm_id *id)
     struct cm_id *own = cm_id_of(id);
     bool was_connected;
 
+    CM_IF_SYSTEM_CALLS(rdma_disconnect, id);
+    if (own->is_theirs) {
+        if (CM_SYSTEM(rdma_disconnect, cm_beside_tell_qp(own)) != 0)
+            return -1;
+        return own->sync ? cm_wait(own, RDMA_CM_EVENT_DISCONNECTED) : 0;
+    }
     if (own->device == NULL || cm_is_datagram(own))
         return cm_result(EINVAL);
     if (id->qp != NULL && cm_qp_to_error(own) != 0)
@@ -205,6 +248,7 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
     struct cm_id *own = cm_id_of(id);
     struct cm_event *told = NULL;
 
+    CM_PASS_ON(rdma_notify, id, event);
     if (event != IBV_EVENT_COMM_EST)
         return cm_result(EINVAL);
     pthread_mutex_lock(&cm_lock);

@@ -192,28 +192,74 @@ struct cm_device *cm_device_of(const union ibv_gid *gid)
     return device != NULL ? device : open_listed(gid);
 }
 
-struct ibv_context **rdma_get_devices(int *num_devices)
-{
-    struct ibv_context **list = NULL;
-    int count = 0;
+/* A list of devices; programs get a pointer to `devices`. */
+struct list {
+    struct ibv_context **theirs; /* the list of the system's library, which must free it */
+    struct ibv_context *devices[];
+};
 
-    pthread_mutex_lock(&cm_lock);
-    cm_devices_open();
+/* Returns the list of the system's library, or NULL. */
+static struct ibv_context **list_theirs(int *count)
+{
+    struct ibv_context **theirs = NULL;
+    bool beside;
+
+    *count = 0;
+    if (cm_system_load(&beside) && beside)
+        theirs = CM_SYSTEM(rdma_get_devices, count);
+    return theirs;
+}
+
+/* Ours come first, as in ibv_get_device_list. Returns NULL if memory is out. */
+static struct list *list_all(struct ibv_context **theirs, int others, int *all)
+{
+    struct list *list;
+    size_t count = 0;
+
     for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
         count++;
-    list = calloc((size_t)count + 1, sizeof(*list));
+    list = calloc(1, sizeof(*list) + (count + (size_t)others + 1) * sizeof(list->devices[0]));
+    if (list == NULL)
+        return NULL;
     count = 0;
-    for (struct cm_device *device = cm_devices; list != NULL && device != NULL;
-         device = device->next)
-        list[count++] = device->verbs;
-    pthread_mutex_unlock(&cm_lock);
-    if (num_devices != NULL)
-        *num_devices = list != NULL ? count : 0;
+    for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
+        list->devices[count++] = device->verbs;
+    for (int i = 0; i < others; i++)
+        list->devices[count++] = theirs[i];
+    list->theirs = theirs;
+    *all = (int)count;
     return list;
 }
 
-void rdma_free_devices(struct ibv_context **list)
+struct ibv_context **rdma_get_devices(int *num_devices)
 {
+    struct ibv_context **theirs;
+    struct list *list;
+    int count = 0, others;
+
+    CM_IF_SYSTEM_CALLS(rdma_get_devices, num_devices);
+    theirs = list_theirs(&others);
+    pthread_mutex_lock(&cm_lock);
+    cm_devices_open();
+    list = list_all(theirs, others, &count);
+    pthread_mutex_unlock(&cm_lock);
+    if (list == NULL && theirs != NULL)
+        CM_SYSTEM_VOID(rdma_free_devices, theirs);
+    if (num_devices != NULL)
+        *num_devices = count;
+    return list != NULL ? list->devices : NULL;
+}
+
+void rdma_free_devices(struct ibv_context **devices)
+{
+    struct list *list;
+
+    CM_IF_SYSTEM_CALLS(rdma_free_devices, devices);
+    if (devices == NULL)
+        return;
+    list = (struct list *)(void *)((uint8_t *)devices - offsetof(struct list, devices));
+    if (list->theirs != NULL)
+        CM_SYSTEM_VOID(rdma_free_devices, list->theirs);
     free(list);
 }
 

@@ -17,11 +17,22 @@ static int keep(struct cm_id *id, struct ibv_pd *pd, const struct ibv_qp_init_at
     return 0;
 }
 
+/* The path that rdma_getaddrinfo has found, if it has, and else the device's. */
+static int resolve_route(struct cm_id *id, const struct rdma_addrinfo *res)
+{
+    if (!id->is_theirs || res->ai_route_len == 0)
+        return rdma_resolve_route(&id->id, 2000);
+    if (rdma_set_option(&id->id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, res->ai_route,
+                        res->ai_route_len) != 0)
+        return -1;
+    return cm_wait(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
 static int make_active(struct cm_id *id, const struct rdma_addrinfo *res, struct ibv_pd *pd,
                        struct ibv_qp_init_attr *attr)
 {
     if (rdma_resolve_addr(&id->id, res->ai_src_addr, res->ai_dst_addr, 2000) != 0 ||
-        rdma_resolve_route(&id->id, 2000) != 0)
+        resolve_route(id, res) != 0)
         return -1;
     if (attr != NULL) {
         attr->qp_type = id->id.qp_type;
@@ -41,11 +52,14 @@ int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv
     struct rdma_cm_id *made;
     int error;
 
+    CM_IF_SYSTEM_CALLS(rdma_create_ep, id, res, pd, qp_init_attr);
     if (id == NULL || res == NULL)
         return cm_result(EINVAL);
     if (rdma_create_id(NULL, &made, NULL, (enum rdma_port_space)res->ai_port_space) != 0)
         return -1;
     made->qp_type = (enum ibv_qp_type)res->ai_qp_type;
+    if (cm_id_of(made)->theirs != NULL)
+        cm_id_of(made)->theirs->qp_type = made->qp_type;
     if ((res->ai_flags & RAI_PASSIVE) != 0
             ? rdma_bind_addr(made, res->ai_src_addr) != 0 ||
                   cm_result(keep(cm_id_of(made), pd, qp_init_attr)) != 0
@@ -60,6 +74,7 @@ int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv
 
 void rdma_destroy_ep(struct rdma_cm_id *id)
 {
+    CM_IF_SYSTEM_CALLS(rdma_destroy_ep, id);
     rdma_destroy_qp(id);
     rdma_destroy_srq(id);
     rdma_destroy_id(id);
@@ -71,6 +86,7 @@ int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
     struct rdma_cm_event *event;
     int error;
 
+    CM_IF_SYSTEM_CALLS(rdma_get_request, listen, id);
     if (id == NULL || !own->sync)
         return cm_result(EINVAL);
     if (listen->event != NULL)

@@ -52,6 +52,12 @@ static int create(struct rdma_event_channel *channel, struct rdma_cm_id **id, vo
         cm_id_free(own);
         return -1;
     }
+    if (cm_beside_create(own) != 0) {
+        if (own->owns_channel)
+            rdma_destroy_event_channel(own->id.channel);
+        cm_id_free(own);
+        return -1;
+    }
     *id = &own->id;
     return 0;
 }
@@ -61,6 +67,7 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 {
     const bool datagrams = ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB;
 
+    CM_IF_SYSTEM_CALLS(rdma_create_id, channel, id, context, ps);
     return create(channel, id, context, ps, datagrams ? IBV_QPT_UD : IBV_QPT_RC);
 }
 
@@ -95,6 +102,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 {
     struct cm_id *own = cm_id_of(id);
 
+    CM_IF_SYSTEM_CALLS(rdma_destroy_id, id);
     if (id->event != NULL)
         rdma_ack_cm_event(id->event);
     id->event = NULL;
@@ -105,6 +113,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
         pthread_cond_wait(&own->acknowledged, &cm_lock);
     pthread_mutex_unlock(&cm_lock);
     cm_thread_wake();
+    cm_beside_drop(own);
     if (own->owns_channel)
         rdma_destroy_event_channel(id->channel);
     cm_id_free(own);
@@ -136,11 +145,17 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
     struct rdma_event_channel *before = id->channel, *made = NULL;
     const bool owned = own->owns_channel;
 
+    CM_IF_SYSTEM_CALLS(rdma_migrate_id, id, channel);
     if (channel == NULL && (channel = made = rdma_create_event_channel()) == NULL)
         return -1;
     if (own->sync && id->event != NULL) {
         rdma_ack_cm_event(id->event);
         id->event = NULL;
+    }
+    if (cm_beside_migrate(own, cm_channel_of(channel)) != 0) {
+        if (made != NULL)
+            rdma_destroy_event_channel(made);
+        return -1;
     }
     pthread_mutex_lock(&cm_lock);
     move_events(own, cm_channel_of(channel));
@@ -203,12 +218,19 @@ static int set_id_option(struct cm_id *id, int name, const void *value, size_t l
 
 int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen)
 {
+    struct cm_id *own = cm_id_of(id);
     int error;
 
+    CM_IF_SYSTEM_CALLS(rdma_set_option, id, level, optname, optval, optlen);
+    if (own->theirs != NULL) {
+        error = CM_SYSTEM(rdma_set_option, own->theirs, level, optname, optval, optlen);
+        if (error != 0 || own->is_theirs)
+            return error;
+    }
     if (level != RDMA_OPTION_ID)
         return cm_result(ENOSYS); /* paths are found by the kernel's routes alone */
     pthread_mutex_lock(&cm_lock);
-    error = set_id_option(cm_id_of(id), optname, optval, optlen);
+    error = set_id_option(own, optname, optval, optlen);
     pthread_mutex_unlock(&cm_lock);
     return cm_result(error);
 }

@@ -16,6 +16,8 @@
  *   qp.c        queue pairs, shared receive queues, and completion queues of identifiers
  *   endpoint.c  rdma_create_ep, rdma_get_request; addrinfo.c: rdma_getaddrinfo
  *   refused.c   what there is not: multicast, ECE
+ *   system.c    the system's librdmacm, where the kernel has devices; beside.c: event channels and
+ *               identifiers of both; whose.c: which of the two an identifier belongs to
  *
  * One lock, cm_lock, protects everything; verbs are called under it, and no verb calls us.
  */
@@ -33,6 +35,7 @@
 #include <rdma/rdma_verbs.h>
 
 #include "core/cm/cm.h"
+#include "device/cm/system.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -122,7 +125,9 @@ enum cm_id_state {
 };
 
 struct cm_channel {
-    struct rdma_event_channel channel; /* its descriptor: an eventfd that counts events */
+    struct rdma_event_channel channel; /* its descriptor: `signal`, or an epoll of both */
+    int signal;                        /* an eventfd that is readable while there are events */
+    struct rdma_event_channel *theirs; /* the system's, or NULL (beside.c) */
     struct cm_event *first, **last;
     unsigned readers; /* threads in rdma_get_cm_event */
     bool destroyed;
@@ -132,6 +137,7 @@ struct cm_event {
     struct rdma_cm_event event; /* must be first: programs have a pointer to it */
     struct cm_id *id;           /* whose counts it is in: the listener's for a request */
     struct cm_event *next;
+    struct rdma_cm_event *theirs; /* the system's that it stands for, or NULL */
     uint8_t private_data[OCHE_CM_MOST_PRIVATE];
 };
 
@@ -155,7 +161,8 @@ struct cm_id {
     uint8_t tos, ack_timeout;
 
     /* of the REQ or REP that agreed on it, and what we said in ours */
-    uint32_t own_psn, peer_psn;
+    uint32_t receive_psn; /* in our REQ or REP: where what the peer sends begins */
+    uint32_t send_psn;    /* in the peer's: where what we send does */
     uint8_t responder_resources, initiator_depth;
     uint8_t retry_count, rnr_retry, path_mtu;
     uint8_t response_timeout, max_cm_retries;
@@ -166,6 +173,9 @@ struct cm_id {
     struct ibv_qp_init_attr *qp_init_attr;
     uint8_t connect_data[CM_USER_SIDR];
     uint8_t connect_bytes;
+
+    struct rdma_cm_id *theirs; /* the system's behind it, or NULL (beside.c) */
+    bool is_theirs;            /* and what is asked of it is asked of that one alone (whose.c) */
 };
 
 static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
@@ -212,6 +222,52 @@ int cm_wait(struct cm_id *id, enum rdma_cm_event_type wanted);
 /* What has to be done before a program is told an event. May change it. Not under the lock. */
 void cm_before_delivery(struct cm_event *event);
 
+/* ---- the system's library beside ours ---- */
+
+/*
+ * Gives a channel the system's and a descriptor for both. Without the one there is no other: a line
+ * says so. Returns false with errno.
+ */
+bool cm_beside_open_channel(struct cm_channel *channel);
+void cm_beside_close_channel(struct cm_channel *channel);
+/* Returns the next event of the system's, delivered, or NULL with errno: EAGAIN. */
+struct cm_event *cm_beside_next_event(struct cm_channel *channel);
+/* Makes the system's identifier, if its channel has one. Returns 0, or -1 with errno. */
+int cm_beside_create(struct cm_id *id);
+/* Destroys it; waits until its events are acknowledged. Not under the lock. */
+void cm_beside_drop(struct cm_id *id);
+int cm_beside_migrate(struct cm_id *id, struct cm_channel *to);
+/* Copies device, addresses and path from the system's identifier. */
+void cm_beside_take_device(struct cm_id *id);
+/* Tells it the queue pair that the program's has, which the program may set. Returns it. */
+struct rdma_cm_id *cm_beside_tell_qp(struct cm_id *id);
+/*
+ * The first statement of a function that the system's library may call, and which asks that library
+ * where the identifier `id` is its.
+ */
+#define CM_PASS_ON(name, id, ...)                                                                  \
+    do {                                                                                           \
+        CM_IF_SYSTEM_CALLS(name, id, ##__VA_ARGS__);                                               \
+        if (cm_id_of(id)->is_theirs)                                                               \
+            return CM_SYSTEM(name, cm_id_of(id)->theirs, ##__VA_ARGS__);                           \
+    } while (0)
+
+/* What the functions of these names do, with ours, the system's, or both. Return 0 or an errno. */
+int cm_bind(struct cm_id *id, struct sockaddr *address);
+int cm_resolve(struct cm_id *id, struct sockaddr *from, struct sockaddr *to, int timeout_ms);
+int cm_listen(struct cm_id *id, int backlog);
+
+/*
+ * The same with ours alone. *no_device: it failed as ours has no device for the address, or cannot
+ * open it.
+ */
+int cm_bind_ours(struct cm_id *id, const struct sockaddr *address, bool *no_device);
+int cm_resolve_ours(struct cm_id *id, const struct sockaddr *from, const struct sockaddr *to,
+                    bool *no_device);
+int cm_listen_ours(struct cm_id *id, int backlog);
+/* Undoes cm_bind_ours. */
+void cm_unbind_ours(struct cm_id *id);
+
 /* ---- addresses and ports ---- */
 
 /* Returns false if the address is of no family that there is here. */
@@ -220,6 +276,9 @@ void cm_sockaddr_of(const uint8_t *gid, uint16_t port, struct sockaddr_storage *
 uint16_t cm_port_of(const struct sockaddr *address);
 void cm_set_port(struct sockaddr *address, uint16_t port);
 bool cm_is_wildcard(const struct sockaddr *address);
+bool cm_is_loopback(const struct sockaddr *address);
+/* Finds the address from which the kernel would send to another. Returns 0 or an errno. */
+int cm_source_towards(const struct sockaddr *to, struct sockaddr_storage *from);
 socklen_t cm_sockaddr_bytes(const struct sockaddr *address);
 
 /* Gives the identifier, which is bound, its port; 0: any free one. Returns 0 or an errno. */

@@ -190,9 +190,8 @@ struct cm_id *cm_listener_of(struct cm_device *device, uint64_t service_id)
     return NULL;
 }
 
-int rdma_listen(struct rdma_cm_id *id, int backlog)
+int cm_listen_ours(struct cm_id *own, int backlog)
 {
-    struct cm_id *own = cm_id_of(id);
     int error = 0;
 
     pthread_mutex_lock(&cm_lock);
@@ -216,7 +215,13 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
         listeners = own;
     }
     pthread_mutex_unlock(&cm_lock);
-    return cm_result(error);
+    return error;
+}
+
+int rdma_listen(struct rdma_cm_id *id, int backlog)
+{
+    CM_IF_SYSTEM_CALLS(rdma_listen, id, backlog);
+    return cm_result(cm_listen(cm_id_of(id), backlog));
 }
 
 void cm_unlisten(struct cm_id *id)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Queue pairs, shared receive queues and completion queues of identifiers. A program that gives no
- * completion queue gets one with a channel of its own, which rdma_verbs.h waits at.
+ * completion queue gets one with a channel of its own, which rdma_verbs.h waits at. Where the
+ * identifier is the system's, its library makes the queue pair and the shared receive queue.
  */
 #include "device/cm/internal.h"
 
@@ -77,11 +78,59 @@ static void forget_qp(struct cm_id *own)
         own->id.recv_cq = NULL;
 }
 
+/* Makes the queues that the program has not given. Returns false with errno, and none made. */
+static bool make_cqs(struct cm_id *own, struct ibv_qp_init_attr_ex *attr)
+{
+    struct rdma_cm_id *id = &own->id;
+    /* a queue pair of XRC has one side */
+    const bool sends = !own->is_theirs || attr->cap.max_send_wr > 0;
+    const bool receives = !own->is_theirs || attr->cap.max_recv_wr > 0;
+
+    if (attr->send_cq == NULL && sends) {
+        if (!make_cq(id, attr->cap.max_send_wr, &id->send_cq_channel, &id->send_cq))
+            return false;
+        attr->send_cq = id->send_cq;
+    }
+    if (attr->recv_cq == NULL && receives) {
+        if (!make_cq(id, attr->cap.max_recv_wr, &id->recv_cq_channel, &id->recv_cq)) {
+            cm_destroy_cqs(own);
+            return false;
+        }
+        attr->recv_cq = id->recv_cq;
+    }
+    return true;
+}
+
+/* Makes the queue pair and takes it to its first state. Returns an errno, and none is made. */
+static int make_qp(struct cm_id *own, struct ibv_qp_init_attr_ex *attr)
+{
+    struct rdma_cm_id *id = &own->id;
+    int error;
+
+    if (own->is_theirs) {
+        if (CM_SYSTEM(rdma_create_qp_ex, cm_beside_tell_qp(own), attr) != 0)
+            return errno;
+        id->qp = own->theirs->qp;
+        return 0;
+    }
+    /* as much as the place of its descriptors has, as with soft-RoCE: rdma_xclient asks for none */
+    if (attr->cap.max_inline_data < attr->cap.max_send_sge * sizeof(struct ibv_sge))
+        attr->cap.max_inline_data = (uint32_t)(attr->cap.max_send_sge * sizeof(struct ibv_sge));
+    id->qp = ibv_create_qp_ex(id->verbs, attr);
+    if (id->qp != NULL && initialise(id) == 0)
+        return 0;
+    error = errno;
+    if (id->qp != NULL)
+        ibv_destroy_qp(id->qp);
+    return error;
+}
+
 int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
     struct cm_id *own = cm_id_of(id);
     int error;
 
+    CM_IF_SYSTEM_CALLS(rdma_create_qp_ex, id, attr);
     if (id->qp != NULL || id->verbs == NULL)
         return cm_result(EINVAL);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attr->pd == NULL) {
@@ -94,28 +143,12 @@ int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
         attr->srq = id->srq;
     if (attr->recv_cq == NULL && attr->srq != NULL && id->recv_cq != NULL)
         attr->recv_cq = id->recv_cq;
-    if (attr->send_cq == NULL) {
-        if (!make_cq(id, attr->cap.max_send_wr, &id->send_cq_channel, &id->send_cq))
-            return -1;
-        attr->send_cq = id->send_cq;
-    }
-    if (attr->recv_cq == NULL) {
-        if (!make_cq(id, attr->cap.max_recv_wr, &id->recv_cq_channel, &id->recv_cq)) {
-            cm_destroy_cqs(own);
-            return -1;
-        }
-        attr->recv_cq = id->recv_cq;
-    }
-    /* as much as the place of its descriptors has, as with soft-RoCE: rdma_xclient asks for none */
-    if (attr->cap.max_inline_data < attr->cap.max_send_sge * sizeof(struct ibv_sge))
-        attr->cap.max_inline_data = (uint32_t)(attr->cap.max_send_sge * sizeof(struct ibv_sge));
+    if (!make_cqs(own, attr))
+        return -1;
     id->send_cq = attr->send_cq;
     id->recv_cq = attr->recv_cq;
-    id->qp = ibv_create_qp_ex(id->verbs, attr);
-    if (id->qp == NULL || initialise(id) != 0) {
-        error = errno;
-        if (id->qp != NULL)
-            ibv_destroy_qp(id->qp);
+    error = make_qp(own, attr);
+    if (error != 0) {
         forget_qp(own);
         return cm_result(error);
     }
@@ -138,9 +171,12 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
     };
     int result;
 
-    if (all.qp_type != id->qp_type && !(id->qp_type == IBV_QPT_RC && all.qp_type == IBV_QPT_UC))
+    CM_IF_SYSTEM_CALLS(rdma_create_qp, id, pd, qp_init_attr);
+    if (!cm_id_of(id)->is_theirs && all.qp_type != id->qp_type &&
+        !(id->qp_type == IBV_QPT_RC && all.qp_type == IBV_QPT_UC))
         return cm_result(EINVAL);
-    id->qp_type = all.qp_type;
+    if (!cm_id_of(id)->is_theirs)
+        id->qp_type = all.qp_type;
     result = rdma_create_qp_ex(id, &all);
     qp_init_attr->qp_type = all.qp_type;
     qp_init_attr->cap = all.cap;
@@ -151,9 +187,13 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 
 void rdma_destroy_qp(struct rdma_cm_id *id)
 {
+    CM_IF_SYSTEM_CALLS(rdma_destroy_qp, id);
     if (id->qp == NULL)
         return;
-    ibv_destroy_qp(id->qp);
+    if (cm_id_of(id)->is_theirs)
+        CM_SYSTEM_VOID(rdma_destroy_qp, cm_beside_tell_qp(cm_id_of(id)));
+    else
+        ibv_destroy_qp(id->qp);
     forget_qp(cm_id_of(id));
 }
 
@@ -169,10 +209,41 @@ int cm_create_kept_qp(struct cm_id *id, const struct cm_id *from)
 
 /* ---- shared receive queues ---- */
 
+/* One for XRC needs a completion queue from the beginning. */
+static int create_their_srq(struct cm_id *own, struct ibv_srq_init_attr_ex *attr)
+{
+    struct rdma_cm_id *id = &own->id;
+    const bool xrc =
+        (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0 && attr->srq_type == IBV_SRQT_XRC;
+    bool made = false;
+
+    if (xrc && ((attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ) == 0 || attr->cq == NULL)) {
+        made = id->recv_cq == NULL;
+        if (made && !make_cq(id, attr->attr.max_wr, &id->recv_cq_channel, &id->recv_cq))
+            return -1;
+        attr->cq = id->recv_cq;
+        attr->comp_mask |= IBV_SRQ_INIT_ATTR_CQ;
+    }
+    if (CM_SYSTEM(rdma_create_srq_ex, own->theirs, attr) != 0) {
+        const int error = errno;
+
+        if (made)
+            destroy_cq(&id->recv_cq_channel, &id->recv_cq);
+        return cm_result(error);
+    }
+    id->srq = own->theirs->srq;
+    if (id->pd == NULL)
+        id->pd = own->theirs->pd;
+    return 0;
+}
+
 int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 {
     struct ibv_srq *srq;
 
+    CM_IF_SYSTEM_CALLS(rdma_create_srq_ex, id, attr);
+    if (cm_id_of(id)->is_theirs)
+        return create_their_srq(cm_id_of(id), attr);
     if (id->srq != NULL || id->verbs == NULL)
         return cm_result(EINVAL);
     if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0 && attr->srq_type != IBV_SRQT_BASIC)
@@ -202,17 +273,27 @@ int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_ini
                                        .attr = attr->attr,
                                        .comp_mask = pd != NULL ? IBV_SRQ_INIT_ATTR_PD : 0,
                                        .pd = pd};
-    const int result = rdma_create_srq_ex(id, &all);
+    int result;
 
+    CM_IF_SYSTEM_CALLS(rdma_create_srq, id, pd, attr);
+    if (cm_id_of(id)->is_theirs) { /* which knows that it is not for XRC */
+        all.comp_mask |= IBV_SRQ_INIT_ATTR_TYPE;
+        all.srq_type = IBV_SRQT_BASIC;
+    }
+    result = rdma_create_srq_ex(id, &all);
     attr->attr = all.attr;
     return result;
 }
 
 void rdma_destroy_srq(struct rdma_cm_id *id)
 {
+    CM_IF_SYSTEM_CALLS(rdma_destroy_srq, id);
     if (id->srq == NULL)
         return;
-    ibv_destroy_srq(id->srq);
+    if (cm_id_of(id)->is_theirs)
+        CM_SYSTEM_VOID(rdma_destroy_srq, cm_id_of(id)->theirs);
+    else
+        ibv_destroy_srq(id->srq);
     id->srq = NULL;
     if (id->recv_cq_channel != NULL && id->qp == NULL)
         destroy_cq(&id->recv_cq_channel, &id->recv_cq);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is not here. A program's own message about it is often misleading, so a line says so.
+/*
+ * What there is not here, but for the kernel's devices. A program's own message about it is often
+ * misleading, so a line says so.
  */
 #include "device/cm/internal.h"
 
@@ -11,44 +13,39 @@ static int no_multicast(void)
 
 int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context)
 {
-    (void)id;
-    (void)addr;
-    (void)context;
+    CM_PASS_ON(rdma_join_multicast, id, addr, context);
     return no_multicast();
 }
 
 int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *mc_join_attr,
                            void *context)
 {
-    (void)id;
-    (void)mc_join_attr;
-    (void)context;
+    CM_PASS_ON(rdma_join_multicast_ex, id, mc_join_attr, context);
     return no_multicast();
 }
 
 int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 {
-    (void)id;
-    (void)addr;
+    CM_PASS_ON(rdma_leave_multicast, id, addr);
     return cm_result(EADDRNOTAVAIL); /* none was joined */
 }
 
 /* Enhanced connection establishment is for vendors' own features; there are none here. */
 int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
-    (void)id;
-    (void)ece;
+    CM_PASS_ON(rdma_set_local_ece, id, ece);
     return cm_result(EOPNOTSUPP);
 }
 
 int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
-    (void)id;
+    CM_PASS_ON(rdma_get_remote_ece, id, ece);
     *ece = (struct ibv_ece){0};
     return 0;
 }
 
 int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
 {
+    CM_PASS_ON(rdma_reject_ece, id, private_data, private_data_len);
     return rdma_reject(id, private_data, private_data_len);
 }

@@ -200,13 +200,14 @@ static struct list *list_all(int *num_devices)
                *only = value != NULL && value[0] ? value : NULL;
     struct ov_device *ours[MOST_DEVICES];
     struct ibv_device **theirs = NULL;
-    const int own = list_ours(only, ours);
+    const int own = ov_only_theirs ? 0 : list_ours(only, ours);
     struct list *list;
     int others = 0;
 
     if (own < 0)
         return NULL;
-    if (own > 0 || only == NULL) /* if the named address does not exist, the list is empty */
+    if (own > 0 || only == NULL ||
+        ov_only_theirs) /* if the named address does not exist, the list is empty */
         theirs = ov_system_devices(&others);
     list = calloc(1, sizeof(*list) + (size_t)(own + others + 1) * sizeof(list->devices[0]));
     if (list == NULL) {

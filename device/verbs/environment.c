@@ -17,6 +17,7 @@
  *                     pinned  the port of its first packet (peer_ports.h), the default
  *                     any     whatever port, for NATs and adapters that change ports
  *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
+ *   OCHE_REAL_RDMACM  the system's librdmacm.so.1, as that (device/cm/system.c)
  *   OCHE_STATS      any value: print counters to standard error when a device is closed
  *   OCHE_DROP       packets per million to lose on purpose when they are sent: for tests
  */

@@ -8,6 +8,19 @@
 #include "core/cm/mad.h"
 #include "device/verbs/internal.h"
 
+bool oche_manager_load_system(bool *loaded)
+{
+    const bool good = ov_system_load();
+
+    *loaded = ov_system_loaded();
+    return good;
+}
+
+void oche_manager_only_theirs(bool only)
+{
+    ov_only_theirs = only;
+}
+
 bool oche_manager_is_ours(const struct ibv_device *device)
 {
     return !ov_is_theirs(device);

@@ -10,6 +10,13 @@
 
 #include <infiniband/verbs.h>
 
+/*
+ * Loads the system's libibverbs if the kernel has RDMA devices (system.h). Returns false if it is
+ * not usable although the user has named it; *loaded tells whether it is there.
+ */
+bool oche_manager_load_system(bool *loaded);
+/* While `only` is set, ibv_get_device_list lists the kernel's devices alone in this thread. */
+void oche_manager_only_theirs(bool only);
 /* True if the device is one of ours, and not the kernel's. */
 bool oche_manager_is_ours(const struct ibv_device *device);
 /*

@@ -191,6 +191,17 @@ static bool port_is_gone(void)
     return gone;
 }
 
+/* Says it once, as it is so for every device. */
+static void say_gone(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&said))
+        ov_say("UDP port %d is taken on all addresses, as the kernel's soft-RoCE takes it: oche's "
+               "devices cannot be beside it in one network namespace",
+               OCHE_ROCE_UDP_PORT);
+}
+
 /* Opens the device on its own address or, if that is taken, on a free loopback address. */
 static bool open_somewhere(struct ov_port *port, struct oche_device_config *config,
                            const struct ov_device *device)
@@ -202,9 +213,7 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
     if (try_open(port, config, &device->address, &error))
         return true;
     if (errno == EADDRINUSE && port_is_gone()) {
-        ov_say("UDP port %d is taken on all addresses, as the kernel's soft-RoCE takes it: this "
-               "device cannot be beside it in one network namespace",
-               OCHE_ROCE_UDP_PORT);
+        say_gone();
         errno = EADDRINUSE;
         return false;
     }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/verbs/find_library.h"
 #include "device/verbs/internal.h"
 #include "device/verbs/private_names.h"
 
@@ -127,7 +128,7 @@ static unsigned version_of(void *library, register_driver **found)
         void *symbol;
 
         snprintf(name, sizeof(name), REGISTER "%u", versions[i]);
-        symbol = ov_system_symbol(library, name);
+        symbol = ov_library_symbol(library, name);
         if (symbol == NULL)
             continue;
         memcpy(found, &symbol, sizeof(symbol));
@@ -149,13 +150,13 @@ void ov_private_pass_on(void *library)
     void *symbol;
 
 #define SLOT(name, otherwise)                                                                      \
-    if ((symbol = ov_system_symbol(library, #name)) != NULL)                                       \
+    if ((symbol = ov_library_symbol(library, #name)) != NULL)                                      \
         memcpy(&ov_slot_##name, &symbol, sizeof(symbol));
     OV_PRIVATE_NAMES(SLOT)
 #undef SLOT
     pthread_mutex_lock(&lock);
     passed_on = version_of(library, &pass_on);
-    setting = ov_system_symbol(library, SETTING);
+    setting = ov_library_symbol(library, SETTING);
     while ((driver = first) != NULL) {
         if (driver->version == passed_on)
             pass_on(driver->table);

@@ -109,11 +109,6 @@ extern const struct ov_system *_Atomic ov_system;
 bool ov_system_load(void);
 
 /*
- * Returns the address of a name that the library itself defines; NULL: it does not define the name.
- */
-void *ov_system_symbol(void *library, const char *name);
-
-/*
  * Called before and after a fork (after it in the parent and in the child), so that no thread is
  * loading the library at that time.
  */
@@ -134,6 +129,12 @@ extern _Atomic bool ov_fork_wanted;
  * library's devices.
  */
 extern _Thread_local bool ov_system_lists;
+
+/*
+ * True while our librdmacm has called the system's in this thread, which must see only the system's
+ * devices: it opens all that it sees.
+ */
+extern _Thread_local bool ov_only_theirs;
 
 static inline bool ov_system_loaded(void)
 {

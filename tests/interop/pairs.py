@@ -103,7 +103,7 @@ def said_by(process, limit):
         late = True
         process.kill()
         said = process.communicate()
-    return "\n".join(said), late
+    return "\n".join(text or "" for text in said), late
 
 
 def run_once(oche, command, arguments, server=None, client=None, name="127.0.0.1"):

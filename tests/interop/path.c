@@ -4,6 +4,9 @@
  * each, and between them a link with a rate and a queue that marks CE or overflows, or that loses,
  * duplicates, reorders and damages RoCEv2 packets. What else goes there (TCP) is only passed on.
  *     path [OPTION…] DEVICE NETNS      the other end is in NETNS, a file: /proc/PID/ns/net
+ *     path [OPTION…] --machine=SOCKET DEVICE OWN
+ * The second form is for a virtual machine: the device is a TAP, and Ethernet frames are datagrams
+ * between the UNIX sockets OWN, which is made here, and the machine's.
  * Prints "ready" when both devices are there; whoever started it gives them addresses. Ends when
  * standard input does, and says what it did.
  */
@@ -18,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "core/random.h"
@@ -32,6 +37,7 @@
 #define AT_ONCE     64 /* packets taken from one side before the other one's turn */
 #define ECN_CE      3
 #define CANNOT_HERE 77
+#define ONCE        8 /* packets that are named one by one, at most */
 
 enum { LOSE, DUPLICATE, REORDER, CORRUPT, FAULTS };
 
@@ -48,11 +54,22 @@ struct way {
     uint32_t bytes;      /* in the queue */
     oche_time link_free; /* when the link has sent all of it */
     struct packet *late;
+    const struct sockaddr_un *name; /* where `to` sends; NULL: it is a device */
     uint64_t passed, marked, overflowed;
 };
 
+/* The packet that is lost: that many with this opcode (BTH) have gone this way before it. */
+struct once {
+    unsigned way, opcode, before;
+};
+
 struct path {
-    const char *device, *netns;
+    const char *device, *other; /* a namespace, or a socket of ours */
+    const char *machine;        /* its socket, if it is one */
+    uint32_t ethernet;          /* bytes before the IP header */
+    struct sockaddr_un to;
+    struct once once[ONCE];
+    unsigned once_count;
     uint64_t rate_bps;
     uint32_t queue_bytes, mark_bytes, ppm[FAULTS];
     struct oche_random random;
@@ -136,8 +153,12 @@ static bool happens(struct path *path, unsigned fault)
 
 static void send_now(struct way *way, const struct packet *packet)
 {
-    if (write(way->to, packet->bytes, packet->count) == (ssize_t)packet->count)
-        way->passed++;
+    const ssize_t done = way->name == NULL
+                             ? write(way->to, packet->bytes, packet->count)
+                             : sendto(way->to, packet->bytes, packet->count, 0,
+                                      (const struct sockaddr *)way->name, sizeof(*way->name));
+
+    way->passed += done == (ssize_t)packet->count;
 }
 
 static void enqueue(struct path *path, struct way *way, struct packet *packet)
@@ -153,7 +174,7 @@ static void enqueue(struct path *path, struct way *way, struct packet *packet)
         way->overflowed++;
         return;
     }
-    if (way->bytes > path->mark_bytes && mark(packet->bytes))
+    if (way->bytes > path->mark_bytes && mark(packet->bytes + path->ethernet))
         way->marked++;
     if (way->link_free < now)
         way->link_free = now;
@@ -177,10 +198,28 @@ static void keep_late(struct path *path, struct way *way, const struct packet *p
         }
 }
 
+/* True if this packet is one that was named. */
+static bool is_its_turn(struct path *path, const struct way *way, uint8_t opcode)
+{
+    bool turn = false;
+
+    for (unsigned i = 0; i < path->once_count; i++) {
+        struct once *once = &path->once[i];
+
+        if (&path->ways[once->way] == way && once->opcode == opcode && once->before-- == 0)
+            turn = true;
+    }
+    path->done[LOSE] += turn;
+    return turn;
+}
+
 static void take(struct path *path, struct way *way, struct packet *packet)
 {
-    const uint32_t udp = udp_of(packet->bytes, packet->count);
+    uint8_t *const ip = packet->bytes + path->ethernet;
+    const uint32_t count = packet->count - path->ethernet, udp = udp_of(ip, count);
 
+    if (udp != 0 && count > udp + 8 && is_its_turn(path, way, ip[udp + 8]))
+        return;
     if (udp == 0) {
         send_now(way, packet);
         return;
@@ -190,7 +229,7 @@ static void take(struct path *path, struct way *way, struct packet *packet)
     if (happens(path, DUPLICATE))
         keep_late(path, way, packet);
     if (happens(path, CORRUPT))
-        damage(path, packet->bytes, packet->count, udp);
+        damage(path, ip, count, udp);
     if (happens(path, REORDER))
         keep_late(path, way, packet);
     else
@@ -240,8 +279,10 @@ static void run(struct path *path)
 
             for (unsigned j = 0; j < AT_ONCE; j++) {
                 count = read(fds[i].fd, packet.bytes, sizeof(packet.bytes));
-                if (count < 20)
+                if (count < 0)
                     break;
+                if (count < 20 + (ssize_t)path->ethernet)
+                    continue;
                 packet.count = (uint32_t)count;
                 take(path, &path->ways[i], &packet);
             }
@@ -262,10 +303,10 @@ static void run(struct path *path)
 
 /* ---- from the outside ---- */
 
-static int open_tun(const char *name)
+static int open_tun(const char *name, short kind)
 {
     const int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
+    struct ifreq request = {.ifr_flags = (short)(kind | IFF_NO_PI)};
 
     snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
     if (fd < 0 || ioctl(fd, TUNSETIFF, &request) != 0) {
@@ -273,6 +314,58 @@ static int open_tun(const char *name)
         exit(CANNOT_HERE);
     }
     return fd;
+}
+
+static struct sockaddr_un socket_name(const char *path)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+
+    snprintf(name.sun_path, sizeof(name.sun_path), "%s", path);
+    return name;
+}
+
+/* The socket for a machine. */
+static int open_socket(struct path *path)
+{
+    const struct sockaddr_un own = socket_name(path->other);
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int bytes = 4 << 20;
+
+    unlink(path->other);
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&own, sizeof(own)) != 0) {
+        fprintf(stderr, "path: %s: %s\n", path->other, strerror(errno));
+        exit(2);
+    }
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+    path->to = socket_name(path->machine);
+    return fd;
+}
+
+/* The device in the other namespace. */
+static int open_other(struct path *path)
+{
+    const int netns = open(path->other, O_RDONLY | O_CLOEXEC);
+
+    if (netns < 0 || setns(netns, CLONE_NEWNET) != 0) {
+        fprintf(stderr, "path: %s: %s\n", path->other, strerror(errno));
+        exit(CANNOT_HERE);
+    }
+    return open_tun(path->device, IFF_TUN);
+}
+
+/* Adds the packet that "out:OPCODE:N" or "in:OPCODE:N" names. */
+static void parse_once(struct path *path, const char *text, struct argp_state *state)
+{
+    char way[4];
+    struct once once;
+
+    if (path->once_count == ONCE ||
+        sscanf(text, "%3[a-z]:%i:%u", way, (int *)&once.opcode, &once.before) != 3 ||
+        (strcmp(way, "in") != 0 && strcmp(way, "out") != 0) || once.before == 0)
+        argp_error(state, "%s: not out:OPCODE:N or in:OPCODE:N", text);
+    once.way = way[0] == 'i';
+    once.before--;
+    path->once[path->once_count++] = once;
 }
 
 static void open_way(struct path *path, unsigned i, int from, int to)
@@ -306,13 +399,20 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'm':
         path->mark_bytes = (uint32_t)strtoul(argument, NULL, 0) * 1000;
         return 0;
+    case 'o':
+        parse_once(path, argument, state);
+        return 0;
+    case 'M':
+        path->machine = argument;
+        path->ethernet = 14;
+        return 0;
     case 's':
         path->random = oche_random_stream(strtoull(argument, NULL, 0), "path", 0);
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1)
             argp_usage(state);
-        *(state->arg_num == 0 ? &path->device : &path->netns) = argument;
+        *(state->arg_num == 0 ? &path->device : &path->other) = argument;
         return 0;
     case ARGP_KEY_END:
         if (state->arg_num != 2)
@@ -334,23 +434,22 @@ int main(int argc, char **argv)
         {"reorder", 'x', "PPM", 0, "come late, by up to 0.5 ms", 0},
         {"corrupt", 'c', "PPM", 0, "have a wrong bit", 0},
         {"seed", 's', "N", 0, "of all that (1)", 0},
+        {"once", 'o', "WAY:OPCODE:N", 0,
+         "loses the Nth packet (from 1) with this opcode that goes out of DEVICE, or in", 0},
+        {"machine", 'M', "SOCKET", 0, "the other end is a virtual machine's", 0},
         {0},
     };
-    static const struct argp argp = {.options = known, .parser = parse, .args_doc = "DEVICE NETNS"};
+    static const struct argp argp = {.options = known, .parser = parse, .args_doc = "DEVICE OTHER"};
     static struct path path = {.queue_bytes = 1000000, .mark_bytes = UINT32_MAX};
-    int near, far, netns;
+    int near, far;
 
     path.random = oche_random_stream(1, "path", 0);
     argp_parse(&argp, argc, argv, 0, NULL, &path);
-    near = open_tun(path.device);
-    netns = open(path.netns, O_RDONLY | O_CLOEXEC);
-    if (netns < 0 || setns(netns, CLONE_NEWNET) != 0) {
-        fprintf(stderr, "path: %s: %s\n", path.netns, strerror(errno));
-        return CANNOT_HERE;
-    }
-    far = open_tun(path.device);
+    near = open_tun(path.device, path.machine != NULL ? IFF_TAP : IFF_TUN);
+    far = path.machine != NULL ? open_socket(&path) : open_other(&path);
     open_way(&path, 0, near, far);
     open_way(&path, 1, far, near);
+    path.ways[0].name = path.machine != NULL ? &path.to : NULL;
     oche_clock_start(&path.clock);
     printf("ready\n");
     fflush(stdout);

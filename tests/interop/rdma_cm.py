@@ -21,6 +21,7 @@ import pairs
 
 ADDRESS = pairs.NET + "7"
 LIMIT = 60  # seconds
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPACES = {"TCP": 0x106, "UDP": 0x111}
 
 # operation, transport, server, client without the address, port, port space, what the client says
@@ -113,6 +114,20 @@ def listening(port, space):
     return bool(names_of(ADDRESS, port, space))
 
 
+def judge_numbers(said):
+    """The first request to a queue pair has the PSN that its owner asked for in REQ or REP."""
+    asked = re.findall(r"(\S+) → \S+ +UD .*, CM RE[QP] id .*?\bqp (0x\w+) psn (\d+)", said)
+    requests = re.findall(r"→ (\S+) +RC (?:SEND|WRITE|READ REQ|COMPARE|FETCH)[A-Z ]*"
+                          r"qp (0x\w+) psn (\d+)", said)
+    seen = 0
+    for owner, number, wanted in asked:
+        first = next((psn for to, qp, psn in requests if (to, qp) == (owner, number)), None)
+        seen += first is not None
+        if first not in (None, wanted):
+            raise Failed(f"queue pair {number} asked for PSN {wanted}, its peer began with {first}")
+    return seen
+
+
 def judge_captures(oche, folder, datagrams):
     """Each packet's ICRC and fields are right, and the connection manager's messages are there."""
     seen = ""
@@ -122,6 +137,7 @@ def judge_captures(oche, folder, datagrams):
         if done.returncode != 0:
             raise Failed(f"oche wire {name}: {done.stdout[-1000:]}")
         seen += done.stdout
+        judge_numbers(done.stdout)
     kinds = ("SIDR REQ", "SIDR REP") if datagrams else ("REQ", "REP", "RTU", "DREQ", "DREP")
     for kind in kinds:
         if f", CM {kind} id " not in seen:
@@ -222,8 +238,16 @@ def another_family(oche):
         server.kill()
 
 
-CASES = [("several servers on one address, one killed", several_servers),
-         ("IPv6", another_family), ("nothing stays behind", nothing_is_left)]
+def numbers_of_linux(oche):
+    """What judge_numbers asks for is so between two Linux kernels."""
+    said = subprocess.run([oche, "wire", "tests/golden/rxe-rping.pcap"], text=True,
+                          stdout=subprocess.PIPE, check=True, cwd=ROOT).stdout
+    if judge_numbers(said) != 2:
+        raise Failed("the capture has no requests of both sides")
+
+
+CASES = [("PSNs as Linux has them", numbers_of_linux),
+         ("several servers on one address, one killed", several_servers), ("IPv6", another_family), ("nothing stays behind", nothing_is_left)]
 
 
 def main(arguments):

@@ -22,6 +22,10 @@ run() { # run [PURPOSE…]: status in $status, both outputs in $out
 mkdir -p "$fake/tree/tools" "$fake/tree/tests" "$fake/tree/report/page/node_modules"
 cp tools/install-deps "$fake/tree/tools"
 touch "$fake/tree/meson.build" "$fake/tree/tests/meson.build"
+printf '#!/bin/bash\necho >>"%s/kernel.log"\nexit "$(cat "%s/kernel.status")"\n' "$fake" "$fake" \
+    >"$fake/tree/tools/fetch-kernel"
+chmod +x "$fake/tree/tools/fetch-kernel"
+echo 0 >"$fake/kernel.status"
 cp report/page/fetch report/page/package-lock.json report/page/meson.build "$fake/tree/report/page"
 cp report/page/package-lock.json "$fake/tree/report/page/node_modules/.oche-lock"
 put npm 'exit 1'
@@ -53,6 +57,15 @@ grep -q 'install --no-install-recommends tshark$' "$fake/apt.log" ||
     fail "test: $(cat "$fake/apt.log")"
 run wire
 [ "$status" = 0 ] && [ ! -s "$fake/apt.log" ] || fail "wire: $(cat "$fake/apt.log")"
+
+# The kernel of a virtual machine is fetched for that purpose alone, and it must be had.
+[ ! -e "$fake/kernel.log" ] || fail "a kernel was fetched for another purpose"
+run interop
+[ "$status" = 0 ] && [ -s "$fake/kernel.log" ] || fail "interop: status $status, said: $out"
+echo 1 >"$fake/kernel.status"
+run interop
+[ "$status" = 1 ] || fail "interop without a kernel: status $status"
+echo 0 >"$fake/kernel.status"
 
 # Builds that were configured without a package look again.
 touch -d '2000-01-01' "$fake/tree/meson.build"

@@ -4,6 +4,8 @@
 
 usage: real_devices.py named STAND-IN STAND-IN-OF-NO-VERSION DRIVER
            what OCHE_REAL_VERBS names: the stand-in of tests/support, and what is none
+       real_devices.py manager STAND-IN DRIVER STAND-IN-OF-LIBRDMACM
+           what OCHE_REAL_RDMACM names, as that
        real_devices.py found STAND-IN DRIVER
            rdma-core's own library and drivers, with a folder of device files and one of sysfs that
            are made up, in a mount namespace. The drivers never get as far as a device.
@@ -23,6 +25,7 @@ import tempfile
 
 OCHE = os.environ["OCHE"]
 OURS = os.path.join(os.environ["BUILD"], "libibverbs.so.1")
+OUR_MANAGER = os.path.join(os.environ["BUILD"], "librdmacm.so.1")
 ROOTS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
 
 
@@ -59,7 +62,7 @@ def listing(library, *drivers):
 
 def run(*command, **variables):
     environment = {name: value for name, value in os.environ.items()
-                   if name not in ("OCHE_REAL_VERBS", "LD_LIBRARY_PATH")}
+                   if name not in ("OCHE_REAL_VERBS", "OCHE_REAL_RDMACM", "LD_LIBRARY_PATH")}
     environment.update(variables)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     if done.returncode != 0:
@@ -118,6 +121,46 @@ def named(stand_in, other, driver):
     refused(OURS, "oche's own")
     refused(driver, "is no libibverbs")
     refused(other, "rdma-core 34 to 65")
+
+
+def open_channels():
+    """Two event channels, by our librdmacm: how many there are, or errno."""
+    cm = ctypes.CDLL("librdmacm.so.1", use_errno=True)
+    cm.rdma_create_event_channel.restype = ctypes.c_void_p
+    for _ in range(2):
+        channel = cm.rdma_create_event_channel()
+        print("a channel" if channel else errno.errorcode[ctypes.get_errno()])
+
+
+def channels(**variables):
+    return run(OCHE, "exec", "--", sys.executable, __file__, "channels", **variables)
+
+
+def manager(stand_in, driver, other):
+    theirs = {"OCHE_REAL_VERBS": stand_in, "SYSTEM_VERBS_DRIVER": driver}
+    for variables in ({"OCHE_REAL_RDMACM": other}, {"OCHE_REAL_RDMACM": ""},
+                      {"OCHE_REAL_VERBS": "", "OCHE_REAL_RDMACM": "/none"}):
+        lines, said = channels(**(theirs | variables))
+        if lines != ["a channel"] * 2 or said:
+            fail(variables, lines, said)
+    with tempfile.TemporaryDirectory() as folder:
+        text, copy = os.path.join(folder, "text"), os.path.join(folder, "librdmacm.so.1")
+        with open(text, "w", encoding="utf-8") as file:
+            file.write("not a library\n")
+        shutil.copy(OUR_MANAGER, copy)
+        for path, word in ((text, "file too short"), (copy, "oche's own"),
+                           (OUR_MANAGER, "oche's own"), ("/none", "No such file"),
+                           (driver, "is no librdmacm of rdma-core 34 or later, as it has no ")):
+            lines, said = channels(OCHE_REAL_RDMACM=path, **theirs)
+            print(said, end="")
+            if lines != ["EINVAL"] * 2 or said.count("\n") != 1 or word not in said or \
+                    not said.startswith(f"oche: OCHE_REAL_RDMACM={path}: "):
+                fail(path, lines, said)
+        # One that is found, and is none, leaves ours.
+        shutil.copy(driver, copy)
+        lines, said = channels(LD_LIBRARY_PATH=folder, **theirs)
+        if lines != ["a channel"] * 2 or (said and "have no connections by address: " not in said):
+            fail("a file that is no librdmacm:", lines, said)
 
 
 # ---- what is found ----
@@ -188,6 +231,12 @@ def inside(stand_in, driver, folder):
                          SYSTEM_VERBS_DRIVER=os.path.abspath(driver))
     if split(lines)[1] != ["a name of the system's"] or said:
         fail(lines, said)
+    # Without the kernel's rdma_ucm the system's librdmacm has no channels, and a line says so.
+    if os.path.exists(os.path.join(os.path.dirname(theirs), "librdmacm.so.1")):
+        lines, said = channels()
+        if lines != ["a channel"] * 2 or said.count("\n") != 1 or \
+                "have no connections by address: rdma_create_event_channel: " not in said:
+            fail(lines, said)
     mlx5 = os.path.join(os.path.dirname(theirs), "libmlx5.so.1")
     if os.path.exists(mlx5):
         lines, said = listed(mlx5)
@@ -225,23 +274,26 @@ def soft_roce(*, inside=False):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("0.0.0.0", 4791))
         lines, said = run(OCHE, "exec", "--", sys.executable, __file__, "open")
-    if lines != ["EADDRINUSE"] or said.count("\n") != 1 or "soft-RoCE" not in said:
+    if lines != ["EADDRINUSE"] * 2 or said.count("\n") != 1 or "soft-RoCE" not in said:
         fail(lines, said)
     lines, said = run(OCHE, "exec", "--", sys.executable, __file__, "open")
-    if lines != ["0"] or said:
+    if lines != ["0"] * 2 or said:
         fail(lines, said)
 
 
-def open_first():
+def open_twice():
     verbs = ctypes.CDLL("libibverbs.so.1", use_errno=True)
     verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
     verbs.ibv_open_device.restype = ctypes.c_void_p
-    context = verbs.ibv_open_device(ctypes.c_void_p(verbs.ibv_get_device_list(None)[0]))
-    print(verbs.ibv_close_device(ctypes.c_void_p(context)) if context
-          else errno.errorcode[ctypes.get_errno()])
+    device = ctypes.c_void_p(verbs.ibv_get_device_list(None)[0])
+    for _ in range(2):
+        context = verbs.ibv_open_device(device)
+        print(verbs.ibv_close_device(ctypes.c_void_p(context)) if context
+              else errno.errorcode[ctypes.get_errno()])
 
 
 if __name__ == "__main__":
-    sys.exit({"list": listing, "named": named, "found": found, "inside": inside,
+    sys.exit({"list": listing, "named": named, "manager": manager, "channels": open_channels,
+              "found": found, "inside": inside,
               "soft_roce": soft_roce, "beside": lambda: soft_roce(inside=True),
-              "open": open_first}[sys.argv[1]](*sys.argv[2:]))
+              "open": open_twice}[sys.argv[1]](*sys.argv[2:]))

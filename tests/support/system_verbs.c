@@ -32,6 +32,7 @@ const char *system_verbs_called = "";
 char system_verbs_said[SYSTEM_VERBS_TEXT];
 unsigned system_verbs_lists; /* lists given out and not yet returned */
 union system_verbs_object system_verbs_object;
+const void *system_verbs_cq_context; /* the last completion queue's */
 
 static struct device devices[MOST];
 static unsigned count;
@@ -191,8 +192,9 @@ OBJECT(ibv_comp_channel, ibv_create_comp_channel, struct ibv_context *context)
 NUMBER(ibv_destroy_comp_channel, struct ibv_comp_channel *channel)
 NUMBER(ibv_get_cq_event, struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context)
 NOTHING(ibv_ack_cq_events, struct ibv_cq *cq, unsigned int events)
-OBJECT(ibv_cq, ibv_create_cq, struct ibv_context *context, int cqe, void *cq_context,
-       struct ibv_comp_channel *channel, int vector)
+VERB(struct ibv_cq *, (system_verbs_cq_context = cq_context, &system_verbs_object.cq),
+     ibv_create_cq, struct ibv_context *context, int cqe, void *cq_context,
+     struct ibv_comp_channel *channel, int vector)
 NUMBER(ibv_resize_cq, struct ibv_cq *cq, int cqe)
 NUMBER(ibv_destroy_cq, struct ibv_cq *cq)
 NUMBER(ibv_get_async_event, struct ibv_context *context, struct ibv_async_event *event)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads the system's librdmacm (system.h), once, and only if the system's libibverbs has been
+ * loaded beside ours, so for the same devices.
+ *
+ * OCHE_REAL_RDMACM names the library's file; if it is empty, no library is loaded. If it is not
+ * set, the library is searched for as libibverbs is.
+ */
+#include "device/cm/system.h"
+
+#include "device/cm/internal.h"
+#include "device/verbs/find_library.h"
+
+extern const char oche_rdmacm_library[];
+const char oche_rdmacm_library[] = OCHE_VERSION;
+
+struct cm_system cm_system;
+_Thread_local bool cm_in_system;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects what follows */
+static bool tried, there, refused;
+
+static bool take(void *library, struct oche_error *why)
+{
+    static const struct ov_library_name names[] = {
+#define NAME(name) {#name, offsetof(struct cm_system, name), true},
+        CM_SYSTEM_NAMES(NAME)
+#undef NAME
+    };
+
+    return ov_library_take(library, names, OCHE_COUNT_OF(names), &cm_system,
+                           "librdmacm of rdma-core 34 or later", why);
+}
+
+static void hold(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void release(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* Under the lock. */
+static void find(void)
+{
+    static const struct ov_library what = {.name = "librdmacm.so.1",
+                                           .variable = "OCHE_REAL_RDMACM",
+                                           .marker = "oche_rdmacm_library",
+                                           .own = oche_rdmacm_library,
+                                           .take = take};
+    const char *named = secure_getenv(what.variable);
+    struct oche_error why;
+
+    tried = true;
+    if (named != NULL && named[0] == '\0')
+        return;
+    pthread_atfork(hold, release, release);
+    there = (named != NULL ? ov_library_load_named(&what, named, &why)
+                           : ov_library_search(&what, &why)) != NULL;
+    refused = named != NULL && !there;
+    if (refused)
+        cm_say("%s", why.text);
+    else if (!there && why.text[0] != '\0')
+        cm_say("the system's RDMA devices have no connections by address: %s", why.text);
+}
+
+bool cm_system_load(bool *loaded)
+{
+    bool verbs, good = oche_manager_load_system(&verbs);
+
+    pthread_mutex_lock(&lock);
+    if (good && verbs && !tried)
+        find();
+    good = good && !refused;
+    *loaded = there;
+    pthread_mutex_unlock(&lock);
+    if (!good)
+        errno = EINVAL;
+    return good;
+}

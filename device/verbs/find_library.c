@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads a library of the system's that has the name of one of ours (find_library.h). It is searched
+ * for where the dynamic linker would search for ours: in LD_LIBRARY_PATH, then in the standard
+ * folders.
+ */
+#include "device/verbs/find_library.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OWN "it is oche's own, not the system's"
+
+/*
+ * Checks that the symbol is the library's own: dlsym also finds symbols of the libraries that
+ * `library` needs, one of which may be ours.
+ */
+void *ov_library_symbol(void *library, const char *name)
+{
+    void *symbol = dlsym(library, name);
+    const struct link_map *map, *of;
+    Dl_info unused;
+
+    if (symbol == NULL || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 ||
+        dladdr1(symbol, &unused, (void **)&of, RTLD_DL_LINKMAP) == 0 || of != map)
+        return NULL;
+    return symbol;
+}
+
+bool ov_library_take(void *library, const struct ov_library_name *names, size_t count,
+                     void *functions, const char *kind, struct oche_error *why)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *symbol = ov_library_symbol(library, names[i].name);
+
+        if (symbol == NULL && names[i].needed)
+            return oche_fail(why, "it is no %s, as it has no %s", kind, names[i].name);
+        memcpy((uint8_t *)functions + names[i].offset, &symbol, sizeof(symbol));
+    }
+    return true;
+}
+
+/* Loads the library at `path`. Returns NULL, with the reason, if it is not usable. */
+static void *load(const struct ov_library *what, const char *path, struct oche_error *why)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    if (library == NULL) {
+        const char *error = dlerror();
+        const size_t length = strlen(path);
+
+        if (strncmp(error, path, length) == 0 && strncmp(error + length, ": ", 2) == 0)
+            error += length + 2;
+        oche_fail(why, "%s", error);
+        return NULL;
+    }
+    if (ov_library_symbol(library, what->marker) != NULL)
+        oche_fail(why, OWN);
+    else if (what->take(library, why))
+        return library;
+    dlclose(library);
+    return NULL;
+}
+
+/*
+ * Returns the folders where the dynamic linker searches for our library, to be released with
+ * free(). NULL: they are not known.
+ */
+static Dl_serinfo *folders(const struct ov_library *what)
+{
+    Dl_info own;
+    Dl_serinfo size, *all = NULL;
+    void *handle;
+
+    if (dladdr(what->own, &own) == 0)
+        return NULL;
+    handle = dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == NULL)
+        return NULL;
+    if (dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) == 0 && (all = malloc(size.dls_size)) != NULL) {
+        *all = size;
+        if (dlinfo(handle, RTLD_DI_SERINFOSIZE, all) != 0 ||
+            dlinfo(handle, RTLD_DI_SERINFO, all) != 0) {
+            free(all);
+            all = NULL;
+        }
+    }
+    dlclose(handle);
+    return all;
+}
+
+static bool is_ours(const struct ov_library *what, const char *path)
+{
+    Dl_info own;
+    struct stat a, b;
+
+    return dladdr(what->own, &own) != 0 && stat(own.dli_fname, &a) == 0 && stat(path, &b) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+void *ov_library_search(const struct ov_library *what, struct oche_error *why)
+{
+    Dl_serinfo *all = folders(what);
+    char path[PATH_MAX];
+    struct oche_error reason;
+    void *library = NULL;
+
+    why->text[0] = '\0';
+    for (unsigned i = 0; all != NULL && i < all->dls_cnt && library == NULL; i++) {
+        if (snprintf(path, sizeof(path), "%s/%s", all->dls_serpath[i].dls_name, what->name) >=
+                (int)sizeof(path) ||
+            access(path, R_OK) != 0 || is_ours(what, path))
+            continue;
+        library = load(what, path, &reason);
+        if (library == NULL)
+            oche_fail(why, "%s: %s", path, reason.text);
+    }
+    free(all);
+    return library;
+}
+
+void *ov_library_load_named(const struct ov_library *what, const char *path, struct oche_error *why)
+{
+    char full[PATH_MAX];
+    struct oche_error reason;
+    void *library = NULL;
+
+    /* Load it by its full path: the dynamic linker would take a bare name to mean our library. */
+    if (realpath(path, full) == NULL)
+        oche_fail(&reason, "%s", strerror(errno));
+    else if (is_ours(what, full))
+        oche_fail(&reason, OWN);
+    else
+        library = load(what, full, &reason);
+    if (library == NULL)
+        oche_fail(why, "%s=%s: %s; the path of rdma-core's %s is meant, or nothing", what->variable,
+                  path, reason.text, what->name);
+    return library;
+}
