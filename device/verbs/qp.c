@@ -235,6 +235,20 @@ enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp)
     return names[oche_qp_state(qp)];
 }
 
+/*
+ * PSNs are shown as they are now, as RNICs do. Before a state change has given them to the core,
+ * and after a reset, they are those of the attributes. Called under the device's lock.
+ */
+static void show_psns(const struct ov_qp *qp, struct ibv_qp_attr *attr)
+{
+    if (attr->qp_state < IBV_QPS_RTR)
+        return;
+    if (qp->qp.qp_type != IBV_QPT_UD) /* datagrams may have any PSN */
+        attr->rq_psn = oche_qp_recv_psn(qp->core);
+    if (attr->qp_state > IBV_QPS_RTR)
+        attr->sq_psn = oche_qp_send_psn(qp->core);
+}
+
 /* Returns all attributes. Ignores the mask, which only tells which of them must be right. */
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
                  struct ibv_qp_init_attr *init_attr)
@@ -250,6 +264,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
     *attr = own->attr;
     attr->qp_state = attr->cur_qp_state = ov_qp_state_of(own->core);
     attr->sq_draining = attr->qp_state == IBV_QPS_SQD && !oche_qp_drained(own->core);
+    show_psns(own, attr);
     oche_device_unlock(own->port->device);
     attr->cap = own->cap;
     qp->state = attr->qp_state;

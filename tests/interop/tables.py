@@ -101,7 +101,7 @@ programs that ask for something that is not there: they must get an error and en
 with a status other than 0. "What" is what goes over the wire. [verbs.md](verbs.md) says why
 `--files` is needed. Two processes of ucx_perftest, io_demo, fi_pingpong, dtest and qperf, the
 client with the server's name behind it. PROGRAM is in `tests/interop/applications.py`: two- and
-one-sided operations of MPI, with all data checked; FILE names the device `oche_lo`.
+one-sided operations of MPI, with all data checked; FILE names the device `oche_lo_v4`.
 """
 
 SIZES = """
