@@ -23,8 +23,9 @@
 #include "device/device.h"
 
 #define LIBRARY "libibverbs.so.1"
-#define FILES   "liboche-files.so" /* device/verbs/device_files.c */
-#define ROGUE   "liboche-rogue.so" /* rogue/verbs/ */
+#define FILES   "liboche-files.so"   /* device/verbs/device_files.c */
+#define ROGUE   "liboche-rogue.so"   /* rogue/verbs/ */
+#define ENDINGS "liboche-endings.so" /* device/verbs/endings.c */
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
@@ -360,7 +361,9 @@ int oche_cmd_exec(int argc, char **argv)
         return 2;
     }
     if ((options.rogue != NULL && !preload("--rogue", folder, ROGUE)) ||
-        (options.files && !preload("--files", folder, FILES)))
+        (options.files && !preload("--files", folder, FILES)) ||
+        (options.stats && !preload("--stats", folder, ENDINGS)) ||
+        (options.capture != NULL && !options.stats && !preload("--capture", folder, ENDINGS)))
         return 2;
     if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "

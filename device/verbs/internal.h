@@ -10,6 +10,7 @@
  *   async_event.c  fork.c  environment.c  memory_map.c  transitions.c  strings.c  rates.c
  *   private.c      what libmlx5 and libefa want to link with
  *   manager.c      what our librdmacm needs of a device
+ *   ending.c       the end of the process by a signal; endings.c: a library that helps
  *   system.c       the system's libibverbs, for the kernel's devices
  *
  * Locks are taken in this order: a window's, a queue pair's state, an object's own (send, receive,
@@ -114,6 +115,25 @@ void ov_port_call_thread(struct ov_port *port);
 void ov_ports_hold(void);
 void ov_ports_release(void);
 void ov_ports_leave(void);
+/*
+ * At the end of the process: completes the captures, and tells the counters, of all devices that
+ * are open. Waits for locks only for a while.
+ */
+void ov_ports_tell(void);
+/* Returns the time, of CLOCK_REALTIME, until which the end of the process waits for a lock. */
+struct timespec ov_soon(void);
+
+/* ---- the end of the process by a signal or _exit ---- */
+
+/* From now on something is to be told or written when the process ends (ending.c). */
+void ov_ending_watch(void);
+/* Has a thread do it now, and waits for it: the process is about to end. */
+void ov_ending_now(void);
+/* Calls those that were given to oche_at_end. */
+void ov_others_tell(void);
+#pragma GCC visibility push(default)
+void oche_at_end(void (*tell)(void));
+#pragma GCC visibility pop
 
 static inline unsigned ov_port_progress(struct ov_port *port)
 {
@@ -436,6 +456,7 @@ void ov_async_forget_cq(struct ov_cq *cq);
 
 /* If OCHE_STATS is set, prints the port's counters to standard error. */
 void ov_tell_stats(struct ov_port *port);
+bool ov_wants_stats(void);
 /*
  * Reads OCHE_CC, OCHE_RECOVERY … Returns false if a value is wrong, after printing a line that
  * tells why.

@@ -60,8 +60,8 @@ class Application:
     """One row. server, client: what each side has behind the command, with {port}; no client: there
     is one process. says: what its output (the client's) must hold. refuses: it ends by itself with
     a status that is not 0. stays: it is ended once it has said that; server_stays: its server is.
-    port: where its server always listens; dat: it reads DAT's list of devices. wire: what `oche wire`
-    must show of the client's packets.
+    port: where its server always listens; dat: it reads DAT's list of devices. wire: what
+    `oche wire` must show of the client's packets.
     """
 
     def __init__(self, what, command, says, server="", client=None, tls=None, files=False,
@@ -142,7 +142,8 @@ WORK = [
                 r"(?m)^\S+ +50 +=50 ", server="-B {port}", client="-P {port} 127.0.0.1"),
     Application("SEND, WRITE, READ, RC", "dtest -P oche -b 65536 -B 20",
                 r"DAPL Test Complete. PASSED", client="-h 127.0.0.1", port=15828, dat=True),
-    Application("asynchronous events", "ibv_asyncwatch", r"oche_lo_v4: async event FD \d", stays=True),
+    Application("asynchronous events", "ibv_asyncwatch", r"oche_lo_v4: async event FD \d",
+                stays=True),
 ]
 REFUSED = [
     Application("XRC", "ibv_xsrq_pingpong", r"Couldn't Open the XRC Domain 95", refuses=True),
