@@ -30,7 +30,7 @@
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
     const char *rogue; /* its parameters; NULL: not asked for */
-    bool files, stats;
+    bool files, stats, strict;
     char **command; /* the command and its arguments; NULL: none was given */
 };
 
@@ -45,7 +45,8 @@ enum {
     KEY_PEER_PORTS,
     KEY_FILES,
     KEY_ROGUE,
-    KEY_STATS
+    KEY_STATS,
+    KEY_STRICT
 };
 
 static const struct argp_option option_table[] = {
@@ -74,6 +75,8 @@ static const struct argp_option option_table[] = {
      "software, with a shadow queue pair",
      0},
     {"stats", KEY_STATS, NULL, 0, "Print the counters of the device when it is closed", 0},
+    {"strict", KEY_STRICT, NULL, 0,
+     "Do not forgive what RDMA adapters do not, such as work that is never signaled", 0},
     {0},
 };
 
@@ -215,6 +218,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_STATS:
         options->stats = true;
+        return 0;
+    case KEY_STRICT:
+        options->strict = true;
         return 0;
     case ARGP_KEY_ARG: /* this argument and all that follow belong to the command */
         options->command = &state->argv[state->next - 1];
@@ -382,6 +388,7 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_CAPTURE", options.capture);
     set_variable("OCHE_ROGUE", options.rogue);
     set_variable("OCHE_STATS", options.stats ? "1" : NULL);
+    set_variable("OCHE_STRICT", options.strict ? "1" : NULL);
     execvp(options.command[0], options.command);
     oche_print_error("oche exec: %s: %s", options.command[0], strerror(errno));
     return errno == ENOENT ? 127 : 126;

@@ -17,6 +17,7 @@
  *                     pinned  the port of its first packet (peer_ports.h), the default
  *                     any     whatever port, for NATs and adapters that change ports
  *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
+ *   OCHE_STRICT     any value: do not forgive what adapters do not (strict.c)
  *   OCHE_STATS      any value: print counters to standard error when a device is closed
  *   OCHE_DROP       packets per million to lose on purpose when they are sent: for tests
  */
@@ -48,6 +49,20 @@ void ov_say(const char *format, ...)
     /* not by stdio: a thread that a signal has stopped for good may have its lock (ending.c) */
     if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
         return;
+}
+
+void ov_say_once(enum ov_once kind, const char *format, ...)
+{
+    static _Atomic bool told[OV_ONCES];
+    char line[512];
+    va_list arguments;
+
+    if (atomic_exchange(&told[kind], true))
+        return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    ov_say("%s", line);
 }
 
 /* Called by the core if an invariant is broken, which is a bug in oche. */
@@ -118,6 +133,11 @@ static void tell_counters(const char *address, const struct oche_counters *count
                                counters->rows[i].name, counted[i]);
     if (at > 0)
         ov_say("%s: counters of %s:%s", address, counters->prefix, text);
+}
+
+bool ov_is_strict(void)
+{
+    return value_of("OCHE_STRICT") != NULL;
 }
 
 bool ov_wants_stats(void)

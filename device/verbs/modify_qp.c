@@ -229,6 +229,8 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
         return EINVAL;
     if (to == IBV_QPS_RESET)
         ov_qp_release_peer(qp);
+    if (to == IBV_QPS_RESET)
+        ov_strict_reset(qp);
     if (to == IBV_QPS_RESET) { /* remove the completions of the work that the queue pair had */
         ov_cq_forget_qp(ov_cq_of(qp->qp.send_cq), qp->qp.qp_num);
         ov_cq_forget_qp(ov_cq_of(qp->qp.recv_cq), qp->qp.qp_num);

@@ -322,6 +322,7 @@ static struct ov_port *open_new(const struct ov_device *device)
     tell_capture(port, config.capture);
     pthread_mutex_init(&port->lock, NULL);
     port->wanted = device->address;
+    port->strict = ov_is_strict();
     port->mtu = mtu_of(device->interface_mtu);
     port->interface_index = device->interface_index;
     port->generation = atomic_load(&ov_generation);

@@ -77,12 +77,16 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
 
 /*
  * Sets the queue pair's capacities, which are at least as large as those in `asked`, and stores
- * them in `asked`.
+ * them in `asked`. In strict mode they are those.
  */
 static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked, bool shared)
 {
-    asked->max_send_wr = power_of_two_from(asked->max_send_wr > 0 ? asked->max_send_wr : 1);
-    asked->max_recv_wr = shared ? 0 : power_of_two_from(asked->max_recv_wr);
+    asked->max_send_wr = asked->max_send_wr > 0 ? asked->max_send_wr : 1;
+    asked->max_recv_wr = shared ? 0 : asked->max_recv_wr;
+    if (!qp->port->strict) {
+        asked->max_send_wr = power_of_two_from(asked->max_send_wr);
+        asked->max_recv_wr = power_of_two_from(asked->max_recv_wr);
+    }
     asked->max_send_sge = asked->max_send_sge > 0 ? asked->max_send_sge : 1;
     asked->max_recv_sge = asked->max_recv_sge > 0 ? asked->max_recv_sge : 1;
     qp->cap = *asked;
@@ -98,8 +102,8 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
         .srq = attr->srq != NULL ? ov_srq_of(attr->srq)->core : NULL,
         .pd = ov_pd_of(attr->pd)->number,
         .mtu_bytes = attr->qp_type == IBV_QPT_UD ? UINT32_C(128) << qp->port->mtu : OV_MAX_MTU,
-        .send_depth = qp->cap.max_send_wr,
-        .recv_depth = qp->cap.max_recv_wr,
+        .send_depth = power_of_two_from(qp->cap.max_send_wr),
+        .recv_depth = power_of_two_from(qp->cap.max_recv_wr),
         .responder_resources = reliable ? OV_MAX_RD_ATOMIC : 0,
         .initiator_depth = reliable ? OV_MAX_RD_ATOMIC : 0,
         .max_send_sge = qp->cap.max_send_sge,
@@ -172,7 +176,10 @@ struct ibv_qp *ov_create_qp_numbered(struct ibv_context *context, struct ibv_qp_
     qp->qp.state = IBV_QPS_RESET;
     qp->qp.qp_type = attr->qp_type;
     hold_others(qp);
-    return &qp->qp;
+    if (!qp->port->strict || number != 0 || ov_strict_add(qp)) /* not queue pair 1, our own */
+        return &qp->qp;
+    ibv_destroy_qp(&qp->qp);
+    return ov_null(ENOMEM);
 }
 
 struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
@@ -212,6 +219,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
     ov_async_forget_qp(own);
     ov_cq_forget_qp(ov_cq_of(qp->send_cq), qp->qp_num);
     ov_cq_forget_qp(ov_cq_of(qp->recv_cq), qp->qp_num);
+    ov_strict_remove(own);
     release_others(own);
     ov_qp_ex_destroy(own);
     pthread_mutex_destroy(&own->send_lock);
