@@ -17,6 +17,7 @@
 
 #include "cli/commands.h"
 #include "cli/refuse.h"
+#include "cli/umad.h"
 #include "params/scheme.h"
 #include "params/units.h"
 #include "rogue/params.h"
@@ -374,6 +375,10 @@ int oche_cmd_exec(int argc, char **argv)
     if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "
                          "rogue/rogue.h have RoGUE");
+    if (oche_is_for_umad(options.command[0]) && !oche_has_umad())
+        oche_print_error("oche exec: %s wants management datagrams (umad), which are not there: "
+                         "oche has verbs and connections by rdma_cm",
+                         options.command[0]);
     /* RoGUE is meant for adapters that have this, whatever the device's default is. */
     if (options.rogue != NULL && options.recovery == NULL && !is_set("OCHE_RECOVERY"))
         options.recovery = "go_back_n";

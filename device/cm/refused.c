@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What there is not here. A program's own message about it is often misleading, so a line says so.
  */
+#include <stdatomic.h>
+
 #include "device/cm/internal.h"
 
 static int no_multicast(void)
 {
-    cm_say("rdma_join_multicast: multicast is not supported; send to each receiver instead");
+    static _Atomic bool told;
+
+    if (!atomic_exchange(&told, true))
+        cm_say("rdma_join_multicast: multicast is not supported; send to each receiver instead");
     return cm_result(EOPNOTSUPP);
 }
 
@@ -26,6 +31,14 @@ int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex
     return no_multicast();
 }
 
+void cm_not_basic(enum ibv_srq_type type)
+{
+    static _Atomic bool told;
+
+    if (type == IBV_SRQT_XRC && !atomic_exchange(&told, true))
+        cm_say("rdma_create_srq_ex: XRC is not supported; RC with a shared receive queue is");
+}
+
 int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 {
     (void)id;
@@ -36,8 +49,12 @@ int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 /* Enhanced connection establishment is for vendors' own features; there are none here. */
 int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
+    static _Atomic bool told;
+
     (void)id;
-    (void)ece;
+    if (ece->vendor_id != 0 && !atomic_exchange(&told, true))
+        cm_say("rdma_set_local_ece: options between adapters of one vendor (ECE) are not "
+               "supported");
     return cm_result(EOPNOTSUPP);
 }
 

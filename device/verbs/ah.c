@@ -172,6 +172,7 @@ struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struc
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
     OV_PASS_ON(qp->context->device, ibv_attach_mcast, qp, gid, lid);
+    ov_missing(OV_ONCE_MULTICAST);
     return EOPNOTSUPP;
 }
 

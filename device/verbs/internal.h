@@ -10,6 +10,7 @@
  *   async_event.c  fork.c  environment.c  memory_map.c  transitions.c  strings.c  rates.c
  *   private.c      what libmlx5 and libefa want to link with
  *   manager.c      what our librdmacm needs of a device
+ *   missing.c      what is not there
  *   strict.c       what adapters do not forgive
  *   ending.c       the end of the process by a signal; endings.c: a library that helps
  *   system.c       the system's libibverbs, for the kernel's devices
@@ -483,10 +484,35 @@ void ov_strict_polled(struct ov_cq *cq, const struct oche_completion *done, unsi
 
 /* ---- what is told once in a process ---- */
 
-enum ov_once { OV_ONCE_SEND_SLOTS, OV_ONCE_RECV_SLOTS, OV_ONCE_OVERRUN, OV_ONCES };
+enum ov_once {
+    OV_ONCE_SEND_SLOTS,
+    OV_ONCE_RECV_SLOTS,
+    OV_ONCE_OVERRUN,
+    OV_ONCE_XRC,
+    OV_ONCE_RAW,
+    OV_ONCE_MULTICAST,
+    OV_ONCE_ECE,
+    OV_ONCE_ODP,
+    OV_ONCE_DEVICE_MEMORY,
+    OV_ONCE_ALTERNATE_PATH,
+    OV_ONCE_FILES,
+    OV_ONCES
+};
 
 /* As ov_say, but for the first time only that something of this kind is told. */
 void ov_say_once(enum ov_once kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- what is not there (missing.c) ---- */
+
+/* Tells that this is not there. */
+void ov_missing(enum ov_once kind);
+/* Tells so if this type of queue pair is not there. */
+void ov_missing_qp(enum ibv_qp_type type);
+/* Verbs of a context that are not there, and say so. */
+void ov_missing_fill(struct verbs_context *verbs);
+/* Tells UCX's user what to do, if `caller`, an address in its code, is UCX's and files are missing.
+ */
+void ov_missing_files(const struct ov_device *first, const void *caller);
 
 /* ---- the rest ---- */
 

@@ -22,10 +22,11 @@
 /* Returns 0, or an errno. */
 static int check_values(const struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-    if (mask & IBV_QP_ALT_PATH)
+    if ((mask & IBV_QP_ALT_PATH) ||
+        ((mask & IBV_QP_PATH_MIG_STATE) && attr->path_mig_state != IBV_MIG_MIGRATED)) {
+        ov_missing(OV_ONCE_ALTERNATE_PATH);
         return EOPNOTSUPP;
-    if ((mask & IBV_QP_PATH_MIG_STATE) && attr->path_mig_state != IBV_MIG_MIGRATED)
-        return EOPNOTSUPP;
+    }
     if ((mask & IBV_QP_PORT) && attr->port_num != OV_PORT_NUM)
         return EINVAL;
     if ((mask & IBV_QP_PKEY_INDEX) && attr->pkey_index != 0)

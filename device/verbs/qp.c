@@ -54,6 +54,7 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
     const uint32_t masks = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
     const struct ibv_qp_cap *cap = &attr->cap;
 
+    ov_missing_qp(attr->qp_type);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attr->pd == NULL)
         return EINVAL;
     if ((attr->comp_mask & ~masks) != 0)
@@ -306,7 +307,10 @@ int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_
 int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
     OV_PASS_ON_OR(EOPNOTSUPP, qp->context->device, ibv_set_ece, qp, ece);
-    return ece->vendor_id == 0 ? 0 : EOPNOTSUPP;
+    if (ece->vendor_id == 0)
+        return 0;
+    ov_missing(OV_ONCE_ECE);
+    return EOPNOTSUPP;
 }
 
 int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
