@@ -26,6 +26,8 @@ uint32_t ov_peer_of(struct ov_port *port, const struct ibv_ah_attr *ah)
 
 bool ov_ah_attr_ok(const struct ibv_ah_attr *ah)
 {
+    if (!ah->is_global)
+        ov_missing(OV_ONCE_NO_GID);
     return ah->is_global && ah->port_num == OV_PORT_NUM && ah->grh.sgid_index == 0;
 }
 

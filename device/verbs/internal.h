@@ -495,6 +495,7 @@ enum ov_once {
     OV_ONCE_ODP,
     OV_ONCE_DEVICE_MEMORY,
     OV_ONCE_ALTERNATE_PATH,
+    OV_ONCE_NO_GID,
     OV_ONCE_FILES,
     OV_ONCES
 };

@@ -27,6 +27,9 @@ void ov_missing(enum ov_once kind)
         [OV_ONCE_ODP] = "on-demand paging is not supported; memory is not pinned here anyway, so "
                         "register it without IBV_ACCESS_ON_DEMAND",
         [OV_ONCE_DEVICE_MEMORY] = "ibv_alloc_dm: a device of oche has no memory of its own",
+        [OV_ONCE_NO_GID] =
+            "addresses without a GID are not supported, as RoCE has GIDs alone: that of "
+            "a device is at index 0 (pingpongs: -g 0; qperf: -cm 1)",
         [OV_ONCE_ALTERNATE_PATH] = "ibv_modify_qp: alternate paths are not supported",
     };
 

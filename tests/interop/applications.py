@@ -104,7 +104,7 @@ def mpi(what, options, says, tls):
 
 def raw(program, says):
     return Application("raw packets", f"{program} --server -E 00:00:00:00:00:01 -B "
-                       "00:00:00:00:00:02", says, refuses=True)
+                       "00:00:00:00:00:02", f"(?s)oche: raw packets and .*{says}", refuses=True)
 
 
 WORK = [
@@ -146,7 +146,8 @@ WORK = [
                 stays=True),
 ]
 REFUSED = [
-    Application("XRC", "ibv_xsrq_pingpong", r"Couldn't Open the XRC Domain 95", refuses=True),
+    Application("XRC", "ibv_xsrq_pingpong",
+                r"(?s)oche: XRC is not supported.*Couldn't Open the XRC Domain 95", refuses=True),
     raw("raw_ethernet_bw", "Unable to create QP"),
     raw("raw_ethernet_lat", "Unable to create QP"),
     raw("raw_ethernet_fs_rate", "Unable to create QP"),

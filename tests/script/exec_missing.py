@@ -22,6 +22,7 @@ ASKS = {
     "on-demand paging is": "ibv_reg_mr(pd, memory, 8, IBV_ACCESS_ON_DEMAND) == NULL ? errno : 0",
     "no memory of its own": "ibv_alloc_dm(context, &dm) == NULL ? errno : 0",
     "alternate paths are": "ibv_modify_qp(qp, &alternate, TO_RTR | IBV_QP_ALT_PATH)",
+    "addresses without a GID": "ibv_modify_qp(qp, &alternate, TO_RTR) == EINVAL ? EOPNOTSUPP : 0",
     "": "ibv_alloc_td(context, &td) == NULL ? errno : 0",  # which programs do without
 }
 PROGRAM = r"""#include <errno.h>
@@ -95,8 +96,8 @@ def umad_lines(folder):
     os.rename(compile_c(folder, "umad", UMAD, "-shared", "-fPIC", "-Wl,-soname,libibumad.so.3"),
               libumad)
     program = compile_c(folder, "stat", FOR_UMAD, libumad, f"-Wl,-rpath,{folder}")
-    both = compile_c(folder, "both", FOR_UMAD, libumad, f"-Wl,-rpath,{folder}", "-Wl,--no-as-needed",
-                     os.path.join(os.path.dirname(OCHE), "libibverbs.so.1"))
+    both = compile_c(folder, "both", FOR_UMAD, libumad, f"-Wl,-rpath,{folder}",
+                     "-Wl,--no-as-needed", os.path.join(os.path.dirname(OCHE), "libibverbs.so.1"))
     says = "wants management datagrams (umad), which are not there"
     for words, path in (([program], None), (["stat"], folder + ":" + os.environ["PATH"])):
         done = run(*words, PATH=path or os.environ["PATH"])
