@@ -16,6 +16,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ static void *next(void *_Atomic *kept, const char *name)
 
 static void (*_Atomic before_exit)(void);
 static void (*_Atomic end_by)(int number); /* NULL: no device was open yet */
+static pid_t watcher; /* the process; not one that shares our memory until it execs (vfork) */
 static sigset_t watched;
 static struct sigaction theirs[NSIG]; /* what the program has installed, of watched signals */
 static atomic_flag changing = ATOMIC_FLAG_INIT;
@@ -51,7 +53,7 @@ static void *_Atomic next_sigaction;
 static bool is_watched(int number)
 {
     return atomic_load(&end_by) != NULL && number > 0 && number < NSIG &&
-           sigismember(&watched, number) == 1;
+           sigismember(&watched, number) == 1 && getpid() == watcher;
 }
 
 static bool is_default(const struct sigaction *action)
@@ -211,11 +213,22 @@ static int next_action(int number, const struct sigaction *given, struct sigacti
     return NEXT(sigaction)(number, given, before);
 }
 
+/* A forked process has a copy of all this, and is shown what its program has installed. */
+static void in_child(void)
+{
+    watcher = getpid();
+    atomic_flag_clear(&changing);
+}
+
 static void watch(const sigset_t *signals, void (*handler)(int number), void (*exits)(void))
 {
+    static bool forks_too;
     struct sigaction now;
 
     watched = *signals;
+    watcher = getpid();
+    if (!forks_too)
+        forks_too = pthread_atfork(NULL, NULL, in_child) == 0;
     atomic_store(&before_exit, exits);
     atomic_store(&end_by, handler);
     for (int number = 1; number < NSIG; number++)

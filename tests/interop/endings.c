@@ -110,9 +110,14 @@ static void *work(void *argument)
 /* A forked process, with a copy of the device; the signal is for it too. */
 static void fork_one(void)
 {
-    if (fork() == 0)
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        check_shown();
         for (;;)
             pause();
+    }
+    assert_true(pid > 0);
 }
 
 /* Other programs are started as ever, and their ends are their own. */

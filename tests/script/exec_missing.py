@@ -110,7 +110,7 @@ def umad_lines(folder):
     part = os.path.join(folder, "part")
     damaged = [image[:count] for count in (0, 3, 40, 64, 100, 500, 1000, 5000, len(image) - 1)]
     damaged += [image[:at] + bytes((value,)) + image[at + 1:]
-                for at in range(0, 64 + 13 * 56, 3) for value in (0, 255)]  # its headers
+                for at in range(0, 64 + 13 * 56, 8) for value in (0, 255)]  # its headers
     for bytes_of_it in damaged:
         with open(part, "wb") as file:
             file.write(bytes_of_it)
