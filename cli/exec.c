@@ -17,19 +17,21 @@
 
 #include "cli/commands.h"
 #include "cli/refuse.h"
+#include "cli/umad.h"
 #include "params/scheme.h"
 #include "params/units.h"
 #include "rogue/params.h"
 #include "device/device.h"
 
 #define LIBRARY "libibverbs.so.1"
-#define FILES   "liboche-files.so" /* device/verbs/device_files.c */
-#define ROGUE   "liboche-rogue.so" /* rogue/verbs/ */
+#define FILES   "liboche-files.so"   /* device/verbs/device_files.c */
+#define ROGUE   "liboche-rogue.so"   /* rogue/verbs/ */
+#define ENDINGS "liboche-endings.so" /* device/verbs/endings.c */
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
     const char *rogue; /* its parameters; NULL: not asked for */
-    bool files, stats;
+    bool files, stats, strict;
     char **command; /* the command and its arguments; NULL: none was given */
 };
 
@@ -44,7 +46,8 @@ enum {
     KEY_PEER_PORTS,
     KEY_FILES,
     KEY_ROGUE,
-    KEY_STATS
+    KEY_STATS,
+    KEY_STRICT
 };
 
 static const struct argp_option option_table[] = {
@@ -73,6 +76,8 @@ static const struct argp_option option_table[] = {
      "software, with a shadow queue pair",
      0},
     {"stats", KEY_STATS, NULL, 0, "Print the counters of the device when it is closed", 0},
+    {"strict", KEY_STRICT, NULL, 0,
+     "Do not forgive what RDMA adapters do not, such as work that is never signaled", 0},
     {0},
 };
 
@@ -214,6 +219,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_STATS:
         options->stats = true;
+        return 0;
+    case KEY_STRICT:
+        options->strict = true;
         return 0;
     case ARGP_KEY_ARG: /* this argument and all that follow belong to the command */
         options->command = &state->argv[state->next - 1];
@@ -360,11 +368,17 @@ int oche_cmd_exec(int argc, char **argv)
         return 2;
     }
     if ((options.rogue != NULL && !preload("--rogue", folder, ROGUE)) ||
-        (options.files && !preload("--files", folder, FILES)))
+        (options.files && !preload("--files", folder, FILES)) ||
+        (options.stats && !preload("--stats", folder, ENDINGS)) ||
+        (options.capture != NULL && !options.stats && !preload("--capture", folder, ENDINGS)))
         return 2;
     if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "
                          "rogue/rogue.h have RoGUE");
+    if (oche_is_for_umad(options.command[0]) && !oche_has_umad())
+        oche_print_error("oche exec: %s wants management datagrams (umad), which are not there: "
+                         "oche has verbs and connections by rdma_cm",
+                         options.command[0]);
     /* RoGUE is meant for adapters that have this, whatever the device's default is. */
     if (options.rogue != NULL && options.recovery == NULL && !is_set("OCHE_RECOVERY"))
         options.recovery = "go_back_n";
@@ -379,6 +393,7 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_CAPTURE", options.capture);
     set_variable("OCHE_ROGUE", options.rogue);
     set_variable("OCHE_STATS", options.stats ? "1" : NULL);
+    set_variable("OCHE_STRICT", options.strict ? "1" : NULL);
     execvp(options.command[0], options.command);
     oche_print_error("oche exec: %s: %s", options.command[0], strerror(errno));
     return errno == ENOENT ? 127 : 126;

@@ -2,6 +2,11 @@
 /*
  * Writes packets of a device to a capture file.
  *
+ * libpcap writes records to memory of ours, from where they go to the file, whole ones only, at the
+ * latest when the device's lock is released (device.c). So whatever ends the process, even SIGKILL,
+ * finds all packets in the file but those that are being handled. What is in memory may be written
+ * by a thread that does not have the lock, if the one that has it has stopped for good (ending.c).
+ *
  * A process holds a lock (flock) on the file that it writes; the kernel releases the lock however
  * the process dies. So a file that another process is writing is noticed, and left alone. No lock
  * remains on the files that this process has finished, so they are remembered by name.
@@ -13,6 +18,7 @@
 #include <limits.h>
 #include <pcap/pcap.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +31,26 @@
 #include "core/wire/codec.h"
 #include "params/error.h"
 
-#define SNAP_BYTES 65535
-#define NAMES      1000 /* most names that are tried */
+#define SNAP_BYTES    65535
+#define RECORD_BYTES  (SNAP_BYTES + 16) /* with its header */
+#define WAITING_BYTES (4 * RECORD_BYTES)
+#define NAMES         1000 /* most names that are tried */
 
 struct oche_capture {
     pcap_t *pcap;
-    pcap_dumper_t *dumper;
-    uint64_t epoch_ns; /* time since 1970 of device time 0 */
+    pcap_dumper_t *dumper; /* writes to `waiting` */
+    uint64_t epoch_ns;     /* time since 1970 of device time 0 */
     uint64_t packets;
     struct written *file;
+    int fd;
+    bool regular; /* a file, of which parts can be written again */
+    bool ended;   /* what is added later is discarded */
+    _Atomic bool failed;
+    _Atomic int64_t at; /* where in the file `waiting` begins */
+    size_t filled;
+    _Atomic size_t whole; /* bytes of whole records in `waiting` */
     uint8_t bytes[SNAP_BYTES];
+    uint8_t waiting[WAITING_BYTES];
 };
 
 /* A file that this process is writing, or has written packets to. */
@@ -157,24 +173,94 @@ static void forget(struct written *file)
 
 /* ---- the capture ---- */
 
+/* What libpcap writes to; see fopencookie(3). */
+static ssize_t take(void *context, const char *bytes, size_t count)
+{
+    struct oche_capture *capture = context;
+
+    if (count > sizeof(capture->waiting) - capture->filled)
+        return 0;
+    memcpy(capture->waiting + capture->filled, bytes, count);
+    capture->filled += count;
+    return (ssize_t)count;
+}
+
+static void record_is_whole(struct oche_capture *capture)
+{
+    atomic_store_explicit(&capture->whole, capture->filled, memory_order_release);
+}
+
+/* Writes to the file. Returns false if that fails; then the file is as it was. */
+static bool put(struct oche_capture *capture, const uint8_t *bytes, size_t count)
+{
+    const int64_t begin = atomic_load(&capture->at);
+    size_t done = 0;
+
+    while (done < count) {
+        const ssize_t now = capture->regular ? pwrite(capture->fd, bytes + done, count - done,
+                                                      begin + (int64_t)done)
+                                             : write(capture->fd, bytes + done, count - done);
+
+        if (now < 0 && errno == EINTR)
+            continue;
+        if (now <= 0) /* the disk is full, …: no part of a record stays; false in any case */
+            return capture->regular && ftruncate(capture->fd, begin) > 0;
+        done += (size_t)now;
+    }
+    return true;
+}
+
+void oche_capture_flush(struct oche_capture *capture)
+{
+    const size_t count = atomic_load_explicit(&capture->whole, memory_order_acquire);
+
+    if (count == 0)
+        return;
+    if (!capture->ended && !atomic_load(&capture->failed) && !put(capture, capture->waiting, count))
+        atomic_store(&capture->failed, true);
+    /* In this order: a signal between the two must not have it written twice. */
+    atomic_store(&capture->whole, 0);
+    atomic_fetch_add(&capture->at, (int64_t)count);
+    capture->filled = 0;
+}
+
+void oche_capture_end(struct oche_capture *capture)
+{
+    oche_capture_flush(capture);
+    capture->ended = true;
+}
+
+void oche_capture_rescue(struct oche_capture *capture)
+{
+    const size_t count = atomic_load_explicit(&capture->whole, memory_order_acquire);
+
+    if (count > 0 && capture->regular && !atomic_load(&capture->failed))
+        put(capture, capture->waiting, count);
+}
+
 /*
  * Makes libpcap write to `fd`, and takes `fd` over. Returns false, with a line in `error`, on
- * failure; `fd` is then closed.
+ * failure; `fd` is then closed by release().
  */
 static bool open_pcap(struct oche_capture *capture, int fd, struct oche_error *error)
 {
-    FILE *to = fdopen(fd, "w");
+    FILE *to = fopencookie(capture, "w", (cookie_io_functions_t){.write = take});
+    struct stat status;
 
-    if (to == NULL) {
-        close(fd);
+    capture->fd = fd;
+    capture->regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    if (to == NULL)
         return oche_fail(error, "%s: %s", capture->file->path, strerror(errno));
-    }
+    setvbuf(to, NULL, _IONBF, 0);
     capture->pcap =
         pcap_open_dead_with_tstamp_precision(DLT_RAW, SNAP_BYTES, PCAP_TSTAMP_PRECISION_NANO);
     if (capture->pcap != NULL)
         capture->dumper = pcap_dump_fopen(capture->pcap, to);
-    if (capture->dumper != NULL)
+    if (capture->dumper != NULL) {
+        record_is_whole(capture); /* the file's header */
+        oche_capture_flush(capture);
         return true;
+    }
     fclose(to);
     return oche_fail(error, "%s: %s", capture->file->path,
                      capture->pcap != NULL ? pcap_geterr(capture->pcap) : "out of memory");
@@ -190,6 +276,8 @@ static void release(struct oche_capture *capture)
         pcap_dump_close(capture->dumper);
     if (capture->pcap != NULL)
         pcap_close(capture->pcap);
+    if (capture->fd >= 0)
+        close(capture->fd);
     if (capture->packets == 0)
         forget(capture->file);
     free(capture);
@@ -266,28 +354,27 @@ void oche_capture_write(struct oche_capture *capture, const struct oche_ip_heade
         oche_put16(out + 10, ipv4_checksum(out));
     else
         oche_put16(out + OCHE_IPV6_BYTES + 6, oche_udp_checksum(out));
+    if (sizeof(capture->waiting) - capture->filled < RECORD_BYTES)
+        oche_capture_flush(capture);
     pcap_dump((u_char *)capture->dumper, &record, out);
+    record_is_whole(capture);
     capture->packets++;
 }
 
 void oche_capture_leave(struct oche_capture *capture)
 {
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    const int fd = fileno(pcap_dump_file(capture->dumper));
-
-    if (nowhere < 0) {
-        close(fd);
-        return;
-    }
-    dup3(nowhere, fd, O_CLOEXEC);
-    close(nowhere);
+    close(capture->fd);
+    capture->fd = -1;
+    capture->filled = 0;
+    atomic_store(&capture->whole, 0);
 }
 
 bool oche_capture_close(struct oche_capture *capture)
 {
-    const bool whole =
-        pcap_dump_flush(capture->dumper) == 0 && ferror(pcap_dump_file(capture->dumper)) == 0;
+    bool whole;
 
+    oche_capture_flush(capture);
+    whole = !atomic_load(&capture->failed);
     release(capture);
     return whole;
 }

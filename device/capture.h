@@ -30,9 +30,23 @@ const char *oche_capture_path(const struct oche_capture *capture);
 void oche_capture_write(struct oche_capture *capture, const struct oche_ip_header *header,
                         const uint8_t *bytes, uint32_t count, oche_time now);
 /*
- * To be called in a forked child: discards the child's copy of the buffered output, which the
- * parent will write. The descriptor stays open (on /dev/null), as the C library may still write to
- * it.
+ * Writes what has been added to the file. The calls for one capture are made one at a time, but for
+ * the next one.
+ */
+void oche_capture_flush(struct oche_capture *capture);
+/*
+ * Does that for the last time, as the process is about to end: the kernel ends its threads
+ * anywhere, also in the middle of writing a record.
+ */
+void oche_capture_end(struct oche_capture *capture);
+/*
+ * As oche_capture_flush, if the process is about to end and the thread that adds or flushes was
+ * stopped anywhere in it, for good: the file gets all whole records.
+ */
+void oche_capture_rescue(struct oche_capture *capture);
+/*
+ * To be called in a forked child: discards the child's copy of what the parent will write, and
+ * closes its descriptor.
  */
 void oche_capture_leave(struct oche_capture *capture);
 /* Completes the file. Returns false if it is incomplete (the disk is full, …). */

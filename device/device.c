@@ -317,9 +317,23 @@ bool oche_device_close(struct oche_device *device)
 
 void oche_device_lock(struct oche_device *device)
 {
+    oche_inside_enter();
     atomic_fetch_add_explicit(&device->lock_wanted, 1, memory_order_relaxed);
     pthread_mutex_lock(&device->lock);
     atomic_fetch_sub_explicit(&device->lock_wanted, 1, memory_order_relaxed);
+}
+
+bool oche_device_lock_within(struct oche_device *device, const struct timespec *end)
+{
+    bool locked;
+
+    oche_inside_enter();
+    atomic_fetch_add_explicit(&device->lock_wanted, 1, memory_order_relaxed);
+    locked = pthread_mutex_timedlock(&device->lock, end) == 0;
+    atomic_fetch_sub_explicit(&device->lock_wanted, 1, memory_order_relaxed);
+    if (!locked)
+        oche_inside_leave();
+    return locked;
 }
 
 void oche_device_unlock(struct oche_device *device)
@@ -330,7 +344,10 @@ void oche_device_unlock(struct oche_device *device)
             device->config.completion_events_over(device->config.context);
         oche_device_wake(device);
     }
+    if (OCHE_UNLIKELY(device->capture != NULL))
+        oche_capture_flush(device->capture);
     pthread_mutex_unlock(&device->lock);
+    oche_inside_leave();
 }
 
 struct oche_nic *oche_device_nic(struct oche_device *device)
@@ -376,8 +393,11 @@ static unsigned progress(struct oche_device *device, bool aside)
         sched_yield();
         return 0;
     }
-    if (pthread_mutex_trylock(&device->lock) != 0)
+    oche_inside_enter();
+    if (pthread_mutex_trylock(&device->lock) != 0) {
+        oche_inside_leave();
         return 0;
+    }
     device->aside = aside;
     full = transmit_full(device);
     packets = 0;
@@ -526,9 +546,8 @@ bool oche_device_losses(const struct oche_device *device, uint32_t *datagrams,
     return atomic_load(&device->has_unreliable);
 }
 
-void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats)
+void oche_device_stats_now(struct oche_device *device, struct oche_device_stats *stats)
 {
-    oche_device_lock(device);
     *stats = device->stats;
     stats->kernel_drops = oche_socket_losses(&device->socket).datagrams;
     stats->source_ports = device->source_ports.count;
@@ -539,5 +558,21 @@ void oche_device_stats(struct oche_device *device, struct oche_device_stats *sta
     stats->pass_refused = device->share.refused;
     stats->pass_lost += device->share.lost;
     stats->nic = *oche_nic_stats(device->nic);
+}
+
+void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats)
+{
+    oche_device_lock(device);
+    oche_device_stats_now(device, stats);
     oche_device_unlock(device);
+}
+
+void oche_device_end_capture(struct oche_device *device, bool locked)
+{
+    if (device->capture == NULL)
+        return;
+    if (locked)
+        oche_capture_end(device->capture);
+    else
+        oche_capture_rescue(device->capture);
 }

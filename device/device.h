@@ -22,6 +22,8 @@
 #ifndef OCHE_DEVICE_DEVICE_H
 #define OCHE_DEVICE_DEVICE_H
 
+#include <time.h>
+
 #include "core/qp/nic.h"
 #include "core/wire/codec.h"
 #include "device/entropy.h"
@@ -170,6 +172,11 @@ oche_time oche_device_now(const struct oche_device *device);
  */
 void oche_device_lock(struct oche_device *device);
 void oche_device_unlock(struct oche_device *device);
+/*
+ * As oche_device_lock, but gives up at this time of the clock (CLOCK_REALTIME). Returns false if it
+ * does: another thread has the lock.
+ */
+bool oche_device_lock_within(struct oche_device *device, const struct timespec *end);
 struct oche_nic *oche_device_nic(struct oche_device *device);
 
 /* ---- objects ---- */
@@ -276,6 +283,16 @@ void oche_device_posted_quietly(struct oche_device *device);
 uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t mtu_bytes);
 
 void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats);
+/*
+ * As that, under the lock; or without, at the process's end, if the thread that has it was stopped
+ * for good.
+ */
+void oche_device_stats_now(struct oche_device *device, struct oche_device_stats *stats);
+/*
+ * At the process's end: the capture gets the packets that it lacks, and no more from then on.
+ * `locked`: the caller has the lock, which in any case no other thread uses any more.
+ */
+void oche_device_end_capture(struct oche_device *device, bool locked);
 /*
  * The datagrams that the kernel has dropped, and the size of the receive buffer that was too small
  * for them. Returns true if they may have been for queue pairs that do not repeat what is lost. One

@@ -11,6 +11,7 @@
  *   source_ports.c  the UDP ports that packets leave from; peer_ports.c: those they come from
  *   qp_numbers.c  which queue pair numbers are free; entropy.c: what nobody can guess
  *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
+ *   inside.c     which threads have a lock that the end of the process needs
  */
 #ifndef OCHE_DEVICE_INTERNAL_H
 #define OCHE_DEVICE_INTERNAL_H
@@ -24,6 +25,7 @@
 #include "device/device.h"
 #include "device/entropy.h"
 #include "device/hold.h"
+#include "device/inside.h"
 #include "device/management.h"
 #include "device/peer_ports.h"
 #include "device/peers.h"

@@ -45,6 +45,7 @@ static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, o
             .time = done,
             .qpn = qp->qpn,
             .bytes = is_read_or_atomic(opcode) ? entry->length : 0,
+            .imm = qp->send_head + 1,
             .status = (uint8_t)status,
             .opcode = done_opcodes[opcode],
         };

@@ -578,6 +578,9 @@ enum oche_qp_state oche_qp_state(const struct oche_qp *qp);
 enum oche_transport oche_qp_transport(const struct oche_qp *qp);
 void *oche_qp_user(const struct oche_qp *qp);
 uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* the pacer's present rate */
+/* Return the PSN of the next new packet, and the PSN that is expected of the peer. */
+uint32_t oche_qp_send_psn(const struct oche_qp *qp);
+uint32_t oche_qp_recv_psn(const struct oche_qp *qp);
 /* true: nothing is posted, in flight or pending */
 bool oche_qp_idle(const struct oche_qp *qp);
 /* Returns why no request leaves now ("nothing", "window", "credits", ...), for diagnosis. */

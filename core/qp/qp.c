@@ -535,6 +535,16 @@ uint64_t oche_qp_rate_bps(const struct oche_qp *qp)
     return qp->pace_rate_bps;
 }
 
+uint32_t oche_qp_send_psn(const struct oche_qp *qp)
+{
+    return qp->tx.high;
+}
+
+uint32_t oche_qp_recv_psn(const struct oche_qp *qp)
+{
+    return qp->rx.epsn;
+}
+
 bool oche_qp_drained(const struct oche_qp *qp)
 {
     return qp->send_head == qp->send_started;

@@ -321,6 +321,8 @@ static inline int cm_result(int error)
     return -1;
 }
 
+/* Tells that this type of shared receive queue is not there, if it is XRC's; once. */
+void cm_not_basic(enum ibv_srq_type type);
 /* Prints one line to standard error: "oche: …". */
 void cm_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -246,8 +246,10 @@ int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
         return create_their_srq(cm_id_of(id), attr);
     if (id->srq != NULL || id->verbs == NULL)
         return cm_result(EINVAL);
-    if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0 && attr->srq_type != IBV_SRQT_BASIC)
+    if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) != 0 && attr->srq_type != IBV_SRQT_BASIC) {
+        cm_not_basic(attr->srq_type);
         return cm_result(EOPNOTSUPP);
+    }
     struct ibv_pd *pd = (attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) != 0 ? attr->pd : id->pd;
     struct ibv_srq_init_attr basic = {.srq_context = attr->srq_context, .attr = attr->attr};
 

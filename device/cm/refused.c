@@ -3,11 +3,16 @@
  * What there is not here, but for the kernel's devices. A program's own message about it is often
  * misleading, so a line says so.
  */
+#include <stdatomic.h>
+
 #include "device/cm/internal.h"
 
 static int no_multicast(void)
 {
-    cm_say("rdma_join_multicast: multicast is not supported; send to each receiver instead");
+    static _Atomic bool told;
+
+    if (!atomic_exchange(&told, true))
+        cm_say("rdma_join_multicast: multicast is not supported; send to each receiver instead");
     return cm_result(EOPNOTSUPP);
 }
 
@@ -24,6 +29,14 @@ int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex
     return no_multicast();
 }
 
+void cm_not_basic(enum ibv_srq_type type)
+{
+    static _Atomic bool told;
+
+    if (type == IBV_SRQT_XRC && !atomic_exchange(&told, true))
+        cm_say("rdma_create_srq_ex: XRC is not supported; RC with a shared receive queue is");
+}
+
 int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 {
     CM_PASS_ON(rdma_leave_multicast, id, addr);
@@ -33,7 +46,12 @@ int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 /* Enhanced connection establishment is for vendors' own features; there are none here. */
 int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
+    static _Atomic bool told;
+
     CM_PASS_ON(rdma_set_local_ece, id, ece);
+    if (ece->vendor_id != 0 && !atomic_exchange(&told, true))
+        cm_say("rdma_set_local_ece: options between adapters of one vendor (ECE) are not "
+               "supported");
     return cm_result(EOPNOTSUPP);
 }
 

@@ -26,6 +26,8 @@ uint32_t ov_peer_of(struct ov_port *port, const struct ibv_ah_attr *ah)
 
 bool ov_ah_attr_ok(const struct ibv_ah_attr *ah)
 {
+    if (!ah->is_global)
+        ov_missing(OV_ONCE_NO_GID);
     return ah->is_global && ah->port_num == OV_PORT_NUM && ah->grh.sgid_index == 0;
 }
 
@@ -172,6 +174,7 @@ struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struc
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
     OV_PASS_ON(qp->context->device, ibv_attach_mcast, qp, gid, lid);
+    ov_missing(OV_ONCE_MULTICAST);
     return EOPNOTSUPP;
 }
 

@@ -24,6 +24,7 @@ static void fill(struct ov_context *context)
     verbs->modify_cq = ov_modify_cq;
     verbs->create_qp_ex = ov_create_qp_ex;
     verbs->modify_qp_rate_limit = ov_modify_qp_rate_limit;
+    ov_missing_fill(verbs);
     ops->poll_cq = ov_poll_cq;
     ops->req_notify_cq = ov_req_notify_cq;
     ops->post_send = ov_post_send;

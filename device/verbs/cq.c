@@ -105,8 +105,9 @@ static struct ov_cq *create(struct ibv_context *context, const struct ibv_cq_ini
     cq = calloc(1, sizeof(*cq));
     if (cq == NULL)
         return ov_null(ENOMEM);
-    cq->cq.cqe = (int)power_of_two_from(attr->cqe);
-    cq->ring = ov_ring_create((uint32_t)cq->cq.cqe, cq);
+    cq->port = ov_port_of(context);
+    cq->cq.cqe = (int)(cq->port->strict ? attr->cqe : power_of_two_from(attr->cqe));
+    cq->ring = ov_ring_create(power_of_two_from(attr->cqe), cq);
     if (cq->ring == NULL) {
         free(cq);
         return ov_null(ENOMEM);
@@ -119,7 +120,6 @@ static struct ov_cq *create(struct ibv_context *context, const struct ibv_cq_ini
     pthread_mutex_init(&cq->poll_lock, NULL);
     cq->single_threaded = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
                           (attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
-    cq->port = ov_port_of(context);
     cq->datagram_sl = CAME_WITH_UDP |
                       (oche_address_is_ipv4(&cq->port->address) ? CAME_WITH_IPV4 : CAME_WITH_IPV6);
     cq->context = ov_context_take(context);
@@ -191,7 +191,7 @@ int ibv_destroy_cq(struct ibv_cq *cq)
  * Moves the ring to other memory, while the thread that polls and the thread that fills the ring
  * are locked out. Returns false if the ring's contents do not fit.
  */
-static bool move_ring(struct ov_cq *cq, void *memory, uint32_t entries)
+static bool move_ring(struct ov_cq *cq, void *memory, uint32_t entries, int cqe)
 {
     bool moved;
 
@@ -203,7 +203,7 @@ static bool move_ring(struct ov_cq *cq, void *memory, uint32_t entries)
     if (moved) {
         free(cq->resized);
         cq->resized = memory;
-        cq->cq.cqe = (int)entries;
+        cq->cq.cqe = cqe;
     }
     if (!cq->single_threaded)
         pthread_mutex_unlock(&cq->poll_lock);
@@ -228,7 +228,7 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
     memory = malloc(oche_cq_entries_bytes(entries));
     if (memory == NULL)
         return ENOMEM;
-    if (move_ring(own, memory, entries))
+    if (move_ring(own, memory, entries, own->port->strict ? cqe : (int)entries))
         return 0;
     free(memory);
     return EINVAL; /* the ring already holds more completions than that */
@@ -340,7 +340,7 @@ static void fill_wc(struct ibv_wc *wc, const struct ov_cq *cq, const struct oche
     if (OCHE_UNLIKELY(done->opcode == OCHE_DONE_RECV_INV))
         wc->invalidated_rkey = done->imm;
     else
-        wc->imm_data = htonl(done->imm);
+        wc->imm_data = done->has_imm ? htonl(done->imm) : 0;
     wc->qp_num = done->qpn;
     wc->src_qp = done->src_qpn;
     wc->wc_flags = ov_wc_flags_of(done);
@@ -368,6 +368,8 @@ int ov_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 
         for (unsigned i = 0; i < count; i++)
             fill_wc(&wc[total++], own, &done[i]);
+        if (OCHE_UNLIKELY(own->port->strict))
+            ov_strict_polled(own, done, count);
         if (count < max)
             break;
     }

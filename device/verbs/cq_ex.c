@@ -12,8 +12,11 @@ static struct ov_cq *own(struct ibv_cq_ex *cq)
     return (struct ov_cq *)(void *)cq;
 }
 
-static void show(struct ov_cq *cq)
+/* To be called when a completion has been polled. */
+static void take(struct ov_cq *cq)
 {
+    if (OCHE_UNLIKELY(cq->port->strict))
+        ov_strict_polled(cq, &cq->current, 1);
     cq->ex.wr_id = cq->current.wr_id;
     cq->ex.status = ov_wc_status_of(cq->current.status);
 }
@@ -35,7 +38,7 @@ static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
     if (!mine->single_threaded)
         pthread_mutex_lock(&mine->poll_lock);
     if (ov_cq_take(mine, &mine->current, 1) == 1) {
-        show(mine);
+        take(mine);
         return 0;
     }
     end_poll(cq); /* the application does not call ibv_end_poll after an error */
@@ -48,7 +51,7 @@ static int next_poll(struct ibv_cq_ex *cq)
 
     if (oche_cq_poll(mine->ring, &mine->current, 1) == 0)
         return ENOENT;
-    show(mine);
+    take(mine);
     return 0;
 }
 

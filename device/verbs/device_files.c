@@ -3,12 +3,14 @@
  * liboche-files.so, which `oche exec --files` loads before a program's other libraries: the files
  * that some programs expect of an RDMA device besides its verbs.
  *
- *   /dev/infiniband/uoche_IF…
+ *   /dev/infiniband/uoche_IF_v4
  *       works like /dev/null: UCX asks whether this is a character device that it may use
- *   /sys/class/infiniband/oche_IF…/ports/1/gid_attrs/types/0
+ *   /sys/class/infiniband/oche_IF_v4/ports/1/gid_attrs/types/0
  *       "RoCE v2"
- *   /sys/class/infiniband/oche_IF…/ports/1/gid_attrs/ndevs/0
+ *   /sys/class/infiniband/oche_IF_v4/ports/1/gid_attrs/ndevs/0
  *       the interface
+ *
+ * and so for every name of device_list.c, and for those without _v4 that there were once.
  *
  * Only the kernel can make files there. So this library replaces the C library's functions that
  * open a file or ask about a file by its path, and handles these names there. All other names are
@@ -30,7 +32,7 @@
 
 #define DEVICES    "/dev/infiniband/u"
 #define ATTRIBUTES "/sys/class/infiniband/"
-#define NAME       "oche_"
+#define NAME       "oche"
 #define TYPE       "/ports/1/gid_attrs/types/0"
 #define INTERFACE  "/ports/1/gid_attrs/ndevs/0"
 
@@ -61,13 +63,24 @@ static bool begins_with(const char *path, const char *prefix)
     return given != NULL && strncmp(path, prefix, strlen(prefix)) == 0;
 }
 
-/* True if `name` is a device of `interface`: oche_IF, perhaps with a suffix of device_list.c. */
+/* True if a device is called after this interface: its _v is -v there (device_list.c). */
+static bool is_called(const char *name, const char *interface)
+{
+    for (size_t i = 0; interface[i] != '\0'; i++)
+        if (name[i] != (interface[i] == '_' && interface[i + 1] == 'v' ? '-' : interface[i]))
+            return false;
+    return true;
+}
+
+/*
+ * True if `name` is a device of `interface`: oche_IF, perhaps with a number before it and a suffix.
+ */
 static bool is_device_of(const char *name, size_t length, const char *interface)
 {
-    const size_t begins = strlen(NAME), ends = begins + strlen(interface);
+    const size_t begins = strlen(NAME) + strspn(name + strlen(NAME), "0123456789") + 1;
+    const size_t ends = begins + strlen(interface);
 
-    return length >= ends && begins_with(name, NAME) &&
-           strncmp(name + begins, interface, ends - begins) == 0 &&
+    return length >= ends && name[begins - 1] == '_' && is_called(name + begins, interface) &&
            (length == ends || name[ends] == '_');
 }
 

@@ -3,8 +3,12 @@
  * The list of devices: one for each IP address of each interface that is up, except link-local IPv6
  * addresses (they need a scope, which no GID has). Devices of loopback interfaces come last.
  *
- *   oche_IF     the interface's first IPv4 address      oche_IF_2   its second, …
- *   oche_IF_v6  its first IPv6 address                  oche_IF_v6_2, …
+ *   oche_IF_v4  the interface's first IPv4 address      oche2_IF_v4  its second, …
+ *   oche_IF_v6  its first IPv6 address                  oche2_IF_v6, …
+ *
+ * Some programs compare only the beginnings of names (libfabric: strncmp), so no name is the
+ * beginning of another: with the version at its end, that of eth1 does not begin that of eth10. A
+ * device's name depends on its own interface alone, whatever others there are.
  *
  * With OCHE_DEVICE there is only the device of that address. After our devices the list has the
  * kernel's RDMA devices. A program that takes the first device should get one of ours, because the
@@ -70,17 +74,28 @@ static bool usable(const struct ifaddrs *at, struct oche_address *address)
     return oche_address_is_unicast(address);
 }
 
+/* Names the device of the interface's `nth` address of this IP version, 4 or 6. */
+static void name_device(char *name, size_t bytes, const char *interface, unsigned nth,
+                        unsigned version)
+{
+    char number[12] = "", shown[IF_NAMESIZE], *inside = shown;
+
+    if (nth > 1)
+        snprintf(number, sizeof(number), "%u", nth);
+    snprintf(shown, sizeof(shown), "%s", interface);
+    /* an interface that is called eth1_v4 itself must not continue the name of eth1's device */
+    while ((inside = strstr(inside, "_v")) != NULL)
+        *inside = '-';
+    snprintf(name, bytes, "oche%s_%s_v%u", number, shown, version);
+}
+
 static struct ov_device *make(const char *interface, const struct oche_address *address,
                               unsigned nth)
 {
     struct ov_device *device = calloc(1, sizeof(*device));
-    const char *version = oche_address_is_ipv4(address) ? "" : "_v6";
-    char number[12] = "";
 
     if (device == NULL)
         return NULL;
-    if (nth > 1)
-        snprintf(number, sizeof(number), "_%u", nth);
     device->references = 1;
     device->mark = ov_mark;
     device->address = *address;
@@ -88,8 +103,8 @@ static struct ov_device *make(const char *interface, const struct oche_address *
     device->interface_mtu = interface_mtu(interface);
     device->device.node_type = IBV_NODE_CA;
     device->device.transport_type = IBV_TRANSPORT_IB;
-    snprintf(device->device.name, sizeof(device->device.name), "oche_%.15s%s%s", interface, version,
-             number);
+    name_device(device->device.name, sizeof(device->device.name), interface, nth,
+                oche_address_is_ipv4(address) ? 4 : 6);
     snprintf(device->device.dev_name, sizeof(device->device.dev_name), "u%.50s",
              device->device.name);
     snprintf(device->device.dev_path, sizeof(device->device.dev_path),
@@ -240,6 +255,9 @@ struct ibv_device **ibv_get_device_list(int *num_devices)
     list = list_all(&count);
     if (list == NULL)
         return NULL;
+    if (list->devices[0] != NULL && !(ov_system_loaded() && ov_is_theirs(list->devices[0])))
+        ov_missing_files((const struct ov_device *)(const void *)list->devices[0],
+                         __builtin_return_address(0));
     if (num_devices != NULL)
         *num_devices = count;
     return list->devices;

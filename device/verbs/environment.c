@@ -18,6 +18,7 @@
  *                     any     whatever port, for NATs and adapters that change ports
  *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
  *   OCHE_REAL_RDMACM  the system's librdmacm.so.1, as that (device/cm/system.c)
+ *   OCHE_STRICT     any value: do not forgive what adapters do not (strict.c)
  *   OCHE_STATS      any value: print counters to standard error when a device is closed
  *   OCHE_DROP       packets per million to lose on purpose when they are sent: for tests
  */
@@ -36,13 +37,33 @@
 
 void ov_say(const char *format, ...)
 {
-    char line[512] = "oche: ";
+    char line[1024] = "oche: ";
     va_list arguments;
+    int length;
 
     va_start(arguments, format);
-    vsnprintf(line + 6, sizeof(line) - 6, format, arguments);
+    length = vsnprintf(line + 6, sizeof(line) - 7, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%s\n", line);
+    length = length < 0 ? 0 : length;
+    length = length + 6 < (int)sizeof(line) - 1 ? length + 6 : (int)sizeof(line) - 1;
+    line[length] = '\n';
+    /* not by stdio: a thread that a signal has stopped for good may have its lock (ending.c) */
+    if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
+        return;
+}
+
+void ov_say_once(enum ov_once kind, const char *format, ...)
+{
+    static _Atomic bool told[OV_ONCES];
+    char line[512];
+    va_list arguments;
+
+    if (atomic_exchange(&told[kind], true))
+        return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    ov_say("%s", line);
 }
 
 /* Called by the core if an invariant is broken, which is a bug in oche. */
@@ -115,17 +136,35 @@ static void tell_counters(const char *address, const struct oche_counters *count
         ov_say("%s: counters of %s:%s", address, counters->prefix, text);
 }
 
+bool ov_is_strict(void)
+{
+    return value_of("OCHE_STRICT") != NULL;
+}
+
+bool ov_wants_stats(void)
+{
+    return value_of("OCHE_STATS") != NULL;
+}
+
 void ov_tell_stats(struct ov_port *port)
 {
     const char *cc = value_of("OCHE_CC"), *recovery = value_of("OCHE_RECOVERY");
     uint64_t counted[OCHE_MOST_COUNTERS] = {0};
+    const struct timespec end = ov_soon();
     struct oche_device_stats s;
     char address[OCHE_ADDRESS_TEXT];
     const void *state;
+    bool locked;
 
-    if (value_of("OCHE_STATS") == NULL)
+    if (!ov_wants_stats())
         return;
-    oche_device_stats(port->device, &s);
+    locked = oche_device_lock_within(port->device, &end);
+    oche_device_stats_now(port->device, &s);
+    const struct oche_counters *counters = oche_nic_counters(oche_device_nic(port->device), &state);
+    if (counters != NULL)
+        oche_counters_add(counters, state, counted);
+    if (locked)
+        oche_device_unlock(port->device);
     oche_address_print(&port->address, address);
     ov_say("%s: sent %" PRIu64 " packets in %" PRIu64 " datagrams, received %" PRIu64 " in %" PRIu64
            "; socket full %" PRIu64 " times, not sent %" PRIu64 ", strangers %" PRIu64
@@ -143,11 +182,6 @@ void ov_tell_stats(struct ov_port *port)
            s.nic.timeouts, s.nic.naks_sent, s.nic.naks_received, s.nic.rnr_naks_sent,
            s.nic.rnr_naks_received, s.nic.duplicate_packets, s.nic.out_of_order_packets,
            s.nic.placed_packets, s.nic.rejected_packets);
-    oche_device_lock(port->device);
-    const struct oche_counters *counters = oche_nic_counters(oche_device_nic(port->device), &state);
-    if (counters != NULL)
-        oche_counters_add(counters, state, counted);
-    oche_device_unlock(port->device);
     ov_say("%s: congestion control %s: ACKs sent %" PRIu64 " received %" PRIu64 " stamped %" PRIu64
            ", CNPs sent %" PRIu64 " received %" PRIu64 ", CE received %" PRIu64 " marked %" PRIu64
            ", packets of its own sent %" PRIu64 " received %" PRIu64 "; ACKs held %" PRIu64

@@ -10,6 +10,9 @@
  *   async_event.c  fork.c  environment.c  memory_map.c  transitions.c  strings.c  rates.c
  *   private.c      what libmlx5 and libefa want to link with
  *   manager.c      what our librdmacm needs of a device
+ *   missing.c      what is not there
+ *   strict.c       what adapters do not forgive
+ *   ending.c       the end of the process by a signal; endings.c: a library that helps
  *   system.c       the system's libibverbs, for the kernel's devices
  *
  * Locks are taken in this order: a window's, a queue pair's state, an object's own (send, receive,
@@ -87,6 +90,7 @@ struct ov_port {
     uint32_t references;
     uint32_t generation; /* ov_generation of the process that opened the port (fork.c) */
     enum ov_poll poll;
+    bool strict;
     uint64_t wall_ns; /* nanoseconds since 1970 at device time 0 */
     struct ov_port *next;
     struct oche_address wanted;
@@ -114,6 +118,25 @@ void ov_port_call_thread(struct ov_port *port);
 void ov_ports_hold(void);
 void ov_ports_release(void);
 void ov_ports_leave(void);
+/*
+ * At the end of the process: completes the captures, and tells the counters, of all devices that
+ * are open. Waits for locks only for a while.
+ */
+void ov_ports_tell(void);
+/* Returns the time, of CLOCK_REALTIME, until which the end of the process waits for a lock. */
+struct timespec ov_soon(void);
+
+/* ---- the end of the process by a signal or _exit ---- */
+
+/* From now on something is to be told or written when the process ends (ending.c). */
+void ov_ending_watch(void);
+/* Has a thread do it now, and waits for it: the process is about to end. */
+void ov_ending_now(void);
+/* Calls those that were given to oche_at_end. */
+void ov_others_tell(void);
+#pragma GCC visibility push(default)
+void oche_at_end(void (*tell)(void));
+#pragma GCC visibility pop
 
 static inline unsigned ov_port_progress(struct ov_port *port)
 {
@@ -230,7 +253,11 @@ struct ov_cq {
     pthread_mutex_t poll_lock;
     uint32_t since_progress, idle_polls;
     bool single_threaded;
-    uint8_t datagram_sl; /* service level to report for a datagram: ov_sl_of */
+    /* Strict mode: the queue pairs that complete here, under poll_lock; what is still to come. */
+    struct ov_strict *senders, *receivers;
+    _Atomic uint32_t expected;
+    _Atomic bool may_overrun; /* that was told */
+    uint8_t datagram_sl;      /* service level to report for a datagram: ov_sl_of */
     _Atomic uint32_t users;
 
     /* The completion that is read between ibv_start_poll and ibv_end_poll. */
@@ -272,6 +299,7 @@ struct ov_qp {
     pthread_mutex_t state_lock;
     struct ibv_qp_attr attr; /* as set by the application */
     struct oche_qp_connection connection;
+    struct ov_strict *strict; /* NULL: not in strict mode */
     bool has_peer;            /* connection.remote_address is a reference that we hold */
     uint32_t async_delivered; /* under the context's event_lock */
 };
@@ -384,6 +412,11 @@ union ov_target { /* what a work request points to, apart from data */
  * errno. */
 int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
                     struct oche_send_work *work, uint8_t *inline_memory, union ov_target *target);
+/*
+ * Posts translated work requests: all of them, or none. Returns 0 or an errno. The caller holds
+ * send_lock.
+ */
+int ov_post_sends(struct ov_qp *qp, const struct oche_send_work *work, uint32_t count);
 struct ibv_mw *ov_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ov_dealloc_mw(struct ibv_mw *mw);
 int ov_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
@@ -432,10 +465,62 @@ void ov_async_forget_srq(struct ov_srq *srq);
 void ov_async_forget_qp(struct ov_qp *qp);
 void ov_async_forget_cq(struct ov_cq *cq);
 
+/* ---- strict mode (strict.c) ---- */
+
+/* False: there is no memory. */
+bool ov_strict_add(struct ov_qp *qp);
+void ov_strict_remove(struct ov_qp *qp);
+void ov_strict_reset(struct ov_qp *qp);
+/*
+ * Count work that is about to be posted. Return 0, or ENOMEM if the queue has no room. If posting
+ * fails then, the other two take it back. The caller holds the lock of the queue.
+ */
+int ov_strict_send(struct ov_qp *qp, const struct oche_send_work *work, uint32_t count);
+void ov_strict_unsend(struct ov_qp *qp, const struct oche_send_work *work, uint32_t count);
+int ov_strict_receive(struct ov_qp *qp);
+void ov_strict_unreceive(struct ov_qp *qp);
+/* Counts completions that the program has polled. The caller holds poll_lock. */
+void ov_strict_polled(struct ov_cq *cq, const struct oche_completion *done, unsigned count);
+
+/* ---- what is told once in a process ---- */
+
+enum ov_once {
+    OV_ONCE_SEND_SLOTS,
+    OV_ONCE_RECV_SLOTS,
+    OV_ONCE_OVERRUN,
+    OV_ONCE_XRC,
+    OV_ONCE_RAW,
+    OV_ONCE_MULTICAST,
+    OV_ONCE_ECE,
+    OV_ONCE_ODP,
+    OV_ONCE_DEVICE_MEMORY,
+    OV_ONCE_ALTERNATE_PATH,
+    OV_ONCE_NO_GID,
+    OV_ONCE_FILES,
+    OV_ONCES
+};
+
+/* As ov_say, but for the first time only that something of this kind is told. */
+void ov_say_once(enum ov_once kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- what is not there (missing.c) ---- */
+
+/* Tells that this is not there. */
+void ov_missing(enum ov_once kind);
+/* Tells so if this type of queue pair is not there. */
+void ov_missing_qp(enum ibv_qp_type type);
+/* Verbs of a context that are not there, and say so. */
+void ov_missing_fill(struct verbs_context *verbs);
+/* Tells UCX's user what to do, if `caller`, an address in its code, is UCX's and files are missing.
+ */
+void ov_missing_files(const struct ov_device *first, const void *caller);
+
 /* ---- the rest ---- */
 
 /* If OCHE_STATS is set, prints the port's counters to standard error. */
 void ov_tell_stats(struct ov_port *port);
+bool ov_wants_stats(void);
+bool ov_is_strict(void);
 /*
  * Reads OCHE_CC, OCHE_RECOVERY … Returns false if a value is wrong, after printing a line that
  * tells why.

@@ -22,10 +22,11 @@
 /* Returns 0, or an errno. */
 static int check_values(const struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-    if (mask & IBV_QP_ALT_PATH)
+    if ((mask & IBV_QP_ALT_PATH) ||
+        ((mask & IBV_QP_PATH_MIG_STATE) && attr->path_mig_state != IBV_MIG_MIGRATED)) {
+        ov_missing(OV_ONCE_ALTERNATE_PATH);
         return EOPNOTSUPP;
-    if ((mask & IBV_QP_PATH_MIG_STATE) && attr->path_mig_state != IBV_MIG_MIGRATED)
-        return EOPNOTSUPP;
+    }
     if ((mask & IBV_QP_PORT) && attr->port_num != OV_PORT_NUM)
         return EINVAL;
     if ((mask & IBV_QP_PKEY_INDEX) && attr->pkey_index != 0)
@@ -229,6 +230,8 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
         return EINVAL;
     if (to == IBV_QPS_RESET)
         ov_qp_release_peer(qp);
+    if (to == IBV_QPS_RESET)
+        ov_strict_reset(qp);
     if (to == IBV_QPS_RESET) { /* remove the completions of the work that the queue pair had */
         ov_cq_forget_qp(ov_cq_of(qp->qp.send_cq), qp->qp.qp_num);
         ov_cq_forget_qp(ov_cq_of(qp->qp.recv_cq), qp->qp.qp_num);

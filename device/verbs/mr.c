@@ -34,7 +34,10 @@ static int check_access(unsigned int access)
         return EINVAL;
     if ((access & writes) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
         return EINVAL;
-    return access & IBV_ACCESS_ON_DEMAND ? EOPNOTSUPP : 0;
+    if ((access & IBV_ACCESS_ON_DEMAND) == 0)
+        return 0;
+    ov_missing(OV_ONCE_ODP);
+    return EOPNOTSUPP;
 }
 
 /* Returns 0, or an errno if the memory is wrong. */

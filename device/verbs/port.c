@@ -26,6 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "device/inside.h"
 #include "device/verbs/internal.h"
 
 #define NAP_NS 1000000
@@ -35,9 +36,22 @@
 #define POLLING         (3 * OCHE_US) /* somebody counts as polling for this long after a poll */
 #define HEADERS_BYTES   84            /* IPv6, UDP, BTH, RETH, immediate, ICRC */
 #define SUBSTITUTES     65534
+#define LAST_WORDS      (300 * OCHE_MS) /* how long the process's end waits for each lock */
 
 static pthread_mutex_t ports_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ov_port *ports;
+
+static void take_ports(void)
+{
+    oche_inside_enter();
+    pthread_mutex_lock(&ports_lock);
+}
+
+static void give_ports(void)
+{
+    pthread_mutex_unlock(&ports_lock);
+    oche_inside_leave();
+}
 
 /* ---- the thread ---- */
 
@@ -317,6 +331,7 @@ static struct ov_port *open_new(const struct ov_device *device)
     tell_capture(port, config.capture);
     pthread_mutex_init(&port->lock, NULL);
     port->wanted = device->address;
+    port->strict = ov_is_strict();
     port->mtu = mtu_of(device->interface_mtu);
     port->interface_index = device->interface_index;
     port->generation = atomic_load(&ov_generation);
@@ -327,6 +342,8 @@ static struct ov_port *open_new(const struct ov_device *device)
         free(port);
         return ov_null(EAGAIN);
     }
+    if (config.capture != NULL || ov_wants_stats())
+        ov_ending_watch();
     port->next = ports;
     return ports = port;
 }
@@ -335,7 +352,7 @@ struct ov_port *ov_port_open(const struct ov_device *device)
 {
     struct ov_port *port;
 
-    pthread_mutex_lock(&ports_lock);
+    take_ports();
     for (port = ports; port != NULL; port = port->next)
         if (memcmp(&port->wanted, &device->address, sizeof(port->wanted)) == 0)
             break;
@@ -343,7 +360,7 @@ struct ov_port *ov_port_open(const struct ov_device *device)
         port->references++;
     else
         port = open_new(device);
-    pthread_mutex_unlock(&ports_lock);
+    give_ports();
     return port;
 }
 
@@ -353,9 +370,9 @@ void ov_port_close(struct ov_port *port)
 
     if (ov_foreign(port))
         return; /* the port belongs to the parent process */
-    pthread_mutex_lock(&ports_lock);
+    take_ports();
     if (--port->references > 0) {
-        pthread_mutex_unlock(&ports_lock);
+        give_ports();
         return;
     }
     for (link = &ports; *link != port; link = &(*link)->next)
@@ -370,20 +387,59 @@ void ov_port_close(struct ov_port *port)
         ov_say("OCHE_CAPTURE: the capture is not whole");
     pthread_mutex_destroy(&port->lock);
     free(port);
-    pthread_mutex_unlock(&ports_lock);
+    give_ports();
+}
+
+struct timespec ov_soon(void)
+{
+    struct timespec time;
+    uint64_t ns;
+
+    clock_gettime(CLOCK_REALTIME, &time);
+    ns = (uint64_t)time.tv_nsec + LAST_WORDS / OCHE_NS;
+    time.tv_sec += (time_t)(ns / 1000000000);
+    time.tv_nsec = (long)(ns % 1000000000);
+    return time;
+}
+
+static void end_capture(struct ov_port *port)
+{
+    const struct timespec end = ov_soon();
+    const bool locked = oche_device_lock_within(port->device, &end);
+
+    oche_device_end_capture(port->device, locked);
+    if (locked)
+        oche_device_unlock(port->device);
+}
+
+void ov_ports_tell(void)
+{
+    static _Atomic bool told;
+    struct timespec end = ov_soon();
+    bool locked;
+
+    if (atomic_exchange(&told, true))
+        return;
+    locked = pthread_mutex_timedlock(&ports_lock, &end) == 0;
+    for (struct ov_port *port = ports; port != NULL; port = port->next) {
+        ov_tell_stats(port);
+        end_capture(port);
+    }
+    ov_others_tell();
+    if (locked)
+        pthread_mutex_unlock(&ports_lock);
 }
 
 /*
  * Prints the counters of devices that are still open when the program exits: perftest, for example,
- * does not close its devices if it sends datagrams.
+ * does not close its devices if it sends datagrams. A signal handler that calls exit may have
+ * interrupted a thread that has a lock.
  */
 static void __attribute__((destructor)) tell_of_all(void)
 {
-    if (pthread_mutex_trylock(&ports_lock) != 0)
-        return;
-    for (struct ov_port *port = ports; port != NULL; port = port->next)
-        ov_tell_stats(port);
-    pthread_mutex_unlock(&ports_lock);
+    if (oche_inside_depth > 0)
+        ov_ending_now();
+    ov_ports_tell();
 }
 
 /*
@@ -393,13 +449,13 @@ static void __attribute__((destructor)) tell_of_all(void)
  */
 void ov_ports_hold(void)
 {
-    pthread_mutex_lock(&ports_lock);
+    take_ports();
 }
 
 /* Called after a fork, in the parent. */
 void ov_ports_release(void)
 {
-    pthread_mutex_unlock(&ports_lock);
+    give_ports();
 }
 
 void ov_ports_leave(void)
@@ -407,5 +463,5 @@ void ov_ports_leave(void)
     for (struct ov_port *port = ports; port != NULL; port = port->next)
         oche_device_leave(port->device);
     ports = NULL;
-    pthread_mutex_unlock(&ports_lock);
+    give_ports();
 }

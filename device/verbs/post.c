@@ -134,6 +134,35 @@ int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
     return 0;
 }
 
+int ov_post_sends(struct ov_qp *qp, const struct oche_send_work *work, uint32_t count)
+{
+    int error = 0;
+
+    if (OCHE_UNLIKELY(qp->strict != NULL))
+        error = ov_strict_send(qp, work, count);
+    if (error != 0)
+        return error;
+    error =
+        count == 1 ? oche_qp_post_send(qp->core, work) : oche_qp_post_sends(qp->core, work, count);
+    if (OCHE_UNLIKELY(error != 0 && qp->strict != NULL))
+        ov_strict_unsend(qp, work, count);
+    return error;
+}
+
+static int post_recv(struct ov_qp *qp, const struct oche_recv_work *work)
+{
+    int error = 0;
+
+    if (OCHE_UNLIKELY(qp->strict != NULL))
+        error = ov_strict_receive(qp);
+    if (error != 0)
+        return error;
+    error = oche_qp_post_recv(qp->core, work);
+    if (OCHE_UNLIKELY(error != 0 && qp->strict != NULL))
+        ov_strict_unreceive(qp);
+    return error;
+}
+
 int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
     struct ov_qp *own = ov_qp_of(qp);
@@ -150,7 +179,7 @@ int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
     for (; wr != NULL; wr = wr->next) {
         error = ov_send_work_of(own, wr, &work, inline_memory, &target);
         if (error == 0)
-            error = oche_qp_post_send(own->core, &work);
+            error = ov_post_sends(own, &work, 1);
         if (error == 0 && work.opcode == OCHE_WORK_BIND_MW)
             wr->bind_mw.mw->rkey = wr->bind_mw.rkey;
         if (error != 0) {
@@ -190,7 +219,7 @@ int ov_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr *
     for (; wr != NULL; wr = wr->next) {
         error = ov_recv_work_of(wr, &work);
         if (error == 0)
-            error = oche_qp_post_recv(own->core, &work);
+            error = post_recv(own, &work);
         if (error != 0) {
             *bad = wr;
             break;

@@ -54,6 +54,7 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
     const uint32_t masks = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
     const struct ibv_qp_cap *cap = &attr->cap;
 
+    ov_missing_qp(attr->qp_type);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attr->pd == NULL)
         return EINVAL;
     if ((attr->comp_mask & ~masks) != 0)
@@ -77,12 +78,16 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
 
 /*
  * Sets the queue pair's capacities, which are at least as large as those in `asked`, and stores
- * them in `asked`.
+ * them in `asked`. In strict mode they are those.
  */
 static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked, bool shared)
 {
-    asked->max_send_wr = power_of_two_from(asked->max_send_wr > 0 ? asked->max_send_wr : 1);
-    asked->max_recv_wr = shared ? 0 : power_of_two_from(asked->max_recv_wr);
+    asked->max_send_wr = asked->max_send_wr > 0 ? asked->max_send_wr : 1;
+    asked->max_recv_wr = shared ? 0 : asked->max_recv_wr;
+    if (!qp->port->strict) {
+        asked->max_send_wr = power_of_two_from(asked->max_send_wr);
+        asked->max_recv_wr = power_of_two_from(asked->max_recv_wr);
+    }
     asked->max_send_sge = asked->max_send_sge > 0 ? asked->max_send_sge : 1;
     asked->max_recv_sge = asked->max_recv_sge > 0 ? asked->max_recv_sge : 1;
     qp->cap = *asked;
@@ -98,8 +103,8 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
         .srq = attr->srq != NULL ? ov_srq_of(attr->srq)->core : NULL,
         .pd = ov_pd_of(attr->pd)->number,
         .mtu_bytes = attr->qp_type == IBV_QPT_UD ? UINT32_C(128) << qp->port->mtu : OV_MAX_MTU,
-        .send_depth = qp->cap.max_send_wr,
-        .recv_depth = qp->cap.max_recv_wr,
+        .send_depth = power_of_two_from(qp->cap.max_send_wr),
+        .recv_depth = power_of_two_from(qp->cap.max_recv_wr),
         .responder_resources = reliable ? OV_MAX_RD_ATOMIC : 0,
         .initiator_depth = reliable ? OV_MAX_RD_ATOMIC : 0,
         .max_send_sge = qp->cap.max_send_sge,
@@ -172,7 +177,10 @@ struct ibv_qp *ov_create_qp_numbered(struct ibv_context *context, struct ibv_qp_
     qp->qp.state = IBV_QPS_RESET;
     qp->qp.qp_type = attr->qp_type;
     hold_others(qp);
-    return &qp->qp;
+    if (!qp->port->strict || number != 0 || ov_strict_add(qp)) /* not queue pair 1, our own */
+        return &qp->qp;
+    ibv_destroy_qp(&qp->qp);
+    return ov_null(ENOMEM);
 }
 
 struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
@@ -212,6 +220,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
     ov_async_forget_qp(own);
     ov_cq_forget_qp(ov_cq_of(qp->send_cq), qp->qp_num);
     ov_cq_forget_qp(ov_cq_of(qp->recv_cq), qp->qp_num);
+    ov_strict_remove(own);
     release_others(own);
     ov_qp_ex_destroy(own);
     pthread_mutex_destroy(&own->send_lock);
@@ -235,6 +244,20 @@ enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp)
     return names[oche_qp_state(qp)];
 }
 
+/*
+ * PSNs are shown as they are now, as RNICs do. Before a state change has given them to the core,
+ * and after a reset, they are those of the attributes. Called under the device's lock.
+ */
+static void show_psns(const struct ov_qp *qp, struct ibv_qp_attr *attr)
+{
+    if (attr->qp_state < IBV_QPS_RTR)
+        return;
+    if (qp->qp.qp_type != IBV_QPT_UD) /* datagrams may have any PSN */
+        attr->rq_psn = oche_qp_recv_psn(qp->core);
+    if (attr->qp_state > IBV_QPS_RTR)
+        attr->sq_psn = oche_qp_send_psn(qp->core);
+}
+
 /* Returns all attributes. Ignores the mask, which only tells which of them must be right. */
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
                  struct ibv_qp_init_attr *init_attr)
@@ -250,6 +273,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
     *attr = own->attr;
     attr->qp_state = attr->cur_qp_state = ov_qp_state_of(own->core);
     attr->sq_draining = attr->qp_state == IBV_QPS_SQD && !oche_qp_drained(own->core);
+    show_psns(own, attr);
     oche_device_unlock(own->port->device);
     attr->cap = own->cap;
     qp->state = attr->qp_state;
@@ -283,7 +307,10 @@ int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_
 int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
     OV_PASS_ON_OR(EOPNOTSUPP, qp->context->device, ibv_set_ece, qp, ece);
-    return ece->vendor_id == 0 ? 0 : EOPNOTSUPP;
+    if (ece->vendor_id == 0)
+        return 0;
+    ov_missing(OV_ONCE_ECE);
+    return EOPNOTSUPP;
 }
 
 int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)

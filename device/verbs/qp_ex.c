@@ -250,7 +250,7 @@ static int wr_complete(struct ibv_qp_ex *qp)
     int error = mine->stage.error;
 
     if (error == 0)
-        error = oche_qp_post_sends(mine->core, mine->stage.work, mine->stage.count);
+        error = ov_post_sends(mine, mine->stage.work, mine->stage.count);
     if (OCHE_UNLIKELY(error == 0 && mine->stage.binds))
         take_keys(&mine->stage);
     pthread_mutex_unlock(&mine->send_lock);

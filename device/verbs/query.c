@@ -42,7 +42,11 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
         .max_qp_rd_atom = OV_MAX_RD_ATOMIC,
         .max_res_rd_atom = OV_MAX_RD_ATOMIC * OV_MAX_QPS,
         .max_qp_init_rd_atom = OV_MAX_RD_ATOMIC,
-        .atomic_cap = IBV_ATOMIC_GLOB,
+        /*
+         * They are atomic to the processor's own too (IBV_ATOMIC_GLOB), but UCX up to 1.13 sees
+         * atomics only where it finds this value. pci_atomic_caps tells the rest.
+         */
+        .atomic_cap = IBV_ATOMIC_HCA,
         .max_ah = INT32_MAX,
         .max_srq = OV_MAX_QPS,
         .max_srq_wr = OV_MAX_WR,
@@ -72,6 +76,8 @@ int ov_query_device_ex(struct ibv_context *context, const struct ibv_query_devic
         .packet_pacing_caps = {.qp_rate_limit_min = 1,
                                .qp_rate_limit_max = (uint32_t)(OV_LINE_RATE / OCHE_KBPS),
                                .supported_qpts = connected},
+        .pci_atomic_caps = {.fetch_add = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP,
+                            .compare_swap = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP},
         .phys_port_cnt_ex = 1,
     };
 

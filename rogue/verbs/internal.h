@@ -386,6 +386,8 @@ ssize_t rv_socket_receive(struct sockaddr_in6 *from, uint8_t *bytes, size_t most
 
 size_t rv_message_encode(const struct rv_message *message, uint8_t bytes[RV_MOST_MESSAGE]);
 bool rv_message_decode(const uint8_t *bytes, size_t count, struct rv_message *message);
+/* Prints the counters, once, if OCHE_STATS is set: at the end of the process, however it ends. */
+void rv_tell_stats(void);
 /* Sends to the peer's library; fills in both numbers and the token. */
 void rv_tell(struct rv_qp *qp, struct rv_message *message);
 /* Returns the token that a message must carry to count for this connection. */

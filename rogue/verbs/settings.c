@@ -13,10 +13,13 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "params/scheme.h"
 #include "params/units.h"
 #include "rogue/verbs/internal.h"
+
+#define LAST_WORDS_NS 100000000
 
 static struct {
     union oche_scheme_params paired, alone, uc; /* struct rogue_params */
@@ -33,13 +36,19 @@ static struct {
 
 void rv_say(const char *format, ...)
 {
-    char line[512] = "oche: ";
+    char line[1024] = "oche: ";
     va_list arguments;
+    int length;
 
     va_start(arguments, format);
-    vsnprintf(line + 6, sizeof(line) - 6, format, arguments);
+    length = vsnprintf(line + 6, sizeof(line) - 7, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%s\n", line);
+    length = length < 0 ? 0 : length;
+    length = length + 6 < (int)sizeof(line) - 1 ? length + 6 : (int)sizeof(line) - 1;
+    line[length] = '\n';
+    /* not by stdio, whose lock a thread may have that a signal has stopped for good */
+    if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
+        return;
 }
 
 /* Called by the core if an invariant is broken, which is a bug in oche. */
@@ -233,26 +242,41 @@ static void tell_left(void)
         rv_say("rogue: queue pairs left alone %" PRIu64 ": %s", all, text);
 }
 
-/* When the program ends. Connections that it has not destroyed are counted as they are. */
-__attribute__((destructor)) static void tell_stats(void)
+/* Waits for the lock for a while. Returns whether it has it. */
+static bool lock_for_last_words(pthread_mutex_t *lock)
 {
-    const char *wanted = secure_getenv("OCHE_STATS");
     struct timespec end;
 
-    if (wanted == NULL || wanted[0] == '\0')
-        return;
-    /* Its threads go on, and one that has ended with a lock keeps it. */
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec++;
-    if (pthread_mutex_timedlock(&rv_world.lock, &end) == 0) {
-        for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next)
-            if (pthread_mutex_timedlock(&qp->lock, &end) == 0) {
-                if (qp->rogue != NULL)
-                    rv_count_connection(qp);
-                pthread_mutex_unlock(&qp->lock);
-            }
-        pthread_mutex_unlock(&rv_world.lock);
+    end.tv_nsec += LAST_WORDS_NS;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    return pthread_mutex_timedlock(lock, &end) == 0;
+}
+
+/*
+ * When the program ends. Connections that it has not destroyed are counted as they are: a thread
+ * that has ended, or that a signal has stopped for good, keeps the locks that it had, and who waits
+ * for those keeps others.
+ */
+__attribute__((destructor)) void rv_tell_stats(void)
+{
+    static _Atomic bool told;
+    const char *wanted = secure_getenv("OCHE_STATS");
+    bool world, own;
+
+    if (wanted == NULL || wanted[0] == '\0' || atomic_exchange(&told, true))
+        return;
+    world = lock_for_last_words(&rv_world.lock);
+    for (struct rv_qp *qp = rv_world.qps; qp != NULL; qp = qp->next) {
+        own = lock_for_last_words(&qp->lock);
+        if (qp->rogue != NULL)
+            rv_count_connection(qp);
+        if (own)
+            pthread_mutex_unlock(&qp->lock);
     }
+    if (world)
+        pthread_mutex_unlock(&rv_world.lock);
     tell_connections();
     tell_left();
 }

@@ -49,7 +49,7 @@ print("data right at", rank, flush=True)
 """
 
 
-DAT_DEVICES = 'oche u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 "oche_lo 1" ""\n'
+DAT_DEVICES = 'oche u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 "oche_lo_v4 1" ""\n'
 
 
 class Failed(Exception):
@@ -60,15 +60,16 @@ class Application:
     """One row. server, client: what each side has behind the command, with {port}; no client: there
     is one process. says: what its output (the client's) must hold. refuses: it ends by itself with
     a status that is not 0. stays: it is ended once it has said that; server_stays: its server is.
-    port: where its server always listens; dat: it reads DAT's list of devices.
+    port: where its server always listens; dat: it reads DAT's list of devices. wire: what
+    `oche wire` must show of the client's packets.
     """
 
     def __init__(self, what, command, says, server="", client=None, tls=None, files=False,
-                 refuses=False, stays=False, server_stays=False, port=None, dat=False):
+                 refuses=False, stays=False, server_stays=False, port=None, dat=False, wire=None):
         self.what, self.command, self.says = what, command, says
         self.server, self.client, self.tls, self.files = server, client, tls, files
         self.refuses, self.stays, self.server_stays = refuses, stays, server_stays
-        self.port, self.dat = port, dat
+        self.port, self.dat, self.wire = port, dat, wire
         self.program = command.split()[0]
 
     def shown(self):
@@ -86,6 +87,13 @@ def ucx(what, test, options, tls):
                        client="-p {port} 127.0.0.1", tls=tls, files=True)
 
 
+def uct(what, test, wire):
+    """UCX's lower half, which does what the device does; its upper half wants other atomics too."""
+    return Application(what, f"ucx_perftest -f -w 100 -t {test} -d oche_lo_v4:1 -x rc_verbs -s 8 "
+                       "-n 200", r"(?m)^ *\d{3,} +([\d.]+ +){6}[1-9]", server="-p {port}",
+                       client="-p {port} 127.0.0.1", files=True, wire=wire)
+
+
 MPIRUN = "mpirun --oversubscribe --mca pml"
 
 
@@ -96,12 +104,13 @@ def mpi(what, options, says, tls):
 
 def raw(program, says):
     return Application("raw packets", f"{program} --server -E 00:00:00:00:00:01 -B "
-                       "00:00:00:00:00:02", says, refuses=True)
+                       "00:00:00:00:00:02", f"(?s)oche: raw packets and .*{says}", refuses=True)
 
 
 WORK = [
     Application("its devices", "ucx_info -d",
-                r"(?s)Memory domain: oche_lo.*Transport: rc_verbs.*Transport: ud_verbs",
+                r"(?s)Memory domain: oche_lo_v4.*Transport: rc_verbs.*atomic_fadd: 64 bit.*"
+                r"Transport: ud_verbs",
                 files=True),
     ucx("WRITE, RC", "ucp_put_lat", "-s 8 -n 500", RC),
     ucx("WRITE, RC", "ucp_put_bw", "-s 65536 -n 500", RC),
@@ -109,6 +118,8 @@ WORK = [
     ucx("SEND, READ, RC", "tag_bw", "-s 1000000 -n 100", RC),
     ucx("SEND, RC", "ucp_am_lat", "-s 100 -n 500", RC),
     ucx("SEND, RC", "ucp_fadd", "-s 8 -n 200", RC),
+    uct("atomic, RC", "fadd", "RC FETCH ADD"),
+    uct("atomic, RC", "cswap", "RC COMPARE SWAP"),
     ucx("SEND, UD", "tag_bw", "-s 65536 -n 200", UD),
     ucx("SEND, UD", "stream_lat", "-s 100 -n 300", UD),
     Application("SEND, READ, RC; data checked",
@@ -126,15 +137,17 @@ WORK = [
                 "ringtest -n 65536 -l 20",
                 r"time for 20 loops"),
     Application("its devices", "fi_info -p verbs",
-                r"(?s)domain: oche_lo-dgram.*protocol: FI_PROTO_RXD"),
+                r"(?s)domain: oche_lo_v4-dgram.*protocol: FI_PROTO_RXD"),
     Application("SEND, UD; data checked", "fi_pingpong -p 'verbs;ofi_rxd' -e rdm -c -I 50 -S 10000",
                 r"(?m)^\S+ +50 +=50 ", server="-B {port}", client="-P {port} 127.0.0.1"),
     Application("SEND, WRITE, READ, RC", "dtest -P oche -b 65536 -B 20",
                 r"DAPL Test Complete. PASSED", client="-h 127.0.0.1", port=15828, dat=True),
-    Application("asynchronous events", "ibv_asyncwatch", r"oche_lo: async event FD \d", stays=True),
+    Application("asynchronous events", "ibv_asyncwatch", r"oche_lo_v4: async event FD \d",
+                stays=True),
 ]
 REFUSED = [
-    Application("XRC", "ibv_xsrq_pingpong", r"Couldn't Open the XRC Domain 95", refuses=True),
+    Application("XRC", "ibv_xsrq_pingpong",
+                r"(?s)oche: XRC is not supported.*Couldn't Open the XRC Domain 95", refuses=True),
     raw("raw_ethernet_bw", "Unable to create QP"),
     raw("raw_ethernet_lat", "Unable to create QP"),
     raw("raw_ethernet_fs_rate", "Unable to create QP"),
@@ -164,7 +177,7 @@ def listened(port):
 class Side:
     """A process in a group of its own, so that what it starts ends with it."""
 
-    def __init__(self, oche, row, words, folder):
+    def __init__(self, oche, row, words, folder, capture=None):
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("UCX_", "OMPI_", "FI_"))}
         if row.tls:
@@ -174,6 +187,7 @@ class Side:
         if row.program == "mpirun" and os.getuid() == 0:  # it wants to be told twice
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         files = ["--files"] if row.files else []
+        files += ["--capture", capture] if capture else []
         self.output = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen(
             [oche, "exec", "--device", ADDRESS] + files + ["--"] + words, env=environment,
@@ -239,11 +253,17 @@ def run(oche, row, folder):
             serving = Side(oche, row, words_of(row, row.server, port, folder), folder)
             sides.append(serving)
             serving.wait(lambda: listened(port) or serving.ended(), "no server")
-        side = Side(oche, row, words_of(row, row.client or "", port, folder), folder)
+        capture = os.path.join(folder, "client.pcap") if row.wire else None
+        side = Side(oche, row, words_of(row, row.client or "", port, folder), folder, capture)
         sides.append(side)
         side.wait(lambda: side.ended() or row.stays and re.search(row.says, side.said()),
                   "not done")
         judge(row, side)
+        if row.wire:
+            shown = subprocess.run([oche, "wire", capture], capture_output=True, text=True,
+                                   check=False).stdout
+            if row.wire not in shown:
+                raise Failed(f"no {row.wire} among its packets: {shown[:1000]}")
         if row.client is not None and not row.server_stays:
             serving.wait(serving.ended, "the server is not done")
             if serving.process.returncode != 0:

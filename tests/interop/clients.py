@@ -81,7 +81,7 @@ def lists(oche):
     for words in (["ibv_devices"], ["ibv_devinfo", "-v"]):
         done = subprocess.run([oche, "exec", "--device", pairs.SERVER, "--"] + words, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        if done.returncode != 0 or "oche_lo" not in done.stdout:
+        if done.returncode != 0 or "oche_lo_v4" not in done.stdout:
             return f"{words[0]}: status {done.returncode}: {done.stdout}"
     if "::ffff:" + pairs.SERVER not in done.stdout or "RoCE v2" not in done.stdout:
         return f"ibv_devinfo: no GID of {pairs.SERVER}: {done.stdout}"

@@ -52,7 +52,7 @@ def inside(folder, seed, names):
     import random
     import unittest
 
-    sys.argv = ["run_tests.py", "--dev", "oche_lo", "--gid", "0"]
+    sys.argv = ["run_tests.py", "--dev", "oche_lo_v4", "--gid", "0"]
     sys.path[0:1] = [folder, folder + "/tests"]  # not where this file is: it has the name
     from args_parser import parser  # as run_tests.py does it
     import tests

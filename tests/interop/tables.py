@@ -98,10 +98,11 @@ APPLICATIONS = """
 UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1), libfabric 1.17 and uDAPL 2.1, unmodified from
 Debian's packages ucx-utils, openmpi-bin, python3-mpi4py, libfabric-bin and dapl2-utils; then
 programs that ask for something that is not there: they must get an error and end by themselves,
-with a status other than 0. "What" is what goes over the wire. [verbs.md](verbs.md) says why
-`--files` is needed. Two processes of ucx_perftest, io_demo, fi_pingpong, dtest and qperf, the
-client with the server's name behind it. PROGRAM is in `tests/interop/applications.py`: two- and
-one-sided operations of MPI, with all data checked; FILE names the device `oche_lo`.
+with a status other than 0, and a line of oche's must say what is missing (qperf's server has it).
+"What" is what goes over the wire. [verbs.md](verbs.md) says why `--files` is needed. Two processes
+of ucx_perftest, io_demo, fi_pingpong, dtest and qperf, the client with the server's name behind it.
+PROGRAM is in `tests/interop/applications.py`: two- and one-sided operations of MPI, with all data
+checked; FILE names the device `oche_lo_v4`.
 """
 
 SIZES = """

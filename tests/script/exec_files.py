@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 OCHE = os.environ["OCHE"]
-ATTRIBUTES = "/sys/class/infiniband/oche_lo/ports/1/gid_attrs"
+ATTRIBUTES = "/sys/class/infiniband/oche_lo_v4/ports/1/gid_attrs"
 ASK = """\
 import ctypes, errno, os, stat
 libc = ctypes.CDLL(None, use_errno=True)
@@ -25,7 +25,7 @@ def read(fd):
 
 types, ndevs = (b"%s/types/0", b"%s/ndevs/0")
 types, ndevs = types % BASE, ndevs % BASE
-device, nobodys = b"/dev/infiniband/uoche_lo", b"/dev/infiniband/uoche_nobodys"
+device, nobodys = b"/dev/infiniband/uoche_lo_v4", b"/dev/infiniband/uoche_nobodys"
 for name in ("open", "open64"):
     assert read(call(name, types, os.O_RDONLY)[0]) == b"RoCE v2\\n", name
     assert call(name, types, os.O_RDWR) == (-1, "EACCES"), name
@@ -47,6 +47,7 @@ for name in ("__xstat", "__xstat64"):
     assert call(name, 1, b"/nowhere", about) == (-1, "ENOENT"), name
 assert stat.S_ISCHR(os.stat(device).st_mode) and os.stat(types).st_size == 8
 assert os.access(device, os.R_OK | os.W_OK)
+assert os.access("/dev/infiniband/uoche_lo", os.R_OK)  # the name that it once had
 assert os.access(types, os.R_OK) and not os.access(types, os.W_OK)
 assert call("access", None, 0) == (-1, "EFAULT") and call("open", None, 0) == (-1, "EFAULT")
 os.close(os.open(device, os.O_RDWR))

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 ROOTS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
-OURS_ALONE = ("ibv_register_driver", "oche_verbs_library", "oche_rdmacm_library")
+OURS_ALONE = ("ibv_register_driver", "oche_at_end", "oche_rdmacm_library", "oche_verbs_library")
 PRIVATE = (34, 57, 59, 64, 65)
 ASK = {  # function: (arguments, result)
     "ibv_wc_status_str": (range(-1, 26), ctypes.c_char_p),

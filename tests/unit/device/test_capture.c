@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of capture files: nothing that is or was written in this run is written over. */
+/*
+ * Names of capture files: nothing that is or was written in this run is written over. And that a
+ * file has whole packets alone, whatever ends the process.
+ */
 #include <pcap/pcap.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,13 +53,15 @@ static unsigned packets_in(const char *name)
     const u_char *bytes;
     unsigned count = 0;
     pcap_t *pcap;
+    int status;
 
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     pcap = pcap_open_offline(path, error);
     if (pcap == NULL)
         fail_msg("%s", error);
-    while (pcap_next_ex(pcap, &header, &bytes) == 1)
+    while ((status = pcap_next_ex(pcap, &header, &bytes)) == 1)
         count++;
+    assert_int_equal(status, PCAP_ERROR_BREAK); /* the last one is whole */
     pcap_close(pcap);
     assert_int_equal(unlink(path), 0);
     return count;
@@ -161,6 +168,85 @@ static void other_processes(void **state)
     assert_int_equal(packets_in("later"), 4);
 }
 
+static void stop_at_once(struct oche_capture *capture)
+{
+    add_packets(capture, 3);
+    oche_capture_flush(capture);
+    add_packets(capture, 2); /* which are lost, as it does not say that they are all */
+    raise(SIGKILL);
+}
+
+static void rescue_them(struct oche_capture *capture)
+{
+    add_packets(capture, 2);
+    oche_capture_flush(capture);
+    add_packets(capture, 4);
+    oche_capture_rescue(capture);
+    oche_capture_rescue(capture); /* writes the same again, at the same place */
+    raise(SIGKILL);
+}
+
+static void end_it(struct oche_capture *capture)
+{
+    add_packets(capture, 6);
+    oche_capture_end(capture);
+    add_packets(capture, 50);
+    oche_capture_flush(capture);
+    raise(SIGKILL);
+}
+
+/* More than is kept in memory. */
+static void add_many(struct oche_capture *capture)
+{
+    add_packets(capture, 20000);
+    raise(SIGKILL);
+}
+
+/* Runs `child` in a process of its own, which opens the file, and has itself killed. */
+static unsigned packets_after(void (*child)(struct oche_capture *))
+{
+    const pid_t pid = fork();
+    int status;
+
+    if (pid == 0)
+        child(open_at("killed", &v4, "killed"));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    return packets_in("killed");
+}
+
+static void at_the_end(void **state)
+{
+    (void)state;
+    assert_int_equal(packets_after(stop_at_once), 3);
+    assert_int_equal(packets_after(rescue_them), 6);
+    assert_int_equal(packets_after(end_it), 6);
+    assert_in_range(packets_after(add_many), 10000, 20000);
+}
+
+static void fill_the_disk(struct oche_capture *unused)
+{
+    struct oche_capture *capture = open_at("full", &v4, "full");
+    const struct rlimit limit = {.rlim_cur = 1000, .rlim_max = 1000};
+
+    (void)unused;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    add_packets(capture, 3);
+    oche_capture_flush(capture);
+    add_packets(capture, 40);
+    oche_capture_flush(capture);
+    add_packets(capture, 1); /* would have room; but then packets would be missing before it */
+    assert_false(oche_capture_close(capture));
+}
+
+static void full_disk(void **state)
+{
+    (void)state;
+    in_child(fill_the_disk, NULL);
+    assert_int_equal(packets_in("full"), 3);
+}
+
 static void no_files(void **state)
 {
     struct oche_error error;
@@ -251,6 +337,8 @@ int main(void)
         cmocka_unit_test(several_of_a_process),
         cmocka_unit_test(one_after_another),
         cmocka_unit_test(other_processes),
+        cmocka_unit_test(at_the_end),
+        cmocka_unit_test(full_disk),
         cmocka_unit_test(no_files),
         cmocka_unit_test(links),
         cmocka_unit_test(links_below_dev),

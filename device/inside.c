@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What inside.h declares. */
+#include "device/inside.h"
+
+__thread volatile uint32_t oche_inside_depth;
+void (*_Atomic oche_inside_left)(void);

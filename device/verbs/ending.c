@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is told (OCHE_STATS) and written (OCHE_CAPTURE) when a signal or _exit ends the program, as
+ * ib_write_bw --run_infinitely ends in no other way.
+ *
+ * Where the default action of a signal would end the program, a handler of ours is installed. It
+ * may interrupt any function, so all that it does is to wake a thread, the ender, and to wait. The
+ * ender takes the locks, tells and writes, and then ends the program by the same signal, with its
+ * default action; so the program's parent sees what it would have seen. If the handler has
+ * interrupted a thread that has a lock of ours, it lets it go on until that is released
+ * (device/inside.h). If nothing comes of it within some seconds, the signal ends the program
+ * anyway.
+ *
+ * A handler of the program's own is not touched. If it calls _exit, or asks for the default action
+ * and raises the signal again, liboche-endings.so tells us (endings.h). SIGKILL cannot be noticed,
+ * and faults (SIGSEGV, SIGABRT …) and SIGQUIT are left alone, so that a core file shows the program
+ * as it was: then no counters are told, and a capture lacks what was just being handled.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "device/inside.h"
+#include "device/verbs/endings.h"
+#include "device/verbs/internal.h"
+
+#define BY_EXIT -1   /* in place of a signal's number */
+#define LONGEST 5000 /* milliseconds that the end of the program is put off for, at most */
+#define TELLERS 8
+
+static pid_t owner; /* the process that this is set up for; a forked one does it again */
+static pthread_t ender;
+static sem_t asked;
+static _Atomic int reason; /* the signal that ends the program, or BY_EXIT; 0: it goes on */
+static _Atomic bool done;
+static const struct oche_endings *endings; /* NULL: liboche-endings.so is not loaded */
+/* The signal that this thread is to wait for the end by, once it has left its section. */
+static __thread volatile int pending __attribute__((tls_model("initial-exec")));
+
+static int set_action(int number, const struct sigaction *given, struct sigaction *before)
+{
+    return endings != NULL ? endings->sigaction(number, given, before)
+                           : sigaction(number, given, before);
+}
+
+/* Ends the process by the default action of this signal. */
+static void die_by(int number)
+{
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t alone;
+
+    set_action(number, &standard, NULL);
+    sigemptyset(&alone);
+    sigaddset(&alone, number);
+    pthread_sigmask(SIG_UNBLOCK, &alone, NULL);
+    raise(number);
+}
+
+/* Waits for a millisecond. */
+static void nap(void)
+{
+    const struct timespec time = {.tv_nsec = 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+static void wait_for_the_end(int number)
+{
+    for (unsigned i = 0; i < LONGEST; i++)
+        nap();
+    die_by(number);
+}
+
+static void left(void)
+{
+    if (pending != 0)
+        wait_for_the_end(pending);
+}
+
+static void ask(int why)
+{
+    int none = 0;
+
+    if (!atomic_compare_exchange_strong(&reason, &none, why))
+        return; /* it is about to end already */
+    atomic_store(&oche_inside_left, left);
+    sem_post(&asked);
+}
+
+/* The handler in place of a signal's default action. */
+static void end_by(int number)
+{
+    const int error = errno;
+
+    if (getpid() != owner) /* a forked process, or one that shares our memory (vfork) */
+        die_by(number);
+    ask(number);
+    if (oche_inside_depth == 0)
+        wait_for_the_end(number);
+    pending = number;
+    errno = error;
+}
+
+void ov_ending_now(void)
+{
+    if (getpid() != owner)
+        return;
+    ask(BY_EXIT);
+    for (unsigned i = 0; i < LONGEST && !atomic_load(&done); i++)
+        nap();
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    while (sem_wait(&asked) != 0)
+        continue;
+    ov_ports_tell();
+    atomic_store(&done, true);
+    if (atomic_load(&reason) != BY_EXIT)
+        die_by(atomic_load(&reason));
+    return NULL;
+}
+
+/* ---- others that have something to tell ---- */
+
+static void (*_Atomic tellers[TELLERS])(void);
+
+/* Exported, for liboche-rogue.so. */
+void oche_at_end(void (*tell)(void))
+{
+    for (unsigned i = 0; i < TELLERS; i++) {
+        void (*none)(void) = NULL;
+
+        if (atomic_compare_exchange_strong(&tellers[i], &none, tell))
+            return;
+    }
+}
+
+void ov_others_tell(void)
+{
+    for (unsigned i = 0; i < TELLERS; i++) {
+        void (*tell)(void) = atomic_load(&tellers[i]);
+
+        if (tell != NULL)
+            tell();
+    }
+}
+
+/* ---- watching ---- */
+
+/* Signals whose default action ends a program, without a core file. */
+static const int ends[] = {SIGHUP,  SIGINT,  SIGTERM,   SIGALRM, SIGUSR1,
+                           SIGUSR2, SIGPIPE, SIGVTALRM, SIGPROF};
+
+static bool start_ender(void)
+{
+    sigset_t all, before;
+    bool started;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    started = pthread_create(&ender, NULL, run, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        pthread_detach(ender);
+    return started;
+}
+
+static void install(void)
+{
+    struct sigaction ours = {.sa_handler = end_by, .sa_flags = SA_RESTART | SA_ONSTACK}, now;
+    sigset_t watched;
+
+    sigfillset(&ours.sa_mask);
+    sigemptyset(&watched);
+    for (size_t i = 0; i < OCHE_COUNT_OF(ends); i++)
+        sigaddset(&watched, ends[i]);
+    if (endings != NULL) {
+        endings->watch(&watched, end_by, ov_ending_now);
+        return;
+    }
+    for (size_t i = 0; i < OCHE_COUNT_OF(ends); i++)
+        if (sigaction(ends[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+            now.sa_handler == SIG_DFL)
+            sigaction(ends[i], &ours, NULL);
+}
+
+/* Called under the lock of all ports. If there is no memory for it, the program ends as ever. */
+void ov_ending_watch(void)
+{
+    static bool at_quick_exit_too;
+
+    if (owner == getpid())
+        return;
+    atomic_store(&reason, 0);
+    atomic_store(&done, false);
+    atomic_store(&oche_inside_left, NULL);
+    if (sem_init(&asked, 0, 0) != 0 || !start_ender())
+        return;
+    owner = getpid();
+    if (!at_quick_exit_too)
+        at_quick_exit_too = at_quick_exit(ov_ending_now) == 0;
+    endings = dlsym(RTLD_DEFAULT, "oche_endings");
+    install();
+}

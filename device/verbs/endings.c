@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * liboche-endings.so, which `oche exec` loads before a program's other libraries if something is to
+ * be told or written when the program ends (--stats, --capture). It stands before the C library's
+ * functions by which a program ends, or says how a signal ends it:
+ *
+ *   _exit, _Exit             libibverbs.so.1 hears of them first
+ *   sigaction, signal, …     where the program wants the default action of a signal that would end
+ *                            it, a handler of ours is installed (ending.c), which does what is to
+ * be done and then ends the program by that signal
+ *
+ * The program sees none of it: it is told that the default action is installed. Nothing is
+ * different before a device is open.
+ */
+#include "device/verbs/endings.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SHOWN __attribute__((visibility("default")))
+/* The function that our function `name` replaces: the next one of this name in the program. */
+#define NEXT(name) ((__typeof__(&name))next(&next_##name, #name))
+
+extern const struct oche_endings oche_endings SHOWN;
+
+static void *next(void *_Atomic *kept, const char *name)
+{
+    void *found = atomic_load_explicit(kept, memory_order_relaxed);
+
+    if (found == NULL) {
+        found = dlsym(RTLD_NEXT, name);
+        atomic_store_explicit(kept, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+static void (*_Atomic before_exit)(void);
+static void (*_Atomic end_by)(int number); /* NULL: no device was open yet */
+static pid_t watcher; /* the process; not one that shares our memory until it execs (vfork) */
+static sigset_t watched;
+static struct sigaction theirs[NSIG]; /* what the program has installed, of watched signals */
+static atomic_flag changing = ATOMIC_FLAG_INIT;
+
+/* ---- signals ---- */
+
+static void *_Atomic next_sigaction;
+
+static bool is_watched(int number)
+{
+    return atomic_load(&end_by) != NULL && number > 0 && number < NSIG &&
+           sigismember(&watched, number) == 1 && getpid() == watcher;
+}
+
+static bool is_default(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) == 0 && action->sa_handler == SIG_DFL;
+}
+
+static struct sigaction ours(void)
+{
+    struct sigaction action = {.sa_handler = atomic_load(&end_by),
+                               .sa_flags = SA_RESTART | SA_ONSTACK};
+
+    sigfillset(&action.sa_mask);
+    return action;
+}
+
+/* The handler in place of one that the program installed for one time (SA_RESETHAND). */
+static void once(int number, siginfo_t *info, void *context)
+{
+    const struct sigaction called = theirs[number], after = ours();
+
+    NEXT(sigaction)(number, &after, NULL);
+    theirs[number] = (struct sigaction){.sa_handler = SIG_DFL};
+    if (called.sa_flags & SA_SIGINFO)
+        called.sa_sigaction(number, info, context);
+    else
+        called.sa_handler(number);
+}
+
+/* Returns what is installed in place of what the program wants. */
+static struct sigaction in_place_of(const struct sigaction *wanted)
+{
+    struct sigaction action = *wanted;
+
+    if (is_default(wanted))
+        return ours();
+    if ((wanted->sa_flags & (int)SA_RESETHAND) != 0 &&
+        ((wanted->sa_flags & SA_SIGINFO) != 0 || wanted->sa_handler != SIG_IGN)) {
+        action.sa_sigaction = once;
+        action.sa_flags = (wanted->sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
+    }
+    return action;
+}
+
+/* True if the handler is one of those above. */
+static bool stands_in(const struct sigaction *action)
+{
+    return action->sa_handler == atomic_load(&end_by) ||
+           ((action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == once);
+}
+
+/* sigaction of a signal that is watched, while no other thread is here, and no handler. */
+static int change(int number, const struct sigaction *given, struct sigaction *before)
+{
+    struct sigaction now, action;
+    int status = NEXT(sigaction)(number, NULL, &now);
+
+    if (status == 0 && !stands_in(&now))
+        theirs[number] = now;
+    now = theirs[number];
+    if (status == 0 && given != NULL) {
+        action = in_place_of(given);
+        theirs[number] = *given;
+        status = NEXT(sigaction)(number, &action, NULL);
+    }
+    if (status == 0 && before != NULL)
+        *before = now;
+    return status;
+}
+
+static int change_alone(int number, const struct sigaction *given, struct sigaction *before)
+{
+    const struct sigaction copy = given != NULL ? *given : (struct sigaction){0};
+    sigset_t all, kept;
+    int status, error;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &kept); /* of this thread alone */
+    while (atomic_flag_test_and_set(&changing))
+        continue;
+    status = change(number, given != NULL ? &copy : NULL, before);
+    error = errno;
+    atomic_flag_clear(&changing);
+    sigprocmask(SIG_SETMASK, &kept, NULL);
+    errno = error;
+    return status;
+}
+
+SHOWN int sigaction(int number, const struct sigaction *given, struct sigaction *before)
+{
+    return is_watched(number) ? change_alone(number, given, before)
+                              : NEXT(sigaction)(number, given, before);
+}
+
+/*
+ * The C library's function does what it does (siginterrupt counts, …); then what it has installed
+ * becomes what is to be there.
+ */
+static sighandler_t set(int number, sighandler_t handler,
+                        sighandler_t (*set_next)(int, sighandler_t))
+{
+    struct sigaction before, after;
+
+    if (!is_watched(number))
+        return set_next(number, handler);
+    sigaction(number, NULL, &before);
+    if (set_next(number, handler) == SIG_ERR)
+        return SIG_ERR;
+    NEXT(sigaction)(number, NULL, &after);
+    sigaction(number, &after, NULL);
+    return before.sa_handler;
+}
+
+#define SET(name)                                                                                  \
+    sighandler_t name(int number, sighandler_t handler) SHOWN;                                     \
+    static void *_Atomic next_##name;                                                              \
+    sighandler_t name(int number, sighandler_t handler)                                            \
+    {                                                                                              \
+        return set(number, handler, NEXT(name));                                                   \
+    }
+
+SET(signal)
+SET(bsd_signal)
+SET(sysv_signal)
+SET(__sysv_signal)
+
+/* ---- exit ---- */
+
+static void prepare(void)
+{
+    void (*prepare_exit)(void) = atomic_load(&before_exit);
+
+    if (prepare_exit != NULL)
+        prepare_exit();
+}
+
+static void *_Atomic next__exit, *_Atomic next__Exit;
+
+SHOWN void _exit(int status)
+{
+    prepare();
+    NEXT(_exit)(status);
+    abort(); /* it does not return */
+}
+
+SHOWN void _Exit(int status)
+{
+    prepare();
+    NEXT(_Exit)(status);
+    abort();
+}
+
+/* ---- what libibverbs.so.1 calls ---- */
+
+static int next_action(int number, const struct sigaction *given, struct sigaction *before)
+{
+    return NEXT(sigaction)(number, given, before);
+}
+
+/* A forked process has a copy of all this, and is shown what its program has installed. */
+static void in_child(void)
+{
+    watcher = getpid();
+    atomic_flag_clear(&changing);
+}
+
+static void watch(const sigset_t *signals, void (*handler)(int number), void (*exits)(void))
+{
+    static bool forks_too;
+    struct sigaction now;
+
+    watched = *signals;
+    watcher = getpid();
+    if (!forks_too)
+        forks_too = pthread_atfork(NULL, NULL, in_child) == 0;
+    atomic_store(&before_exit, exits);
+    atomic_store(&end_by, handler);
+    for (int number = 1; number < NSIG; number++)
+        if (is_watched(number) && sigaction(number, NULL, &now) == 0)
+            sigaction(number, &now, NULL);
+}
+
+const struct oche_endings oche_endings = {.sigaction = next_action, .watch = watch};
