@@ -25,11 +25,12 @@
 #define LIBRARY "libibverbs.so.1"
 #define FILES   "liboche-files.so" /* device/verbs/device_files.c */
 #define ROGUE   "liboche-rogue.so" /* rogue/verbs/ */
+#define SOCKETS "librspreload.so.1" /* device/rsocket/preload/ */
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
     const char *rogue; /* its parameters; NULL: not asked for */
-    bool files, stats;
+    bool files, sockets, stats;
     char **command; /* the command and its arguments; NULL: none was given */
 };
 
@@ -44,6 +45,7 @@ enum {
     KEY_PEER_PORTS,
     KEY_FILES,
     KEY_ROGUE,
+    KEY_SOCKETS,
     KEY_STATS
 };
 
@@ -72,6 +74,8 @@ static const struct argp_option option_table[] = {
      "Put RoGUE under the program's reliable connections: congestion control and recovery in "
      "software, with a shadow queue pair",
      0},
+    {"sockets", KEY_SOCKETS, NULL, 0,
+     "Have the program's TCP connections over RDMA, where the other side can; else over TCP", 0},
     {"stats", KEY_STATS, NULL, 0, "Print the counters of the device when it is closed", 0},
     {0},
 };
@@ -211,6 +215,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (argument != NULL && *argument == '\0')
             oche_refuse(state, "--rogue=: no KEY=VALUE; --rogue alone has the defaults");
         check_rogue(state, "--rogue", options->rogue = argument != NULL ? argument : "");
+        return 0;
+    case KEY_SOCKETS:
+        options->sockets = true;
         return 0;
     case KEY_STATS:
         options->stats = true;
@@ -360,7 +367,8 @@ int oche_cmd_exec(int argc, char **argv)
         return 2;
     }
     if ((options.rogue != NULL && !preload("--rogue", folder, ROGUE)) ||
-        (options.files && !preload("--files", folder, FILES)))
+        (options.files && !preload("--files", folder, FILES)) ||
+        (options.sockets && !preload("--sockets", folder, SOCKETS)))
         return 2;
     if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "

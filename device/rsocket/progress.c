@@ -66,7 +66,7 @@ short rs_events(const struct rs_socket *s)
         events |= POLLOUT | POLLWRNORM;
     if (s->peer_done || s->lost)
         events |= POLLRDHUP;
-    if (s->peer_gone || s->lost || (s->peer_done && s->send_shut))
+    if (s->in.filled == 0 && (s->peer_gone || s->lost || (s->peer_done && s->send_shut)))
         events |= POLLHUP;
     if (s->error != 0)
         events |= POLLERR;
