@@ -101,7 +101,7 @@ struct rs_socket {
     bool armed;            /* the queue will tell, or has told, the channel */
     bool waiting;          /* a thread waits at the channel, for all of them */
     bool watched;          /* the thread makes progress, and keeps the descriptor up to date */
-    bool watching;         /* it is in the thread's epoll */
+    _Atomic bool watching; /* it is in the thread's epoll */
     _Atomic uint32_t kicks; /* counts what changed other than by a completion */
 
     /* sending */

@@ -20,6 +20,11 @@ int oche_rsocket_move(int from, int to);
 int oche_rsocket_copied(int descriptor, int copy);
 /* Makes the descriptor readable and writable when the socket is, for poll and epoll. */
 int oche_rsocket_watch(int descriptor);
+/*
+ * Makes progress for sockets that are watched, for a thread that will wait in epoll. Returns false
+ * if there are none; `sleeps`: the library's threads have to go on with it from now on.
+ */
+bool oche_rsocket_progress(bool sleeps);
 /* Returns how many bytes can be received at once. */
 ssize_t oche_rsocket_pending(int descriptor);
 /* As rconnect of a blocking socket, but gives up after that time with ETIMEDOUT. */

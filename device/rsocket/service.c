@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "device/rsocket/internal.h"
+#include "device/rsocket/private.h"
 
 #define TICK_MS     500
 #define PROBE_AFTER (2 * OCHE_SEC)
@@ -24,6 +25,7 @@ static struct rdma_event_channel *channel;
 static int waiting = -1, wake = -1; /* an epoll and an eventfd */
 static pthread_t thread;
 static _Atomic bool ends;
+static _Atomic unsigned watched; /* sockets that are in the epoll */
 
 /* ---- connections ---- */
 
@@ -109,9 +111,37 @@ void rs_service_watch(struct rs_socket *s)
         return;
     }
     s->watching = true;
+    atomic_fetch_add(&watched, 1);
     while (!rs_arm(s))
         rs_progress(s);
     rs_rouse(s);
+}
+
+/* The caller gives back the epoll's reference. In the thread, under the socket's lock. */
+static void unwatch(struct rs_socket *s)
+{
+    epoll_ctl(waiting, EPOLL_CTL_DEL, s->channel->fd, NULL);
+    s->watching = false;
+    atomic_fetch_sub(&watched, 1);
+}
+
+bool oche_rsocket_progress(bool sleeps)
+{
+    struct ibv_context *verbs = NULL;
+
+    if (atomic_load(&watched) == 0)
+        return false;
+    for (struct rs_socket *s = rs_next(NULL); s != NULL; s = rs_next(s)) {
+        if (!s->watching || pthread_mutex_trylock(&s->lock) != 0)
+            continue;
+        rs_progress(s);
+        if (sleeps && s->id->verbs != verbs) {
+            verbs = s->id->verbs;
+            rs_rouse(s);
+        }
+        pthread_mutex_unlock(&s->lock);
+    }
+    return true;
 }
 
 /* Progress for a watched socket. Returns true if its connection is over, and it is not watched. */
@@ -125,8 +155,7 @@ static bool look(struct rs_socket *s)
     while (!rs_arm(s));
     over = s->closing && rs_close_step(s);
     if (over && s->watching) {
-        epoll_ctl(waiting, EPOLL_CTL_DEL, s->channel->fd, NULL);
-        s->watching = false;
+        unwatch(s);
     } else {
         over = false;
         rs_rouse(s);
@@ -156,8 +185,7 @@ static bool tick(void)
             rs_progress(s);
         }
         if (s->closing && s->watching && rs_close_step(s)) {
-            epoll_ctl(waiting, EPOLL_CTL_DEL, s->channel->fd, NULL);
-            s->watching = false;
+            unwatch(s);
             over = true;
         }
         pthread_mutex_unlock(&s->lock);
@@ -256,6 +284,7 @@ static void in_child(void)
         rs_real_close(wake);
     channel = NULL;
     waiting = wake = -1;
+    atomic_store(&watched, 0);
 }
 
 struct rdma_event_channel *rs_service_start(void)

@@ -64,6 +64,8 @@ struct real {
     int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
     int (*select)(int, fd_set *, fd_set *, fd_set *, struct timeval *);
     int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
+    int (*epoll_wait)(int, struct epoll_event *, int, int);
+    int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
     int (*epoll_ctl)(int, int, int, struct epoll_event *);
     int (*getpeername)(int, struct sockaddr *, socklen_t *);
     int (*getsockname)(int, struct sockaddr *, socklen_t *);

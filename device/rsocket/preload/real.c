@@ -43,6 +43,8 @@ static void find_all(void)
     FIND(ppoll);
     FIND(select);
     FIND(pselect);
+    FIND(epoll_wait);
+    FIND(epoll_pwait);
     FIND(epoll_ctl);
     FIND(getpeername);
     FIND(getsockname);

@@ -8,6 +8,8 @@
 
 #include "device/rsocket/preload/internal.h"
 
+#define SPIN_NS 20000
+
 static bool some_are_rdma(const struct pollfd *fds, nfds_t count)
 {
     for (nfds_t i = 0; i < count; i++)
@@ -125,4 +127,42 @@ int epoll_ctl(int epoll, int operation, int descriptor, struct epoll_event *even
     if (operation != EPOLL_CTL_DEL && rp_is_rdma(descriptor))
         oche_rsocket_watch(descriptor);
     return 0;
+}
+
+/*
+ * Waits a little by polling, since the peer may answer at once, and what this thread takes itself
+ * need not wake it. Returns the number of events; 0: the caller has to sleep.
+ */
+static int spin(int epoll, struct epoll_event *events, int most, int timeout_ms)
+{
+    struct timespec start, now;
+    int count;
+
+    if (!oche_rsocket_progress(false))
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do {
+        count = rp_real()->epoll_wait(epoll, events, most, 0);
+        if (count != 0 || timeout_ms == 0)
+            return count;
+        oche_rsocket_progress(false);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < SPIN_NS);
+    oche_rsocket_progress(true);
+    return 0;
+}
+
+int epoll_wait(int epoll, struct epoll_event *events, int most, int timeout_ms)
+{
+    const int count = spin(epoll, events, most, timeout_ms);
+
+    return count != 0 ? count : rp_real()->epoll_wait(epoll, events, most, timeout_ms);
+}
+
+int epoll_pwait(int epoll, struct epoll_event *events, int most, int timeout_ms,
+                const sigset_t *mask)
+{
+    const int count = spin(epoll, events, most, timeout_ms);
+
+    return count != 0 ? count : rp_real()->epoll_pwait(epoll, events, most, timeout_ms, mask);
 }
