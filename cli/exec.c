@@ -23,8 +23,8 @@
 #include "device/device.h"
 
 #define LIBRARY "libibverbs.so.1"
-#define FILES   "liboche-files.so" /* device/verbs/device_files.c */
-#define ROGUE   "liboche-rogue.so" /* rogue/verbs/ */
+#define FILES   "liboche-files.so"  /* device/verbs/device_files.c */
+#define ROGUE   "liboche-rogue.so"  /* rogue/verbs/ */
 #define SOCKETS "librspreload.so.1" /* device/rsocket/preload/ */
 
 struct options {

@@ -100,6 +100,7 @@ static void close_unaccepted(struct rs_socket *listener)
 
 void rs_close(struct rs_socket *s)
 {
+    struct rdma_cm_id *unconnected = NULL;
     bool listens;
 
     pthread_mutex_lock(&s->lock);
@@ -119,7 +120,13 @@ void rs_close(struct rs_socket *s)
     if (!rs_close_step(s))
         rs_service_watch(s);
     rs_kick(s);
+    if (s->state == RS_NEW || s->state == RS_BOUND || listens) {
+        unconnected = s->id;
+        s->id = NULL;
+    }
     pthread_mutex_unlock(&s->lock);
+    if (unconnected != NULL)
+        rdma_destroy_id(unconnected); /* at once, as its port has to be free */
     if (listens)
         close_unaccepted(s);
     rs_service_wake();

@@ -14,7 +14,7 @@
 #include "device/rsocket/private.h"
 
 /* 0.27 s, as often as retries are counted: a peer that is silent for two seconds is lost. */
-#define ACK_TIMEOUT 16
+#define ACK_TIMEOUT  16
 #define MOST_RETRIES 7
 
 /* ---- making ---- */
@@ -74,8 +74,8 @@ static int bind_socket(struct rs_socket *s, const struct sockaddr *address, sock
         address->sa_family != s->family)
         return EINVAL;
     memcpy(&copy, address, bytes);
-    if (s->state != RS_NEW)
-        return EINVAL;
+    if (s->closing || s->state != RS_NEW)
+        return s->closing ? EBADF : EINVAL;
     if (s->reuse)
         rdma_set_option(s->id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &one, sizeof(one));
     if (s->v6_only)
@@ -103,9 +103,9 @@ int rbind(int socket, const struct sockaddr *addr, socklen_t addrlen)
 static int listen_socket(struct rs_socket *s, int backlog)
 {
     const struct sockaddr_storage any = {.ss_family = s->family};
-    int error = 0;
+    int error = s->closing ? EBADF : 0;
 
-    if (s->state == RS_NEW)
+    if (error == 0 && s->state == RS_NEW)
         error = bind_socket(s, (const struct sockaddr *)&any,
                             s->family == AF_INET ? sizeof(struct sockaddr_in)
                                                  : sizeof(struct sockaddr_in6));
@@ -453,6 +453,8 @@ static int start_connecting(struct rs_socket *s, const struct sockaddr *address,
 {
     struct sockaddr_in v4;
 
+    if (s->closing)
+        return EBADF;
     switch (s->state) {
     case RS_LISTENING:
         return EINVAL;

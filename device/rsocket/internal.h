@@ -14,10 +14,11 @@
  *   service.c   the thread: connections being made and ended, probes of silent peers
  *   send.c, receive.c, close.c, options.c, poll.c, iomap.c: the calls of those names
  *
- * Three kinds of locks, taken in this order: a socket's; then cm_lock of device/cm, by the functions
- * of rdma_cma.h; the table's is taken last and nothing is called under it. No thread has two
- * sockets' locks. Progress is made by whoever calls; the thread takes part where the kernel waits
- * for a socket (epoll), and makes and ends connections, as TCP's are made without the program.
+ * Three kinds of locks, taken in this order: a socket's; then cm_lock of device/cm, by the
+ * functions of rdma_cma.h; the table's is taken last and nothing is called under it. No thread has
+ * two sockets' locks. Progress is made by whoever calls; the thread takes part where the kernel
+ * waits for a socket (epoll), and makes and ends connections, as TCP's are made without the
+ * program.
  */
 #ifndef OCHE_DEVICE_RSOCKET_INTERNAL_H
 #define OCHE_DEVICE_RSOCKET_INTERNAL_H
@@ -80,42 +81,43 @@ struct rs_mapping {
 struct rs_socket {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned references;    /* under the table's lock */
-    int descriptor;         /* the program's: one end of a socket pair; -1: closed */
-    int own_end;            /* the other */
-    unsigned descriptors;   /* how many the program has (dup), under the table's lock */
+    unsigned references;  /* under the table's lock */
+    int descriptor;       /* the program's: one end of a socket pair; -1: closed */
+    int own_end;          /* the other */
+    unsigned descriptors; /* how many the program has (dup), under the table's lock */
     sa_family_t family;
     enum rs_state state;
     bool nonblocking;
-    bool peer_done;  /* the peer sends no more */
-    bool peer_gone;  /* nor takes any more */
+    bool peer_done; /* the peer sends no more */
+    bool peer_gone; /* nor takes any more */
     bool send_shut, receive_shut;
     bool disconnect_sent, disconnect_done;
-    bool lost;       /* the connection is in error; nothing arrives */
-    int error;       /* an errno that no call has returned yet */
-    int send_error;  /* what sending returns: EPIPE, ECONNRESET, ETIMEDOUT */
+    bool lost;      /* the connection is in error; nothing arrives */
+    int error;      /* an errno that no call has returned yet */
+    int send_error; /* what sending returns: EPIPE, ECONNRESET, ETIMEDOUT */
 
     struct rdma_cm_id *id;
+    struct ibv_qp *qp; /* the identifier's, which may go before it */
     struct ibv_comp_channel *channel;
     struct ibv_cq *cq;
-    bool armed;            /* the queue will tell, or has told, the channel */
-    bool waiting;          /* a thread waits at the channel, for all of them */
-    bool watched;          /* the thread makes progress, and keeps the descriptor up to date */
-    _Atomic bool watching; /* it is in the thread's epoll */
+    bool armed;             /* the queue will tell, or has told, the channel */
+    bool waiting;           /* a thread waits at the channel, for all of them */
+    bool watched;           /* the thread makes progress, and keeps the descriptor up to date */
+    _Atomic bool watching;  /* it is in the thread's epoll */
     _Atomic uint32_t kicks; /* counts what changed other than by a completion */
 
     /* sending */
     struct rs_outflow out;
-    bool swap;         /* the peer has another byte order */
-    struct rs_place list;    /* the peer's list of places */
+    bool swap;            /* the peer has another byte order */
+    struct rs_place list; /* the peer's list of places */
     struct rs_place peer_iomap;
     uint8_t *send_ring;
     struct ibv_mr *send_mr;
     uint32_t send_bytes, send_head, send_used;
     unsigned sends, most_sends, controls; /* work that is under way */
     bool probing;
-    unsigned data_sends;   /* of sends and iomaps: those that are not complete */
-    oche_time heard;       /* when something last arrived, or was acknowledged */
+    unsigned data_sends; /* of sends and iomaps: those that are not complete */
+    oche_time heard;     /* when something last arrived, or was acknowledged */
 
     /* receiving */
     struct rs_inflow in;
@@ -245,8 +247,8 @@ void rs_close(struct rs_socket *s);
 /* Makes the socket's identifier. Returns false with errno. */
 bool rs_make_id(struct rs_socket *s);
 /*
- * A peer asks to be connected. Returns the socket to be closed if it cannot be, with a reference, or
- * NULL. In the thread.
+ * A peer asks to be connected. Returns the socket to be closed if it cannot be, with a reference,
+ * or NULL. In the thread.
  */
 struct rs_socket *rs_asked(struct rdma_cm_event *event);
 /* The connection is there. In the thread. */

@@ -118,9 +118,9 @@ static int tell(struct rs_socket *s, struct rs_mapping *mapping)
                                    .place = {.address = (uintptr_t)mapping->mr->addr,
                                              .key = mapping->mr->rkey,
                                              .length = (uint32_t)mapping->mr->length}};
-    const struct rs_place to = {
-        .address = s->peer_iomap.address + (uint64_t)mapping->entry * RS_IOMAP_BYTES,
-        .key = s->peer_iomap.key};
+    const struct rs_place to = {.address = s->peer_iomap.address +
+                                           (uint64_t)mapping->entry * RS_IOMAP_BYTES,
+                                .key = s->peer_iomap.key};
     const uint32_t immediate = rs_immediate(RS_MESSAGE_IOMAP, (uint32_t)mapping->entry);
     uint8_t bytes[RS_IOMAP_BYTES];
 

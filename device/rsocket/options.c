@@ -40,11 +40,12 @@ static int address_of(int descriptor, bool peer, struct sockaddr *address, sockl
         return rs_error(EFAULT);
     }
     pthread_mutex_lock(&s->lock);
-    if (peer && s->state != RS_CONNECTED)
+    if (s->closing)
+        error = EBADF;
+    else if (peer && s->state != RS_CONNECTED)
         error = ENOTCONN;
     else
-        memcpy(&found,
-               peer ? &s->id->route.addr.dst_storage : &s->id->route.addr.src_storage,
+        memcpy(&found, peer ? &s->id->route.addr.dst_storage : &s->id->route.addr.src_storage,
                sizeof(found));
     if (found.ss_family == 0)
         found.ss_family = s->family;
@@ -169,7 +170,7 @@ static int set_tcp(struct rs_socket *s, int name, const void *value, socklen_t b
 
 static unsigned messages_of(int number)
 {
-    return number < RS_LEAST_MESSAGES   ? RS_LEAST_MESSAGES
+    return number < RS_LEAST_MESSAGES  ? RS_LEAST_MESSAGES
            : number > RS_MOST_MESSAGES ? RS_MOST_MESSAGES
                                        : (unsigned)number;
 }
@@ -294,7 +295,7 @@ static int get_number(struct rs_socket *s, int level, int name, int *number)
     else if (level == IPPROTO_TCP && name == TCP_KEEPIDLE)
         *number = s->keep_idle;
     else if (level == IPPROTO_TCP && name == TCP_MAXSEG)
-        *number = s->id->verbs != NULL ? (int)cm_id_of(s->id)->device->mtu : 0;
+        *number = s->cq != NULL ? (int)cm_id_of(s->id)->device->mtu : 0;
     else if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY)
         *number = s->v6_only;
     else if (level == SOL_RDMA && name == RDMA_SQSIZE)

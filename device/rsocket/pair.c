@@ -67,6 +67,7 @@ static bool make_queue_pair(struct rs_socket *s)
     attr.send_cq = attr.recv_cq = s->cq;
     if (rdma_create_qp(s->id, NULL, &attr) != 0)
         return false;
+    s->qp = s->id->qp;
     s->inline_bytes = attr.cap.max_inline_data;
     for (unsigned i = 0; i < receive_slots(s); i++)
         if (!rs_post_receive(s))
@@ -84,8 +85,10 @@ bool rs_pair_make(struct rs_socket *s)
 
 void rs_pair_drop(struct rs_socket *s)
 {
-    if (s->id != NULL && s->id->qp != NULL)
-        rdma_destroy_qp(s->id);
+    if (s->id != NULL)
+        s->id->qp = NULL;
+    if (s->qp != NULL)
+        ibv_destroy_qp(s->qp);
     rs_iomaps_drop(s);
     if (s->table_mr != NULL)
         ibv_dereg_mr(s->table_mr);
@@ -101,6 +104,7 @@ void rs_pair_drop(struct rs_socket *s)
     free(s->send_ring);
     free(s->receive_ring);
     s->table_mr = s->send_mr = s->receive_mr = NULL;
+    s->qp = NULL;
     s->cq = NULL;
     s->channel = NULL;
     s->table = s->send_ring = s->receive_ring = NULL;
@@ -133,10 +137,10 @@ bool rs_hello_from(struct rs_socket *s, const uint8_t *bytes, size_t count)
     }
     s->swap = peer.big_endian != rs_is_big_endian();
     s->list = peer.places;
-    s->peer_iomap = (struct rs_place){
-        .address = peer.places.address + (uint64_t)peer.places.length * RS_PLACE_BYTES,
-        .key = peer.places.key,
-        .length = peer.iomaps};
+    s->peer_iomap = (struct rs_place){.address = peer.places.address +
+                                                 (uint64_t)peer.places.length * RS_PLACE_BYTES,
+                                      .key = peer.places.key,
+                                      .length = peer.iomaps};
     rs_outflow_start(&s->out, &peer);
     rs_inflow_start(&s->in, s->in.half, (uint16_t)s->most_receives, peer.places.length);
     return true;
@@ -147,7 +151,7 @@ bool rs_hello_from(struct rs_socket *s, const uint8_t *bytes, size_t count)
 bool rs_post_receive(struct rs_socket *s)
 {
     struct ibv_recv_wr work = {.wr_id = rs_work_id(RS_WORK_RECEIVE, 0)}, *bad;
-    const int error = ibv_post_recv(s->id->qp, &work, &bad);
+    const int error = ibv_post_recv(s->qp, &work, &bad);
 
     errno = error;
     return error == 0;
@@ -157,15 +161,15 @@ int rs_post_write(struct rs_socket *s, const struct rs_place *to, const void *fr
                   uint32_t lkey, uint64_t id, const uint32_t *immediate)
 {
     struct ibv_sge piece = {.addr = (uintptr_t)from, .length = bytes, .lkey = lkey};
-    struct ibv_send_wr work = {
-        .wr_id = id,
-        .sg_list = &piece,
-        .num_sge = bytes > 0,
-        .opcode = immediate != NULL ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE,
-        .send_flags = lkey == 0 && bytes > 0 ? IBV_SEND_INLINE : 0,
-        .imm_data = immediate != NULL ? htobe32(*immediate) : 0,
-        .wr.rdma = {.remote_addr = to->address, .rkey = to->key}};
+    struct ibv_send_wr work = {.wr_id = id,
+                               .sg_list = &piece,
+                               .num_sge = bytes > 0,
+                               .opcode = immediate != NULL ? IBV_WR_RDMA_WRITE_WITH_IMM
+                                                           : IBV_WR_RDMA_WRITE,
+                               .send_flags = lkey == 0 && bytes > 0 ? IBV_SEND_INLINE : 0,
+                               .imm_data = immediate != NULL ? htobe32(*immediate) : 0,
+                               .wr.rdma = {.remote_addr = to->address, .rkey = to->key}};
     struct ibv_send_wr *bad;
 
-    return ibv_post_send(s->id->qp, &work, &bad);
+    return ibv_post_send(s->qp, &work, &bad);
 }

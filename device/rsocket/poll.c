@@ -11,8 +11,8 @@
 
 #include "device/rsocket/internal.h"
 
-#define SPIN   (20 * OCHE_US)
-#define NAP_MS 1000
+#define SPIN     (20 * OCHE_US)
+#define NAP_MS   1000
 #define ON_STACK 64
 
 /* What is asked of one socket now. Returns its events; *at is where to wait for others. */
@@ -148,9 +148,9 @@ static nfds_t entries_of(int nfds, const fd_set *readfds, const fd_set *writefds
     nfds_t count = 0;
 
     for (int fd = 0; fd < nfds; fd++) {
-        const short events = (short)((is_set(fd, readfds) ? POLLIN : 0) |
-                                     (is_set(fd, writefds) ? POLLOUT : 0) |
-                                     (is_set(fd, exceptfds) ? POLLPRI : 0));
+        const short events =
+            (short)((is_set(fd, readfds) ? POLLIN : 0) | (is_set(fd, writefds) ? POLLOUT : 0) |
+                    (is_set(fd, exceptfds) ? POLLPRI : 0));
 
         if (events != 0)
             fds[count++] = (struct pollfd){.fd = fd, .events = events};

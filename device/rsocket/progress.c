@@ -87,8 +87,8 @@ void rs_lose(struct rs_socket *s, int error)
         s->error = error;
     if (s->send_error == 0)
         s->send_error = s->peer_gone ? ECONNRESET : error;
-    if (s->id != NULL && s->id->qp != NULL)
-        ibv_modify_qp(s->id->qp, &attr, IBV_QP_STATE);
+    if (s->qp != NULL)
+        ibv_modify_qp(s->qp, &attr, IBV_QP_STATE);
     rs_kick(s);
 }
 

@@ -35,9 +35,9 @@ static size_t fill(struct rs_socket *s, const struct iovec *pieces, size_t count
             done -= pieces[i].iov_len;
             continue;
         }
-        some = copy_in(s, flow,
-                       (flags & MSG_TRUNC) != 0 ? NULL : (uint8_t *)pieces[i].iov_base + done,
-                       pieces[i].iov_len - done);
+        some =
+            copy_in(s, flow, (flags & MSG_TRUNC) != 0 ? NULL : (uint8_t *)pieces[i].iov_base + done,
+                    pieces[i].iov_len - done);
         copied += some;
         if (some < pieces[i].iov_len - done)
             break;

@@ -66,9 +66,10 @@ struct rs_socket *rs_get(int descriptor)
 /* The identifier comes first: events of it that are being handled end before it does. */
 static void free_socket(struct rs_socket *s)
 {
-    rs_pair_drop(s);
     if (s->id != NULL)
         rdma_destroy_id(s->id);
+    s->id = NULL;
+    rs_pair_drop(s);
     if (s->own_end >= 0)
         rs_ready_drop(s);
     pthread_cond_destroy(&s->changed);

@@ -10,8 +10,8 @@
 #include "device/rsocket/internal.h"
 #include "device/verbs/manager.h"
 
-#define SPIN       (20 * OCHE_US)
-#define NAP_MS     1000 /* then it looks at the time */
+#define SPIN   (20 * OCHE_US)
+#define NAP_MS 1000 /* then it looks at the time */
 
 void rs_kick(struct rs_socket *s)
 {

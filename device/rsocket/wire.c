@@ -4,19 +4,9 @@
 #include <endian.h>
 #include <string.h>
 
-enum {
-    FLAG_BIG_ENDIAN = 1,
-    FLAG_IOMAP = 2
-};
+enum { FLAG_BIG_ENDIAN = 1, FLAG_IOMAP = 2 };
 
-enum {
-    AT_VERSION = 0,
-    AT_FLAGS = 1,
-    AT_CREDITS = 2,
-    AT_IOMAPS = 7,
-    AT_PLACES = 8,
-    AT_BUFFER = 24
-};
+enum { AT_VERSION = 0, AT_FLAGS = 1, AT_CREDITS = 2, AT_IOMAPS = 7, AT_PLACES = 8, AT_BUFFER = 24 };
 
 bool rs_is_big_endian(void)
 {

@@ -21,7 +21,7 @@
 #define RS_PLACE_BYTES 16 /* in a list of places */
 #define RS_IOMAP_BYTES 24
 #define RS_VERSION     1
-#define RS_MOST_PLACES 64  /* in a peer's list; rdma-core has 2 */
+#define RS_MOST_PLACES 64 /* in a peer's list; rdma-core has 2 */
 #define RS_MOST_VALUE  0x1fffffff
 
 enum rs_message {

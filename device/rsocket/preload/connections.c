@@ -146,8 +146,7 @@ int connect(int descriptor, const struct sockaddr *address, socklen_t bytes)
         return -1;
     if (address != NULL && bytes >= sizeof(struct sockaddr_in) && is_tcp(descriptor, &family) &&
         address->sa_family == family && !is_silent(address) &&
-        oche_rsocket_reaches(address, bytes) &&
-        connect_by_rdma(descriptor, family, address, bytes))
+        oche_rsocket_reaches(address, bytes) && connect_by_rdma(descriptor, family, address, bytes))
         return 0;
     return rp_real()->connect(descriptor, address, bytes);
 }
@@ -177,12 +176,14 @@ static bool join(int descriptor, int rdma)
     const struct real *real = rp_real();
     struct epoll_event event = {.events = EPOLLIN};
     struct rp_listener both = {.rdma = rdma};
-    const int flags = real->fcntl(descriptor, F_GETFL), close_flag = real->fcntl(descriptor, F_GETFD);
+    const int flags = real->fcntl(descriptor, F_GETFL),
+              close_flag = real->fcntl(descriptor, F_GETFD);
     const int epoll = epoll_create1(EPOLL_CLOEXEC);
 
     both.tcp = real->fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     both.nonblocking = (flags & O_NONBLOCK) != 0;
-    if (epoll >= 0 && both.tcp >= 0 && real->epoll_ctl(epoll, EPOLL_CTL_ADD, both.tcp, &event) == 0 &&
+    if (epoll >= 0 && both.tcp >= 0 &&
+        real->epoll_ctl(epoll, EPOLL_CTL_ADD, both.tcp, &event) == 0 &&
         real->epoll_ctl(epoll, EPOLL_CTL_ADD, rdma, &event) == 0 &&
         rp_set_listener(descriptor, &both)) {
         rp_leave_epolls(descriptor);

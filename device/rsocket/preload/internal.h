@@ -3,10 +3,10 @@
  * librspreload.so: TCP programs over RDMA, as they are. It stands before the C library's functions
  * for sockets. A program's socket is the kernel's TCP socket until it connects or listens:
  *
- *   connect: if there is a device towards the address, and a socket over RDMA can be connected, that
- *            takes the descriptor's place; else TCP connects, as ever.
- *   listen:  the descriptor becomes an epoll, of TCP's socket and of one over RDMA on the same port.
- *            So both kinds of peers are accepted, and poll, select and epoll see both.
+ *   connect: if there is a device towards the address, and a socket over RDMA can be connected,
+ * that takes the descriptor's place; else TCP connects, as ever. listen:  the descriptor becomes an
+ * epoll, of TCP's socket and of one over RDMA on the same port. So both kinds of peers are
+ * accepted, and poll, select and epoll see both.
  *
  * Calls on other descriptors go to the C library. After a fork the child's sockets are TCP's: those
  * that listen go on, those over RDMA belong to the parent.

@@ -13,14 +13,19 @@ static bool tunes_tcp(int level, int name)
 {
     static const struct {
         int level, name;
-    } options[] = {
-        {IPPROTO_TCP, TCP_QUICKACK},     {IPPROTO_TCP, TCP_CORK},
-        {IPPROTO_TCP, TCP_USER_TIMEOUT}, {IPPROTO_TCP, TCP_KEEPINTVL},
-        {IPPROTO_TCP, TCP_KEEPCNT},      {IPPROTO_TCP, TCP_NOTSENT_LOWAT},
-        {IPPROTO_TCP, TCP_DEFER_ACCEPT}, {IPPROTO_TCP, TCP_LINGER2},
-        {IPPROTO_IP, IP_TOS},            {IPPROTO_IPV6, IPV6_TCLASS},
-        {SOL_SOCKET, SO_PRIORITY},       {SOL_SOCKET, SO_RCVLOWAT},
-        {SOL_SOCKET, SO_MAX_PACING_RATE}};
+    } options[] = {{IPPROTO_TCP, TCP_QUICKACK},
+                   {IPPROTO_TCP, TCP_CORK},
+                   {IPPROTO_TCP, TCP_USER_TIMEOUT},
+                   {IPPROTO_TCP, TCP_KEEPINTVL},
+                   {IPPROTO_TCP, TCP_KEEPCNT},
+                   {IPPROTO_TCP, TCP_NOTSENT_LOWAT},
+                   {IPPROTO_TCP, TCP_DEFER_ACCEPT},
+                   {IPPROTO_TCP, TCP_LINGER2},
+                   {IPPROTO_IP, IP_TOS},
+                   {IPPROTO_IPV6, IPV6_TCLASS},
+                   {SOL_SOCKET, SO_PRIORITY},
+                   {SOL_SOCKET, SO_RCVLOWAT},
+                   {SOL_SOCKET, SO_MAX_PACING_RATE}};
 
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         if (options[i].level == level && options[i].name == name)
@@ -31,15 +36,16 @@ static bool tunes_tcp(int level, int name)
 int setsockopt(int descriptor, int level, int name, const void *value, socklen_t bytes)
 {
     if (!rp_is_rdma(descriptor))
-        return rp_is_parents(descriptor) ? -1
-                                         : rp_real()->setsockopt(rp_kernel_socket(descriptor),
-                                                                 level, name, value, bytes);
+        return rp_is_parents(descriptor)
+                   ? -1
+                   : rp_real()->setsockopt(rp_kernel_socket(descriptor), level, name, value, bytes);
     if (tunes_tcp(level, name))
         return 0;
     return rsetsockopt(descriptor, level, name, value, bytes);
 }
 
-/* Programs that show statistics ask for this; of what a connection over RDMA does not have, zero. */
+/* Programs that show statistics ask for this; of what a connection over RDMA does not have, zero.
+ */
 static int tcp_info(int descriptor, void *value, socklen_t *bytes)
 {
     struct tcp_info info = {.tcpi_state = TCP_ESTABLISHED};
@@ -56,9 +62,9 @@ static int tcp_info(int descriptor, void *value, socklen_t *bytes)
 int getsockopt(int descriptor, int level, int name, void *restrict value, socklen_t *restrict bytes)
 {
     if (!rp_is_rdma(descriptor))
-        return rp_is_parents(descriptor) ? -1
-                                         : rp_real()->getsockopt(rp_kernel_socket(descriptor),
-                                                                 level, name, value, bytes);
+        return rp_is_parents(descriptor)
+                   ? -1
+                   : rp_real()->getsockopt(rp_kernel_socket(descriptor), level, name, value, bytes);
     if (level == IPPROTO_TCP && name == TCP_INFO)
         return tcp_info(descriptor, value, bytes);
     return rgetsockopt(descriptor, level, name, value, bytes);

@@ -146,9 +146,8 @@ int sendmmsg(int descriptor, struct mmsghdr *messages, unsigned count, int flags
     unsigned done = 0;
 
     if (!rp_is_rdma(descriptor))
-        return rp_is_parents(descriptor)
-                   ? -1
-                   : rp_real()->sendmmsg(descriptor, messages, count, flags);
+        return rp_is_parents(descriptor) ? -1
+                                         : rp_real()->sendmmsg(descriptor, messages, count, flags);
     for (; done < count; done++) {
         const ssize_t sent = sendmsg(descriptor, &messages[done].msg_hdr, flags);
 

@@ -105,8 +105,8 @@ int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_set *restri
     if (!sets_have_rdma(count, in, out, except))
         return rp_real()->pselect(count, in, out, except, timeout, mask);
     if (timeout != NULL) {
-        time = (struct timeval){.tv_sec = timeout->tv_sec,
-                                .tv_usec = (timeout->tv_nsec + 999) / 1000};
+        time =
+            (struct timeval){.tv_sec = timeout->tv_sec, .tv_usec = (timeout->tv_nsec + 999) / 1000};
         limit = &time;
     }
     if (mask != NULL)
