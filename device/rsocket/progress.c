@@ -259,7 +259,7 @@ void rs_progress(struct rs_socket *s)
     bool heard = false;
     int count;
 
-    if (s->cq == NULL)
+    if (s->cq == NULL || s->state == RS_CONNECTING) /* what the peer may send is not known yet */
         return;
     do {
         tell(s);

@@ -234,10 +234,11 @@ static void both_ways(size_t bytes, size_t most)
                                 {ends.client, bytes, most, false}};
     pthread_t threads[4];
 
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, i % 2 == 0 ? send_stream : receive_stream,
-                                        &streams[i]),
-                         0);
+    for (int i = 0; i < 4; i++) {
+        void *(*run)(void *) = i % 2 == 0 ? send_stream : receive_stream;
+
+        assert_int_equal(pthread_create(&threads[i], NULL, run, &streams[i]), 0);
+    }
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], NULL);
         assert_false(streams[i].failed);
@@ -706,17 +707,27 @@ static void killed(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),         cmocka_unit_test(without_waiting),
-        cmocka_unit_test(again),         cmocka_unit_test(flags),
-        cmocka_unit_test(streams),       cmocka_unit_test(small_buffers),
-        cmocka_unit_test(full),          cmocka_unit_test(half_close),
-        cmocka_unit_test(shut_both),     cmocka_unit_test(shut_reading),
-        cmocka_unit_test(close_at_once), cmocka_unit_test(close_listener),
+        cmocka_unit_test(names),
+        cmocka_unit_test(without_waiting),
+        cmocka_unit_test(again),
+        cmocka_unit_test(flags),
+        cmocka_unit_test(streams),
+        cmocka_unit_test(small_buffers),
+        cmocka_unit_test(full),
+        cmocka_unit_test(half_close),
+        cmocka_unit_test(shut_both),
+        cmocka_unit_test(shut_reading),
+        cmocka_unit_test(close_at_once),
+        cmocka_unit_test(close_listener),
         cmocka_unit_test(close_under_a_thread),
-        cmocka_unit_test(mixed_poll),    cmocka_unit_test(woken),
-        cmocka_unit_test(timeouts),      cmocka_unit_test(many),
-        cmocka_unit_test(mapped),        cmocka_unit_test(copies),
-        cmocka_unit_test(options),       cmocka_unit_test(killed),
+        cmocka_unit_test(mixed_poll),
+        cmocka_unit_test(woken),
+        cmocka_unit_test(timeouts),
+        cmocka_unit_test(many),
+        cmocka_unit_test(mapped),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(options),
+        cmocka_unit_test(killed),
     };
 
     setenv("OCHE_DEVICE", ADDRESS, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A peer of a socket over RDMA that does not keep to the protocol: what it says at first is refused,
- * and what it sends later ends the connection with EPROTO. The server is a socket of ours, the peer
- * has a queue pair of its own. Each case ends in bounded time, and the next one works.
+ * A peer of a socket over RDMA that does not keep to the protocol: what it says first is refused,
+ * refused, and what it sends later ends the connection with EPROTO. The server is a socket of ours,
+ * the peer has a queue pair of its own. Each case ends in bounded time, and the next one works.
  */
 #include "tests/support/test.h"
 
@@ -46,17 +46,14 @@ static struct rs_hello own_hello(void)
     return (struct rs_hello){
         .credits = 100,
         .places = {.address = (uintptr_t)peer.memory, .key = peer.mr->rkey, .length = 2},
-        .buffer = {
-            .address = (uintptr_t)peer.memory + 64, .key = peer.mr->rkey, .length = 32768}};
+        .buffer = {.address = (uintptr_t)peer.memory + 64, .key = peer.mr->rkey, .length = 32768}};
 }
 
 /* Connects with these bytes as private data. Returns false if the server has refused. */
 static bool connect_with(const uint8_t *hello, uint8_t bytes)
 {
-    struct rdma_conn_param param = {.private_data = hello,
-                                    .private_data_len = bytes,
-                                    .retry_count = 7,
-                                    .rnr_retry_count = 7};
+    struct rdma_conn_param param = {
+        .private_data = hello, .private_data_len = bytes, .retry_count = 7, .rnr_retry_count = 7};
 
     if (rdma_connect(peer.id, &param) != 0)
         return false;
@@ -116,8 +113,7 @@ static int accepted(void)
 static void write_to(const struct rs_place *place, uint64_t offset, uint32_t bytes,
                      uint32_t immediate)
 {
-    struct ibv_sge piece = {
-        .addr = (uintptr_t)peer.memory, .length = bytes, .lkey = peer.mr->lkey};
+    struct ibv_sge piece = {.addr = (uintptr_t)peer.memory, .length = bytes, .lkey = peer.mr->lkey};
     struct ibv_send_wr work = {.sg_list = &piece,
                                .num_sge = bytes > 0,
                                .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
@@ -338,15 +334,23 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        CASE(no_hello),          CASE(other_version),
-        CASE(no_credits),        CASE(no_memory),
-        CASE(honest),            CASE(says_more_than_it_wrote),
-        CASE(says_all),          CASE(says_nothing),
-        CASE(reserved_messages), CASE(unknown_control),
+        CASE(no_hello),
+        CASE(other_version),
+        CASE(no_credits),
+        CASE(no_memory),
+        CASE(honest),
+        CASE(says_more_than_it_wrote),
+        CASE(says_all),
+        CASE(says_nothing),
+        CASE(reserved_messages),
+        CASE(unknown_control),
         CASE(iomap_that_is_not_there),
-        CASE(bad_places),        CASE(many_places),
-        CASE(foreign_places),    CASE(after_the_end),
-        CASE(beyond_the_ring),   CASE(honest),
+        CASE(bad_places),
+        CASE(many_places),
+        CASE(foreign_places),
+        CASE(after_the_end),
+        CASE(beyond_the_ring),
+        CASE(honest),
     };
     const struct sockaddr_in at = address();
 
