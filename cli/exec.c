@@ -26,12 +26,13 @@
 #define LIBRARY "libibverbs.so.1"
 #define FILES   "liboche-files.so"   /* device/verbs/device_files.c */
 #define ROGUE   "liboche-rogue.so"   /* rogue/verbs/ */
+#define SOCKETS "librspreload.so.1"  /* device/rsocket/preload/ */
 #define ENDINGS "liboche-endings.so" /* device/verbs/endings.c */
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
     const char *rogue; /* its parameters; NULL: not asked for */
-    bool files, stats, strict;
+    bool files, sockets, stats, strict;
     char **command; /* the command and its arguments; NULL: none was given */
 };
 
@@ -46,6 +47,7 @@ enum {
     KEY_PEER_PORTS,
     KEY_FILES,
     KEY_ROGUE,
+    KEY_SOCKETS,
     KEY_STATS,
     KEY_STRICT
 };
@@ -75,6 +77,8 @@ static const struct argp_option option_table[] = {
      "Put RoGUE under the program's reliable connections: congestion control and recovery in "
      "software, with a shadow queue pair",
      0},
+    {"sockets", KEY_SOCKETS, NULL, 0,
+     "Have the program's TCP connections over RDMA, where the other side can; else over TCP", 0},
     {"stats", KEY_STATS, NULL, 0, "Print the counters of the device when it is closed", 0},
     {"strict", KEY_STRICT, NULL, 0,
      "Do not forgive what RDMA adapters do not, such as work that is never signaled", 0},
@@ -216,6 +220,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (argument != NULL && *argument == '\0')
             oche_refuse(state, "--rogue=: no KEY=VALUE; --rogue alone has the defaults");
         check_rogue(state, "--rogue", options->rogue = argument != NULL ? argument : "");
+        return 0;
+    case KEY_SOCKETS:
+        options->sockets = true;
         return 0;
     case KEY_STATS:
         options->stats = true;
@@ -369,6 +376,7 @@ int oche_cmd_exec(int argc, char **argv)
     }
     if ((options.rogue != NULL && !preload("--rogue", folder, ROGUE)) ||
         (options.files && !preload("--files", folder, FILES)) ||
+        (options.sockets && !preload("--sockets", folder, SOCKETS)) ||
         (options.stats && !preload("--stats", folder, ENDINGS)) ||
         (options.capture != NULL && !options.stats && !preload("--capture", folder, ENDINGS)))
         return 2;

@@ -178,9 +178,9 @@ static bool lock_in_time(void)
 
 /*
  * At the end of the program peers are told that its connections are over, as the kernel does for a
- * program that ends without a word.
+ * program that ends without a word. After device/rsocket/service.c, whose sockets end in order.
  */
-__attribute__((destructor)) static void end(void)
+__attribute__((destructor(200))) static void end(void)
 {
     if (waiting < 0 || !lock_in_time())
         return;

@@ -184,6 +184,41 @@ static struct ov_cq *wait_for_event(struct ov_channel *channel)
     return cq;
 }
 
+bool ov_channel_has_event(struct ov_channel *channel)
+{
+    bool has;
+
+    pthread_mutex_lock(&channel->lock);
+    has = channel->first != NULL;
+    pthread_mutex_unlock(&channel->lock);
+    return has;
+}
+
+int ov_channel_wait(struct ov_channel *channel, const _Atomic uint32_t *kicks, uint32_t kicks_since,
+                    uint64_t limit_ns)
+{
+    struct ov_port *port = channel->context->port;
+    const oche_time end = oche_device_now(port->device) + limit_ns * OCHE_NS;
+    int error = 0;
+
+    channel->sleeps_here = true;
+    atomic_fetch_add(&port->sleepers, 1);
+    while (error == 0) {
+        const uint32_t since = oche_device_events(port->device);
+        oche_time now;
+
+        ov_port_progress(port);
+        now = oche_device_now(port->device);
+        if (ov_channel_has_event(channel) || atomic_load(kicks) != kicks_since || now >= end)
+            break;
+        if (port->poll != OV_POLL_BUSY && !oche_device_wait(port->device, since, end - now) &&
+            signals_end_calls())
+            error = EINTR;
+    }
+    atomic_fetch_sub(&port->sleepers, 1);
+    return error;
+}
+
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
 {
     OV_PASS_ON(channel->context->device, ibv_get_cq_event, channel, cq, cq_context);

@@ -365,6 +365,11 @@ void ov_cq_forget_qp(struct ov_cq *cq, uint32_t qpn);
  * the channel.
  */
 void ov_channel_forget(struct ov_cq *cq);
+/* True if an event waits. */
+bool ov_channel_has_event(struct ov_channel *channel);
+/* As oche_manager_wait (manager.h). */
+int ov_channel_wait(struct ov_channel *channel, const _Atomic uint32_t *kicks, uint32_t kicks_since,
+                    uint64_t limit_ns);
 
 enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp);
 enum ibv_wc_status ov_wc_status_of(uint8_t status);

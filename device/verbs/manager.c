@@ -70,3 +70,24 @@ unsigned oche_manager_interface(struct ibv_context *context)
 {
     return ov_context_of(context)->device->interface_index;
 }
+
+bool oche_manager_has_event(struct ibv_comp_channel *channel)
+{
+    return ov_channel_has_event((struct ov_channel *)(void *)channel);
+}
+
+int oche_manager_wait(struct ibv_comp_channel *channel, const _Atomic uint32_t *kicks,
+                      uint32_t since, uint64_t limit_ns)
+{
+    return ov_channel_wait((struct ov_channel *)(void *)channel, kicks, since, limit_ns);
+}
+
+void oche_manager_wake(struct ibv_context *context)
+{
+    oche_device_wake(ov_port_of(context)->device);
+}
+
+void oche_manager_rouse(struct ibv_context *context)
+{
+    ov_port_call_thread(ov_port_of(context));
+}

@@ -6,7 +6,9 @@
 #ifndef OCHE_DEVICE_VERBS_MANAGER_H
 #define OCHE_DEVICE_VERBS_MANAGER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <infiniband/verbs.h>
 
@@ -38,5 +40,20 @@ unsigned oche_manager_slot(struct ibv_context *context);
 void oche_manager_gid(const struct ibv_device *device, union ibv_gid *gid);
 /* Returns the index of the network interface that the device's address belongs to. */
 unsigned oche_manager_interface(struct ibv_context *context);
+
+/* ---- for sockets over RDMA ---- */
+
+/* True if the channel has an event. */
+bool oche_manager_has_event(struct ibv_comp_channel *channel);
+/*
+ * Waits as ibv_get_cq_event does, and makes progress, until the channel has an event, *kicks is no
+ * longer `since`, or the time has passed. Returns 0, or EINTR as ibv_get_cq_event has it.
+ */
+int oche_manager_wait(struct ibv_comp_channel *channel, const _Atomic uint32_t *kicks,
+                      uint32_t since, uint64_t limit_ns);
+/* Has threads that wait so look at their *kicks. */
+void oche_manager_wake(struct ibv_context *context);
+/* Has the library's own thread make progress from now on, as ibv_req_notify_cq does. */
+void oche_manager_rouse(struct ibv_context *context);
 
 #endif

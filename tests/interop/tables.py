@@ -39,6 +39,17 @@ libfabric's `verbs` endpoints and `verbs;ofi_rxm` were run by hand on 2026-11-24
 msg` and `-e rdm`, `--device` with an address that is not loopback, which libfabric leaves out).
 """
 
+SOCKETS = """
+## Sockets
+
+rdmacm-utils' programs for rsocket, and TCP programs with `oche exec --sockets`
+(`tests/interop/rsockets.py`), both sides on one address. The device's counters show that the data
+went over RDMA, or, where one side has none, by TCP; captures of rstream and riostream are judged as
+above. `tests/interop/rsockets_calls.c` has the calls one by one, `rsockets_hostile.c` a peer that
+does not keep to the protocol. By hand, on 2026-11-26: redis-server with redis-benchmark, nginx
+(`master_process off`) with curl, netcat.
+"""
+
 SCHEMES = """
 ## Each scheme
 
@@ -139,6 +150,7 @@ def main(build):
     parts = [HEAD, PAIRS, run("clients", oche, "--table").replace(
         "ibv_devices, ibv_devinfo, a pair without options: works\n\n", "")]
     parts += [BY_ADDRESS, run("rdma_cm", oche, "--table")]
+    parts += [SOCKETS, run("rsockets", oche, "--table")]
     parts += [SCHEMES, run("schemes", oche, "--table")]
     parts += [ROGUE, run("rogue_clients", oche, "--table")]
     parts += [PATHS, run("paths", oche, path, "--table", "veth")]

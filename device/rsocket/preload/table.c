@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of a descriptor. A descriptor that is nothing to us is one without an entry, and is
+ * told without a lock.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "device/rsocket/preload/internal.h"
+
+#define MOST 65536 /* descriptors above are left to the C library */
+
+struct registration {
+    struct registration *next;
+    int epoll;
+    struct epoll_event event;
+};
+
+enum kind {
+    NOTHING,
+    RDMA,
+    PARENTS,
+};
+
+static _Atomic uint8_t kinds[MOST];
+static _Atomic(struct rp_listener *) listeners[MOST];
+static struct registration *registrations[MOST]; /* under the lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_known(int descriptor)
+{
+    return descriptor >= 0 && descriptor < MOST;
+}
+
+struct rp_listener *rp_listener_of(int descriptor)
+{
+    return is_known(descriptor) ? atomic_load(&listeners[descriptor]) : NULL;
+}
+
+bool rp_set_listener(int descriptor, const struct rp_listener *listener)
+{
+    struct rp_listener *copy = NULL, *before;
+
+    if (!is_known(descriptor))
+        return false;
+    if (listener != NULL) {
+        copy = malloc(sizeof(*copy));
+        if (copy == NULL)
+            return false;
+        *copy = *listener;
+    }
+    before = atomic_exchange(&listeners[descriptor], copy);
+    free(before);
+    return true;
+}
+
+int rp_kernel_socket(int descriptor)
+{
+    const struct rp_listener *listener = rp_listener_of(descriptor);
+
+    return listener != NULL ? listener->tcp : descriptor;
+}
+
+void rp_note_rdma(int descriptor, bool rdma)
+{
+    if (is_known(descriptor))
+        atomic_store(&kinds[descriptor], rdma ? RDMA : NOTHING);
+}
+
+bool rp_is_parents(int descriptor)
+{
+    static _Atomic bool told;
+
+    if (!is_known(descriptor) || atomic_load(&kinds[descriptor]) != PARENTS)
+        return false;
+    if (!atomic_exchange(&told, true))
+        rp_say("a connection over RDMA belongs to the process that made it, not to its child");
+    errno = EPERM;
+    return true;
+}
+
+bool rp_is_rdma(int descriptor)
+{
+    return oche_rsocket_is(descriptor);
+}
+
+/* ---- epoll ---- */
+
+static struct registration **find(int epoll, int descriptor)
+{
+    struct registration **link = &registrations[descriptor];
+
+    while (*link != NULL && (*link)->epoll != epoll)
+        link = &(*link)->next;
+    return link;
+}
+
+void rp_note_epoll(int epoll, int operation, int descriptor, const struct epoll_event *event)
+{
+    struct registration **link, *one;
+
+    if (!is_known(descriptor))
+        return;
+    pthread_mutex_lock(&lock);
+    link = find(epoll, descriptor);
+    one = *link;
+    if (operation == EPOLL_CTL_DEL && one != NULL) {
+        *link = one->next;
+        free(one);
+    } else if (operation != EPOLL_CTL_DEL && event != NULL) {
+        if (one == NULL)
+            one = *link = calloc(1, sizeof(*one));
+        if (one != NULL) {
+            one->epoll = epoll;
+            one->event = *event;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void for_all(int descriptor, int operation)
+{
+    if (!is_known(descriptor))
+        return;
+    pthread_mutex_lock(&lock);
+    for (struct registration *one = registrations[descriptor]; one != NULL; one = one->next)
+        rp_real()->epoll_ctl(one->epoll, operation, descriptor, &one->event);
+    pthread_mutex_unlock(&lock);
+}
+
+void rp_leave_epolls(int descriptor)
+{
+    for_all(descriptor, EPOLL_CTL_DEL);
+}
+
+void rp_join_epolls(int descriptor)
+{
+    for_all(descriptor, EPOLL_CTL_ADD);
+    if (is_known(descriptor) && registrations[descriptor] != NULL)
+        oche_rsocket_watch(descriptor);
+}
+
+void rp_forget(int descriptor)
+{
+    if (!is_known(descriptor))
+        return;
+    atomic_store(&kinds[descriptor], NOTHING);
+    pthread_mutex_lock(&lock);
+    while (registrations[descriptor] != NULL) {
+        struct registration *one = registrations[descriptor];
+
+        registrations[descriptor] = one->next;
+        free(one);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- fork ---- */
+
+/* A listener is TCP's again, in the place that it had. */
+static void leave_to_tcp(int descriptor)
+{
+    const struct rp_listener listener = *rp_listener_of(descriptor);
+    const int flags = rp_real()->fcntl(descriptor, F_GETFD);
+
+    rp_real()->dup3(listener.tcp, descriptor, (flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
+    rp_real()->close(listener.tcp);
+    rp_real()->close(listener.rdma);
+    if (!listener.nonblocking)
+        rp_real()->fcntl(descriptor, F_SETFL, 0);
+    rp_set_listener(descriptor, NULL);
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < MOST; i++) {
+        if (atomic_load(&kinds[i]) == RDMA)
+            atomic_store(&kinds[i], PARENTS);
+        if (rp_listener_of(i) != NULL)
+            leave_to_tcp(i);
+    }
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+}
