@@ -208,7 +208,7 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
     if (event != IBV_EVENT_COMM_EST)
         return cm_result(EINVAL);
     pthread_mutex_lock(&cm_lock);
-    if (oche_cm_established(&own->conn)) {
+    if (own->device != NULL && oche_cm_established(&own->device->cm, &own->conn)) {
         own->state = CM_ID_CONNECTED;
         told = cm_event_make(own, RDMA_CM_EVENT_ESTABLISHED, 0);
         if (told != NULL)

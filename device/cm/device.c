@@ -7,6 +7,7 @@
 #include "device/verbs/manager.h"
 
 #define RECEIVE_BYTES (CM_GRH_BYTES + OCHE_MAD_BYTES)
+#define CM_TURN       64 /* completions that are handled in a row */
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 struct cm_device *cm_devices;
@@ -249,18 +250,24 @@ static void received(struct cm_device *device, struct ibv_wc *wc)
 }
 
 /* Sends have numbers after those of receives. */
-static void take_completions(struct cm_device *device)
+void cm_device_receive(struct cm_device *device)
 {
     struct ibv_wc wc;
 
-    while (ibv_poll_cq(device->cq, 1, &wc) == 1)
+    device->more = true;
+    for (unsigned i = 0; i < CM_TURN; i++) {
+        if (ibv_poll_cq(device->cq, 1, &wc) != 1) {
+            device->more = false;
+            return;
+        }
         if (wc.wr_id >= CM_RECEIVES)
             sent(device, wc.wr_id - CM_RECEIVES);
         else
             received(device, &wc);
+    }
 }
 
-void cm_device_receive(struct cm_device *device)
+void cm_device_woken(struct cm_device *device)
 {
     struct ibv_cq *cq;
     void *context;
@@ -269,7 +276,7 @@ void cm_device_receive(struct cm_device *device)
         return;
     ibv_ack_cq_events(cq, 1);
     ibv_req_notify_cq(device->cq, 0);
-    take_completions(device);
+    device->more = true;
 }
 
 void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const uint8_t *mad)
@@ -314,5 +321,5 @@ void cm_device_flush(struct cm_device *device)
     const oche_time end = cm_now() + 100 * OCHE_MS;
 
     while (sends_are_under_way(device) && cm_now() < end)
-        take_completions(device);
+        cm_device_receive(device);
 }

@@ -78,6 +78,7 @@ struct cm_device {
     struct ibv_mr *mr;
     uint8_t *receives; /* CM_RECEIVES buffers of CM_GRH_BYTES + OCHE_MAD_BYTES, then the sends */
     struct cm_send_slot *sends;
+    bool more; /* completions may be waiting that no event will tell of */
     struct oche_cm cm;
     uint8_t *ports[4]; /* by port space: a bit for each port that is used */
     uint32_t next_port;
@@ -92,7 +93,12 @@ extern struct cm_device *cm_devices;
 bool cm_devices_open(void);
 /* Returns the device with this address, opened, or NULL with errno. */
 struct cm_device *cm_device_of(const union ibv_gid *gid);
-/* Handles what has arrived at queue pair 1. */
+/* Takes the event that something has arrived at queue pair 1. */
+void cm_device_woken(struct cm_device *device);
+/*
+ * Handles some of what has arrived. Sets device->more if there may be more: so others get the lock
+ * between, however much arrives.
+ */
 void cm_device_receive(struct cm_device *device);
 void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const uint8_t *mad);
 /* Waits until what was sent has left, for a tenth of a second at most. */
@@ -151,7 +157,8 @@ struct cm_id {
     int backlog, pending;     /* pending: requests that no event has told yet, or not answered */
     struct cm_id *next_bound; /* in the list of those that listen */
 
-    struct cm_id *listener; /* of a request that was not accepted yet */
+    struct cm_id *listener; /* of a request that the program has not heard of yet */
+    uint8_t remote_gid[OCHE_CM_GID_BYTES]; /* of a request */
     uint8_t tos, ack_timeout;
 
     /* of the REQ or REP that agreed on it, and what we said in ours */
