@@ -161,8 +161,7 @@ static unsigned find_slot(struct oche_services *services, const struct oche_shar
     const unsigned place = (unsigned)(oche_mix64(id) % OCHE_SERVICES_KNOWN);
     const unsigned was = services->known[place].slot;
 
-    if (services->known[place].id == id && was != share->slot &&
-        is_held(services, share, id, was))
+    if (services->known[place].id == id && was != share->slot && is_held(services, share, id, was))
         return was;
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++) {
         if (slot == share->slot || !is_held(services, share, id, slot))

@@ -157,7 +157,7 @@ struct cm_id {
     int backlog, pending;     /* pending: requests that no event has told yet, or not answered */
     struct cm_id *next_bound; /* in the list of those that listen */
 
-    struct cm_id *listener; /* of a request that the program has not heard of yet */
+    struct cm_id *listener;                /* of a request that the program has not heard of yet */
     uint8_t remote_gid[OCHE_CM_GID_BYTES]; /* of a request */
     uint8_t tos, ack_timeout;
 
