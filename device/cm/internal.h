@@ -73,7 +73,7 @@ struct cm_device {
     unsigned interface;
     unsigned slot;
     struct ibv_comp_channel *channel;
-    struct ibv_cq *cq;
+    struct ibv_cq *cq, *send_cq;
     struct ibv_qp *qp1;
     struct ibv_mr *mr;
     uint8_t *receives; /* CM_RECEIVES buffers of CM_GRH_BYTES + OCHE_MAD_BYTES, then the sends */

@@ -196,11 +196,6 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
     int error = 0;
 
     pthread_mutex_lock(&cm_lock);
-    if (own->state == CM_ID_LISTENING) {
-        own->backlog = backlog > 0 ? backlog : CM_MOST_BACKLOG;
-        pthread_mutex_unlock(&cm_lock);
-        return 0;
-    }
     if (own->state == CM_ID_IDLE) { /* to any address, and any port */
         own->id.route.addr.src_addr.sa_family = AF_INET6;
         own->wildcard = true;

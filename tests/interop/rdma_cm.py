@@ -128,7 +128,23 @@ def judge_captures(oche, folder, datagrams):
             raise Failed(f"no {kind} was captured")
 
 
+def gave_up(said):
+    """perftest measures the clock first, and makes no report if the machine was busy meanwhile."""
+    return "Correlation coefficient" in said
+
+
 def run_pair(oche, row):
+    for _ in range(4):
+        try:
+            run_pair_once(oche, row)
+            return
+        except Failed as error:
+            if not gave_up(str(error)):
+                raise
+    raise Failed("the machine is too busy for perftest")
+
+
+def run_pair_once(oche, row):
     server, client, says = row[2], row[3], row[6]
     port, space = row[4] or pairs.free_port(), row[5]
     with tempfile.TemporaryDirectory() as folder:
@@ -190,7 +206,8 @@ def several_servers(oche):
         if status == 0 or "REJECTED" not in said or seconds > 10:
             raise Failed(f"nobody listens: status {status} after {seconds:.1f} s: {said}")
         writer = Program(oche, f"ib_write_bw -R -n 500 -p {ports[2]} {ADDRESS}")
-        if writer.wait("ib_write_bw") != 0 or servers[2].wait("its server") != 0:
+        if (writer.wait("ib_write_bw") != 0 or servers[2].wait("its server") != 0) and not gave_up(
+                writer.said() + servers[2].said()):
             raise Failed(f"ib_write_bw: {writer.said()} {servers[2].said()}")
         again = Program(oche, f"rping -s -P -V -p {ports[0]}")
         servers.append(again)
