@@ -10,7 +10,8 @@
  * usage: cm_events serve ADDRESS PORT [auto|lazy]
  *        cm_events ask ADDRESS PORT [plain|ACK_TIMEOUT]
  *
- * auto: each request is accepted. plain: without a queue pair, so that a REP waits for `e`.
+ * auto: each request is accepted, and nothing is printed; what is over is destroyed. plain: without
+ * a queue pair, so that a REP waits for `e`.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +31,7 @@
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *last; /* the newest connection */
 static bool automatic, plain, lazy;
-static uint32_t next_qpn = 0x2000;
+static uint32_t next_qpn;
 
 static double now(void)
 {
@@ -91,9 +92,10 @@ static void send_some(bool wait)
 static void take_event(void)
 {
     struct rdma_cm_event *event;
+    struct rdma_cm_id *over;
 
     must(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
-    if (!automatic || event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+    if (!automatic)
         printf("%s %d %.3f\n", rdma_event_str(event->event) + strlen("RDMA_CM_EVENT_"),
                event->status, now());
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
@@ -101,7 +103,13 @@ static void take_event(void)
         if (automatic)
             accept_last();
     }
+    over = automatic && event->event != RDMA_CM_EVENT_CONNECT_REQUEST &&
+                   event->event != RDMA_CM_EVENT_ESTABLISHED
+               ? event->id
+               : NULL;
     rdma_ack_cm_event(event);
+    if (over != NULL)
+        rdma_destroy_id(over);
 }
 
 static bool obey(char letter)
@@ -172,6 +180,7 @@ int main(int argc, char **argv)
         return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
     address.sin_port = htons((uint16_t)atoi(argv[3]));
+    next_qpn = 0x2000 + ((uint32_t)getpid() << 4 & 0xfffff0); /* not that of another process */
     automatic = argc > 4 && strcmp(argv[4], "auto") == 0;
     plain = argc > 4 && strcmp(argv[4], "plain") == 0;
     lazy = argc > 4 && strcmp(argv[4], "lazy") == 0;

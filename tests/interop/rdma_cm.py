@@ -123,8 +123,10 @@ def judge_captures(oche, folder, datagrams):
             raise Failed(f"oche wire {name}: {done.stdout[-1000:]}")
         seen += done.stdout
     kinds = ("SIDR REQ", "SIDR REP") if datagrams else ("REQ", "REP", "RTU", "DREQ", "DREP")
+    # both may hang up, and have ended before the other's DREQ comes
+    both = len(set(re.findall(r", CM DREQ id (\w+)", seen))) > 1
     for kind in kinds:
-        if f", CM {kind} id " not in seen:
+        if f", CM {kind} id " not in seen and not (kind == "DREP" and both):
             raise Failed(f"no {kind} was captured")
 
 
