@@ -411,9 +411,8 @@ static void *connect_endpoint(void *argument)
 
     CM_WORKS(rdma_create_ep(&own->id, own->found, NULL, &attr));
     assert_non_null(own->id->qp);
-    errno = 0;
     own->status = rdma_connect(own->id, NULL);
-    own->error = errno;
+    own->error = own->status == 0 ? 0 : errno;
     return NULL;
 }
 
