@@ -56,7 +56,12 @@ static void make_qp(struct rdma_cm_id *id)
         .qp_type = IBV_QPT_RC,
         .sq_sig_all = 1};
 
+    static char received[16];
+
     must(rdma_create_qp(id, NULL, &attr), "rdma_create_qp");
+    must(rdma_post_recv(id, NULL, received, sizeof(received),
+                        rdma_reg_msgs(id, received, sizeof(received))),
+         "rdma_post_recv");
 }
 
 static struct rdma_conn_param param(void)

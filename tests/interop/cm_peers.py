@@ -213,6 +213,39 @@ def retries_pass(port):
         server.kill()
 
 
+def is_stopped_for_a_second(port):
+    """By a debugger, or for want of a processor: the connection goes on."""
+    server, client = connected(port)
+    server.process.send_signal(signal.SIGSTOP)
+    client.order("s")
+    time.sleep(1)
+    server.process.send_signal(signal.SIGCONT)
+    client.line("completion 0 ")
+    client.line("done s")
+
+
+def does_not_answer_data(port):
+    """With the ACK timeout that there is without an option, data is sent again every 67 ms."""
+    peer = mads.Peer(RAW, CLIENT)
+    client = Program(CLIENT, "ask", RAW, port)
+    asked = peer.expect(mads.REQ)
+    must(asked and asked[24 + 95] >> 3 == 17, "the REQ's ACK timeout")
+    peer.send(mads.reply(peer.tid, peer.own_id, peer.peer_id, 0x4321))
+    must(peer.expect(mads.RTU), "no RTU")
+    for what in ("ADDR_RESOLVED", "ROUTE_RESOLVED", "asked", "ESTABLISHED"):
+        client.line(what)
+    client.order("x")
+    times = []
+    peer.socket.settimeout(1)
+    while not times or times[-1] < times[0] + 0.6:
+        data = peer.socket.recv(65536)
+        if data[5:8] == b"\0\x43\x21":
+            times.append(time.monotonic())
+    between = sorted(after - before for before, after in zip(times, times[1:]))
+    must(0.06 < between[len(between) // 2] < 0.12, "sent again after", between)
+    peer.close()
+
+
 def ends_as_programs_do(port):
     """Not killed: whoever is connected hears of it at once."""
     server, client = connected(port)
@@ -251,7 +284,8 @@ def nobody_confirms(port):
 
 SHORT = [dies_after_its_request, takes_its_request_back, is_killed_after_its_request,
          is_killed_before_its_rtu, is_killed_after_its_dreq, is_killed_before_it_accepts,
-         is_killed_while_connected, retries_pass, ends_as_programs_do]
+         is_killed_while_connected, retries_pass, is_stopped_for_a_second, does_not_answer_data,
+         ends_as_programs_do]
 LONG = [nobody_answers_a_request, nobody_answers_a_dreq, nobody_confirms]
 
 
