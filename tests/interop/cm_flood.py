@@ -81,8 +81,8 @@ def flood(kind, port, seconds):
 
 
 def start_flood(kind, port):
-    return subprocess.Popen([sys.executable, __file__, oche, cm_events, "--flood", NET, kind, str(port),
-                             str(SECONDS)], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen([sys.executable, __file__, oche, cm_events, "--flood", NET, kind,
+                             str(port), str(SECONDS)], stdout=subprocess.PIPE, text=True)
 
 
 # ---- the honest ----
@@ -235,8 +235,8 @@ def main(arguments):
     names = [one for one in arguments if not one.startswith("--")]
     failed = 0
     if "--table" in arguments:
-        print("| flood | messages | a second | us of processor each | kB grown | honest | median ms |"
-              " longest ms |\n|---|---|---|---|---|---|---|---|")
+        print("| flood | messages | a second | us of processor each | kB grown | honest "
+              "| median ms | longest ms |\n|---|---|---|---|---|---|---|---|")
     for case in CASES:
         if names and case.__name__ not in names:
             continue

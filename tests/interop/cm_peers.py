@@ -104,7 +104,8 @@ def neighbour(address):
 
 def about(seconds, wanted, what):
     """A loaded machine is late, never early."""
-    must(wanted - 0.01 <= seconds <= wanted + 1.5, f"{what}: {seconds:.2f} s instead of {wanted:.2f}")
+    must(wanted - 0.01 <= seconds <= wanted + 1.5,
+         f"{what}: {seconds:.2f} s instead of {wanted:.2f}")
 
 
 # ---- who asks, and dies ----
