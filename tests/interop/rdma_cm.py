@@ -188,7 +188,9 @@ def must_work(oche, port, when):
 
 def several_servers(oche):
     """Two rping -s and one ib_write_bw -R; the first, whose slot gets all messages, is killed."""
-    ports = [pairs.free_port() for _ in range(3)]
+    ports = []
+    while len(ports) < 3:  # the same may be free twice
+        ports = list({*ports, pairs.free_port()})
     commands = [f"rping -s -P -V -p {ports[0]}", f"rping -s -P -V -p {ports[1]}",
                 f"ib_write_bw -R -n 500 -p {ports[2]}"]
     servers = []
