@@ -100,7 +100,8 @@ int rdma_destroy_id(struct rdma_cm_id *id)
     id->event = NULL;
     pthread_mutex_lock(&cm_lock);
     cm_id_end(own);
-    leave_requests(own);
+    if (own->pending > 0) /* a thread is about to tell a request */
+        leave_requests(own);
     while (own->acked != own->delivered)
         pthread_cond_wait(&own->acknowledged, &cm_lock);
     pthread_mutex_unlock(&cm_lock);
