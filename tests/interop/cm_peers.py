@@ -61,6 +61,19 @@ class Program:
     def order(self, letter):
         self.process.stdin.write(letter + "\n")
 
+    def stop(self):
+        """Stops all of its threads."""
+        self.process.send_signal(signal.SIGSTOP)
+        for _ in range(LIMIT * 100):
+            states = set()
+            for task in os.listdir(f"/proc/{self.process.pid}/task"):
+                with open(f"/proc/{self.process.pid}/task/{task}/stat", encoding="ascii") as row:
+                    states.add(row.read().rsplit(")", 1)[1].split()[0])
+            if states == {"T"}:
+                return
+            time.sleep(0.01)
+        raise Failed("does not stop")
+
     def kill(self):
         """Returns when it was dead."""
         self.process.kill()
@@ -203,7 +216,7 @@ def retries_pass(port):
     """8 times the ACK timeout, which RDMA_OPTION_ID_ACK_TIMEOUT sets."""
     for exponent in (14, 16):
         server, client = connected(port, exponent)
-        server.process.send_signal(signal.SIGSTOP)
+        server.stop()
         started = time.monotonic()
         client.order("s")
         failed = float(client.line("completion 12 ")[-1])
@@ -217,7 +230,7 @@ def retries_pass(port):
 def is_stopped_for_a_second(port):
     """By a debugger, or for want of a processor: the connection goes on."""
     server, client = connected(port)
-    server.process.send_signal(signal.SIGSTOP)
+    server.stop()
     client.order("s")
     time.sleep(1)
     server.process.send_signal(signal.SIGCONT)
