@@ -25,13 +25,14 @@ static bool is_silent(const struct oche_peer_ports *ports, enum oche_port_kind k
                       const struct oche_qp *qp, oche_time now)
 {
     const oche_time timeout = oche_qp_ack_timeout(qp);
-    uint32_t tries = OCHE_PORT_RETRIES + 1;
+    uint32_t retries = OCHE_PORT_RETRIES;
 
     if (ports->heard[kind] == 0)
         return true;
-    if (timeout != 0 && timeout != OCHE_NEVER && oche_qp_retry_count(qp) < OCHE_PORT_RETRIES)
-        tries = oche_qp_retry_count(qp) + 1;
-    return now - ports->heard[kind] > guess_wait(qp) * tries;
+    if (timeout != 0 && timeout != OCHE_NEVER)
+        retries =
+            oche_qp_retry_count(qp) < OCHE_PORT_MOST ? oche_qp_retry_count(qp) : OCHE_PORT_MOST;
+    return now - ports->heard[kind] > guess_wait(qp) * (retries + 1);
 }
 
 static bool take_first(struct oche_peer_ports *ports, enum oche_port_kind kind,

@@ -29,6 +29,7 @@
 #define OCHE_PORT_GUESS_LEAST   (4 * OCHE_MS)
 #define OCHE_PORT_GUESS_DEFAULT ((UINT64_C(4096) * OCHE_NS) << 14)
 #define OCHE_PORT_RETRIES       7
+#define OCHE_PORT_MOST          63 /* retries that count */
 
 /* Kinds of packets; the first two have a pin each. */
 enum oche_port_kind { OCHE_PORT_REQUESTS, OCHE_PORT_RESPONSES, OCHE_PORT_ASIDE };

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/random.h"
+
 #define NO_SLOT OCHE_SLOTS
 
 static socklen_t name_of(const struct oche_sharing *share, uint64_t id, unsigned slot,
@@ -100,13 +102,19 @@ void oche_services_clear(struct oche_services *services)
 {
     while (services->first != NULL)
         oche_services_release(services, services->first->id);
+    if (services->asks)
+        close(services->ask_fd);
+    services->asks = false;
 }
 
-void oche_services_leave(const struct oche_services *services)
+void oche_services_leave(struct oche_services *services)
 {
     for (const struct oche_service_name *service = services->first; service != NULL;
          service = service->next)
         close_names(service);
+    if (services->asks)
+        close(services->ask_fd);
+    services->asks = false;
 }
 
 bool oche_services_has(const struct oche_services *services, uint64_t id)
@@ -118,45 +126,58 @@ bool oche_services_has(const struct oche_services *services, uint64_t id)
     return service != NULL;
 }
 
+/* Makes the socket that asks. Returns false if there is none. */
+static bool can_ask(struct oche_services *services)
+{
+    if (services->asks)
+        return true;
+    services->ask_fd = unix_socket();
+    services->asks = services->ask_fd >= 0;
+    return services->asks;
+}
+
 /* True if some process holds the name. */
-static bool is_held(int fd, const struct oche_sharing *share, uint64_t id, unsigned slot)
+static bool is_held(const struct oche_services *services, const struct oche_sharing *share,
+                    uint64_t id, unsigned slot)
 {
     struct sockaddr_un name;
     const socklen_t bytes = name_of(share, id, slot, &name);
 
-    return connect(fd, (struct sockaddr *)&name, bytes) == 0;
+    return connect(services->ask_fd, (struct sockaddr *)&name, bytes) == 0;
 }
 
-bool oche_services_held(const struct oche_services *services, const struct oche_sharing *share,
+bool oche_services_held(struct oche_services *services, const struct oche_sharing *share,
                         uint64_t id)
 {
-    int fd;
-    bool held;
-
     if (oche_services_has(services, id))
         return true;
-    fd = share->fd >= 0 ? unix_socket() : -1;
-    held = fd >= 0 && is_held(fd, share, id, NO_SLOT);
-    if (fd >= 0)
-        close(fd);
-    return held;
+    return share->fd >= 0 && can_ask(services) && is_held(services, share, id, NO_SLOT);
 }
 
-unsigned oche_services_slot(const struct oche_services *services, const struct oche_sharing *share,
+/* A service of another process's is at the slot where it was, or else at one of all. */
+static unsigned find_slot(struct oche_services *services, const struct oche_sharing *share,
+                          uint64_t id)
+{
+    const unsigned place = (unsigned)(oche_mix64(id) % OCHE_SERVICES_KNOWN);
+    const unsigned was = services->known[place].slot;
+
+    if (services->known[place].id == id && was != share->slot && is_held(services, share, id, was))
+        return was;
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++) {
+        if (slot == share->slot || !is_held(services, share, id, slot))
+            continue;
+        services->known[place].id = id;
+        services->known[place].slot = (uint8_t)slot;
+        return slot; /* whether we trust it or not: whoever passes on looks at that */
+    }
+    return share->slot;
+}
+
+unsigned oche_services_slot(struct oche_services *services, const struct oche_sharing *share,
                             uint64_t id)
 {
-    unsigned found = share->slot;
-    int fd;
-
-    if (oche_services_has(services, id))
+    if (oche_services_has(services, id) || !can_ask(services) ||
+        !is_held(services, share, id, NO_SLOT)) /* then nobody listens */
         return share->slot;
-    fd = unix_socket();
-    if (fd < 0)
-        return share->slot;
-    if (is_held(fd, share, id, NO_SLOT)) /* else nobody listens */
-        for (unsigned slot = 0; slot < OCHE_SLOTS && found == share->slot; slot++)
-            if (slot != share->slot && is_held(fd, share, id, slot))
-                found = slot; /* whether we trust it or not: whoever passes on looks at that */
-    close(fd);
-    return found;
+    return find_slot(services, share, id);
 }

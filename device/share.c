@@ -18,7 +18,12 @@
 #define PAUSE      (5 * OCHE_MS)
 #define FIRST_LOOK 8          /* places to probe in addition to one per known neighbour */
 #define MOST_HELD  (4u << 20) /* bytes held for full queues before packets are lost */
-#define MESSAGES   64 /* most messages handled in a row, so that a flood blocks nothing else */
+/*
+ * Packets of the connection manager that are held for one process. Anybody can send those, and who
+ * means them repeats them; they must not take the room of others.
+ */
+#define MOST_MANAGEMENT 64
+#define MESSAGES        64 /* most messages handled in a row, so that a flood blocks nothing else */
 
 enum kind {
     KIND_HELLO,      /* I am here, at this place; answer with this nonce */
@@ -467,8 +472,11 @@ static enum oche_sharing_result pass(struct oche_sharing *share, unsigned slot, 
     message.from_port = in->from_port;
     message.segment_bytes = in->segment_bytes;
     message.tos = in->tos;
-    if (neighbour->trusted && ((neighbour->held == 0 && say(neighbour, &message, bytes, count)) ||
-                               (neighbour->fd >= 0 && hold(share, slot, &message, bytes, count)))) {
+    const bool may_hold = kind == KIND_PACKETS || neighbour->held < MOST_MANAGEMENT;
+
+    if (neighbour->trusted &&
+        ((neighbour->held == 0 && say(neighbour, &message, bytes, count)) ||
+         (neighbour->fd >= 0 && may_hold && hold(share, slot, &message, bytes, count)))) {
         if (kind == KIND_PACKETS)
             look_again(share, now);
         return OCHE_SHARING_DONE;

@@ -64,6 +64,23 @@ static uint16_t what_is_wrong(const struct oche_cm_message *message)
     return message->qpn <= OCHE_CM_QPN ? OCHE_CM_REASON_NO_QP : 0;
 }
 
+/*
+ * The peer uses a queue pair again that we hold for connected, so it may have forgotten us; or the
+ * REQ is forged. If we have its confirmation of our REP, we ask for it again: a peer that knows the
+ * connection confirms again, and it goes on. A connection that we have asked for ends, as with
+ * Linux.
+ */
+static void doubt(const struct arrived *in, struct oche_cm_conn *conn)
+{
+    refuse(in, OCHE_CM_ABOUT_REQ, OCHE_CM_REASON_STALE);
+    if (conn->state != OCHE_CM_ESTABLISHED || conn->timer_link != NULL)
+        return; /* its own timer will tell */
+    if (conn->active)
+        oche_cm_disconnect(in->cm, in->now, conn);
+    else
+        cm_send_repeatedly(in->cm, in->now, conn, OCHE_CM_RESPONSE_TIMEOUT, 0);
+}
+
 static void take_req(const struct arrived *in)
 {
     const struct oche_cm_message *message = in->message;
@@ -77,9 +94,11 @@ static void take_req(const struct arrived *in)
     }
     conn = cm_by_qpn(cm, message->qpn, in->remote_gid);
     if (reason == 0 && conn != NULL) {
-        /* The peer uses a queue pair again that we hold for connected: it has forgotten us. */
-        refuse(in, OCHE_CM_ABOUT_REQ, OCHE_CM_REASON_STALE);
-        oche_cm_disconnect(cm, in->now, conn);
+        doubt(in, conn);
+        return;
+    }
+    if (reason == 0 && cm_half_open_full(cm)) {
+        cm->stats.crowded++;
         return;
     }
     conn = reason != 0 ? NULL
@@ -99,6 +118,7 @@ static void take_req(const struct arrived *in)
     cm_enter_qpn(cm, conn, message->qpn);
     conn->tid = message->tid;
     conn->state = OCHE_CM_REQ_RCVD;
+    cm_half_open_enter(cm, conn);
     cm_tell(cm, conn, OCHE_CM_REQUESTED, message);
 }
 
@@ -137,7 +157,7 @@ static void take_rep(const struct arrived *in, struct oche_cm_conn *conn)
         cm->stats.out_of_place++;
         return;
     }
-    cm_stop_timer(conn);
+    cm_stop_timer(cm, conn);
     cm_enter_remote(cm, conn, in->message->local_id);
     cm_enter_qpn(cm, conn, in->message->qpn);
     conn->state = OCHE_CM_REP_RCVD;
@@ -146,13 +166,21 @@ static void take_rep(const struct arrived *in, struct oche_cm_conn *conn)
 
 static void take_rtu(const struct arrived *in, struct oche_cm_conn *conn)
 {
-    if (conn->state != OCHE_CM_REP_SENT) {
-        in->cm->stats.out_of_place++;
+    struct oche_cm *cm = in->cm;
+
+    if (conn->state == OCHE_CM_ESTABLISHED && !conn->active) {
+        cm->stats.duplicates++;
+        cm_stop_timer(cm, conn); /* if the peer was asked whether it knows the connection */
         return;
     }
-    cm_stop_timer(conn);
+    if (conn->state != OCHE_CM_REP_SENT) {
+        cm->stats.out_of_place++;
+        return;
+    }
+    cm_stop_timer(cm, conn);
+    cm_half_open_leave(cm, conn);
     conn->state = OCHE_CM_ESTABLISHED;
-    cm_tell(in->cm, conn, OCHE_CM_CONNECTED, in->message);
+    cm_tell(cm, conn, OCHE_CM_CONNECTED, in->message);
 }
 
 /* The peer wants time. What we repeat is not repeated until then; it is given up as much later. */
@@ -224,7 +252,8 @@ static void take_dreq(const struct arrived *in, struct oche_cm_conn *conn)
     switch (conn->state) {
     case OCHE_CM_REP_SENT:
     case OCHE_CM_ESTABLISHED:
-        cm_stop_timer(conn);
+        cm_stop_timer(cm, conn);
+        cm_half_open_leave(cm, conn);
         conn->tid = in->message->tid;
         conn->state = OCHE_CM_DREQ_RCVD;
         cm_tell(cm, conn, OCHE_CM_DISCONNECTED, in->message);
@@ -261,7 +290,8 @@ static void take_drep(const struct arrived *in, struct oche_cm_conn *conn)
 
 /*
  * Returns the connection that a message is about, or NULL. The peer of a REQ_SENT has no number
- * yet. A peer that gives up its REQ may not know ours.
+ * yet. A peer that gives up its REQ may not know ours. All but a DREQ, which begins a transaction,
+ * have the transaction of what they answer, 64 bits that who does not see our messages cannot know.
  */
 static struct oche_cm_conn *find(const struct arrived *in)
 {
@@ -274,7 +304,8 @@ static struct oche_cm_conn *find(const struct arrived *in)
         return NULL;
     if (memcmp(conn->remote_gid, in->remote_gid, OCHE_CM_GID_BYTES) != 0 ||
         memcmp(conn->local_gid, in->local_gid, OCHE_CM_GID_BYTES) != 0 ||
-        (conn->state != OCHE_CM_REQ_SENT && conn->remote_id != message->local_id)) {
+        (conn->state != OCHE_CM_REQ_SENT && conn->remote_id != message->local_id) ||
+        (message->kind != OCHE_CM_DREQ && conn->tid != message->tid)) {
         in->cm->stats.strangers++;
         return NULL;
     }

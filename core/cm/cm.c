@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections: their numbers, finding them, timers, ending them. */
+/* Connections: their numbers, finding them, repeating messages, ending them. */
 #include "core/cm/cm.h"
 
 #include "core/cm/parts.h"
@@ -7,19 +7,9 @@
 
 /* ---- finding ---- */
 
-static struct oche_cm_conn **id_bucket(struct oche_cm *cm, uint32_t id)
+static unsigned bucket_of(const struct oche_cm *cm, uint32_t number)
 {
-    return &cm->by_id[oche_mix64(id) % OCHE_CM_BUCKETS];
-}
-
-static struct oche_cm_conn **remote_bucket(struct oche_cm *cm, uint32_t remote_id)
-{
-    return &cm->by_remote[oche_mix64(remote_id) % OCHE_CM_BUCKETS];
-}
-
-static struct oche_cm_conn **qpn_bucket(struct oche_cm *cm, uint32_t qpn)
-{
-    return &cm->by_qpn[oche_mix64(qpn) % OCHE_CM_BUCKETS];
+    return (unsigned)(oche_mix64(cm->secret ^ number) % OCHE_CM_BUCKETS);
 }
 
 static bool is_datagram_state(uint8_t state)
@@ -34,7 +24,7 @@ static bool is_gid(const uint8_t *a, const uint8_t *b)
 
 struct oche_cm_conn *cm_by_id(const struct oche_cm *cm, uint32_t local_id)
 {
-    struct oche_cm_conn *conn = cm->by_id[oche_mix64(local_id) % OCHE_CM_BUCKETS];
+    struct oche_cm_conn *conn = cm->by_id[bucket_of(cm, local_id)];
 
     while (conn != NULL && conn->local_id != local_id)
         conn = conn->next_by_id;
@@ -44,7 +34,7 @@ struct oche_cm_conn *cm_by_id(const struct oche_cm *cm, uint32_t local_id)
 struct oche_cm_conn *cm_by_remote(const struct oche_cm *cm, uint32_t remote_id,
                                   const uint8_t *remote_gid, bool datagrams)
 {
-    struct oche_cm_conn *conn = cm->by_remote[oche_mix64(remote_id) % OCHE_CM_BUCKETS];
+    struct oche_cm_conn *conn = cm->by_remote[bucket_of(cm, remote_id)];
 
     while (conn != NULL && (conn->remote_id != remote_id || !is_gid(conn->remote_gid, remote_gid) ||
                             is_datagram_state(conn->state) != datagrams))
@@ -55,7 +45,7 @@ struct oche_cm_conn *cm_by_remote(const struct oche_cm *cm, uint32_t remote_id,
 struct oche_cm_conn *cm_by_qpn(const struct oche_cm *cm, uint32_t remote_qpn,
                                const uint8_t *remote_gid)
 {
-    struct oche_cm_conn *conn = cm->by_qpn[oche_mix64(remote_qpn) % OCHE_CM_BUCKETS];
+    struct oche_cm_conn *conn = cm->by_qpn[bucket_of(cm, remote_qpn)];
 
     while (conn != NULL &&
            (conn->remote_qpn != remote_qpn || !is_gid(conn->remote_gid, remote_gid)))
@@ -70,6 +60,9 @@ void oche_cm_init(struct oche_cm *cm, const struct oche_cm_hooks *hooks, uint64_
 {
     *cm = (struct oche_cm){.hooks = *hooks, .ca_guid = ca_guid};
     cm->id_mask = id_bits == 0 ? 0 : UINT32_MAX << (32 - id_bits);
+    cm->secret = hooks->random(hooks->context);
+    cm->most_half_open = OCHE_CM_MOST_HALF_OPEN;
+    cm->last_unconfirmed = &cm->unconfirmed;
     cm->id_prefix = id_bits == 0 ? 0 : id_prefix << (32 - id_bits);
 }
 
@@ -94,14 +87,14 @@ void cm_enter(struct oche_cm *cm, struct oche_cm_conn *conn, const uint8_t *loca
     memcpy(conn->local_gid, local_gid, OCHE_CM_GID_BYTES);
     memcpy(conn->remote_gid, remote_gid, OCHE_CM_GID_BYTES);
     conn->local_id = draw_id(cm);
-    bucket = id_bucket(cm, conn->local_id);
+    bucket = &cm->by_id[bucket_of(cm, conn->local_id)];
     conn->next_by_id = *bucket;
     *bucket = conn;
 }
 
 void cm_enter_remote(struct oche_cm *cm, struct oche_cm_conn *conn, uint32_t remote_id)
 {
-    struct oche_cm_conn **bucket = remote_bucket(cm, remote_id);
+    struct oche_cm_conn **bucket = &cm->by_remote[bucket_of(cm, remote_id)];
 
     conn->remote_id = remote_id;
     conn->next_by_remote = *bucket;
@@ -110,7 +103,7 @@ void cm_enter_remote(struct oche_cm *cm, struct oche_cm_conn *conn, uint32_t rem
 
 void cm_enter_qpn(struct oche_cm *cm, struct oche_cm_conn *conn, uint32_t remote_qpn)
 {
-    struct oche_cm_conn **bucket = qpn_bucket(cm, remote_qpn);
+    struct oche_cm_conn **bucket = &cm->by_qpn[bucket_of(cm, remote_qpn)];
 
     conn->remote_qpn = remote_qpn;
     conn->next_by_qpn = *bucket;
@@ -129,11 +122,14 @@ static void unlink_from(struct oche_cm_conn **at, size_t next_offset,
 
 void cm_leave(struct oche_cm *cm, struct oche_cm_conn *conn)
 {
-    cm_stop_timer(conn);
-    unlink_from(id_bucket(cm, conn->local_id), offsetof(struct oche_cm_conn, next_by_id), conn);
-    unlink_from(remote_bucket(cm, conn->remote_id), offsetof(struct oche_cm_conn, next_by_remote),
-                conn);
-    unlink_from(qpn_bucket(cm, conn->remote_qpn), offsetof(struct oche_cm_conn, next_by_qpn), conn);
+    cm_stop_timer(cm, conn);
+    cm_half_open_leave(cm, conn);
+    unlink_from(&cm->by_id[bucket_of(cm, conn->local_id)],
+                offsetof(struct oche_cm_conn, next_by_id), conn);
+    unlink_from(&cm->by_remote[bucket_of(cm, conn->remote_id)],
+                offsetof(struct oche_cm_conn, next_by_remote), conn);
+    unlink_from(&cm->by_qpn[bucket_of(cm, conn->remote_qpn)],
+                offsetof(struct oche_cm_conn, next_by_qpn), conn);
     conn->state = OCHE_CM_IDLE;
 }
 
@@ -178,35 +174,11 @@ void cm_tell(struct oche_cm *cm, struct oche_cm_conn *conn, enum oche_cm_event e
 
 /* ---- timers ---- */
 
-void cm_stop_timer(struct oche_cm_conn *conn)
-{
-    if (conn->timer_link == NULL)
-        return;
-    *conn->timer_link = conn->next_timer;
-    if (conn->next_timer != NULL)
-        conn->next_timer->timer_link = conn->timer_link;
-    conn->next_timer = NULL;
-    conn->timer_link = NULL;
-}
-
-void cm_start_timer(struct oche_cm *cm, struct oche_cm_conn *conn, oche_time due)
-{
-    cm_stop_timer(conn);
-    conn->due = due;
-    conn->next_timer = cm->timers;
-    if (conn->next_timer != NULL)
-        conn->next_timer->timer_link = &conn->next_timer;
-    conn->timer_link = &cm->timers;
-    cm->timers = conn;
-}
-
 oche_time oche_cm_due(const struct oche_cm *cm)
 {
-    oche_time due = cm_grace_due(cm);
+    const oche_time kept = cm_grace_due(cm);
 
-    for (const struct oche_cm_conn *conn = cm->timers; conn != NULL; conn = conn->next_timer)
-        due = conn->due < due ? conn->due : due;
-    return due;
+    return cm->timers != NULL && cm->timers->due < kept ? cm->timers->due : kept;
 }
 
 void cm_send_repeatedly(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn,
@@ -214,6 +186,8 @@ void cm_send_repeatedly(struct oche_cm *cm, oche_time now, struct oche_cm_conn *
 {
     if (response_timeout > CM_MOST_RESPONSE)
         response_timeout = CM_MOST_RESPONSE;
+    if (response_timeout < CM_LEAST_RESPONSE)
+        response_timeout = CM_LEAST_RESPONSE;
     conn->longest_wait = oche_cm_time(response_timeout);
     conn->wait = conn->longest_wait / 16;
     conn->until = oche_time_add(now, (retries + 1u) * conn->longest_wait);
@@ -240,6 +214,9 @@ static void give_up(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn
         cm_leave(cm, conn);
         cm_tell(cm, conn, OCHE_CM_UNCONFIRMED, NULL);
         return;
+    case OCHE_CM_ESTABLISHED: /* the peer does not know the connection: arrive.c */
+        oche_cm_disconnect(cm, now, conn);
+        return;
     default:
         cm_linger(cm, now, conn);
         cm_tell(cm, conn, OCHE_CM_DISCONNECTED, NULL);
@@ -249,7 +226,7 @@ static void give_up(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn
 
 static void expire(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn)
 {
-    cm_stop_timer(conn);
+    cm_stop_timer(cm, conn);
     if (conn->state == OCHE_CM_TIMEWAIT) {
         cm_leave(cm, conn);
         cm_tell(cm, conn, OCHE_CM_TIMEWAIT_OVER, NULL);
@@ -267,22 +244,9 @@ static void expire(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn)
     cm_start_timer(cm, conn, next < conn->until ? next : conn->until);
 }
 
-/* Returns a connection whose timer is due, or NULL. */
-static struct oche_cm_conn *due_one(const struct oche_cm *cm, oche_time now)
-{
-    struct oche_cm_conn *conn = cm->timers;
-
-    while (conn != NULL && conn->due > now)
-        conn = conn->next_timer;
-    return conn;
-}
-
 void oche_cm_tick(struct oche_cm *cm, oche_time now)
 {
-    struct oche_cm_conn *conn;
-
     cm_grace_tick(cm, now);
-    /* from the beginning each time, as an event may have changed any of them */
-    while ((conn = due_one(cm, now)) != NULL)
-        expire(cm, now, conn);
+    while (cm->timers != NULL && cm->timers->due <= now)
+        expire(cm, now, cm->timers);
 }

@@ -5,9 +5,11 @@
  * and allocates nothing: the caller hands in messages and the time, gives it the memory of each
  * connection, and gets events and messages to send through callbacks.
  *
- *   cm.c         connections: their numbers, finding them, timers, ending them
+ *   cm.c         connections: their numbers, finding them, repeating messages, ending them
+ *   timers.c     when what is due
  *   connect.c    what a program asks for: connect, accept, confirm, reject, disconnect
  *   arrive.c     what arrives
+ *   half_open.c  how many connections there may be that nobody has confirmed
  *   grace.c      requests that nobody listens to, for a moment
  *   sidr.c       datagrams: which queue pair takes them for a service
  *
@@ -72,14 +74,17 @@ struct oche_cm_conn {
     /* ---- */
     uint64_t tid;
     struct oche_cm_conn *next_by_id, *next_by_remote, *next_by_qpn;
-    struct oche_cm_conn *next_timer, **timer_link; /* NULL: no timer runs */
-    oche_time due;                                 /* of the timer */
-    oche_time wait, longest_wait;                  /* until the next repeat; at most */
-    oche_time until;                               /* repeats are given up then */
-    oche_time linger;                              /* in TIMEWAIT */
-    bool waited;                                   /* the peer was asked to wait, once */
-    uint8_t last[OCHE_MAD_BYTES];                  /* the last message that may be repeated */
-    uint8_t answer[OCHE_MAD_BYTES];                /* RTU, DREP, SIDR REP: as the peer may repeat */
+    /* in the heap of timers; timer_link NULL: no timer runs */
+    struct oche_cm_conn *timer_child, *next_timer, **timer_link;
+    struct oche_cm_conn *next_unconfirmed, **unconfirmed_link; /* NULL: none waits for its peer */
+    oche_time due;                                             /* of the timer */
+    oche_time wait, longest_wait;                              /* until the next repeat; at most */
+    oche_time until;                                           /* repeats are given up then */
+    oche_time linger;                                          /* in TIMEWAIT */
+    bool half_open;                 /* a peer has asked, and not confirmed */
+    bool waited;                    /* the peer was asked to wait, once */
+    uint8_t last[OCHE_MAD_BYTES];   /* the last message that may be repeated */
+    uint8_t answer[OCHE_MAD_BYTES]; /* RTU, DREP, SIDR REP: as the peer may repeat */
 };
 
 /* What is told with an event. `message` is NULL if nothing arrived. */
@@ -107,7 +112,7 @@ struct oche_cm_hooks {
     void *context;
 };
 
-#define OCHE_CM_BUCKETS 256
+#define OCHE_CM_BUCKETS 1024
 
 struct oche_cm_stats {
     uint64_t received[OCHE_CM_KINDS_END - OCHE_CM_REQ];
@@ -119,6 +124,8 @@ struct oche_cm_stats {
     uint64_t strangers;                             /* about a connection, but not from its peer */
     uint64_t out_of_place;                          /* not meant for the connection's state */
     uint64_t refused;                               /* REQ and SIDR REQ that `incoming` refused */
+    uint64_t crowded;   /* REQ and SIDR REQ that were dropped as too many are half open */
+    uint64_t displaced; /* half open, and given up for another */
 };
 
 /*
@@ -128,6 +135,12 @@ struct oche_cm_stats {
  */
 #define OCHE_CM_GRACE      (50 * OCHE_MS)
 #define OCHE_CM_MOST_GRACE 32 /* requests that wait so; others are refused at once */
+
+/*
+ * Connections that a peer has asked for and not confirmed: REQ_RCVD, REP_SENT, SIDR_RCVD. With what
+ * librdmacm keeps beside each that is 9 MB.
+ */
+#define OCHE_CM_MOST_HALF_OPEN 4096
 
 struct oche_cm_waiting {
     bool used;
@@ -140,9 +153,12 @@ struct oche_cm {
     struct oche_cm_hooks hooks;
     uint32_t id_prefix, id_mask; /* bits that all our communication IDs have, and which bits */
     uint64_t ca_guid;
+    uint64_t secret; /* nobody else knows which numbers share a bucket */
     struct oche_cm_conn *by_id[OCHE_CM_BUCKETS], *by_remote[OCHE_CM_BUCKETS];
     struct oche_cm_conn *by_qpn[OCHE_CM_BUCKETS];
-    struct oche_cm_conn *timers;
+    struct oche_cm_conn *timers; /* the one that is due first */
+    uint32_t half_open_count, most_half_open;
+    struct oche_cm_conn *unconfirmed, **last_unconfirmed; /* REP_SENT, in the order of their REP */
     struct oche_cm_waiting waiting[OCHE_CM_MOST_GRACE];
     struct oche_cm_stats stats;
 };
@@ -185,7 +201,7 @@ bool oche_cm_confirm(struct oche_cm *cm, oche_time now, struct oche_cm_conn *con
 bool oche_cm_reject(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn,
                     struct oche_cm_message *message);
 /* The peer's data has come, although its RTU has not: passive, REP_SENT; as if it had come. */
-bool oche_cm_established(struct oche_cm_conn *conn);
+bool oche_cm_established(struct oche_cm *cm, struct oche_cm_conn *conn);
 /* Sends a DREQ, or the DREP that a DREQ waits for. */
 bool oche_cm_disconnect(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn);
 /* Asks which queue pair takes datagrams: service_id, pkey and private data are in `message`. */

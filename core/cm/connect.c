@@ -28,6 +28,7 @@ bool oche_cm_accept(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn
     if (conn->state != OCHE_CM_REQ_RCVD)
         return false;
     conn->state = OCHE_CM_REP_SENT;
+    cm_half_open_answered(cm, conn);
     conn->local_qpn = message->qpn;
     message->ca_guid = cm->ca_guid;
     cm_address(conn, OCHE_CM_REP, message);
@@ -74,11 +75,12 @@ bool oche_cm_reject(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn
     return true;
 }
 
-bool oche_cm_established(struct oche_cm_conn *conn)
+bool oche_cm_established(struct oche_cm *cm, struct oche_cm_conn *conn)
 {
     if (conn->state != OCHE_CM_REP_SENT)
         return false;
-    cm_stop_timer(conn);
+    cm_stop_timer(cm, conn);
+    cm_half_open_leave(cm, conn);
     conn->state = OCHE_CM_ESTABLISHED;
     return true;
 }
@@ -87,6 +89,7 @@ static void send_dreq(struct oche_cm *cm, oche_time now, struct oche_cm_conn *co
 {
     struct oche_cm_message message = {.qpn = conn->remote_qpn};
 
+    cm_half_open_leave(cm, conn);
     conn->state = OCHE_CM_DREQ_SENT;
     cm_address(conn, OCHE_CM_DREQ, &message);
     oche_cm_write(&message, conn->last);

@@ -1,25 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests for services that nobody listens to, which may be a matter of a moment. */
+/*
+ * Requests for services that nobody listens to, which may be a matter of a moment. One peer has no
+ * more than a quarter of the places, so that it does not take them away from others.
+ */
 #include "core/cm/cm.h"
 
 #include "core/cm/parts.h"
 
+#define MOST_OF_ONE (OCHE_CM_MOST_GRACE / 4)
+
 bool cm_grace_keep(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
                    const uint8_t *remote_gid, const uint8_t *mad)
 {
-    for (unsigned i = 0; i < OCHE_CM_MOST_GRACE; i++) {
-        struct oche_cm_waiting *place = &cm->waiting[i];
+    struct oche_cm_waiting *place = NULL;
+    unsigned of_peer = 0;
 
-        if (place->used)
+    for (unsigned i = 0; i < OCHE_CM_MOST_GRACE; i++) {
+        struct oche_cm_waiting *one = &cm->waiting[i];
+
+        if (!one->used) {
+            place = one;
             continue;
-        place->used = true;
-        place->due = oche_time_add(now, OCHE_CM_GRACE);
-        memcpy(place->local_gid, local_gid, OCHE_CM_GID_BYTES);
-        memcpy(place->remote_gid, remote_gid, OCHE_CM_GID_BYTES);
-        memcpy(place->mad, mad, OCHE_MAD_BYTES);
-        return true;
+        }
+        if (memcmp(one->remote_gid, remote_gid, OCHE_CM_GID_BYTES) != 0)
+            continue;
+        if (memcmp(one->mad, mad, OCHE_MAD_BYTES) == 0)
+            return true; /* the same again */
+        of_peer++;
     }
-    return false;
+    if (place == NULL || of_peer >= MOST_OF_ONE)
+        return false;
+    place->used = true;
+    place->due = oche_time_add(now, OCHE_CM_GRACE);
+    memcpy(place->local_gid, local_gid, OCHE_CM_GID_BYTES);
+    memcpy(place->remote_gid, remote_gid, OCHE_CM_GID_BYTES);
+    memcpy(place->mad, mad, OCHE_MAD_BYTES);
+    return true;
 }
 
 oche_time cm_grace_due(const struct oche_cm *cm)

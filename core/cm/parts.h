@@ -10,6 +10,8 @@
 /* No time in a peer's message counts for more than these (17 s and 69 s). */
 #define CM_MOST_RESPONSE 22
 #define CM_MOST_SERVICE  24
+/* Nor does a shorter one than this (17 ms), which programs need to answer. */
+#define CM_LEAST_RESPONSE 12
 /* How long TIMEWAIT lasts, 0.54 s: twice Linux's packet life time of 0.27 s. */
 #define CM_LINGER oche_cm_time(17)
 
@@ -32,8 +34,6 @@ struct oche_cm_conn *cm_by_remote(const struct oche_cm *cm, uint32_t remote_id,
 struct oche_cm_conn *cm_by_qpn(const struct oche_cm *cm, uint32_t remote_qpn,
                                const uint8_t *remote_gid);
 
-void cm_start_timer(struct oche_cm *cm, struct oche_cm_conn *conn, oche_time due);
-void cm_stop_timer(struct oche_cm_conn *conn);
 /* Sends conn->last, and again until an answer stops the timer or `retries` have passed. */
 void cm_send_repeatedly(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn,
                         uint8_t response_timeout, uint8_t retries);
@@ -51,6 +51,22 @@ void cm_write_and_send(struct oche_cm *cm, struct oche_cm_conn *conn, uint8_t ki
 void cm_linger(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn);
 void cm_tell(struct oche_cm *cm, struct oche_cm_conn *conn, enum oche_cm_event event,
              const struct oche_cm_message *message);
+
+/* ---- timers.c ---- */
+
+void cm_start_timer(struct oche_cm *cm, struct oche_cm_conn *conn, oche_time due);
+void cm_stop_timer(struct oche_cm *cm, struct oche_cm_conn *conn);
+
+/* ---- half_open.c ---- */
+
+/* True if there are too many, and none of them can be given up. */
+bool cm_half_open_full(const struct oche_cm *cm);
+/* Counts a connection that a peer has asked for; another may be given up for it. */
+void cm_half_open_enter(struct oche_cm *cm, struct oche_cm_conn *conn);
+/* Our REP is under way, so the connection waits for the peer. */
+void cm_half_open_answered(struct oche_cm *cm, struct oche_cm_conn *conn);
+/* It is confirmed, or over. Does nothing if it was not half open. */
+void cm_half_open_leave(struct oche_cm *cm, struct oche_cm_conn *conn);
 
 /* ---- arrive.c ---- */
 

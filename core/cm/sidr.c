@@ -30,6 +30,7 @@ bool oche_cm_tell(struct oche_cm *cm, oche_time now, struct oche_cm_conn *conn,
     if (conn->state != OCHE_CM_SIDR_RCVD)
         return false;
     conn->state = OCHE_CM_SIDR_TOLD;
+    cm_half_open_leave(cm, conn);
     cm_address(conn, OCHE_CM_SIDR_REP, message);
     message->local_id = conn->remote_id; /* the one ID that there is */
     oche_cm_write(message, conn->answer);
@@ -64,6 +65,10 @@ void cm_sidr_req(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
             cm_send(cm, conn, conn->answer);
         return;
     }
+    if (cm_half_open_full(cm)) {
+        cm->stats.crowded++;
+        return;
+    }
     conn = cm->hooks.incoming(cm->hooks.context, local_gid, remote_gid, message, &status);
     if (conn == NULL) {
         if (status == OCHE_CM_SIDR_UNSUPPORTED && !waited &&
@@ -78,6 +83,7 @@ void cm_sidr_req(struct oche_cm *cm, oche_time now, const uint8_t *local_gid,
     cm_enter_remote(cm, conn, message->local_id);
     conn->tid = message->tid;
     conn->state = OCHE_CM_SIDR_RCVD;
+    cm_half_open_enter(cm, conn);
     cm_tell(cm, conn, OCHE_CM_REQUESTED, message);
 }
 
@@ -90,7 +96,7 @@ void cm_sidr_rep(struct oche_cm *cm, const uint8_t *remote_gid,
         cm->stats.unknown++;
         return;
     }
-    if (memcmp(conn->remote_gid, remote_gid, OCHE_CM_GID_BYTES) != 0) {
+    if (memcmp(conn->remote_gid, remote_gid, OCHE_CM_GID_BYTES) != 0 || conn->tid != message->tid) {
         cm->stats.strangers++;
         return;
     }

@@ -95,6 +95,16 @@ bool cm_is_loopback(const struct sockaddr *address)
                                           : memcmp(gid.raw, v6_loopback, 16) == 0);
 }
 
+/* True if both are of 127.0.0.0/8, and different places there: 127.0.0.1 is this host. */
+static bool is_elsewhere(const struct sockaddr *address, const union ibv_gid *own)
+{
+    static const uint8_t localhost[4] = {127, 0, 0, 1};
+    union ibv_gid gid;
+
+    return address->sa_family == AF_INET && cm_gid_of(address, &gid) && is_mapped(own->raw) &&
+           own->raw[12] == 127 && memcmp(gid.raw + 12, localhost, sizeof(localhost)) != 0;
+}
+
 /*
  * Where there is one device alone (OCHE_DEVICE), a loopback address that is not its own stands for
  * it, as with Linux for a host's first device. Copies the address to use, with its port.
@@ -106,7 +116,8 @@ static void stand_for(const struct sockaddr *address, struct sockaddr_storage *u
     memset(used, 0, sizeof(*used));
     memcpy(used, address, cm_sockaddr_bytes(address));
     if (cm_is_loopback(address) && cm_gid_of(address, &gid) && cm_device_of(&gid) == NULL &&
-        errno == ENODEV && cm_devices_open() && cm_devices->next == NULL)
+        errno == ENODEV && cm_devices_open() && cm_devices->next == NULL &&
+        !is_elsewhere(address, &cm_devices->gid))
         cm_sockaddr_of(cm_devices->gid.raw, cm_port_of(address), used);
 }
 

@@ -42,10 +42,36 @@ static struct cm_id *make_request_id(struct cm_device *device, struct cm_id *lis
         return NULL;
     }
     cm_note_request(id, request);
+    memcpy(id->remote_gid, remote_gid, OCHE_CM_GID_BYTES);
     id->state = CM_ID_CONNECTING;
     id->listener = listener;
     listener->pending++;
     return id;
+}
+
+/* True if the program has not heard yet of another request of this peer's to the listener. */
+static bool peer_waits(const struct cm_id *listener, const uint8_t *remote_gid)
+{
+    const struct cm_channel *channel = cm_channel_of(listener->id.channel);
+
+    for (const struct cm_event *event = channel->first; event != NULL; event = event->next)
+        if (event->id == listener && event->event.event == RDMA_CM_EVENT_CONNECT_REQUEST &&
+            memcmp(cm_id_of(event->event.id)->remote_gid, remote_gid, OCHE_CM_GID_BYTES) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * A peer that fills the listener's backlog does not keep others out: beyond it there is some room
+ * for a request of each other peer.
+ */
+static bool has_room(const struct cm_id *listener, const uint8_t *remote_gid)
+{
+    const int beyond = 1 + listener->backlog / 8;
+
+    if (listener->pending < listener->backlog)
+        return true;
+    return listener->pending < listener->backlog + beyond && !peer_waits(listener, remote_gid);
 }
 
 static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
@@ -72,7 +98,7 @@ static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
         *reason = OCHE_CM_REASON_INVALID_MTU;
         return NULL;
     }
-    if (listener->pending >= listener->backlog)
+    if (!has_room(listener, remote_gid))
         return NULL; /* the peer asks again */
     id = make_request_id(device, listener, remote_gid, request, port);
     return id != NULL ? &id->conn : NULL;

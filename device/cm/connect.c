@@ -16,6 +16,17 @@ static void put_data(const void *data, uint8_t bytes, struct oche_cm_message *me
     message->private_bytes = bytes;
 }
 
+/* True unless the program wants more READs and atomics under way than the device has. */
+static bool depths_fit(const struct cm_id *id, const struct rdma_conn_param *param)
+{
+    const int most = id->device->most_reads;
+
+    return param == NULL || cm_is_datagram(id) ||
+           ((param->responder_resources == RDMA_MAX_RESP_RES ||
+             param->responder_resources <= most) &&
+            (param->initiator_depth == RDMA_MAX_INIT_DEPTH || param->initiator_depth <= most));
+}
+
 /* ---- asking ---- */
 
 /* Under the lock. Returns 0 or an errno. */
@@ -31,6 +42,8 @@ static int ask(struct cm_id *id, const struct rdma_conn_param *param)
         return EINVAL;
     if (!cm_is_datagram(id) && id->id.qp == NULL && param == NULL)
         return EINVAL; /* no queue pair is named */
+    if (!depths_fit(id, param))
+        return EINVAL;
     cm_gid_of(&id->id.route.addr.dst_addr, &remote);
     cm_fill_request(id, param, &message);
     asked = cm_is_datagram(id)
@@ -142,7 +155,7 @@ static int accept_connection(struct cm_id *id, const struct rdma_conn_param *par
 
     if (id->id.qp == NULL && param == NULL)
         return cm_result(EINVAL);
-    if (!data_fits(param, OCHE_CM_REP_PRIVATE))
+    if (!data_fits(param, OCHE_CM_REP_PRIVATE) || !depths_fit(id, param))
         return cm_result(EINVAL);
     choose_depths(id, param);
     if (id->id.qp != NULL && cm_qp_to_ready(id) != 0)
@@ -231,7 +244,7 @@ int rdma_disconnect(struct rdma_cm_id *id)
             return -1;
         return own->sync ? cm_wait(own, RDMA_CM_EVENT_DISCONNECTED) : 0;
     }
-    if (own->device == NULL || cm_is_datagram(own))
+    if (own->device == NULL || cm_is_datagram(own) || own->state < CM_ID_CONNECTING)
         return cm_result(EINVAL);
     if (id->qp != NULL && cm_qp_to_error(own) != 0)
         return -1;
@@ -247,17 +260,21 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
 {
     struct cm_id *own = cm_id_of(id);
     struct cm_event *told = NULL;
+    int error = 0;
 
     CM_PASS_ON(rdma_notify, id, event);
-    if (event != IBV_EVENT_COMM_EST)
+    if (event != IBV_EVENT_COMM_EST || own->device == NULL)
         return cm_result(EINVAL);
     pthread_mutex_lock(&cm_lock);
-    if (oche_cm_established(&own->conn)) {
+    if (oche_cm_established(&own->device->cm, &own->conn)) {
         own->state = CM_ID_CONNECTED;
         told = cm_event_make(own, RDMA_CM_EVENT_ESTABLISHED, 0);
         if (told != NULL)
             cm_event_queue(told);
+    } else {
+        error = own->conn.state == OCHE_CM_ESTABLISHED ? EISCONN : EINVAL;
     }
     pthread_mutex_unlock(&cm_lock);
-    return 0;
+    cm_thread_wake();
+    return cm_result(error);
 }

@@ -7,6 +7,7 @@
 #include "device/verbs/manager.h"
 
 #define RECEIVE_BYTES (CM_GRH_BYTES + OCHE_MAD_BYTES)
+#define CM_TURN       64 /* completions that are handled in a row */
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 struct cm_device *cm_devices;
@@ -38,6 +39,8 @@ static int ready(struct cm_device *device)
         error = ibv_modify_qp(device->qp1, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
     for (uint64_t i = 0; error == 0 && i < CM_RECEIVES; i++)
         error = post_receive(device, i);
+    if (error == 0)
+        error = ibv_req_notify_cq(device->send_cq, 0);
     return error != 0 ? error : ibv_req_notify_cq(device->cq, 0);
 }
 
@@ -56,12 +59,14 @@ static bool create_qp1(struct cm_device *device)
     device->sends = calloc(CM_SENDS, sizeof(*device->sends));
     if (device->channel == NULL || device->receives == NULL || device->sends == NULL)
         return false;
-    device->cq = ibv_create_cq(device->verbs, CM_SENDS + CM_RECEIVES, device, device->channel, 0);
+    device->cq = ibv_create_cq(device->verbs, CM_RECEIVES, device, device->channel, 0);
+    device->send_cq = ibv_create_cq(device->verbs, CM_SENDS, device, device->channel, 0);
     device->mr = ibv_reg_mr(device->pd, device->receives, CM_RECEIVES * RECEIVE_BYTES,
                             IBV_ACCESS_LOCAL_WRITE);
-    if (device->cq == NULL || device->mr == NULL)
+    if (device->cq == NULL || device->send_cq == NULL || device->mr == NULL)
         return false;
-    attr.send_cq = attr.recv_cq = device->cq;
+    attr.send_cq = device->send_cq;
+    attr.recv_cq = device->cq;
     device->qp1 = oche_manager_create_qp(device->pd, &attr);
     error = device->qp1 != NULL ? ready(device) : errno;
     errno = error;
@@ -76,6 +81,8 @@ static void close_parts(struct cm_device *device)
         ibv_dereg_mr(device->mr);
     if (device->cq != NULL)
         ibv_destroy_cq(device->cq);
+    if (device->send_cq != NULL)
+        ibv_destroy_cq(device->send_cq);
     if (device->channel != NULL)
         ibv_destroy_comp_channel(device->channel);
     if (device->pd != NULL)
@@ -279,6 +286,27 @@ static void sent(struct cm_device *device, uint64_t number)
     device->sends[number].ah = NULL;
 }
 
+/* Frees the slots of what has left. */
+static void take_sent(struct cm_device *device)
+{
+    struct ibv_wc wc;
+
+    for (unsigned i = 0; i < CM_SENDS && ibv_poll_cq(device->send_cq, 1, &wc) == 1; i++)
+        sent(device, wc.wr_id);
+}
+
+/* Waits a little for one, as polling sends what waits. Returns NULL if none becomes free. */
+static struct cm_send_slot *slot_to_send(struct cm_device *device)
+{
+    struct cm_send_slot *slot = free_slot(device);
+
+    for (unsigned i = 0; slot == NULL && i < CM_SENDS; i++) {
+        take_sent(device);
+        slot = free_slot(device);
+    }
+    return slot;
+}
+
 static void received(struct cm_device *device, struct ibv_wc *wc)
 {
     uint8_t *buffer = device->receives + wc->wr_id * RECEIVE_BYTES;
@@ -294,19 +322,22 @@ static void received(struct cm_device *device, struct ibv_wc *wc)
     post_receive(device, wc->wr_id);
 }
 
-/* Sends have numbers after those of receives. */
-static void take_completions(struct cm_device *device)
+void cm_device_receive(struct cm_device *device)
 {
     struct ibv_wc wc;
 
-    while (ibv_poll_cq(device->cq, 1, &wc) == 1)
-        if (wc.wr_id >= CM_RECEIVES)
-            sent(device, wc.wr_id - CM_RECEIVES);
-        else
-            received(device, &wc);
+    take_sent(device);
+    device->more = true;
+    for (unsigned i = 0; i < CM_TURN; i++) {
+        if (ibv_poll_cq(device->cq, 1, &wc) != 1) {
+            device->more = false;
+            return;
+        }
+        received(device, &wc);
+    }
 }
 
-void cm_device_receive(struct cm_device *device)
+void cm_device_woken(struct cm_device *device)
 {
     struct ibv_cq *cq;
     void *context;
@@ -314,15 +345,15 @@ void cm_device_receive(struct cm_device *device)
     if (ibv_get_cq_event(device->channel, &cq, &context) != 0)
         return;
     ibv_ack_cq_events(cq, 1);
-    ibv_req_notify_cq(device->cq, 0);
-    take_completions(device);
+    ibv_req_notify_cq(cq, 0);
+    device->more = true;
 }
 
 void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const uint8_t *mad)
 {
     struct ibv_ah_attr to = {
         .is_global = 1, .port_num = CM_PORT, .grh = {.hop_limit = CM_HOP_LIMIT}};
-    struct cm_send_slot *slot = free_slot(device);
+    struct cm_send_slot *slot = slot_to_send(device);
 
     if (slot == NULL)
         return; /* as if it was lost: it will be repeated */
@@ -334,7 +365,7 @@ void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const u
 
     struct ibv_sge piece = {.addr = (uintptr_t)slot->mad, .length = OCHE_MAD_BYTES};
     struct ibv_send_wr work = {
-        .wr_id = CM_RECEIVES + (uint64_t)(slot - device->sends),
+        .wr_id = (uint64_t)(slot - device->sends),
         .sg_list = &piece,
         .num_sge = 1,
         .opcode = IBV_WR_SEND,
@@ -345,6 +376,7 @@ void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const u
 
     if (ibv_post_send(device->qp1, &work, &bad) != 0)
         sent(device, (uint64_t)(slot - device->sends));
+    take_sent(device); /* so it leaves now, even if the program is killed then */
 }
 
 static bool sends_are_under_way(const struct cm_device *device)
@@ -360,5 +392,5 @@ void cm_device_flush(struct cm_device *device)
     const oche_time end = cm_now() + 100 * OCHE_MS;
 
     while (sends_are_under_way(device) && cm_now() < end)
-        take_completions(device);
+        take_sent(device);
 }

@@ -42,7 +42,7 @@ static int create(struct rdma_event_channel *channel, struct rdma_cm_id **id, vo
     struct cm_id *own;
 
     if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP && ps != RDMA_PS_IB && ps != RDMA_PS_IPOIB)
-        return cm_result(EPROTONOSUPPORT);
+        return cm_result(EINVAL);
     own = cm_id_make(context, ps, type);
     if (own == NULL)
         return -1;
@@ -108,7 +108,8 @@ int rdma_destroy_id(struct rdma_cm_id *id)
     id->event = NULL;
     pthread_mutex_lock(&cm_lock);
     cm_id_end(own);
-    leave_requests(own);
+    if (own->pending > 0) /* a thread is about to tell a request */
+        leave_requests(own);
     while (own->acked != own->delivered)
         pthread_cond_wait(&own->acknowledged, &cm_lock);
     pthread_mutex_unlock(&cm_lock);
@@ -124,19 +125,24 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 static void move_events(struct cm_id *id, struct cm_channel *to)
 {
     struct cm_channel *from = cm_channel_of(id->id.channel);
-    struct cm_event *moved[64], **link = &from->first;
-    unsigned count = 0;
+    struct cm_event *moved = NULL, **last = &moved, **link = &from->first, *next;
 
-    while (*link != NULL && count < 64) {
+    while (*link != NULL) {
         if ((*link)->id != id) {
             link = &(*link)->next;
             continue;
         }
-        moved[count++] = cm_event_take(from, link);
+        *last = cm_event_take(from, link);
+        last = &(*last)->next;
     }
+    *last = NULL;
     id->id.channel = &to->channel;
-    for (unsigned i = 0; i < count; i++)
-        cm_event_queue(moved[i]);
+    for (; moved != NULL; moved = next) {
+        next = moved->next;
+        cm_event_queue(moved);
+        if (moved->event.id != &id->id) /* a request, whose own events follow it */
+            move_events(cm_id_of(moved->event.id), to);
+    }
 }
 
 int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
@@ -207,7 +213,7 @@ static int set_id_option(struct cm_id *id, int name, const void *value, size_t l
         id->af_only = number != 0;
         return 0;
     case RDMA_OPTION_ID_ACK_TIMEOUT:
-        if (!number_of(value, length, 1, &number) || number > 31)
+        if (!number_of(value, length, 1, &number) || number > 31 || cm_is_datagram(id))
             return EINVAL;
         id->ack_timeout = (uint8_t)number;
         return 0;

@@ -50,10 +50,13 @@
 #define CM_RANDOM_PORTS 28232 /* 32768 to 60999, as Linux has them */
 #define CM_FIRST_RANDOM 32768
 /*
- * 67 ms, where Linux would have 0.5 to 2 s: the time after which a queue pair sends again what was
- * lost at the end of a message.
+ * 0.54 s, as Linux has at least (its soft-RoCE 2.1 s): with 7 retries a peer may be away for 4.3 s.
+ * Adapters answer while the program is stopped; here it has to run. With 14, the usual one of
+ * programs that connect by themselves, a process that a debugger or a busy machine held for 0.6 s
+ * lost its connections. What is lost is sent again after 67 ms all the same
+ * (device/verbs/modify_qp.c).
  */
-#define CM_ACK_TIMEOUT 14
+#define CM_ACK_TIMEOUT 17
 
 extern pthread_mutex_t cm_lock;
 
@@ -76,11 +79,12 @@ struct cm_device {
     unsigned interface;
     unsigned slot;
     struct ibv_comp_channel *channel;
-    struct ibv_cq *cq;
+    struct ibv_cq *cq, *send_cq;
     struct ibv_qp *qp1;
     struct ibv_mr *mr;
     uint8_t *receives; /* CM_RECEIVES buffers of CM_GRH_BYTES + OCHE_MAD_BYTES, then the sends */
     struct cm_send_slot *sends;
+    bool more; /* completions may be waiting that no event will tell of */
     struct oche_cm cm;
     uint8_t *ports[4]; /* by port space: a bit for each port that is used */
     uint32_t next_port;
@@ -95,7 +99,12 @@ extern struct cm_device *cm_devices;
 bool cm_devices_open(void);
 /* Returns the device with this address, opened, or NULL with errno. */
 struct cm_device *cm_device_of(const union ibv_gid *gid);
-/* Handles what has arrived at queue pair 1. */
+/* Takes the event that something has arrived at queue pair 1. */
+void cm_device_woken(struct cm_device *device);
+/*
+ * Handles some of what has arrived. Sets device->more if there may be more: so others get the lock
+ * between, however much arrives.
+ */
 void cm_device_receive(struct cm_device *device);
 void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const uint8_t *mad);
 /* Waits until what was sent has left, for a tenth of a second at most. */
@@ -157,7 +166,8 @@ struct cm_id {
     int backlog, pending;     /* pending: requests that no event has told yet, or not answered */
     struct cm_id *next_bound; /* in the list of those that listen */
 
-    struct cm_id *listener; /* of a request that was not accepted yet */
+    struct cm_id *listener;                /* of a request that the program has not heard of yet */
+    uint8_t remote_gid[OCHE_CM_GID_BYTES]; /* of a request */
     uint8_t tos, ack_timeout;
 
     /* of the REQ or REP that agreed on it, and what we said in ours */

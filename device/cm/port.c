@@ -195,11 +195,6 @@ int cm_listen_ours(struct cm_id *own, int backlog)
     int error = 0;
 
     pthread_mutex_lock(&cm_lock);
-    if (own->state == CM_ID_LISTENING) {
-        own->backlog = backlog > 0 ? backlog : CM_MOST_BACKLOG;
-        pthread_mutex_unlock(&cm_lock);
-        return 0;
-    }
     if (own->state == CM_ID_IDLE) { /* to any address, and any port */
         own->id.route.addr.src_addr.sa_family = AF_INET6;
         own->wildcard = true;

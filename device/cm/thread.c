@@ -15,6 +15,11 @@
 #include "device/cm/internal.h"
 
 #define MOST_READY 16
+/*
+ * The thread sleeps for this time when it has handled as much as it may in a row, so that a flood
+ * of messages leaves the lock to programs' calls, and some of the processor.
+ */
+#define REST_NS 50000
 
 static int waiting = -1, wake = -1; /* an epoll and an eventfd */
 static pthread_t thread;
@@ -73,6 +78,26 @@ static int patience(void)
     return (due - now) / OCHE_MS < 1000000 ? (int)((due - now) / OCHE_MS) + 1 : 1000000;
 }
 
+/* Handles messages, in turns. Returns true if there may be more. Under the lock. */
+static bool take_messages(void)
+{
+    bool more = false;
+
+    for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
+        if (device->more) {
+            cm_device_receive(device);
+            more |= device->more;
+        }
+    return more;
+}
+
+static void rest(void)
+{
+    const struct timespec time = {.tv_nsec = REST_NS};
+
+    nanosleep(&time, NULL);
+}
+
 static void run_timers(void)
 {
     for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
@@ -82,22 +107,26 @@ static void run_timers(void)
 static void *run(void *argument)
 {
     struct epoll_event ready[MOST_READY];
+    bool more = false;
 
     (void)argument;
     pthread_mutex_lock(&cm_lock);
     while (!stop) {
-        const int limit = patience();
+        const int limit = more ? 0 : patience();
         uint64_t count;
         int number;
 
         pthread_mutex_unlock(&cm_lock);
+        if (more)
+            rest();
         number = epoll_wait(waiting, ready, MOST_READY, limit);
         pthread_mutex_lock(&cm_lock);
         for (int i = 0; i < number && !stop; i++)
             if (ready[i].data.ptr != NULL)
-                cm_device_receive(ready[i].data.ptr);
+                cm_device_woken(ready[i].data.ptr);
             else if (read(wake, &count, sizeof(count)) < 0)
                 continue; /* another reader would be a mistake of the program's */
+        more = !stop && take_messages();
         run_timers();
     }
     pthread_mutex_unlock(&cm_lock);

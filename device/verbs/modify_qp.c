@@ -110,12 +110,23 @@ static void set_connection(struct ov_qp *qp, uint32_t peer)
     qp->connection.flow_hash = qp->connection.udp_source_port;
 }
 
+/*
+ * Timeouts from half a second on say how long a peer may be away: one that is stopped, or waits for
+ * a processor, answers nothing here, where an adapter would. What is lost should not take as long.
+ * So it is sent again after an eighth of the timeout, and eight times as often: the peer is given
+ * up when it would be without that.
+ */
+#define LONG_TIMEOUT 17
+#define LONG_PARTS   8
+
 static void set_retries(struct ov_qp *qp)
 {
     const struct ibv_qp_attr *attr = &qp->attr;
+    const bool is_long = attr->timeout >= LONG_TIMEOUT;
 
-    qp->connection.ack_timeout = timeout_of(attr->timeout);
-    qp->connection.retry_count = attr->retry_cnt;
+    qp->connection.ack_timeout = timeout_of(attr->timeout) / (is_long ? LONG_PARTS : 1);
+    qp->connection.retry_count =
+        is_long ? (attr->retry_cnt + 1u) * LONG_PARTS - 1 : attr->retry_cnt;
     qp->connection.rnr_retry = attr->rnr_retry == 7 ? UINT32_MAX : attr->rnr_retry;
     qp->connection.min_rnr_timer = attr->min_rnr_timer;
     qp->connection.send_psn = attr->sq_psn;

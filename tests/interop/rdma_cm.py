@@ -139,12 +139,30 @@ def judge_captures(oche, folder, datagrams):
         seen += done.stdout
         judge_numbers(done.stdout)
     kinds = ("SIDR REQ", "SIDR REP") if datagrams else ("REQ", "REP", "RTU", "DREQ", "DREP")
+    # both may hang up, and have ended before the other's DREQ comes
+    both = len(set(re.findall(r", CM DREQ id (\w+)", seen))) > 1
     for kind in kinds:
-        if f", CM {kind} id " not in seen:
+        if f", CM {kind} id " not in seen and not (kind == "DREP" and both):
             raise Failed(f"no {kind} was captured")
 
 
+def gave_up(said):
+    """perftest measures the clock first, and makes no report if the machine was busy meanwhile."""
+    return "Correlation coefficient" in said
+
+
 def run_pair(oche, row):
+    for _ in range(4):
+        try:
+            run_pair_once(oche, row)
+            return
+        except Failed as error:
+            if not gave_up(str(error)):
+                raise
+    raise Failed("the machine is too busy for perftest")
+
+
+def run_pair_once(oche, row):
     server, client, says = row[2], row[3], row[6]
     port, space = row[4] or pairs.free_port(), row[5]
     with tempfile.TemporaryDirectory() as folder:
@@ -186,7 +204,9 @@ def must_work(oche, port, when):
 
 def several_servers(oche):
     """Two rping -s and one ib_write_bw -R; the first, whose slot gets all messages, is killed."""
-    ports = [pairs.free_port() for _ in range(3)]
+    ports = []
+    while len(ports) < 3:  # the same may be free twice
+        ports = list({*ports, pairs.free_port()})
     commands = [f"rping -s -P -V -p {ports[0]}", f"rping -s -P -V -p {ports[1]}",
                 f"ib_write_bw -R -n 500 -p {ports[2]}"]
     servers = []
@@ -206,7 +226,8 @@ def several_servers(oche):
         if status == 0 or "REJECTED" not in said or seconds > 10:
             raise Failed(f"nobody listens: status {status} after {seconds:.1f} s: {said}")
         writer = Program(oche, f"ib_write_bw -R -n 500 -p {ports[2]} {ADDRESS}")
-        if writer.wait("ib_write_bw") != 0 or servers[2].wait("its server") != 0:
+        if (writer.wait("ib_write_bw") != 0 or servers[2].wait("its server") != 0) and not gave_up(
+                writer.said() + servers[2].said()):
             raise Failed(f"ib_write_bw: {writer.said()} {servers[2].said()}")
         again = Program(oche, f"rping -s -P -V -p {ports[0]}")
         servers.append(again)

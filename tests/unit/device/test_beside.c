@@ -5,7 +5,8 @@
  * all opcodes and reserved bits, random PSNs, or the right ones where it knows them. It is
  *   another peer, with a connection of its own;
  *   another device at the honest peer's address, with a connection of its own from its own port;
- *   a spoofer that sends as the honest peer, address, port and queue pair, and sees nothing.
+ *   a spoofer that sends as the honest peer, address, port and queue pair, and sees nothing;
+ *   someone who asks the connection manager for connections, and for what it has not.
  * Time is the test's: a round is 10 us, in which each device makes progress once. Goodput is
  * counted in rounds, and in packets, until the same work is done.
  */
@@ -22,6 +23,7 @@
 #include "tests/support/memory_wire.h"
 #include "tests/support/still_clock.h"
 #include "tests/support/test.h"
+#include "tests/unit/device/beside_manager.h"
 
 #define ROUND        (10 * OCHE_US)
 #define MTU          1024
@@ -36,7 +38,7 @@
 #define FIRST_PSN(e) (0x1000 * ((e) + 1)) /* of what an end sends */
 #define PINNED       5                    /* rounds until each end knows the other's port */
 
-enum attack { CALM, OTHER_PEER, OTHER_PORT, SPOOFER, ATTACKS };
+enum attack { CALM, OTHER_PEER, OTHER_PORT, SPOOFER, ASKER, ATTACKS };
 
 struct scheme {
     const char *recovery, *cc;
@@ -59,6 +61,7 @@ struct end {
 struct world {
     struct end end[2];   /* the first is attacked */
     struct oche_qp *own; /* its queue pair of the hostile peer's own connection */
+    struct manager *manager;
     enum attack attack;
     struct oche_random random, entropy;
     struct oche_address hostile;
@@ -138,7 +141,7 @@ static void join(struct world *world, unsigned e, struct oche_qp *qp, const char
 
 static void open_world(struct world *world, const struct scheme *scheme, enum attack attack)
 {
-    const char *own = attack == OTHER_PEER ? "10.0.0.3" : "10.0.0.2";
+    const char *own = attack == OTHER_PEER || attack == ASKER ? "10.0.0.3" : "10.0.0.2";
 
     *world = (struct world){.attack = attack};
     world->random = oche_random_stream(attack, "attack", 0);
@@ -151,6 +154,7 @@ static void open_world(struct world *world, const struct scheme *scheme, enum at
     /* a queue pair of another process at the honest peer's address, or at an address of its own */
     join(world, 0, world->own, own, oche_qp_number(world->end[1].qp) ^ 1u << 20);
     assert_true(oche_address_parse(own, &world->hostile));
+    world->manager = manager_open(world->end[0].device);
 }
 
 static void close_world(struct world *world)
@@ -160,6 +164,7 @@ static void close_world(struct world *world)
         oche_device_close(world->end[e].device);
         free(world->end[e].memory);
     }
+    manager_close(world->manager);
 }
 
 /* ---- the hostile peer ---- */
@@ -232,9 +237,40 @@ static void arrive(struct world *world, const struct oche_packet *packet)
         device_take(device, &in, oche_device_now(device));
 }
 
+/* A message to the connection manager: a REQ, or any other with numbers that are guessed. */
+static void ask(struct world *world)
+{
+    const uint64_t bits = oche_random_u64(&world->random);
+    const struct oche_cm_message message = {
+        .kind = (uint8_t)(bits & 3 ? OCHE_CM_REQ : OCHE_CM_REQ + (bits >> 8) % 9),
+        .tid = oche_random_u64(&world->random),
+        .local_id = (uint32_t)bits,
+        .remote_id = (uint32_t)(bits >> 16),
+        .qpn = (uint32_t)(bits >> 40) | 2,
+        .mtu = 3,
+        .local_response_timeout = bits >> 3 & 31,
+        .max_cm_retries = 15};
+    uint8_t mad[OCHE_MAD_BYTES];
+    const struct oche_packet packet = {.opcode = OCHE_UD_SEND_ONLY,
+                                       .psn = (uint32_t)bits & OCHE_PSN_MASK,
+                                       .pkey = 0xffff,
+                                       .dest_qpn = OCHE_CM_QPN,
+                                       .deth = {.qkey = OCHE_CM_QKEY, .src_qpn = OCHE_CM_QPN},
+                                       .payload = mad,
+                                       .payload_bytes = OCHE_MAD_BYTES,
+                                       .ext = OCHE_EXT_PAYLOAD | OCHE_EXT_DETH};
+
+    oche_cm_write(&message, mad);
+    arrive(world, &packet);
+}
+
 /* One packet, to its own connection, or now and then to the honest one, or as the honest peer. */
 static void attack(struct world *world)
 {
+    if (world->attack == ASKER) {
+        ask(world);
+        return;
+    }
     const bool own = world->attack != SPOOFER && oche_random_below(&world->random, 4) > 0;
     const struct oche_packet packet = draw(world, own ? world->own : world->end[0].qp);
 
@@ -337,6 +373,8 @@ static struct cost run(const struct scheme *scheme, enum attack kind, uint32_t e
             poll(end);
             busy |= end->sent < MESSAGES;
         }
+        manager_progress(world.manager);
+        oche_cm_tick(&world.manager->cm, oche_device_now(world.end[0].device));
         if (kind == CALM || cost.rounds < PINNED)
             continue;
         if (cost.rounds == PINNED && kind != SPOOFER)
@@ -345,6 +383,8 @@ static struct cost run(const struct scheme *scheme, enum attack kind, uint32_t e
             attack(&world);
     }
     cost.packets = data_packets(&world);
+    if (kind == ASKER) /* the flood went through */
+        assert_true(world.manager->replies > 1000 && world.manager->given_up > 1000);
     assert_int_equal(oche_qp_state(world.end[0].qp), OCHE_QP_RTS);
     close_world(&world);
     return cost;
@@ -353,8 +393,10 @@ static struct cost run(const struct scheme *scheme, enum attack kind, uint32_t e
 static void keeps_its_goodput(void **state)
 {
     /* 800,000 packets a second; of a spoofer, some of whose PSNs are near, 100,000 */
-    static const uint32_t every[ATTACKS] = {[OTHER_PEER] = 2, [OTHER_PORT] = 2, [SPOOFER] = 1};
-    static const uint32_t burst[ATTACKS] = {[OTHER_PEER] = 16, [OTHER_PORT] = 16, [SPOOFER] = 1};
+    static const uint32_t every[ATTACKS] = {
+        [OTHER_PEER] = 2, [OTHER_PORT] = 2, [SPOOFER] = 1, [ASKER] = 2};
+    static const uint32_t burst[ATTACKS] = {
+        [OTHER_PEER] = 16, [OTHER_PORT] = 16, [SPOOFER] = 1, [ASKER] = 16};
 
     (void)state;
     for (size_t i = 0; i < OCHE_COUNT_OF(schemes); i++) {
