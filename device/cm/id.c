@@ -101,6 +101,8 @@ int rdma_destroy_id(struct rdma_cm_id *id)
     pthread_mutex_lock(&cm_lock);
     cm_id_end(own);
     leave_requests(own);
+    if (own->device != NULL)
+        cm_device_flush(own->device);
     while (own->acked != own->delivered)
         pthread_cond_wait(&own->acknowledged, &cm_lock);
     pthread_mutex_unlock(&cm_lock);

@@ -90,6 +90,8 @@ PYVERBS = """
 
 Those that Debian's python3-pyverbs installs, some 270, most of them for devices of one vendor, run
 with the library by `tests/interop/pyverbs.py`: which ones pass, and what the others would need.
+Those of rdma_cm look for the device's interface in sysfs, where only the kernel can make files;
+the script tells them.
 """
 
 APPLICATIONS = """
