@@ -32,11 +32,12 @@ bytes.
 BY_ADDRESS = """
 ## By address
 
-rdmacm-utils, perftest with `-R` and qperf, connected by our librdmacm (`tests/interop/rdma_cm.py`):
-both sides on one address, with a capture at each side, as above; the connection manager's messages
-are in it. The same script has several servers on one address, one of which is killed, and IPv6.
-libfabric's `verbs` endpoints and `verbs;ofi_rxm` were run by hand on 2026-11-24 (fi_pingpong `-e
-msg` and `-e rdm`, `--device` with an address that is not loopback, which libfabric leaves out).
+rdmacm-utils, perftest with `-R`, qperf, fio 3.33 (`ioengine=rdma`) and a program of ours on librpma
+1.2 (`tests/interop/rpma.c`), connected by our librdmacm (`tests/interop/rdma_cm.py`): both sides on
+one address, with a capture at each side, as above; the connection manager's messages are in it. The
+same script has several servers on one address, one of which is killed, and IPv6. fio asks for no
+retries where a receive is not posted yet, so with `--verb=send` its server needs `--iodepth` of as
+many messages as there are; and once a transfer has failed, fio's client waits for ever.
 """
 
 SCHEMES = """
@@ -139,7 +140,7 @@ def main(build):
     oche, path = build + "/oche", build + "/tests/interop/path"
     parts = [HEAD, PAIRS, run("clients", oche, "--table").replace(
         "ibv_devices, ibv_devinfo, a pair without options: works\n\n", "")]
-    parts += [BY_ADDRESS, run("rdma_cm", oche, "--table")]
+    parts += [BY_ADDRESS, run("rdma_cm", oche, "--table", f"--rpma={build}/tests/interop/rpma")]
     parts += [SCHEMES, run("schemes", oche, "--table")]
     parts += [ROGUE, run("rogue_clients", oche, "--table")]
     parts += [PATHS, run("paths", oche, path, "--table", "veth")]
