@@ -95,6 +95,16 @@ Those of rdma_cm look for the device's interface in sysfs, where only the kernel
 the script tells them.
 """
 
+LIBFABRIC = """
+## libfabric
+
+libfabric 1.17 (Debian's libfabric-bin) between two network namespaces with a veth pair, as its verbs
+provider leaves out devices of loopback addresses (`tests/interop/libfabric.py`; each side with
+`--device` and its own address, the client with the server's behind it): connections by rdma_cm
+(`msg`), datagrams, and reliable datagrams over either. Data is checked (`-c`), and so is each
+side's capture, as above. PROGRAM is that of the next section.
+"""
+
 APPLICATIONS = """
 ## What is built on verbs
 
@@ -148,6 +158,7 @@ def main(build):
     parts += [MARKS, run("paths", oche, path, "--table", "marks")]
     parts += [KILLED] + ["\n" + "".join(f"- {line}\n" for line in
                                         run("killed", oche).strip().split("\n"))]
+    parts += [LIBFABRIC, run("libfabric", oche, "--table")]
     parts += [APPLICATIONS, run("applications", oche, "--table")]
     parts += [PYVERBS, run("pyverbs", build, "--table"), SIZES]
     print("".join(parts), end="")
