@@ -61,12 +61,14 @@ PAIRS = [
      "qperf -lp {port} -cm 1 -t 1 {address} rc_lat rc_bw rc_rdma_write_bw rc_rdma_read_bw", None,
      None, r"(?s)rc_rdma_read_bw:.*bw"),
     ("WRITE", "RC", f"{FIO} --port={{port}} --rw=read",
-     f"{FIO} --hostname={{address}} --port={{port}} --verb=write --rw=write", None, "TCP", FIO_SAYS),
+     f"{FIO} --hostname={{address}} --port={{port}} --verb=write --rw=write", None, "TCP",
+     FIO_SAYS),
     ("READ", "RC", f"{FIO} --port={{port}} --rw=read",
-     f"{FIO} --hostname={{address}} --port={{port}} --verb=read --rw=write", None, "TCP", FIO_SAYS),
+     f"{FIO} --hostname={{address}} --port={{port}} --verb=read --rw=write", None, "TCP",
+     FIO_SAYS),
     # It has no retries for receives that are not posted yet, so the server posts them all.
-    ("SEND; data checked", "RC", f"{FIO} --port={{port}} --rw=read --iodepth=128 --verify=crc32c "
-     "--verify_state_save=0",
+    ("SEND; data checked", "RC",
+     f"{FIO} --port={{port}} --rw=read --iodepth=128 --verify=crc32c --verify_state_save=0",
      f"{FIO} --hostname={{address}} --port={{port}} --verb=send --rw=write "
      "--verify=crc32c --do_verify=0 --verify_state_save=0", None, "TCP", FIO_SAYS),
     ("WRITE, READ, SEND; data checked", "RC", "{rpma} server {address} {port}",

@@ -98,9 +98,9 @@ the script tells them.
 LIBFABRIC = """
 ## libfabric
 
-libfabric 1.17 (Debian's libfabric-bin) between two network namespaces with a veth pair, as its verbs
-provider leaves out devices of loopback addresses (`tests/interop/libfabric.py`; each side with
-`--device` and its own address, the client with the server's behind it): connections by rdma_cm
+libfabric 1.17 (Debian's libfabric-bin) between two network namespaces with a veth pair, as its
+verbs provider leaves out devices of loopback addresses (`tests/interop/libfabric.py`; each side
+with `--device` and its own address, the client with the server's behind it): connections by rdma_cm
 (`msg`), datagrams, and reliable datagrams over either. Data is checked (`-c`), and so is each
 side's capture, as above. PROGRAM is that of the next section.
 """
