@@ -183,6 +183,7 @@ static int accept_datagrams(struct cm_id *id, const struct rdma_conn_param *para
     told = oche_cm_tell(&id->device->cm, cm_now(), &id->conn, &message);
     if (told)
         id->state = CM_ID_CONNECTED;
+    cm_device_flush(id->device);
     pthread_mutex_unlock(&cm_lock);
     return cm_result(told ? 0 : EINVAL);
 }
@@ -227,6 +228,7 @@ int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private
                    : oche_cm_reject(&own->device->cm, cm_now(), &own->conn, &message);
     if (rejected)
         own->state = CM_ID_OVER;
+    cm_device_flush(own->device);
     pthread_mutex_unlock(&cm_lock);
     return cm_result(rejected ? 0 : EINVAL);
 }
@@ -251,6 +253,7 @@ int rdma_disconnect(struct rdma_cm_id *id)
     pthread_mutex_lock(&cm_lock);
     was_connected = own->conn.state == OCHE_CM_ESTABLISHED;
     oche_cm_disconnect(&own->device->cm, cm_now(), &own->conn);
+    cm_device_flush(own->device);
     pthread_mutex_unlock(&cm_lock);
     cm_thread_wake();
     return own->sync && was_connected ? cm_wait(own, RDMA_CM_EVENT_DISCONNECTED) : 0;

@@ -110,6 +110,8 @@ int rdma_destroy_id(struct rdma_cm_id *id)
     cm_id_end(own);
     if (own->pending > 0) /* a thread is about to tell a request */
         leave_requests(own);
+    if (own->device != NULL)
+        cm_device_flush(own->device);
     while (own->acked != own->delivered)
         pthread_cond_wait(&own->acknowledged, &cm_lock);
     pthread_mutex_unlock(&cm_lock);

@@ -107,7 +107,10 @@ void cm_device_woken(struct cm_device *device);
  */
 void cm_device_receive(struct cm_device *device);
 void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const uint8_t *mad);
-/* Waits until what was sent has left, for a tenth of a second at most. */
+/*
+ * Waits until what was sent has left, for a tenth of a second at most: right after the call that
+ * sends, a program may end by _exit. Under the lock, but not from within the protocol.
+ */
 void cm_device_flush(struct cm_device *device);
 extern const struct oche_cm_hooks cm_hooks; /* without their context, a device (arrival.c) */
 

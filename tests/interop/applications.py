@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what is built on verbs, unmodified, on the verbs library: UCX, Open MPI, libfabric, uDAPL;
-and what wants more than there is, which must hear so and end by itself.
+"""Runs what is built on verbs, unmodified, on the verbs library: UCX, Open MPI, MPICH, libfabric,
+uDAPL, Gloo; and what wants more than there is, which must hear so and end by itself.
 
 usage: applications.py OCHE [--table] [NAME…]
 
@@ -20,6 +20,9 @@ import sys
 import tempfile
 import time
 
+import rdma_cm
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 90  # seconds for one of them; a loaded machine is slow
 ADDRESS = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}.3"  # of this run alone
 RC, UD = "rc_verbs,ud_verbs", "ud_verbs"
@@ -49,6 +52,11 @@ print("data right at", rank, flush=True)
 """
 
 
+# Programs of ours that are compiled first: what they are called, of what file, how.
+COMPILED = {
+    "mpi_data": ("mpi_data.c", [["mpicc.mpich", "-O1"]], []),
+    "gloo_data": ("gloo_data.cc", [["g++", "-std=c++17"], ["clang++", "-std=c++17"]], ["-lgloo"]),
+}
 DAT_DEVICES = 'oche u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 "oche_lo_v4 1" ""\n'
 
 
@@ -60,23 +68,28 @@ class Application:
     """One row. server, client: what each side has behind the command, with {port}; no client: there
     is one process. says: what its output (the client's) must hold. refuses: it ends by itself with
     a status that is not 0. stays: it is ended once it has said that; server_stays: its server is.
-    port: where its server always listens; dat: it reads DAT's list of devices. wire: what
-    `oche wire` must show of the client's packets.
+    port: where its server always listens; dat: it reads DAT's list of devices; by_cm: its server
+    listens by rdma_cm; more: variables of the environment. wire: what `oche wire` must show of the
+    client's packets.
     """
 
     def __init__(self, what, command, says, server="", client=None, tls=None, files=False,
-                 refuses=False, stays=False, server_stays=False, port=None, dat=False, wire=None):
+                 refuses=False, stays=False, server_stays=False, port=None, dat=False,
+                 by_cm=False, more="", wire=None):
         self.what, self.command, self.says = what, command, says
         self.server, self.client, self.tls, self.files = server, client, tls, files
         self.refuses, self.stays, self.server_stays = refuses, stays, server_stays
         self.port, self.dat, self.wire = port, dat, wire
+        self.by_cm, self.more = by_cm, more
         self.program = command.split()[0]
 
     def shown(self):
         environment = f"UCX_TLS={self.tls} " if self.tls else ""
+        environment += f"{self.more} " if self.more else ""
         environment += "DAT_OVERRIDE=FILE " if self.dat else ""
         files = "--files " if self.files else ""
         command = self.command.replace(MPI_PYTHON, "python3").replace("{program}", "PROGRAM")
+        command = command.replace("{folder}/", "")
         return f"{environment}oche exec {files}-- {command}"
 
 
@@ -100,6 +113,11 @@ MPIRUN = "mpirun --oversubscribe --mca pml"
 def mpi(what, options, says, tls):
     return Application(what, f"{MPIRUN} ucx --mca osc ucx {options}", says, tls=tls + ",self",
                        files=True)
+
+
+def mpich(what, tls):
+    return Application(what, "mpiexec.hydra -n 3 {folder}/mpi_data", r"(?s)(data right at.*){3}",
+                       tls=tls + ",self", files=True)
 
 
 def raw(program, says):
@@ -126,6 +144,10 @@ WORK = [
                 "io_demo -q -d 1000:100000", r"Client exit with status 'OK'", server="-p {port}",
                 client="-p {port} -i 200 -o read,write {address}", tls=RC + ",tcp,self", files=True,
                 server_stays=True),
+    Application("SEND, READ, RC, by rdma_cm; data checked",
+                "io_demo -q -d 1000:100000", r"Client exit with status 'OK'", server="-p {port}",
+                client="-p {port} -i 200 -o read,write {address}", tls=RC + ",self", files=True,
+                server_stays=True, by_cm=True, more="UCX_SOCKADDR_TLS_PRIORITY=rdmacm"),
     mpi("messages, RC", f"-np 2 {MPI_PYTHON} -m mpi4py.bench ringtest -n 65536 -l 100",
         r"time for 100 loops", RC),
     mpi("messages, one-sided, RC; data checked", f"-np 3 {MPI_PYTHON} {{program}}",
@@ -136,6 +158,10 @@ WORK = [
                 f"mtl_ofi_provider_include 'verbs;ofi_rxd' -np 2 {MPI_PYTHON} -m mpi4py.bench "
                 "ringtest -n 65536 -l 20",
                 r"time for 20 loops"),
+    mpich("messages, one-sided, RC; data checked", RC),
+    mpich("messages, one-sided, UD; data checked", UD),
+    Application("WRITE, RC; data checked", "{folder}/gloo_data oche_lo_v4 3",
+                r"(?s)(data right at.*){3}"),
     Application("its devices", "fi_info -p verbs",
                 r"(?s)domain: oche_lo_v4-dgram.*protocol: FI_PROTO_RXD"),
     Application("SEND, UD; data checked", "fi_pingpong -p 'verbs;ofi_rxd' -e rdm -c -I 50 -S 10000",
@@ -148,6 +174,10 @@ WORK = [
 REFUSED = [
     Application("XRC", "ibv_xsrq_pingpong",
                 r"(?s)oche: XRC is not supported.*Couldn't Open the XRC Domain 95", refuses=True),
+    Application("Open MPI's openib, which Debian builds without rdma_cm",
+                f"mpirun --oversubscribe --mca pml ob1 --mca btl openib,self --mca "
+                f"btl_openib_cpc_include rdmacm -np 2 {MPI_PYTHON} {{program}}",
+                r"unreachable|unable to reach", refuses=True),
     raw("raw_ethernet_bw", "Unable to create QP"),
     raw("raw_ethernet_lat", "Unable to create QP"),
     raw("raw_ethernet_fs_rate", "Unable to create QP"),
@@ -182,6 +212,7 @@ class Side:
                        if not name.startswith(("UCX_", "OMPI_", "FI_"))}
         if row.tls:
             environment["UCX_TLS"] = row.tls
+        environment.update(one.split("=", 1) for one in row.more.split())
         if row.dat:
             environment["DAT_OVERRIDE"] = os.path.join(folder, "dat.conf")
         if row.program == "mpirun" and os.getuid() == 0:  # it wants to be told twice
@@ -221,7 +252,7 @@ class Side:
 def words_of(row, more, port, folder):
     program = os.path.join(folder, "program.py")
     return shlex.split(f"{row.command} {more}".format(port=port, program=program,
-                                                      address=ADDRESS))
+                                                      address=ADDRESS, folder=folder))
 
 
 def judge(row, side):
@@ -235,6 +266,10 @@ def judge(row, side):
         raise Failed(f"status {status}: {said}")
     if not re.search(row.says, said):
         raise Failed(f"it did not say what was expected: {said}")
+
+
+def served(row, port):
+    return rdma_cm.names_of(ADDRESS, port, "TCP") if row.by_cm else listened(port)
 
 
 def wait_until_free(port):
@@ -252,7 +287,7 @@ def run(oche, row, folder):
         if row.client is not None:
             serving = Side(oche, row, words_of(row, row.server, port, folder), folder)
             sides.append(serving)
-            serving.wait(lambda: listened(port) or serving.ended(), "no server")
+            serving.wait(lambda: served(row, port) or serving.ended(), "no server")
         capture = os.path.join(folder, "client.pcap") if row.wire else None
         side = Side(oche, row, words_of(row, row.client or "", port, folder), folder, capture)
         sides.append(side)
@@ -274,8 +309,22 @@ def run(oche, row, folder):
             side.end()
 
 
-def installed(row):
-    if shutil.which(row.program) is None:
+def compile_all(folder, rows):
+    """What of COMPILED the rows need, where its compiler and its library are there."""
+    for name, (source, compilers, libraries) in COMPILED.items():
+        if not any(name in row.command for row in rows):
+            continue
+        words = next((words for words in compilers if shutil.which(words[0]) is not None), None)
+        if words is not None:
+            subprocess.run([*words, os.path.join(HERE, source), "-o", os.path.join(folder, name),
+                            *libraries], stderr=subprocess.DEVNULL, check=False)
+
+
+def installed(row, folder):
+    own = next((name for name in COMPILED if f"{{folder}}/{name}" in row.command), None)
+    if own is not None and not os.path.exists(os.path.join(folder, own)):
+        return False
+    if shutil.which(row.program.format(folder=folder)) is None:
         return False
     return MPI_PYTHON not in row.command or subprocess.run(
         [MPI_PYTHON, "-c", "import mpi4py"], capture_output=True, check=False).returncode == 0
@@ -287,19 +336,20 @@ def main(arguments):
     names = [name for name in arguments[1:] if not name.startswith("--")]
     rows = [row for row in WORK + REFUSED
             if not names or any(name in row.command for name in names)]
-    missing = sorted({row.program for row in rows if not installed(row)})
-    rows = [row for row in rows if row.program not in missing]
-    if missing:
-        print(f"not installed: {', '.join(missing)}", file=sys.stderr)
-    if not rows:
-        return 77
     failed = 0
-    if table:
-        print("| application | what | command | |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("program.py", MPI_PROGRAM), ("dat.conf", DAT_DEVICES)):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
+        compile_all(folder, rows)
+        missing = sorted({row.program for row in rows if not installed(row, folder)})
+        if missing:
+            print(f"not installed: {', '.join(missing)}".replace("{folder}/", ""), file=sys.stderr)
+        rows = [row for row in rows if row.program not in missing]
+        if not rows:
+            return 77
+        if table:
+            print("| application | what | command | |\n|---|---|---|---|", flush=True)
         for row in rows:
             started, said = time.monotonic(), "refused" if row.refuses else "works"
             try:
@@ -309,7 +359,8 @@ def main(arguments):
                 said = "does not work"
                 print(f"{row.shown()}: {error}", file=sys.stderr, flush=True)
             if table:
-                print(f"| {row.program} | {row.what} | `{row.shown()}` | {said} |", flush=True)
+                program = row.program.replace("{folder}/", "")
+                print(f"| {program} | {row.what} | `{row.shown()}` | {said} |", flush=True)
             else:
                 print(f"{row.shown()}: {said} ({time.monotonic() - started:.1f} s)", flush=True)
     return 1 if failed else 0

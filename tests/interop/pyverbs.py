@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """rdma-core's own tests of verbs, which Debian's python3-pyverbs installs, on this project's
-library. They are unpacked where they may be run, never copied into the project.
+library. They are unpacked where they may be run, never copied into the project. What they take
+from sysfs, the interface of a device, they are told instead.
 
 usage: pyverbs.py BUILD [--table] [--seed=N] [--preload=LIBRARY] [NAME…]
 
@@ -21,8 +22,9 @@ import sys
 import tempfile
 
 TESTS = "/usr/share/doc/rdma-core/tests"
+DEVICE, INTERFACE = "oche_lo_v4", "lo"
 PYTHON = "/usr/bin/python3"  # Debian's, which the package is for
-LEAST = 75  # that must pass
+LEAST = 83  # that must pass
 
 # Tests that cannot pass, and why.
 KNOWN = {
@@ -34,7 +36,7 @@ SKIPPED = [
     ("MLX5|mlx5|EFA|PCI device|[Cc]uda|/dev/dri|DevX|VFIO|timestamp to nano|QP type 8|QP type 255",
      "another vendor's device, a GPU, raw packets"),
     ("huge pages", "no huge pages on this machine"),
-    ("net interface", "rdma_cm, or raw packets, on the device's network interface by sysfs"),
+    ("Multicast", "multicast"),
     ("ODP", "on-demand paging"),
     ("Device memory", "device memory"),
     ("Parent Domain", "parent domains"),
@@ -52,7 +54,7 @@ def inside(folder, seed, names):
     import random
     import unittest
 
-    sys.argv = ["run_tests.py", "--dev", "oche_lo_v4", "--gid", "0"]
+    sys.argv = ["run_tests.py", "--dev", DEVICE, "--gid", "0"]
     sys.path[0:1] = [folder, folder + "/tests"]  # not where this file is: it has the name
     from args_parser import parser  # as run_tests.py does it
     import tests
@@ -83,6 +85,7 @@ def inside(folder, seed, names):
 
     parser.parse_args()
     random.seed(int(seed))
+    tell_interface(tests.base)
     if names:
         loader = unittest.TestLoader()
         loader.testNamePatterns = [f"*{name}*" for name in names]
@@ -90,6 +93,15 @@ def inside(folder, seed, names):
     else:
         suite = unittest.TestLoader().loadTestsFromModule(tests)
     suite.run(Result())
+
+
+def tell_interface(base):
+    """The tests find a device's network interface, whose address they connect to, by a folder of
+    sysfs that only the kernel can make. So they are told here; all else is as it is."""
+    exists = os.path.exists
+    folder = f"/sys/class/infiniband/{DEVICE}/device/net/"
+    os.path.exists = lambda path: path == folder or exists(path)
+    base.RDMATestCase.get_net_name = staticmethod(lambda device: INTERFACE)
 
 
 def unpack(folder):

@@ -5,12 +5,14 @@ says what it should, and what both sides captured is right, to the bit. Then sev
 address: each gets what is for its port, also after the first one was killed; a port that nobody has
 is refused at once; a port that one has cannot be taken twice; and nothing stays behind.
 
-usage: rdma_cm.py OCHE [--table] [NAME…]
+usage: rdma_cm.py OCHE [--table] [--rpma=PROGRAM] [NAME…]
 
-Only programs with NAME in their command, if one is given.
+Only programs with NAME in their command, if one is given. PROGRAM: rpma.c, which needs librpma.
+Programs that are not there are left out and named.
 """
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +25,9 @@ ADDRESS = pairs.NET + "7"
 LIMIT = 60  # seconds
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPACES = {"TCP": 0x106, "UDP": 0x111}
+
+FIO = "fio --name=job --thread=1 --ioengine=rdma --size=8m --bs=64k --iodepth=16"
+FIO_SAYS = r"(?s)err= 0.*issued rwts: total=0,128,0,0 "
 
 # operation, transport, server, client without the address, port, port space, what the client says
 PAIRS = [
@@ -56,6 +61,19 @@ PAIRS = [
     ("SEND, WRITE, READ", "RC", "qperf -lp {port}",
      "qperf -lp {port} -cm 1 -t 1 {address} rc_lat rc_bw rc_rdma_write_bw rc_rdma_read_bw", None,
      None, r"(?s)rc_rdma_read_bw:.*bw"),
+    ("WRITE", "RC", f"{FIO} --port={{port}} --rw=read",
+     f"{FIO} --hostname={{address}} --port={{port}} --verb=write --rw=write", None, "TCP",
+     FIO_SAYS),
+    ("READ", "RC", f"{FIO} --port={{port}} --rw=read",
+     f"{FIO} --hostname={{address}} --port={{port}} --verb=read --rw=write", None, "TCP",
+     FIO_SAYS),
+    # It has no retries for receives that are not posted yet, so the server posts them all.
+    ("SEND; data checked", "RC",
+     f"{FIO} --port={{port}} --rw=read --iodepth=128 --verify=crc32c --verify_state_save=0",
+     f"{FIO} --hostname={{address}} --port={{port}} --verb=send --rw=write "
+     "--verify=crc32c --do_verify=0 --verify_state_save=0", None, "TCP", FIO_SAYS),
+    ("WRITE, READ, SEND; data checked", "RC", "{rpma} server {address} {port}",
+     "{rpma} client {address} {port}", None, "TCP", "data right"),
 ]
 
 
@@ -151,10 +169,10 @@ def gave_up(said):
     return "Correlation coefficient" in said
 
 
-def run_pair(oche, row):
+def run_pair(oche, row, rpma):
     for _ in range(4):
         try:
-            run_pair_once(oche, row)
+            run_pair_once(oche, row, rpma)
             return
         except Failed as error:
             if not gave_up(str(error)):
@@ -162,15 +180,15 @@ def run_pair(oche, row):
     raise Failed("the machine is too busy for perftest")
 
 
-def run_pair_once(oche, row):
+def run_pair_once(oche, row, rpma):
     server, client, says = row[2], row[3], row[6]
     port, space = row[4] or pairs.free_port(), row[5]
     with tempfile.TemporaryDirectory() as folder:
-        serving = Program(oche, server.format(port=port), folder)
+        serving = Program(oche, server.format(port=port, address=ADDRESS, rpma=rpma), folder)
         calling = None
         try:
             wait_for(lambda: listening(port, space), "no server", serving)
-            calling = Program(oche, client.format(port=port, address=ADDRESS), folder)
+            calling = Program(oche, client.format(port=port, address=ADDRESS, rpma=rpma), folder)
             status = calling.wait("the client")
             if status != 0 or not re.search(says, calling.said()):
                 raise Failed(f"the client's status is {status}: {calling.said()}\n"
@@ -276,18 +294,22 @@ def main(arguments):
     table = "--table" in arguments
     names = [name for name in arguments[1:] if not name.startswith("--")]
     rows = [row for row in PAIRS if not names or any(name in row[3] for name in names)]
+    rpma = next((name[len("--rpma="):] for name in arguments if name.startswith("--rpma=")), "rpma")
     pairs.need("rping", "ib_write_bw")
-    rows = [row for row in rows if subprocess.run(["which", row[3].split()[0]], check=False,
-                                                  stdout=subprocess.DEVNULL).returncode == 0]
+    programs = {row: row[3].split()[0].format(rpma=rpma) for row in rows}
+    missing = sorted({name for name in programs.values() if shutil.which(name) is None})
+    if missing:
+        print(f"not installed: {', '.join(missing)}", file=sys.stderr)
+    rows = [row for row in rows if programs[row] not in missing]
     failed = 0
     if table:
         print("| client | operation | transport | command | |\n|---|---|---|---|---|")
     for row in rows:
-        command = row[3].replace("{address}", "ADDRESS").replace(" -p {port}", "")
-        command = command.replace(" -lp {port}", "")
+        command = re.sub(r" (-p |-lp |--port=|)\{port\}", "", row[3])
+        command = command.replace("{address}", "ADDRESS").replace("{rpma}", "rpma")
         said = "works"
         try:
-            run_pair(oche, row)
+            run_pair(oche, row, rpma)
         except Failed as error:
             failed += 1
             said = "does not work"

@@ -136,7 +136,7 @@ static int open_both(void **state)
     assert_null(list[2]);
     our_verbs = list[0];
     their_verbs = list[1];
-    assert_string_equal(our_verbs->device->name, "oche_lo");
+    assert_string_equal(our_verbs->device->name, "oche_lo_v4");
     assert_string_equal(their_verbs->device->name, "later0");
     assert_int_equal(theirs->lists, 1);
     rdma_free_devices(list);

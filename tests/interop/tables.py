@@ -32,11 +32,12 @@ bytes.
 BY_ADDRESS = """
 ## By address
 
-rdmacm-utils, perftest with `-R` and qperf, connected by our librdmacm (`tests/interop/rdma_cm.py`):
-both sides on one address, with a capture at each side, as above; the connection manager's messages
-are in it. The same script has several servers on one address, one of which is killed, and IPv6.
-libfabric's `verbs` endpoints and `verbs;ofi_rxm` were run by hand on 2026-11-24 (fi_pingpong `-e
-msg` and `-e rdm`, `--device` with an address that is not loopback, which libfabric leaves out).
+rdmacm-utils, perftest with `-R`, qperf, fio 3.33 (`ioengine=rdma`) and a program of ours on librpma
+1.2 (`tests/interop/rpma.c`), connected by our librdmacm (`tests/interop/rdma_cm.py`): both sides on
+one address, with a capture at each side, as above; the connection manager's messages are in it. The
+same script has several servers on one address, one of which is killed, and IPv6. fio asks for no
+retries where a receive is not posted yet, so with `--verb=send` its server needs `--iodepth` of as
+many messages as there are; and once a transfer has failed, fio's client waits for ever.
 """
 
 SOCKETS = """
@@ -101,6 +102,18 @@ PYVERBS = """
 
 Those that Debian's python3-pyverbs installs, some 270, most of them for devices of one vendor, run
 with the library by `tests/interop/pyverbs.py`: which ones pass, and what the others would need.
+Those of rdma_cm look for the device's interface in sysfs, where only the kernel can make files;
+the script tells them.
+"""
+
+LIBFABRIC = """
+## libfabric
+
+libfabric 1.17 (Debian's libfabric-bin) between two network namespaces with a veth pair, as its
+verbs provider leaves out devices of loopback addresses (`tests/interop/libfabric.py`; each side
+with `--device` and its own address, the client with the server's behind it): connections by rdma_cm
+(`msg`), datagrams, and reliable datagrams over either. Data is checked (`-c`), and so is each
+side's capture, as above. PROGRAM is that of the next section.
 """
 
 APPLICATIONS = """
@@ -149,7 +162,7 @@ def main(build):
     oche, path = build + "/oche", build + "/tests/interop/path"
     parts = [HEAD, PAIRS, run("clients", oche, "--table").replace(
         "ibv_devices, ibv_devinfo, a pair without options: works\n\n", "")]
-    parts += [BY_ADDRESS, run("rdma_cm", oche, "--table")]
+    parts += [BY_ADDRESS, run("rdma_cm", oche, "--table", f"--rpma={build}/tests/interop/rpma")]
     parts += [SOCKETS, run("rsockets", oche, "--table")]
     parts += [SCHEMES, run("schemes", oche, "--table")]
     parts += [ROGUE, run("rogue_clients", oche, "--table")]
@@ -158,6 +171,7 @@ def main(build):
     parts += [MARKS, run("paths", oche, path, "--table", "marks")]
     parts += [KILLED] + ["\n" + "".join(f"- {line}\n" for line in
                                         run("killed", oche).strip().split("\n"))]
+    parts += [LIBFABRIC, run("libfabric", oche, "--table")]
     parts += [APPLICATIONS, run("applications", oche, "--table")]
     parts += [PYVERBS, run("pyverbs", build, "--table"), SIZES]
     print("".join(parts), end="")
