@@ -177,6 +177,12 @@ def few_pairs():
 # ---- running ----
 
 
+def bad_net(folder):
+    """qemu's side of the link with faults, whose sockets are in a folder."""
+    return f"dgram,local.type=unix,local.path={folder}/machine,remote.type=unix," \
+        f"remote.path={folder}/path"
+
+
 def wait_for_host(address):
     """Until it refuses a connection: on a link that has come up IPv6 goes one way only at first."""
     for _ in range(100):
@@ -462,9 +468,7 @@ def main(arguments):
               pair.program.startswith("verified")]
     chosen = [pair for pair in chosen if not names or any(name in line_of(pair) for name in names)]
     folder = tempfile.mkdtemp()
-    bad = f"dgram,local.type=unix,local.path={folder}/machine,remote.type=unix," \
-        f"remote.path={folder}/path"
-    with vm.Machine(nets=(vm.TAP_NET, bad)) as machine:
+    with vm.Machine(nets=(vm.TAP_NET, bad_net(folder))) as machine:
         hosts = Hosts(machine, programs, folder)
         head = head_of(machine)
         print(head, flush=True)
