@@ -286,7 +286,8 @@ def numbers_of_linux(oche):
 
 
 CASES = [("PSNs as Linux has them", numbers_of_linux),
-         ("several servers on one address, one killed", several_servers), ("IPv6", another_family), ("nothing stays behind", nothing_is_left)]
+         ("several servers on one address, one killed", several_servers), ("IPv6", another_family),
+         ("nothing stays behind", nothing_is_left)]
 
 
 def main(arguments):

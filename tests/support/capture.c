@@ -9,9 +9,25 @@
 #include "tests/support/test.h"
 
 const struct golden_file golden_files[] = {
-    {"rxe-atomic-cas.pcap", 10}, {"rxe-atomic-fadd.pcap", 10}, {"rxe-rc.pcap", 200},
-    {"rxe-read.pcap", 45},       {"rxe-rping.pcap", 41},       {"rxe-send-mtu4096.pcap", 46},
-    {"rxe-uc-write.pcap", 40},   {"rxe-ud.pcap", 5},           {"rxe-write64k.pcap", 325},
+    {"rxe-atomic-cas.pcap", 10},
+    {"rxe-atomic-fadd.pcap", 10},
+    {"rxe-rc.pcap", 200},
+    {"rxe-read.pcap", 45},
+    {"rxe-rping.pcap", 41},
+    {"rxe-send-mtu4096.pcap", 46},
+    {"rxe-uc-write.pcap", 40},
+    {"rxe-ud.pcap", 5},
+    {"rxe-write64k.pcap", 325},
+    {"oche-rxe-atomic-again.pcap", 8},
+    {"oche-rxe-nak.pcap", 14},
+    {"oche-rxe-read-again.pcap", 22},
+    {"oche-rxe-rnr.pcap", 11},
+    {"oche-rxe-timeout.pcap", 7},
+    {"rxe-oche-atomic-again.pcap", 7},
+    {"rxe-oche-nak.pcap", 21},
+    {"rxe-oche-read-again.pcap", 21},
+    {"rxe-oche-rnr.pcap", 48},
+    {"rxe-oche-timeout.pcap", 9},
 };
 const size_t golden_file_count = sizeof golden_files / sizeof golden_files[0];
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Golden bytes: the vectors of rocev2.md#icrc-vectors, and every packet of captures made between
- * two Linux kernels with soft-RoCE: decode, verify the ICRC with zlib and isa-l, encode, compare.
+ * Golden bytes: the vectors of rocev2.md#icrc-vectors, and every packet of captures made with
+ * Linux's soft-RoCE: decode, verify the ICRC with zlib and isa-l, encode, compare. Of those where a
+ * packet was lost: what is answered twice.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wire/aeth.h"
 #include "core/wire/cnp.h"
 #include "core/wire/codec.h"
 #include "tests/support/capture.h"
@@ -170,13 +172,82 @@ static void captures(void **state)
         assert_true(seen[there[i]] > 0);
 }
 
+/* What one side answered to a READ or an atomic, by PSN. */
+struct answers {
+    struct {
+        uint32_t psn, bytes;
+        uint8_t payload[4096];
+        uint64_t original;
+        bool is_atomic;
+    } first[64];
+    unsigned count, again; /* those that came a second time */
+    unsigned kinds[4];     /* of AETHs */
+};
+
+static void answered(void *context, unsigned number, uint8_t *bytes, size_t count)
+{
+    struct answers *answers = context;
+    struct oche_packet packet;
+    struct oche_frame frame;
+    unsigned i = 0;
+
+    assert_int_equal(oche_decode_ethernet(bytes, count, crc_zlib, &packet, &frame), OCHE_WIRE_OK);
+    if (packet.opcode >= OCHE_RC_READ_RESPONSE_FIRST && packet.opcode <= OCHE_RC_ATOMIC_ACK &&
+        packet.opcode != OCHE_RC_READ_RESPONSE_MIDDLE)
+        answers->kinds[oche_aeth_kind((uint8_t)(packet.aeth >> 24))]++;
+    if (packet.opcode < OCHE_RC_READ_RESPONSE_FIRST || packet.opcode > OCHE_RC_ATOMIC_ACK ||
+        packet.opcode == OCHE_RC_ACK)
+        return;
+    while (i < answers->count && answers->first[i].psn != packet.psn)
+        i++;
+    assert_true(i < OCHE_COUNT_OF(answers->first));
+    if (i == answers->count) {
+        answers->count++;
+        answers->first[i].psn = packet.psn;
+        answers->first[i].bytes = packet.payload_bytes;
+        answers->first[i].is_atomic = packet.opcode == OCHE_RC_ATOMIC_ACK;
+        answers->first[i].original = packet.original;
+        memcpy(answers->first[i].payload, packet.payload, packet.payload_bytes);
+        return;
+    }
+    answers->again++;
+    if (packet.payload_bytes != answers->first[i].bytes ||
+        memcmp(packet.payload, answers->first[i].payload, packet.payload_bytes) != 0 ||
+        (answers->first[i].is_atomic && packet.original != answers->first[i].original))
+        fail_msg("packet %u: another answer to PSN %u", number + 1, packet.psn);
+}
+
+/* What answers a repeated READ or atomic is what answered it before, on either side; and NAKs and
+ * RNR NAKs are there, of both. */
+static void answers_again(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned again, rnr_naks, naks;
+    } files[] = {
+        {"oche-rxe-atomic-again.pcap", 2, 0, 0}, {"rxe-oche-atomic-again.pcap", 1, 0, 0},
+        {"oche-rxe-read-again.pcap", 8, 0, 0},   {"rxe-oche-read-again.pcap", 7, 0, 0},
+        {"oche-rxe-nak.pcap", 0, 0, 1},          {"rxe-oche-nak.pcap", 0, 0, 1},
+        {"oche-rxe-rnr.pcap", 0, 2, 0},          {"rxe-oche-rnr.pcap", 0, 11, 7},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < OCHE_COUNT_OF(files); i++) {
+        static struct answers answers;
+
+        answers = (struct answers){.count = 0};
+        capture_each(directory, files[i].name, answered, &answers);
+        assert_int_equal(answers.again, files[i].again);
+        assert_int_equal(answers.kinds[OCHE_AETH_RNR], files[i].rnr_naks);
+        assert_int_equal(answers.kinds[OCHE_AETH_NAK], files[i].naks);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vector_cnp),
-        cmocka_unit_test(vector_send),
-        cmocka_unit_test(vector_ack),
-        cmocka_unit_test(captures),
+        cmocka_unit_test(vector_cnp), cmocka_unit_test(vector_send),   cmocka_unit_test(vector_ack),
+        cmocka_unit_test(captures),   cmocka_unit_test(answers_again),
     };
 
     directory = argc > 1 ? argv[1] : "tests/golden";
