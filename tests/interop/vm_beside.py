@@ -132,8 +132,8 @@ class Test:
                                        ("oche rdma_client -s 127.0.0.1", "ip netns exec far ")):
                 self.ask(command, "rdma_client: end 0", namespace)
             status, said = server.wait(30), server.said()
-            if status != 0 or re.findall("at (.*)", said) != ["rxe0", "oche_veth1", "rxe0",
-                                                              "oche_lo"]:
+            if status != 0 or re.findall("at (.*)", said) != ["rxe0", "oche_veth1_v4", "rxe0",
+                                                              "oche_lo_v4"]:
                 raise vm.Failed(f"{self.both}: status {status}: {said}")
         finally:
             server.kill()
