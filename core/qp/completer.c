@@ -455,12 +455,11 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
         return false;
     }
     uint64_t acked_bytes = advance(qp, packet->psn, now);
+    oche_time rtt = qp->flags & QP_TAKES_RTT ? congestion_rtt_acked(qp, now) : OCHE_NEVER;
     if (qp->tx.una != before)
         progressed(qp, before, acked_bytes, now);
     if (acked_bytes > 0 && qp->nic->cc->acked != NULL)
-        congestion_acked(qp, packet, acked_bytes,
-                         qp->flags & QP_TAKES_RTT ? congestion_rtt_acked(qp, now) : OCHE_NEVER,
-                         now);
+        congestion_acked(qp, packet, acked_bytes, rtt, now);
     if (qp->tx.una != packet->psn) {
         qp_trace(qp, now, OCHE_TRACE_OUT_OF_ORDER, packet->psn, qp->tx.una);
         response_gap(qp, now);

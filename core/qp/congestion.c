@@ -335,7 +335,10 @@ void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now)
         (struct rtt_sample){.sent = now, .psn = psn};
 }
 
-/* Returns the round-trip time of the newest packet below tx.una, or OCHE_NEVER. */
+/*
+ * Returns the round-trip time of the newest packet below tx.una, or OCHE_NEVER. Tells recovery of
+ * it, too.
+ */
 oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now)
 {
     oche_time rtt = OCHE_NEVER;
@@ -347,5 +350,7 @@ oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now)
         rtt = now - sample->sent;
         qp->rtt_head++;
     }
+    if (rtt != OCHE_NEVER && qp->nic->recovery->measured != NULL)
+        qp->nic->recovery->measured(&qp->tx, rtt);
     return rtt;
 }

@@ -38,12 +38,21 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* True if congestion control or recovery wants round-trip times. */
+static bool takes_rtt(const struct oche_nic_config *config)
+{
+    const struct oche_recovery_scheme *recovery = config->recovery;
+
+    return (config->cc->needs & OCHE_CC_NEEDS_RTT) ||
+           (recovery->wants_rtt != NULL && recovery->wants_rtt(config->recovery_params));
+}
+
 static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_config *config)
 {
     const struct oche_nic_config *c = &nic->config;
     struct layout l = {.end = sizeof(struct oche_qp)};
     uint32_t sge_bytes = sizeof(struct oche_sge);
-    bool rtt = c->cc->needs & OCHE_CC_NEEDS_RTT;
+    bool rtt = takes_rtt(c);
 
     l.max_send_sge = larger(config->max_send_sge, 1);
     l.max_recv_sge = larger(config->max_recv_sge, 1);
@@ -172,7 +181,7 @@ static void clear(struct oche_qp *qp)
 static void set_memory(struct oche_qp *qp, const struct layout *l)
 {
     uint8_t *base = (uint8_t *)qp;
-    bool rtt = qp->nic->cc->needs & OCHE_CC_NEEDS_RTT;
+    bool rtt = takes_rtt(&qp->nic->config);
 
     qp->flow.state = base + l->cc_state;
     qp->tx.state = base + l->tx_state;
@@ -200,7 +209,7 @@ static void set_memory(struct oche_qp *qp, const struct layout *l)
 static uint16_t qp_fixed_flags(const struct oche_qp_config *config,
                                const struct oche_nic_config *nic)
 {
-    return (uint16_t)((nic->cc->needs & OCHE_CC_NEEDS_RTT ? QP_TAKES_RTT : 0) |
+    return (uint16_t)((takes_rtt(nic) ? QP_TAKES_RTT : 0) |
                       (config->end_to_end_credits && config->srq == NULL ? QP_TELLS_CREDITS : 0));
 }
 

@@ -151,7 +151,7 @@ enum qp_flags {
     QP_CREDIT_LIMITED = 1 << 5,  /* the peer tells us how many receives it has posted */
     QP_WAS_RNR = 1 << 6,         /* responder: sent an RNR NAK, and waits for that PSN again */
     QP_RETRIED = 1 << 7,         /* a retry was used after the last ACK that made progress */
-    QP_TAKES_RTT = 1 << 8,       /* congestion control wants round-trip times */
+    QP_TAKES_RTT = 1 << 8,       /* round-trip times are wanted */
     QP_TELLS_CREDITS = 1 << 9,   /* our ACKs say how many receives are posted */
     QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages is in use: the peer has it, too */
     QP_HOLDS = 1 << 11,          /* responder: packets that came behind a gap are kept */
@@ -236,7 +236,7 @@ struct oche_qp {
     oche_time rnr_deadline; /* the peer is not ready until then; OCHE_NEVER: the peer is ready */
     uint64_t pace_rate_bps;
     oche_time pace_full;            /* spacing of full packets; 0: only the port limits the rate */
-    struct rtt_sample *rtt_samples; /* NULL if congestion control does not want round-trip times */
+    struct rtt_sample *rtt_samples; /* NULL if nobody wants round-trip times */
     uint32_t send_mask, ack_every, window_packets;
     uint32_t full_line_bytes; /* bytes of a full packet on the line */
     uint32_t reads_started;   /* READs and atomics that have not completed */

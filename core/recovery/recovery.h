@@ -99,6 +99,12 @@ struct oche_recovery_scheme {
      */
     oche_time (*rto)(const struct oche_recovery_tx *tx);
     /*
+     * Optional, both or neither: `measured` is called with the round trip of a packet that was not
+     * sent again, before `acked` for the same ACK, if `wants_rtt` says so of the parameters.
+     */
+    bool (*wants_rtt)(const void *params);
+    void (*measured)(struct oche_recovery_tx *tx, oche_time rtt);
+    /*
      * Optional: returns how many PSNs may be outstanding, at least 1. A connection may allow fewer.
      */
     uint32_t (*window_packets)(const void *params);

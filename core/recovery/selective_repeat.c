@@ -34,7 +34,13 @@
  *   - Kept packets are written to memory at once, out of order. An application must not use this
  *     scheme if it waits for the last byte of a message in memory instead of a completion; IRN has
  *     the same limit.
- *   - Timeouts do not back off. When the retries are used up, the connection's ACK timeout applies.
+ *   - Timeouts do not back off, unless they are measured. When the retries are used up, the
+ *     connection's ACK timeout applies.
+ *   - rto=measured takes the timeout from round trips, as TCP does (RFC 6298), for networks whose
+ *     round trip nobody knows before: SRTT + 4 RTTVAR; rto_high until the first round trip is
+ *     known; twice as long after each timeout without progress. The second term is at least
+ *     rto_low and half of SRTT: where a queue is always there, round trips are so alike that
+ *     RTTVAR is nearly nothing, and a few packets more in the queue would be a timeout.
  *
  * With a peer that does not know the extensions both halves work as Go-Back-N: the receiver drops
  * the packets behind a gap and sends one NAK per gap; the sender resumes at the PSN that the NAK
@@ -48,15 +54,17 @@
 #define SACK_BITS 64
 
 struct selective_tx {
-    bool extended;      /* the peer knows the extensions */
-    bool recovering;    /* if false, the next members, up to lost_end, are not valid */
-    bool after_timeout; /* recovery began with a timeout, and there is no progress yet */
-    bool again;         /* una must be sent again before anything else */
-    uint32_t end;       /* recovery ends when una reaches it */
-    uint32_t walk;      /* lost packets below this PSN have been sent again */
-    uint32_t lost_end;  /* packets below this PSN that have not arrived are lost */
-    uint32_t floor;     /* the bits of all PSNs below this one are 0 */
-    bool any;           /* some bit of the bitmap may be 1 */
+    oche_time srtt, rttvar; /* srtt 0: nothing was measured */
+    uint8_t backoff;        /* timeouts since the last progress, up to MOST_BACKOFF */
+    bool extended;          /* the peer knows the extensions */
+    bool recovering;        /* if false, the next members, up to lost_end, are not valid */
+    bool after_timeout;     /* recovery began with a timeout, and there is no progress yet */
+    bool again;             /* una must be sent again before anything else */
+    uint32_t end;           /* recovery ends when una reaches it */
+    uint32_t walk;          /* lost packets below this PSN have been sent again */
+    uint32_t lost_end;      /* packets below this PSN that have not arrived are lost */
+    uint32_t floor;         /* the bits of all PSNs below this one are 0 */
+    bool any;               /* some bit of the bitmap may be 1 */
     struct oche_psn_bitmap arrived;
 };
 
@@ -76,6 +84,9 @@ struct selective_rx {
 #define IRN_RTO_LOW  (100 * OCHE_US)
 #define IRN_RTO_HIGH (320 * OCHE_US)
 #define ROUND_TRIPS  4 /* in rto_low, as there */
+#define MOST_BACKOFF 6 /* 64 times the timeout */
+
+static const char *const rto_names[] = {"fixed", "measured", NULL};
 
 static const struct oche_param selective_params[] = {
     OCHE_PRESET_ROW(struct oche_selective_repeat_params),
@@ -95,6 +106,11 @@ static const struct oche_param selective_params[] = {
      .where = "IRN sec 3.1; value: irn.md#parameters",
      .help = "timeout while more are outstanding: the longest round-trip time that queues make; "
              "auto: 220us more than an automatic rto_low, or than rto_low if that is more"},
+    {OCHE_PARAM(struct oche_selective_repeat_params, rto),
+     OCHE_IS_CHOICE(OCHE_SELECTIVE_RTO_FIXED, rto_names),
+     .where = "fixed: IRN sec 3.1; measured: RFC 6298 sec 2",
+     .help = "fixed: rto_low and rto_high are the timeouts; measured: by round trips, longer than "
+             "those by at least rto_low; rto_high until one is known"},
     {OCHE_PARAM(struct oche_selective_repeat_params, few_packets),
      OCHE_IS_COUNT(3, 0, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.1; irn.md#timeouts",
      .help = "rto_low applies while at most this many packets are outstanding; 0: always "
@@ -124,7 +140,9 @@ static const char *selective_remark(const void *values, const struct oche_recove
 {
     const struct oche_selective_repeat_params *params = values;
 
-    if (params->few_packets > 0 && params->rto_low < network->round_trip)
+    const bool fixed = params->rto == OCHE_SELECTIVE_RTO_FIXED;
+
+    if (fixed && params->few_packets > 0 && params->rto_low < network->round_trip)
         return "more than rto_low, so that packets are sent again that have arrived";
     if (params->rto_high < network->round_trip)
         return "more than rto_high, so that packets are sent again that have arrived";
@@ -210,6 +228,7 @@ static void selective_acked(struct oche_recovery_tx *tx, oche_time now)
     struct selective_tx *state = tx->state;
 
     (void)now;
+    state->backoff = 0;
     lift_floor(tx, state);
     if (OCHE_LIKELY(!state->recovering))
         return;
@@ -266,6 +285,8 @@ static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
     struct selective_tx *state = tx->state;
 
     (void)now;
+    if (state->backoff < MOST_BACKOFF)
+        state->backoff++;
     if (!state->extended) {
         tx->next = tx->una;
         return;
@@ -322,11 +343,49 @@ static void selective_sent(struct oche_recovery_tx *tx, uint32_t psn, bool last,
     plan(tx, state);
 }
 
+/* ---- timeouts ---- */
+
+static bool selective_wants_rtt(const void *params)
+{
+    return ((const struct oche_selective_repeat_params *)params)->rto ==
+           OCHE_SELECTIVE_RTO_MEASURED;
+}
+
+/* RFC 6298 sec 2.2, 2.3: alpha is 1/8, beta 1/4. */
+static void selective_measured(struct oche_recovery_tx *tx, oche_time rtt)
+{
+    struct selective_tx *state = tx->state;
+
+    if (state->srtt == 0) {
+        state->srtt = rtt;
+        state->rttvar = rtt / 2;
+        return;
+    }
+    const oche_time off = rtt > state->srtt ? rtt - state->srtt : state->srtt - rtt;
+
+    state->rttvar = state->rttvar - state->rttvar / 4 + off / 4;
+    state->srtt = state->srtt - state->srtt / 8 + rtt / 8;
+}
+
+static oche_time measured_rto(const struct oche_selective_repeat_params *params,
+                              const struct selective_tx *state)
+{
+    oche_time rto = params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;
+    oche_time more = oche_time_max(params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW,
+                                   oche_time_max(4 * state->rttvar, state->srtt / 2));
+
+    if (state->srtt != 0)
+        rto = state->srtt + more;
+    return rto < OCHE_NEVER >> MOST_BACKOFF ? rto << state->backoff : OCHE_NEVER;
+}
+
 static oche_time selective_rto(const struct oche_recovery_tx *tx)
 {
     const struct oche_selective_repeat_params *params = tx->params;
     uint32_t outstanding = (tx->high - tx->una) & OCHE_PSN_MASK;
 
+    if (params->rto == OCHE_SELECTIVE_RTO_MEASURED)
+        return measured_rto(params, tx->state);
     if (outstanding <= params->few_packets)
         return params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW;
     return params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;
@@ -460,6 +519,8 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .timeout = selective_timeout,
     .sent = selective_sent,
     .rto = selective_rto,
+    .wants_rtt = selective_wants_rtt,
+    .measured = selective_measured,
     .window_packets = selective_window,
     .arrived = selective_arrived,
     .accepted = selective_accepted,

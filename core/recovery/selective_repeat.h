@@ -5,10 +5,13 @@
 
 #include "core/recovery/recovery.h"
 
+enum oche_selective_rto { OCHE_SELECTIVE_RTO_FIXED, OCHE_SELECTIVE_RTO_MEASURED };
+
 struct oche_selective_repeat_params {
     uint64_t window;
     uint64_t few_packets;
     oche_time rto_low, rto_high;
+    uint32_t rto;    /* enum oche_selective_rto */
     uint32_t preset; /* enum oche_preset */
 };
 

@@ -367,6 +367,37 @@ static void test_timers(uint32_t base)
     close_end(end);
 }
 
+/* RFC 6298: the smoothed round trip and four deviations, which are at least rto_low, and half of
+ * it. */
+static void test_measured_timers(uint32_t base)
+{
+    struct end *end = open_end(base, true);
+
+    assert_false(SCHEME.wants_rtt(&end->params));
+    end->params.rto = OCHE_SELECTIVE_RTO_MEASURED;
+    assert_true(SCHEME.wants_rtt(&end->params));
+    end->params.rto_low = 5 * OCHE_MS;
+    end->params.rto_high = 200 * OCHE_MS;
+    send(end, 8);
+    assert_int_equal(SCHEME.rto(&end->tx), 200 * OCHE_MS); /* nothing is known */
+    SCHEME.measured(&end->tx, OCHE_MS);
+    assert_int_equal(SCHEME.rto(&end->tx), 6 * OCHE_MS);
+    for (unsigned i = 0; i < 100; i++)
+        SCHEME.measured(&end->tx, 40 * OCHE_MS);
+    assert_true(SCHEME.rto(&end->tx) > 59 * OCHE_MS && SCHEME.rto(&end->tx) <= 60 * OCHE_MS);
+    SCHEME.measured(&end->tx, 200 * OCHE_MS); /* 40 + 160 / 8, and 4 * 160 / 4 */
+    assert_true(SCHEME.rto(&end->tx) > 219 * OCHE_MS && SCHEME.rto(&end->tx) <= 221 * OCHE_MS);
+    const oche_time rto = SCHEME.rto(&end->tx);
+    SCHEME.timeout(&end->tx, 0);
+    assert_int_equal(SCHEME.rto(&end->tx), 2 * rto);
+    for (unsigned i = 0; i < 20; i++)
+        SCHEME.timeout(&end->tx, 0);
+    assert_int_equal(SCHEME.rto(&end->tx), 64 * rto);
+    acked(end, 1);
+    assert_int_equal(SCHEME.rto(&end->tx), rto);
+    close_end(end);
+}
+
 /* ---- receiver ---- */
 
 static enum oche_verdict arrive_as(struct end *end, uint32_t psn, uint8_t opcode)
@@ -686,6 +717,7 @@ TEST(test_far_claim)
 TEST(test_response_gap)
 TEST(test_plain_sender)
 TEST(test_timers)
+TEST(test_measured_timers)
 TEST(test_receiver)
 TEST(test_not_kept)
 TEST(test_receiver_window)
@@ -705,6 +737,7 @@ int main(void)
         cmocka_unit_test(test_response_gap_everywhere),
         cmocka_unit_test(test_plain_sender_everywhere),
         cmocka_unit_test(test_timers_everywhere),
+        cmocka_unit_test(test_measured_timers_everywhere),
         cmocka_unit_test(test_receiver_everywhere),
         cmocka_unit_test(test_not_kept_everywhere),
         cmocka_unit_test(test_receiver_window_everywhere),
