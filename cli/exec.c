@@ -355,6 +355,13 @@ static bool preload(const char *option, const char *folder, const char *name)
     return true;
 }
 
+/* True if something is to be told or written when the program ends. */
+static bool tells_at_end(const struct options *options)
+{
+    return options->stats || options->capture != NULL || is_set("OCHE_STATS") ||
+           is_set("OCHE_CAPTURE");
+}
+
 int oche_cmd_exec(int argc, char **argv)
 {
     struct options options = {0};
@@ -377,8 +384,7 @@ int oche_cmd_exec(int argc, char **argv)
     if ((options.rogue != NULL && !preload("--rogue", folder, ROGUE)) ||
         (options.files && !preload("--files", folder, FILES)) ||
         (options.sockets && !preload("--sockets", folder, SOCKETS)) ||
-        (options.stats && !preload("--stats", folder, ENDINGS)) ||
-        (options.capture != NULL && !options.stats && !preload("--capture", folder, ENDINGS)))
+        (tells_at_end(&options) && !preload("--stats, --capture", folder, ENDINGS)))
         return 2;
     if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "
