@@ -131,9 +131,9 @@ struct oche_cm_stats {
 /*
  * A REQ or SIDR REQ for a service that nobody listens to is looked at again after this time before
  * it is refused: programs that listen anew for each connection (perftest -R) are between two
- * listens for a moment, and their peers do not ask again.
+ * listens for a moment, on a busy machine for more than 50 ms, and their peers do not ask again.
  */
-#define OCHE_CM_GRACE      (50 * OCHE_MS)
+#define OCHE_CM_GRACE      (250 * OCHE_MS)
 #define OCHE_CM_MOST_GRACE 32 /* requests that wait so; others are refused at once */
 
 /*
