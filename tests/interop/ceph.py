@@ -156,7 +156,7 @@ def use(cluster):
     wrote = cluster.run("rados -p pool bench 5 write -t 4 -b 1048576 --max-objects 200 "
                         "--no-cleanup")
     read = cluster.run("rados -p pool bench 5 seq -t 4")
-    return f"{bandwidth(wrote)} MB/s written, {bandwidth(read)} read"
+    return f"{float(bandwidth(wrote)):.0f} MB/s written, {float(bandwidth(read)):.0f} read"
 
 
 def main(arguments):

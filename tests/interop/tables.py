@@ -132,7 +132,7 @@ in memory, every connection by verbs (`ms_type = async+rdma`, with `oche exec --
 `tests/interop/ceph.py`, which has the whole configuration and runs in `make check-full`: an object
 of 20 MB is put, got and compared, then `rados bench` writes and reads. Ceph takes 32,768 buffers of
 128 KB a process unless `ms_async_rdma_receive_buffers` says less, and wants
-`ms_async_rdma_roce_ver = 2`.
+`ms_async_rdma_roce_ver = 2`. Figures are of a machine that was busy with other work.
 """
 
 SIZES = """
