@@ -33,7 +33,7 @@ check:
 
 # The long form: every random case and every test in every build.
 check-full:
-	@tools/install-deps build page test
+	@tools/install-deps build page test test-full
 	@tools/check --full
 
 bench: all

@@ -25,6 +25,7 @@
 #define LONGEST_MTU            9000
 #define MOST_AHEAD             32768 /* PSNs: 32 MB outstanding at an MTU of 1 KB */
 #define MOST_REPEATS           64    /* of a READ: far more than the 7 that verbs allow */
+#define MOST_FULL_RECEIVES     64    /* in a row, until timers run out all the same */
 #define SETTLE                 (10 * OCHE_MS)
 /* do not sleep for less than this, since sleeping may take longer */
 #define SHORT_WAIT (50 * OCHE_US)
@@ -380,6 +381,16 @@ static bool sleepers_should_know(struct oche_device *device, uint64_t full)
            (next_due(device) < device->waiting_until || (transmit_full(device) & ~full) != 0);
 }
 
+/*
+ * True if timers may run out. If the process was stopped for a while, an ACK may wait in the socket
+ * behind what was received, and to send all again would only take more of its time. But what keeps
+ * on arriving does not stop timers for ever.
+ */
+static bool timers_may_run(const struct oche_device *device)
+{
+    return device->full_receives % MOST_FULL_RECEIVES == 0;
+}
+
 static unsigned progress(struct oche_device *device, bool aside)
 {
     unsigned packets;
@@ -407,7 +418,7 @@ static unsigned progress(struct oche_device *device, bool aside)
     }
     packets += device_receive(device, &now);
     atomic_store_explicit(&device->progressed, now, memory_order_relaxed);
-    if (oche_nic_next_timer(device->nic) <= now)
+    if (oche_nic_next_timer(device->nic) <= now && timers_may_run(device))
         oche_nic_expire(device->nic, now);
     packets += device_transmit(device, now);
     if (sleepers_should_know(device, full))

@@ -129,6 +129,7 @@ struct oche_device {
     struct oche_sharing share;     /* share.fd is -1 if the address is not shared */
     struct oche_services services; /* those that we listen to */
     unsigned quiet_receives;       /* receives since we last checked for packets passed on to us */
+    unsigned full_receives;        /* receives in a row after which more datagrams may wait */
     _Atomic bool share_waiting;    /* others have packets for us */
     struct oche_peers peers;
     struct stranger strangers[STRANGERS];

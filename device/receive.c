@@ -319,6 +319,7 @@ unsigned device_receive(struct oche_device *device, oche_time *now)
     const unsigned datagrams = oche_socket_receive(&device->socket, device->received);
     unsigned packets = 0;
 
+    device->full_receives = datagrams == OCHE_SOCKET_IN ? device->full_receives + 1 : 0;
     *now = oche_clock_now(&device->clock);
     for (unsigned i = 0; i < datagrams; i++)
         packets += device_take(device, &device->received[i], *now);

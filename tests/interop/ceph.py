@@ -84,7 +84,18 @@ class Cluster:
                 self.file, *rest]
 
     def run(self, command, *options):
-        """Runs a command to its end; all that it says."""
+        """Runs a command to its end; all that it says. `ceph` sometimes asks the monitor before it
+        knows the cluster's name ("wrong fsid"), also over TCP, and is then asked again."""
+        for _ in range(5):
+            try:
+                return self.run_once(command, *options)
+            except Failed as error:
+                if "problem getting command descriptions" not in str(error):
+                    raise
+                last = error
+        raise last
+
+    def run_once(self, command, *options):
         try:
             done = subprocess.run(self.words(command, *options), text=True, errors="replace",
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -145,7 +156,7 @@ def use(cluster):
     wrote = cluster.run("rados -p pool bench 5 write -t 4 -b 1048576 --max-objects 200 "
                         "--no-cleanup")
     read = cluster.run("rados -p pool bench 5 seq -t 4")
-    return f"{bandwidth(wrote)} MB/s written, {bandwidth(read)} read"
+    return f"{float(bandwidth(wrote)):.0f} MB/s written, {float(bandwidth(read)):.0f} read"
 
 
 def main(arguments):

@@ -119,14 +119,21 @@ side's capture, as above. PROGRAM is that of the next section.
 APPLICATIONS = """
 ## What is built on verbs
 
-UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1), libfabric 1.17 and uDAPL 2.1, unmodified from
-Debian's packages ucx-utils, openmpi-bin, python3-mpi4py, libfabric-bin and dapl2-utils; then
-programs that ask for something that is not there: they must get an error and end by themselves,
-with a status other than 0, and a line of oche's must say what is missing (qperf's server has it).
-"What" is what goes over the wire. [verbs.md](verbs.md) says why `--files` is needed. Two processes
-of ucx_perftest, io_demo, fi_pingpong, dtest and qperf, the client with the server's name behind it.
-PROGRAM is in `tests/interop/applications.py`: two- and one-sided operations of MPI, with all data
-checked; FILE names the device `oche_lo_v4`.
+UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1), MPICH 4.0 over it, libfabric 1.17, uDAPL 2.1 and
+Gloo (of 2022-05-18), unmodified from Debian's packages ucx-utils, openmpi-bin, python3-mpi4py,
+mpich, libfabric-bin, dapl2-utils and libgloo-dev; then programs that ask for something that is not
+there: they must get an error and end by themselves, with a status other than 0, and a line of oche's
+must say what is missing (qperf's server has it). "What" is what goes over the wire.
+[verbs.md](verbs.md) says why `--files` is needed. Two processes of ucx_perftest, io_demo,
+fi_pingpong, dtest and qperf, the client with the server's name behind it. PROGRAM is in
+`tests/interop/applications.py`: two- and one-sided operations of MPI, with all data checked;
+mpi_data (`tests/interop/mpi_data.c`, compiled by mpicc.mpich) does the same, gloo_data
+(`tests/interop/gloo_data.cc`) allreduce and broadcast by Gloo's transport `ibverbs`. FILE names the
+device `oche_lo_v4`.
+
+Open MPI's `openib` is there in Debian's package, but built without rdma_cm: it knows one way to
+connect, `udcm`, which is for InfiniBand alone ("CPCs attempted: udcm"), so it cannot run over any
+RoCE adapter.
 """
 
 SIZES = """
@@ -173,6 +180,7 @@ def main(build):
                                         run("killed", oche).strip().split("\n"))]
     parts += [LIBFABRIC, run("libfabric", oche, "--table")]
     parts += [APPLICATIONS, run("applications", oche, "--table")]
+    parts += [CEPH, run("ceph", oche, "--table")]
     parts += [PYVERBS, run("pyverbs", build, "--table"), SIZES]
     print("".join(parts), end="")
 

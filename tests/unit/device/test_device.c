@@ -323,6 +323,35 @@ static void refused(void **state)
     pair_close(&pair);
 }
 
+/*
+ * A process that was stopped for longer than its ACK timeout finds the ACK in its socket, behind
+ * more than a receive takes: nothing is sent again.
+ */
+static void ack_behind_others(void **state)
+{
+    struct oche_send_work work;
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){.no_gso = true, .no_gro = true},
+              OCHE_TRANSPORT_RC);
+    work = work_between(&pair.b, &pair.a, OCHE_WORK_WRITE, 0, 1024);
+    for (unsigned i = 0; i < 3 * OCHE_SOCKET_IN; i++)
+        assert_int_equal(oche_device_post_send(pair.b.device, pair.b.qp, &work), 0);
+    for (unsigned i = 0; i < 10; i++)
+        oche_device_progress(pair.b.device);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 1024);
+    assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
+    oche_device_progress(pair.a.device);
+    for (unsigned i = 0; i < 10; i++) { /* until its ACK has left, which may wait for data */
+        usleep(1000);
+        oche_device_progress(pair.b.device);
+    }
+    expect_success(pump(&pair, &pair.a), work.wr_id);
+    assert_int_equal(oche_qp_timeouts(pair.a.qp), 0);
+    pair_close(&pair);
+}
+
 /* A child of a fork closes what the device has open, and nothing else. */
 static void left_by_child(void **state)
 {
@@ -353,12 +382,13 @@ static void left_by_child(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_offloads),   cmocka_unit_test(without_gso),
-        cmocka_unit_test(without_gro),     cmocka_unit_test(with_another_port),
-        cmocka_unit_test(over_ipv6),       cmocka_unit_test(atomics),
-        cmocka_unit_test(unreliable),      cmocka_unit_test(with_losses),
-        cmocka_unit_test(traffic_classes), cmocka_unit_test(not_openable),
-        cmocka_unit_test(refused),         cmocka_unit_test(left_by_child),
+        cmocka_unit_test(with_offloads),     cmocka_unit_test(without_gso),
+        cmocka_unit_test(without_gro),       cmocka_unit_test(with_another_port),
+        cmocka_unit_test(over_ipv6),         cmocka_unit_test(atomics),
+        cmocka_unit_test(unreliable),        cmocka_unit_test(with_losses),
+        cmocka_unit_test(traffic_classes),   cmocka_unit_test(not_openable),
+        cmocka_unit_test(refused),           cmocka_unit_test(left_by_child),
+        cmocka_unit_test(ack_behind_others),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
