@@ -29,8 +29,9 @@ ip netns exec far ip link set veth1 up
 ip netns exec far ip link set lo up
 rdma link add rxe1 type rxe netdev veth0
 """
-# perftest's second connection, for datagrams, may come before its server listens a second time
-TOO_EARLY = "RDMA_CM_EVENT_UNREACHABLE; error: 1"
+# perftest's own: its second connection, for datagrams, may come before its server listens a second
+# time; and it gives up where a busy machine spoils its measurement of the clock
+PERFTESTS = ("RDMA_CM_EVENT_UNREACHABLE; error: 1", "Correlation coefficient")
 LINE = "soft-RoCE takes it"  # of the line that says why oche's devices cannot be opened there
 
 # server and client, each by OCHE exec where it begins with `oche`, and what the client says
@@ -90,14 +91,14 @@ class Test:
             raise vm.Failed(f"{command}: says it more than once: {said}")
         return said
 
-    def pair(self, server_command, client_command, says, tries=3):
+    def pair(self, server_command, client_command, says, tries=5):
         server = self.serve(server_command)
         try:
             self.ask(client_command, says)
             if server.wait(30) != 0 or server.said().count(LINE) > 1:
                 raise vm.Failed(f"{server_command}: status {server.status}: {server.said()}")
         except vm.Failed as failed:
-            if tries == 1 or TOO_EARLY not in str(failed):
+            if tries == 1 or not any(words in str(failed) for words in PERFTESTS):
                 raise
         else:
             print(f"{server_command}; {client_command}: works", flush=True)
