@@ -34,6 +34,7 @@ check:
 # The long form: every random case and every test in every build.
 check-full:
 	@tools/install-deps build page test
+	-@tools/install-deps interop
 	@tools/check --full
 
 # Our device and the kernel's soft-RoCE (in a virtual machine) as each other's peers: all pairs, a

@@ -81,8 +81,8 @@ BY_ADDRESS = [
      r"rdma_client: end 0"),
     ("SEND, synchronous", "RC", "rdma_xserver -c r -p {port}",
      "rdma_xclient -c r -p {port} -s {address}", r"rdma_xclient: end 0"),
-    ("WRITE", "RC", "ib_write_bw -R -n 100 -u 18 -p {port}", "ib_write_bw -R -n 100 -u 18 -p {port} {address}",
-     r"(?m)^ 65536 +100 "),
+    ("WRITE", "RC", "ib_write_bw -R -n 100 -u 18 -p {port}",
+     "ib_write_bw -R -n 100 -u 18 -p {port} {address}", r"(?m)^ 65536 +100 "),
     ("READ", "RC", "ib_read_lat -R -n 50 -o 16 -p {port}",
      "ib_read_lat -R -n 50 -o 16 -p {port} {address}", r"(?m)^ 2 +50 "),
     ("connecting", "RC", "cmtime -c 20 -p {port}", "cmtime -c 20 -p {port} -s {address}",
@@ -421,12 +421,19 @@ class Log:
                           pair.calls, pair.faults[0] if pair.faults else "", outcome, counted))
 
     def write(self, head):
+        """Puts the table into the file, in place of all that follows its last heading."""
         if self.name is None:
             return
         columns = ("operation", "transport", "program", "MTU", "over", "client", "link", "",
                    "counted by oche")
+        before = "# Log"
+        if os.path.exists(self.name):
+            with open(self.name, encoding="utf-8") as file:
+                found = re.match(r"(?s)(.*\n## Log)\n", file.read())
+            before = found[1] if found else before
         with open(self.name, "w", encoding="utf-8") as file:
-            file.write(head + "\n\n| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+            file.write(f"{before}\n\n{head}\n\n| " + " | ".join(columns) + " |\n|" +
+                       "---|" * len(columns))
             file.writelines("\n| " + " | ".join(row) + " |" for row in self.rows)
             file.write("\n")
 

@@ -21,12 +21,11 @@ import time
 import pairs
 import vm
 
-ROWS = [  # what, client, MTU of the path, bytes
+ROWS = [  # client, bytes, MTU of the path
     (f"ib_{name}_bw", size, mtu) for name in ("write", "send", "read") for size in (65536, 4096)
     for mtu in (1024, 4096)
 ] + [(f"ib_{name}_lat", 8, 4096) for name in ("write", "send")]
-COUNT = {"bw": 1500, "lat": 500}
-SHARED = "oche-bench"  # the names of programs that are measured end so
+COUNT = {"bw": 400, "lat": 500}
 SETUP = """
 ip netns add a; ip netns add b
 ip link add va netns a type veth peer name vb netns b
