@@ -18,12 +18,13 @@ VM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vm.py")
 
 
 def machines(folder):
-    """The processes that have this folder in their command line."""
+    """The machines that have files in this folder."""
     found = []
     for number in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{number}/cmdline", "rb") as file:
-                found += [number] if folder.encode() in file.read() else []
+                words = file.read()
+                found += [number] if folder.encode() in words and b"qemu" in words else []
         except OSError:
             pass
     return found
