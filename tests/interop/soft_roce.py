@@ -89,6 +89,7 @@ BY_ADDRESS = [
      r"(?s)connect.*disconnect"),
 ]
 IPV4_ALONE = ("rdma_xclient", "ib_write_bw", "ib_read_lat")  # listen on no other address
+NEED_ADDRESS = ("rping", "udaddy", "ucmatose", "rdma_server", "cmtime")  # else IPv4 alone
 ENDLESS = ("cmtime",)  # servers that serve for ever
 # What the path does with RoCEv2 packets, in a million.
 FAULTS = [("2 % lost", ("--lose=20000",)),
@@ -281,7 +282,7 @@ class Sides:
         pair, address = self.pair, self.far if ours else self.near
         if pair.server:
             text = (pair.server if server else pair.client).format(port=self.port, address=address)
-            if server and text.split()[0] in ("rping", "udaddy", "ucmatose", "rdma_server"):
+            if server and text.split()[0] in NEED_ADDRESS:
                 own = self.near if ours else self.far
                 text += {"rping": " -a ", "rdma_server": " -s "}.get(text.split()[0], " -b ") + own
             return text
