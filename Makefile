@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # Where an installation is; empty: neither was said.
 PLACE = $(if $(filter-out file undefined,$(origin PREFIX) $(origin DESTDIR)),$(DESTDIR)$(abspath $(PREFIX)))
 
-.PHONY: all demo demo-wire check check-full bench bench-wire format install uninstall dist deb clean
+.PHONY: all demo demo-wire check check-full interop interop-bench bench bench-wire format install uninstall dist deb clean
 
 all:
 	@tools/install-deps build page
@@ -34,7 +34,17 @@ check:
 # The long form: every random case and every test in every build.
 check-full:
 	@tools/install-deps build page test test-full
+	-@tools/install-deps interop
 	@tools/check --full
+
+# Our device and the kernel's soft-RoCE (in a virtual machine) as each other's peers: all pairs, a
+# quarter of an hour. And side by side in one machine: two minutes.
+interop interop-bench:
+	@tools/install-deps build wire interop
+	@$(MAKE) --no-print-directory all
+	@ninja -C build tests/interop/verified tests/interop/path
+	@tests/interop/soft_roce$(if $(findstring bench,$@),_bench).py build/oche \
+	    $(if $(findstring bench,$@),,build/tests/interop/verified build/tests/interop/path --all)
 
 bench: all
 	@tools/bench

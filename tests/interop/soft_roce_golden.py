@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Captures of what our device and Linux's soft-RoCE say to each other when one packet is lost or a
-receive is missing, as tests/golden has them: NAK, RNR NAK, what is sent again after a timeout, READs
-and atomics that are repeated and what answers them.
+receive is missing, as tests/golden has them: NAK, RNR NAK, what is sent again after a timeout,
+READs and atomics that are repeated and what answers them.
 
 usage: soft_roce_golden.py OCHE VERIFIED PATH FOLDER
 

@@ -116,7 +116,7 @@ def enter():
     if os.environ.get("OCHE_VM_INSIDE") == "1":
         subprocess.run(["mount", "-t", "tmpfs", "none", os.environ["OCHE_VM_FOLDER"]], check=True)
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-        tempfile.tempdir = os.environ["OCHE_VM_FOLDER"]
+        tempfile.tempdir = os.environ["TMPDIR"] = os.environ["OCHE_VM_FOLDER"]
         return
     why = missing()
     if why is not None:

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * The captures of tests/golden: rxe-* between two Linux kernels with soft-RoCE, and those with "oche"
- * in their name between one and our device, where a packet was lost or a receive was missing: the
+ * The captures of tests/golden: rxe-* between two Linux kernels with soft-RoCE; those with "oche"
+ * in their name between one and our device, where a packet was lost or a receive was missing; the
  * first name is who answers (tests/interop/soft_roce_golden.py).
  */
 struct golden_file {
