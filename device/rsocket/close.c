@@ -149,15 +149,18 @@ static void linger(struct rs_socket *s)
 int rclose(int socket)
 {
     struct rs_socket *s = rs_get(socket);
+    bool last;
 
     if (s == NULL)
         return -1;
-    if (rs_leave(s, socket)) {
-        pthread_mutex_lock(&s->lock);
+    /* under the lock, as who shows readiness must not meet another file with this number */
+    pthread_mutex_lock(&s->lock);
+    last = rs_leave(s, socket);
+    if (last)
         linger(s);
-        pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->lock);
+    if (last)
         rs_close(s);
-    }
     rs_put(s);
     return 0;
 }

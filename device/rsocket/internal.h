@@ -161,7 +161,7 @@ void rs_put(struct rs_socket *s);
 struct rs_socket *rs_make(sa_family_t family);
 /* Shows it to programs, as its descriptor. Returns false with errno. */
 bool rs_enter(struct rs_socket *s, int descriptor);
-/* Takes the descriptor away and closes it. Returns true if it was the socket's last. */
+/* Takes the descriptor away and closes it, under the lock. Returns true if it was the last one. */
 bool rs_leave(struct rs_socket *s, int descriptor);
 /* Returns the next of all sockets, with a reference, and gives back that of the one before. */
 struct rs_socket *rs_next(struct rs_socket *before);

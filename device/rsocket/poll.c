@@ -25,7 +25,6 @@ static short look(struct rs_socket *s, short wanted, bool sleeps, int *at)
     if (sleeps && s->state == RS_CONNECTED && s->channel != NULL) {
         while (!rs_arm(s))
             rs_progress(s);
-        rs_rouse(s);
         *at = s->channel->fd;
     } else {
         *at = s->descriptor;
@@ -78,6 +77,29 @@ static int look_at_all(struct pollfd *fds, nfds_t count, struct pollfd *places, 
     return ready;
 }
 
+/*
+ * Has the devices' threads go on. After the last progress, as that would make them nap again; once
+ * for the sockets of a device that follow each other.
+ */
+static void rouse_all(const struct pollfd *fds, const struct pollfd *places, nfds_t count)
+{
+    struct ibv_context *verbs = NULL;
+
+    for (nfds_t i = 0; i < count; i++) {
+        struct rs_socket *s = places[i].fd != fds[i].fd ? rs_get(fds[i].fd) : NULL;
+
+        if (s == NULL)
+            continue;
+        pthread_mutex_lock(&s->lock);
+        if (s->id != NULL && s->id->verbs != verbs) {
+            verbs = s->id->verbs;
+            rs_rouse(s);
+        }
+        pthread_mutex_unlock(&s->lock);
+        rs_put(s);
+    }
+}
+
 /* Returns for how long to sleep at most. */
 static int patience(int timeout_ms, oche_time started, oche_time now)
 {
@@ -103,6 +125,8 @@ static int poll_all(struct pollfd *fds, nfds_t count, struct pollfd *places, int
         if (ready != 0 || timeout_ms == 0 ||
             (timeout_ms > 0 && now >= started + (oche_time)timeout_ms * OCHE_MS))
             return ready;
+        if (sleeps)
+            rouse_all(fds, places, count);
         if (sleeps && rs_real_poll(places, count, patience(timeout_ms, started, now)) < 0)
             return -1;
     }

@@ -125,22 +125,31 @@ static void unwatch(struct rs_socket *s)
     atomic_fetch_sub(&watched, 1);
 }
 
-bool oche_rsocket_progress(bool sleeps)
+/* After the last progress: that would make the devices' threads nap again. */
+static void rouse_watched(void)
 {
     struct ibv_context *verbs = NULL;
 
+    for (struct rs_socket *s = rs_next(NULL); s != NULL; s = rs_next(s)) {
+        if (!s->watching || s->id->verbs == verbs)
+            continue;
+        verbs = s->id->verbs;
+        rs_rouse(s);
+    }
+}
+
+bool oche_rsocket_progress(bool sleeps)
+{
     if (atomic_load(&watched) == 0)
         return false;
     for (struct rs_socket *s = rs_next(NULL); s != NULL; s = rs_next(s)) {
         if (!s->watching || pthread_mutex_trylock(&s->lock) != 0)
             continue;
         rs_progress(s);
-        if (sleeps && s->id->verbs != verbs) {
-            verbs = s->id->verbs;
-            rs_rouse(s);
-        }
         pthread_mutex_unlock(&s->lock);
     }
+    if (sleeps)
+        rouse_watched();
     return true;
 }
 

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -22,10 +23,10 @@
 #include <rdma/rsocket.h>
 
 #define ADDRESS "127.34.0.11"
-#define PORT    7700
 #define MANY    64
 
-static const char *self; /* this program, for a process of its own */
+static const char *self;    /* this program, for a process of its own */
+static uint16_t first_port; /* of this process, as another build's test may run beside this one */
 
 struct ends {
     int listener, client, server;
@@ -63,9 +64,9 @@ static int connect_to(uint16_t port)
 /* Connecting ends before anybody accepts, so one thread can do both. */
 static struct ends connected(void)
 {
-    struct ends ends = {.listener = listen_at(PORT)};
+    struct ends ends = {.listener = listen_at(first_port)};
 
-    ends.client = connect_to(PORT);
+    ends.client = connect_to(first_port);
     ends.server = raccept(ends.listener, NULL, NULL);
     assert_true(ends.server >= 0);
     return ends;
@@ -105,7 +106,7 @@ static uint8_t byte_at(size_t place)
 static void names(void **state)
 {
     const struct ends ends = connected();
-    struct sockaddr_in own, peer, expected = address_of(PORT);
+    struct sockaddr_in own, peer, expected = address_of(first_port);
     socklen_t bytes = sizeof(own);
 
     (void)state;
@@ -124,8 +125,9 @@ static void names(void **state)
 
 static void without_waiting(void **state)
 {
-    const struct sockaddr_in address = address_of(PORT), nobody = address_of(PORT + 1);
-    const int listener = listen_at(PORT);
+    const struct sockaddr_in address = address_of(first_port),
+                             nobody = address_of((uint16_t)(first_port + 1));
+    const int listener = listen_at(first_port);
     int client = rsocket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), error = -1;
     socklen_t bytes = sizeof(error);
 
@@ -158,14 +160,14 @@ static void without_waiting(void **state)
 /* One that was refused may try again; a port that is taken cannot be taken twice. */
 static void again(void **state)
 {
-    const struct sockaddr_in address = address_of(PORT);
+    const struct sockaddr_in address = address_of(first_port);
     const int client = rsocket(AF_INET, SOCK_STREAM, 0), other = rsocket(AF_INET, SOCK_STREAM, 0);
     int listener;
 
     (void)state;
     assert_int_equal(rconnect(client, (const struct sockaddr *)&address, sizeof(address)), -1);
     assert_int_equal(errno, ECONNREFUSED);
-    listener = listen_at(PORT);
+    listener = listen_at(first_port);
     assert_int_equal(rbind(other, (const struct sockaddr *)&address, sizeof(address)), -1);
     assert_int_equal(errno, EADDRINUSE);
     assert_int_equal(rconnect(client, (const struct sockaddr *)&address, sizeof(address)), 0);
@@ -258,9 +260,9 @@ static void streams(void **state)
 /* Also with the least memory, and with as few messages as may be. */
 static void small_buffers(void **state)
 {
-    struct ends ends = {.listener = listen_at(PORT)};
+    struct ends ends = {.listener = listen_at(first_port)};
     const int bytes = 4096, messages = 16;
-    const struct sockaddr_in address = address_of(PORT);
+    const struct sockaddr_in address = address_of(first_port);
     struct stream there, back;
     pthread_t thread;
 
@@ -418,14 +420,14 @@ static void close_at_once(void **state)
 /* A listener that is closed refuses those who wait to be accepted, and its port is free at once. */
 static void close_listener(void **state)
 {
-    const int listener = listen_at(PORT), client = connect_to(PORT);
+    const int listener = listen_at(first_port), client = connect_to(first_port);
     char got;
 
     (void)state;
     rclose(listener);
     assert_true(rrecv(client, &got, 1, 0) <= 0);
     rclose(client);
-    rclose(listen_at(PORT));
+    rclose(listen_at(first_port));
 }
 
 static void *receive_one(void *argument)
@@ -494,7 +496,7 @@ static void mixed_poll(void **state)
     usleep(10000);
     assert_int_equal(rpoll(all, 4, 5000), 2);
     assert_int_equal(all[1].revents, POLLIN);
-    const int second = connect_to(PORT);
+    const int second = connect_to(first_port);
 
     assert_int_equal(events_of(ends.listener, POLLIN, 5000), POLLIN);
     assert_int_equal(rpoll(all, 4, 5000), 3);
@@ -559,14 +561,14 @@ static void timeouts(void **state)
 
 static void many(void **state)
 {
-    const int listener = listen_at(PORT);
+    const int listener = listen_at(first_port);
     int clients[MANY], servers[MANY];
     struct pollfd all[MANY];
     char got;
 
     (void)state;
     for (int i = 0; i < MANY; i++)
-        clients[i] = connect_to(PORT);
+        clients[i] = connect_to(first_port);
     for (int i = 0; i < MANY; i++)
         assert_true((servers[i] = raccept(listener, NULL, NULL)) >= 0);
     for (int i = 0; i < MANY; i++) {
@@ -590,8 +592,8 @@ static void many(void **state)
 
 static void mapped(void **state)
 {
-    const int listener = listen_at(PORT), entries = 2;
-    const struct sockaddr_in address = address_of(PORT);
+    const int listener = listen_at(first_port), entries = 2;
+    const struct sockaddr_in address = address_of(first_port);
     static uint8_t memory[100000], bytes[100000];
     struct ends ends = {.listener = listener};
     char got;
@@ -664,7 +666,7 @@ static void options(void **state)
 /* In a process of its own: accepts, and then does nothing. */
 static int be_killed(void)
 {
-    const int listener = listen_at(PORT + 2);
+    const int listener = listen_at((uint16_t)(first_port + 2));
 
     if (write(STDOUT_FILENO, "ready\n", 6) != 6 || raccept(listener, NULL, NULL) < 0)
         return 1;
@@ -675,7 +677,7 @@ static int be_killed(void)
 static void killed(void **state)
 {
     int ready[2], client;
-    char line[8], got;
+    char line[8], port[8], got;
     double started;
     pid_t child;
 
@@ -684,11 +686,12 @@ static void killed(void **state)
     child = fork();
     if (child == 0) {
         dup2(ready[1], STDOUT_FILENO);
-        execl(self, self, "killed", (char *)NULL);
+        snprintf(port, sizeof(port), "%u", first_port);
+        execl(self, self, "killed", port, (char *)NULL);
         _exit(127);
     }
     assert_true(read(ready[0], line, sizeof(line)) > 0);
-    client = connect_to(PORT + 2);
+    client = connect_to((uint16_t)(first_port + 2));
     assert_int_equal(rsend(client, "x", 1, 0), 1);
     usleep(100000);
     kill(child, SIGKILL);
@@ -732,7 +735,10 @@ int main(int argc, char **argv)
 
     setenv("OCHE_DEVICE", ADDRESS, 0);
     self = argv[0];
-    if (argc == 2 && strcmp(argv[1], "killed") == 0)
+    first_port = (uint16_t)(20000 + getpid() % 10000);
+    if (argc == 3 && strcmp(argv[1], "killed") == 0) {
+        first_port = (uint16_t)atoi(argv[2]);
         return be_killed();
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

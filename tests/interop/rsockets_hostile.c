@@ -21,7 +21,6 @@
 #include "device/rsocket/wire.h"
 
 #define ADDRESS "127.34.0.12"
-#define PORT    7710
 
 struct peer {
     struct rdma_cm_id *id;
@@ -35,7 +34,8 @@ static struct peer peer;
 
 static struct sockaddr_in address(void)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)(20000 + getpid() % 10000))};
 
     inet_pton(AF_INET, ADDRESS, &to.sin_addr);
     return to;
