@@ -71,7 +71,7 @@ class Failed(Exception):
 
 class Cluster:
     def __init__(self, oche, folder, more):
-        self.oche, self.folder, self.daemons = oche, folder, []
+        self.oche, self.folder, self.daemons, self.restarts = oche, folder, [], 0
         self.fsid = str(uuid.uuid4())
         self.file = f"{folder}/ceph.conf"
         with open(self.file, "w", encoding="utf-8") as file:
@@ -84,8 +84,8 @@ class Cluster:
                 self.file, *rest]
 
     def run(self, command, *options):
-        """Runs a command to its end; all that it says. `ceph` sometimes asks the monitor before it
-        knows the cluster's name ("wrong fsid"), also over TCP, and is then asked again."""
+        """Runs a command to its end; all that it says. Ceph sometimes sends a command before it has
+        the map that tells the cluster's name ("wrong fsid"): then it is run again."""
         for _ in range(5):
             try:
                 return self.run_once(command, *options)
@@ -108,25 +108,36 @@ class Cluster:
 
     def daemon(self, command, name):
         with open(f"{self.folder}/{name}.out", "w", encoding="utf-8") as output:
-            self.daemons.append(subprocess.Popen(self.words(command), stdin=subprocess.DEVNULL,
-                                                 stdout=output, stderr=output))
+            return subprocess.Popen(self.words(command), stdin=subprocess.DEVNULL, stdout=output,
+                                    stderr=output)
+
+    def start_again(self):
+        """What has ended, for the same reason: as systemd would."""
+        for number, process in enumerate(self.daemons[1:]):
+            if process.poll() is not None:
+                self.restarts += 1
+                if self.restarts > 5:
+                    raise Failed(f"osd{number} ended with status {process.returncode}")
+                self.daemons[1 + number] = self.daemon(f"ceph-osd -i {number} -f",
+                                                       f"osd{number}")
 
     def start(self):
         monitors = f"{self.folder}/monitors"
         subprocess.run(["monmaptool", "--create", "--addv", "a", f"[v1:{ADDRESS}:6789]", "--fsid",
                         self.fsid, monitors], check=True, stdout=subprocess.DEVNULL)
         self.run(f"ceph-mon -i a --mkfs --monmap {monitors}")
-        self.daemon("ceph-mon -i a -f", "mon")
+        self.daemons.append(self.daemon("ceph-mon -i a -f", "mon"))
         for number in range(OSDS):
             own = str(uuid.uuid4())
             os.mkdir(f"{self.folder}/osd{number}")
             self.run(f"ceph osd new {own} {number}")
             self.run(f"ceph-osd -i {number} --mkfs --osd-uuid {own}")
-            self.daemon(f"ceph-osd -i {number} -f", f"osd{number}")
+            self.daemons.append(self.daemon(f"ceph-osd -i {number} -f", f"osd{number}"))
         end = time.monotonic() + LIMIT
         while f"{OSDS} up" not in self.run("ceph osd stat"):
             if time.monotonic() > end:
                 raise Failed(f"the OSDs are not up: {self.run('ceph -s')}")
+            self.start_again()
             time.sleep(0.5)
 
     def stop(self):
