@@ -122,8 +122,8 @@ APPLICATIONS = """
 UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1), MPICH 4.0 over it, libfabric 1.17, uDAPL 2.1 and
 Gloo (of 2022-05-18), unmodified from Debian's packages ucx-utils, openmpi-bin, python3-mpi4py,
 mpich, libfabric-bin, dapl2-utils and libgloo-dev; then programs that ask for something that is not
-there: they must get an error and end by themselves, with a status other than 0, and a line of oche's
-must say what is missing (qperf's server has it). "What" is what goes over the wire.
+there: they must get an error and end by themselves, with a status other than 0, and a line of
+oche's must say what is missing (qperf's server has it). "What" is what goes over the wire.
 [verbs.md](verbs.md) says why `--files` is needed. Two processes of ucx_perftest, io_demo,
 fi_pingpong, dtest and qperf, the client with the server's name behind it. PROGRAM is in
 `tests/interop/applications.py`: two- and one-sided operations of MPI, with all data checked;

@@ -109,7 +109,7 @@ static void test_wrong(void **state)
     static const struct {
         const char *text, *says;
     } wrong[] = {
-        {"dqcn", "no such congestion control; there are none, dcqcn"},
+        {"dqcn", "no such congestion control; there are none, cubic, dcqcn"},
         {"", "no such congestion control"},
         {"rcp", "needs switches that no network has; there are none, dcqcn"},
         {"timely,t_lo=5ms", "timely has no parameter t_lo; did you mean t_low?"},
