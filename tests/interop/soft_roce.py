@@ -176,7 +176,8 @@ def few_pairs():
         chosen.append(first(by_address(), calls=calls))
         chosen += [first(with_faults(), program=f"verified -n 100 {words}", calls=calls,
                          faults=FAULTS[0]) for words in ("write", "add")]
-    return chosen
+    return [pair._replace(program=pair.program.replace("-n 100 write", "-n 25 write"))
+            for pair in chosen]
 
 
 # ---- running ----
