@@ -38,7 +38,7 @@ check-full:
 	@tools/check --full
 
 # Our device and the kernel's soft-RoCE (in a virtual machine) as each other's peers: all pairs, a
-# quarter of an hour. And side by side in one machine: two minutes.
+# quarter of an hour. And side by side in one machine: eight minutes.
 interop interop-bench:
 	@tools/install-deps build wire interop
 	@$(MAKE) --no-print-directory all
