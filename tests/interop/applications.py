@@ -174,10 +174,6 @@ WORK = [
 REFUSED = [
     Application("XRC", "ibv_xsrq_pingpong",
                 r"(?s)oche: XRC is not supported.*Couldn't Open the XRC Domain 95", refuses=True),
-    Application("Open MPI's openib, which Debian builds without rdma_cm",
-                f"mpirun --oversubscribe --mca pml ob1 --mca btl openib,self --mca "
-                f"btl_openib_cpc_include rdmacm -np 2 {MPI_PYTHON} {{program}}",
-                r"unreachable|unable to reach", refuses=True),
     raw("raw_ethernet_bw", "Unable to create QP"),
     raw("raw_ethernet_lat", "Unable to create QP"),
     raw("raw_ethernet_fs_rate", "Unable to create QP"),
