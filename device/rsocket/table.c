@@ -79,6 +79,7 @@ static void free_socket(struct rs_socket *s)
 
 void rs_put(struct rs_socket *s)
 {
+    const int error = errno; /* what a call says, which has its socket until then */
     bool last;
 
     pthread_mutex_lock(&lock);
@@ -91,6 +92,7 @@ void rs_put(struct rs_socket *s)
     pthread_mutex_unlock(&lock);
     if (last)
         free_socket(s);
+    errno = error;
 }
 
 struct rs_socket *rs_make(sa_family_t family)
