@@ -106,6 +106,12 @@ def claims(work):
     check(value(at("lossy0", "0"), "nic_retransmitted_packets") == 0, "lossy without loss")
     check(value(at("lossy0", "0.01"), "nic_timeouts") > 10, "lossy: timeouts")
     metric = "SELECT value FROM metrics WHERE name = ?"
+    cubic, without = (value(at("drop-tail0", cc), "goodput", metric) for cc in ("cubic", "none"))
+    check(cubic > 170e6 and without < 20e6, "drop-tail: goodput", cubic, without)
+    check(value(at("drop-tail1"), "goodput", metric) > 178e6, "drop-tail: selective repeat")
+    again = "nic_retransmitted_packets"
+    check(value(at("drop-tail1"), again) < value(at("drop-tail0", "cubic"), again) / 5,
+          "drop-tail: sent again")
     for segment, least, most in (("16KiB", 250e3, 350e3), ("64KiB", 1.2e6, 1.4e6)):
         out = at("rogue0", segment)
         check(value(out, "drops.buffer", metric) == 0, "rogue: drops with", segment)
