@@ -122,6 +122,7 @@ static struct cm_device *open_device(struct ibv_device *of)
 
     if (device == NULL)
         return NULL;
+    oche_manager_gid(of, &device->listed);
     device->verbs = ibv_open_device(of);
     if (device->verbs != NULL)
         device->pd = ibv_alloc_pd(device->verbs);
@@ -140,11 +141,17 @@ static struct cm_device *open_device(struct ibv_device *of)
     return device;
 }
 
+static bool is_at(const struct cm_device *device, const union ibv_gid *gid)
+{
+    return memcmp(&device->gid, gid, sizeof(*gid)) == 0 ||
+           memcmp(&device->listed, gid, sizeof(*gid)) == 0;
+}
+
 static struct cm_device *find_open(const union ibv_gid *gid)
 {
     struct cm_device *device = cm_devices;
 
-    while (device != NULL && memcmp(&device->gid, gid, sizeof(*gid)) != 0)
+    while (device != NULL && !is_at(device, gid))
         device = device->next;
     return device;
 }

@@ -73,6 +73,7 @@ struct cm_device {
     struct ibv_context *verbs;
     struct ibv_pd *pd; /* of queue pairs for which a program gives none */
     union ibv_gid gid;
+    union ibv_gid listed; /* another one, if the address that is listed is another user's */
     uint64_t guid;
     enum ibv_mtu mtu;
     int most_reads; /* a queue pair's most READs and atomics under way */

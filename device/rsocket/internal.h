@@ -179,6 +179,7 @@ void rs_ready_drop(struct rs_socket *s);
 int rs_real_close(int fd);
 int rs_real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int rs_real_fcntl(int fd, int command, long argument);
+int rs_real_dup3(int from, int to, int flags);
 
 /* ---- pair.c ---- */
 

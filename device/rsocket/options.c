@@ -412,7 +412,7 @@ int oche_rsocket_move(int from, int to)
     if (s == NULL)
         return -1;
     pthread_mutex_lock(&s->lock);
-    if (dup3(from, to, cloexec > 0 && (cloexec & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0) < 0 ||
+    if (rs_real_dup3(from, to, cloexec > 0 && (cloexec & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0) < 0 ||
         !rs_enter(s, to))
         error = errno;
     else

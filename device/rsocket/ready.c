@@ -28,6 +28,11 @@ int rs_real_fcntl(int fd, int command, long argument)
     return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
+int rs_real_dup3(int from, int to, int flags)
+{
+    return (int)syscall(SYS_dup3, from, to, flags);
+}
+
 int rs_real_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
     struct timespec limit = {.tv_sec = timeout_ms / 1000,
