@@ -370,9 +370,10 @@ int oche_cmd_exec(int argc, char **argv)
     if (!oche_parse_arguments(&arguments, argc, argv, ARGP_IN_ORDER, &options))
         return 2;
     if (!find_library(folder, sizeof(folder))) {
-        oche_print_error("oche exec: " LIBRARY
-                         " is neither beside this program nor in " OCHE_LIBRARY_FROM_PROGRAM
-                         " from there: was it built and installed?");
+        oche_print_error(
+            "oche exec: " LIBRARY
+            " is neither beside this program nor in " OCHE_LIBRARY_FROM_PROGRAM
+            " from there: \"make\" builds it (\"make demo\" builds the simulator alone)");
         return 2;
     }
     if (strpbrk(folder, ":;") != NULL) {

@@ -246,6 +246,55 @@ def epoll(oche):
         server.kill()
 
 
+READER = """
+import socket, sys
+server = socket.create_server((sys.argv[1], int(sys.argv[2])))
+for _ in range(40):
+    connection, _ = server.accept()
+    while connection.recv(65536):
+        pass
+    connection.close()
+print("40 ends", flush=True)
+"""
+WRITER = """
+import os, socket, sys, time
+def opened():
+    return len(os.listdir("/proc/self/fd"))
+for i in range(40):
+    with socket.create_connection((sys.argv[1], int(sys.argv[2]))) as connection:
+        connection.sendall(b"x" * 5000)
+    if i == 5:
+        time.sleep(1)
+        before = opened()
+time.sleep(1)
+print("more descriptors:", opened() - before, flush=True)
+sys.stdin.read() # lives on
+"""
+
+
+def closes(oche):
+    """A client that closes its connections and lives on: the server sees each end."""
+    port = pairs.free_port()
+    server = Program(oche, ["python3", "-c", READER, ADDRESS, str(port)], ["--sockets"])
+    client = None
+    try:
+        wait_until(has_service, port, server)
+        client = Program(oche, ["sh", "-c", 'sleep 60 | exec python3 -c "$@"', "sh", WRITER,
+                                ADDRESS, str(port)], ["--sockets"])
+        if server.wait("the server") != 0 or "40 ends" not in server.said():
+            raise Failed(f"the ends were not seen: {server.said()} {client.said()}")
+        limit = time.monotonic() + 20
+        while "more descriptors" not in client.said() and time.monotonic() < limit:
+            time.sleep(0.05)
+        more = re.search(r"more descriptors: (-?\d+)", client.said())
+        if more is None or int(more.group(1)) > 4:
+            raise Failed(f"descriptors stay open: {client.said()}")
+    finally:
+        server.kill()
+        if client is not None:
+            client.kill()
+
+
 def killed(oche):
     """A client whose server is killed in the middle ends by itself."""
     port = pairs.free_port()
@@ -273,6 +322,7 @@ CASES = [
     ("a file of 100 MB", "rcopy", rcopy),
     ("a file of 100 MB", "curl, python3 -m http.server", curl),
     ("epoll: 20 connections at a time", "python3, asyncio", epoll),
+    ("40 connections that are closed", "python3", closes),
     ("the client has no RDMA: TCP", "curl, python3 -m http.server", client_without),
     ("the server has no RDMA: TCP", "curl, python3 -m http.server", server_without),
     ("the server is killed", "iperf3 -s", killed),
