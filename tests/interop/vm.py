@@ -8,8 +8,9 @@ to its memory, but in the folders that are shared, which are the same as here.
 usage: vm.py [--cpus=N] [--memory=MB] [--share=FOLDER] [--rxe] [COMMAND…]
 
 Boots it, runs each COMMAND (a line for sh) in it, also after one has failed, and prints what they
-say. Its status is that of the first that failed. Without a COMMAND it reads them from standard input, a line each. --share:
-FOLDER can be written to (also several; the current folder is one that can be read like all others).
+say. Its status is that of the first that failed. Without a COMMAND it reads them from standard
+input, a line each. --share: FOLDER can be written to (also several; the current folder is one that
+can be read like all others).
 --rxe: loads soft-RoCE and makes rxe0. Without it the module is not loaded, and port 4791 is free.
 The machine is 10.79.0.2 and fd79::2 on eth0, this side is 10.79.0.1 and fd79::1 on tap0; programs
 on this side are run with `here COMMAND` in place of COMMAND.
