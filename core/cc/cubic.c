@@ -4,15 +4,18 @@
  * a link that has neither PFC nor marks, also with TCP. It needs nothing of the peer or of switches
  * but ACKs. The window is of packets of the path MTU, and they leave evenly over a round trip.
  *
- *   Loss       NAK: the window is multiplied by beta, once a round trip (RFC 9438 sec 4.6).
- * Timeout: it is one packet, and grows as at the beginning up to beta times what it was. Growth
- * from the beginning or a timeout until ssthresh: one packet for each that is acknowledged (slow
- * start). Then along the cubic function of the time since the last loss, whose plateau is the
- * window before it (sec 4.2), but not more slowly than Reno's would (sec 4.3). Only while the
- * window is what limits the queue pair. HyStart++  slow start slows down when round trips become
- * longer, before there is a loss, and ends when they stay so. Idleness   time without work does not
- * count for the cubic function (sec 5.8), and after idle_restart the queue pair begins anew with
- * the initial window (RFC 5681 sec 4.1).
+ *   Loss       after a NAK the window is multiplied by beta, once a round trip (RFC 9438 sec 4.6).
+ *              After a timeout it is one packet, and grows up to beta times what it was as at the
+ *              beginning; the plateau (below) is then where that ends (sec 4.8).
+ *   Growth     first one packet for each that is acknowledged (slow start), up to ssthresh. Then
+ *              along the cubic function of the time since the last loss, whose plateau is the
+ *              window before it (sec 4.2), but not more slowly than Reno's would (sec 4.3). Only
+ *              while the window is what limits the queue pair.
+ *   HyStart++  the first slow start slows down when round trips become longer, before there is a
+ *              loss, and ends when they stay so.
+ *   Idleness   time without work, or with less than the window lets through, does not count for
+ *              the cubic function (sec 5.8). After idle_restart the queue pair begins anew with
+ *              the initial window (RFC 5681 sec 4.1).
  *
  * Where RDMA differs from TCP: recovery is the transport's (core/recovery), so there is no fast
  * retransmit, and no limited transmit. Go-Back-N forgets what is in flight when it goes back: the
@@ -83,6 +86,7 @@ struct cubic_flow {
     oche_time idle_since;    /* OCHE_NEVER: there is work */
     oche_time srtt;          /* smoothed round trip, or 0: not known */
     oche_time reduced;       /* when the window was last reduced */
+    oche_time seen;          /* the last acknowledgement */
     uint32_t next;           /* one past the highest PSN that has left */
     uint32_t recover;        /* losses before this PSN are part of the last reduction */
     bool sent, recovering;
@@ -239,7 +243,7 @@ static void slow_start(struct oche_cc_flow *flow, oche_time now, const struct oc
     set_window(flow, least(grown, state->ssthresh));
     if (state->window >= state->ssthresh)
         begin_avoidance(state);
-    else if (p->hystart)
+    else if (p->hystart && state->ssthresh == NO_THRESHOLD)
         hystart(flow, now, ack);
 }
 
@@ -335,9 +339,15 @@ static void cubic_acked(struct oche_cc_flow *flow, oche_time now, const struct o
     if (state->phase != AVOIDANCE) {
         if (flight * 2 > flow->window_bytes)
             slow_start(flow, now, ack, packets);
-    } else if (!state->recovering && flight + 2 * (uint64_t)flow->mtu_bytes > flow->window_bytes) {
-        avoid(flow, now, packets); /* else something else limits it (RFC 9438 sec 5.8) */
+        else if (oche_psn_diff(ack->packet->psn, state->round_end) >= 0)
+            begin_round(state);
+    } else if (flight + 2 * (uint64_t)flow->mtu_bytes <= flow->window_bytes) {
+        if (state->epoch != OCHE_NEVER) /* something else limits it: that time does not count */
+            state->epoch += now - oche_time_max(state->seen, state->epoch);
+    } else if (!state->recovering) {
+        avoid(flow, now, packets);
     }
+    state->seen = now;
     pace(flow);
 }
 
@@ -367,6 +377,7 @@ static void cubic_loss(struct oche_cc_flow *flow, oche_time now, enum oche_cc_lo
     state->recovering = true;
     state->recover = state->next;
     if (kind == OCHE_CC_LOSS_TIMEOUT) {
+        state->most = 0; /* so that the plateau is where slow start ends */
         begin_slow_start(flow);
         set_window(flow, 1.0);
         tell(flow, now, CAUSE_TIMEOUT);
@@ -401,6 +412,15 @@ static void cubic_busy(struct oche_cc_flow *flow, oche_time now)
     pace(flow);
 }
 
+static const char *cubic_check(const void *params)
+{
+    const struct cubic_params *p = params;
+
+    return p->hystart_most < p->hystart_least
+               ? "hystart_most: is less than hystart_least; as much, or more"
+               : NULL;
+}
+
 const struct oche_cc_scheme oche_cc_cubic = {
     .name = "cubic",
     .paper = "CUBIC (RFC 9438) with HyStart++ (RFC 9406)",
@@ -415,4 +435,5 @@ const struct oche_cc_scheme oche_cc_cubic = {
     .loss = cubic_loss,
     .idle = cubic_idle,
     .busy = cubic_busy,
+    .check = cubic_check,
 };

@@ -181,5 +181,8 @@ int rv_req_notify_cq(struct ibv_cq *cq, int solicited_only)
         pthread_mutex_unlock(&own->members[i]->lock);
     }
     pthread_mutex_unlock(&own->members_lock);
-    return own->others > 0 ? own->context->ops.req_notify_cq(cq, solicited_only) : 0;
+    /* a queue without a member of ours may have queue pairs that were made past us (librdmacm's) */
+    return own->others > 0 || own->member_count == 0
+               ? own->context->ops.req_notify_cq(cq, solicited_only)
+               : 0;
 }

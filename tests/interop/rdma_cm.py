@@ -91,13 +91,13 @@ def names_of(address, port, space):
 class Program:
     """A process in a group of its own."""
 
-    def __init__(self, oche, command, folder=None, address=ADDRESS):
+    def __init__(self, oche, command, folder=None, address=ADDRESS, options=()):
         environment = dict(os.environ)
         if folder is not None:
             environment["OCHE_CAPTURE"] = os.path.join(folder, "%p.pcap")
         self.output = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen(
-            [oche, "exec", "--device", address, "--"] + command.split(), env=environment,
+            [oche, "exec", "--device", address, *options, "--"] + command.split(), env=environment,
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT,
             start_new_session=True)
 
@@ -277,6 +277,19 @@ def another_family(oche):
         server.kill()
 
 
+def with_rogue(oche):
+    """RoGUE at one side, which the queue pairs of the connection manager go past."""
+    port = pairs.free_port()
+    server = Program(oche, f"rping -s -C 5 -V -p {port}", options=["--rogue"])
+    try:
+        wait_for(lambda: names_of(ADDRESS, port, "TCP"), "no server", server)
+        client = Program(oche, f"rping -c -C 5 -V -p {port} -a {ADDRESS}")
+        if client.wait("rping") != 0:
+            raise Failed(client.said())
+    finally:
+        server.kill()
+
+
 def numbers_of_linux(oche):
     """What judge_numbers asks for is so between two Linux kernels."""
     said = subprocess.run([oche, "wire", "tests/golden/rxe-rping.pcap"], text=True,
@@ -287,6 +300,7 @@ def numbers_of_linux(oche):
 
 CASES = [("PSNs as Linux has them", numbers_of_linux),
          ("several servers on one address, one killed", several_servers), ("IPv6", another_family),
+         ("RoGUE at one side", with_rogue),
          ("nothing stays behind", nothing_is_left)]
 
 

@@ -272,6 +272,44 @@ sys.stdin.read() # lives on
 """
 
 
+FORKER = """
+import os, socket, subprocess, sys
+server = socket.create_server((sys.argv[1], int(sys.argv[2])))
+child = os.fork()
+if child == 0:
+    os._exit(7)
+print("child:", os.waitpid(child, 0)[1] >> 8, "true:", subprocess.run(["true"]).returncode)
+connection, _ = server.accept()
+subprocess.run(["true"], stdout=subprocess.DEVNULL)
+connection.sendall(b"after fork")
+"""
+CALLER = """
+import os, socket, sys
+connection = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+print(connection.recv(100, socket.MSG_WAITALL))
+number = connection.detach()
+os.closerange(number, number + 1)
+file = os.open("file", os.O_CREAT | os.O_WRONLY)
+os.write(file, b"to a file")
+print("the same" if file == number else "another", os.path.getsize("file"))
+"""
+
+
+def forks(oche):
+    """A server that forks, and starts programs; a client whose descriptor is a file's later."""
+    port = pairs.free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        server = Program(oche, ["python3", "-c", FORKER, ADDRESS, str(port)], ["--sockets"])
+        try:
+            wait_until(has_service, port, server)
+            client = Program(oche, ["python3", "-c", CALLER, ADDRESS, str(port)], ["--sockets"],
+                             folder=folder)
+            must_end_well(client, "the client", r"after fork.*\nthe same 9\n")
+            must_end_well(server, "the server", r"child: 7 true: 0")
+        finally:
+            server.kill()
+
+
 def closes(oche):
     """A client that closes its connections and lives on: the server sees each end."""
     port = pairs.free_port()
@@ -323,6 +361,7 @@ CASES = [
     ("a file of 100 MB", "curl, python3 -m http.server", curl),
     ("epoll: 20 connections at a time", "python3, asyncio", epoll),
     ("40 connections that are closed", "python3", closes),
+    ("fork, closerange", "python3", forks),
     ("the client has no RDMA: TCP", "curl, python3 -m http.server", client_without),
     ("the server has no RDMA: TCP", "curl, python3 -m http.server", server_without),
     ("the server is killed", "iperf3 -s", killed),

@@ -206,7 +206,8 @@ int listen(int descriptor, int backlog)
     int family, rdma;
 
     if (both != NULL) {
-        rlisten(both->rdma, backlog);
+        if (both->rdma >= 0)
+            rlisten(both->rdma, backlog);
         return rp_real()->listen(both->tcp, backlog);
     }
     if (rp_real()->listen(descriptor, backlog) != 0)
@@ -248,9 +249,9 @@ int accept4(int descriptor, struct sockaddr *address, socklen_t *bytes, int flag
     if (both == NULL)
         return rp_real()->accept4(descriptor, address, bytes, flags);
     for (;;) {
-        int made = accept_rdma(both->rdma, address, bytes, flags);
+        int made = both->rdma >= 0 ? accept_rdma(both->rdma, address, bytes, flags) : -1;
 
-        if (made >= 0 || !is_none(errno))
+        if (made >= 0 || (both->rdma >= 0 && !is_none(errno)))
             return made;
         made = rp_real()->accept4(both->tcp, address, bytes, flags);
         if (made >= 0 || !is_none(errno) || both->nonblocking)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "device/rsocket/preload/internal.h"
@@ -10,13 +12,37 @@ int close(int descriptor)
 {
     const struct rp_listener *both = rp_listener_of(descriptor);
 
+    if (!rp_is_own_process())
+        return rp_real()->close(descriptor);
     if (both != NULL) {
-        rclose(both->rdma);
-        rp_real()->close(both->tcp);
+        if (both->rdma >= 0)
+            rclose(both->rdma);
+        if (both->tcp != descriptor)
+            rp_real()->close(both->tcp);
         rp_set_listener(descriptor, NULL);
     }
     rp_forget(descriptor);
     return rp_is_rdma(descriptor) ? rclose(descriptor) : rp_real()->close(descriptor);
+}
+
+/* Closes the sockets among these descriptors, which the kernel is about to close. */
+static void close_sockets(unsigned first, unsigned last)
+{
+    for (unsigned i = first; i <= last && i < RP_MOST; i++)
+        if (rp_listener_of((int)i) != NULL || rp_is_rdma((int)i))
+            close((int)i);
+}
+
+int close_range(unsigned first, unsigned last, int flags)
+{
+    if (((unsigned)flags & CLOSE_RANGE_CLOEXEC) == 0 && rp_is_own_process())
+        close_sockets(first, last);
+    return (int)syscall(SYS_close_range, first, last, (unsigned)flags);
+}
+
+void closefrom(int first)
+{
+    close_range(first < 0 ? 0 : (unsigned)first, ~0U, 0);
 }
 
 /* ---- copies ---- */
@@ -24,7 +50,7 @@ int close(int descriptor)
 /* `copy` is a copy of the descriptor that the kernel has made. Returns it, or -1 with errno. */
 static int copied(int descriptor, int copy)
 {
-    if (copy < 0 || !rp_is_rdma(descriptor))
+    if (copy < 0 || !rp_is_own_process() || !rp_is_rdma(descriptor))
         return copy;
     if (oche_rsocket_copied(descriptor, copy) != 0) {
         rp_real()->close(copy);
@@ -41,7 +67,7 @@ int dup(int descriptor)
 
 int dup3(int descriptor, int copy, int flags)
 {
-    if (copy == descriptor)
+    if (copy == descriptor || !rp_is_own_process())
         return rp_real()->dup3(descriptor, copy, flags);
     if (rp_is_rdma(copy) || rp_listener_of(copy) != NULL)
         close(copy);

@@ -39,6 +39,8 @@
 
 #pragma GCC visibility push(hidden)
 
+#define RP_MOST 65536 /* descriptors above are left to the C library */
+
 /* The C library's functions, whose names are ours. */
 struct real {
     int (*connect)(int, const struct sockaddr *, socklen_t);
@@ -83,7 +85,7 @@ const struct real *rp_real(void);
 
 /* Two sockets that listen on one port. */
 struct rp_listener {
-    int tcp, rdma;    /* both non-blocking */
+    int tcp, rdma;    /* both non-blocking; rdma -1: in a child, tcp is its own descriptor */
     bool nonblocking; /* what the program wants */
 };
 
@@ -105,6 +107,12 @@ void rp_leave_epolls(int descriptor);
 void rp_join_epolls(int descriptor);
 /* The program has closed it. */
 void rp_forget(int descriptor);
+
+/*
+ * False in a child of vfork, which has the parent's memory until it starts a program, but
+ * descriptors of its own: what it closes or copies is no matter of the parent's sockets.
+ */
+bool rp_is_own_process(void);
 
 /* True if a call is for a socket over RDMA; a child's call on a parent's one fails before. */
 bool rp_is_rdma(int descriptor);

@@ -7,10 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "device/rsocket/preload/internal.h"
-
-#define MOST 65536 /* descriptors above are left to the C library */
 
 struct registration {
     struct registration *next;
@@ -24,14 +23,38 @@ enum kind {
     PARENTS,
 };
 
-static _Atomic uint8_t kinds[MOST];
-static _Atomic(struct rp_listener *) listeners[MOST];
-static struct registration *registrations[MOST]; /* under the lock */
+static _Atomic uint8_t kinds[RP_MOST];
+static _Atomic(struct rp_listener *) listeners[RP_MOST];
+static struct registration *registrations[RP_MOST]; /* under the lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/*
+ * True in the thread that forks, which has the lock meanwhile: handlers of other libraries may come
+ * before ours in the child, and close descriptors.
+ */
+static __thread bool forks;
+static pid_t process;
+
+static void take_lock(void)
+{
+    if (!forks)
+        pthread_mutex_lock(&lock);
+}
+
+static void drop_lock(void)
+{
+    if (!forks)
+        pthread_mutex_unlock(&lock);
+}
+
+bool rp_is_own_process(void)
+{
+    return getpid() == process;
+}
 
 static bool is_known(int descriptor)
 {
-    return descriptor >= 0 && descriptor < MOST;
+    return descriptor >= 0 && descriptor < RP_MOST;
 }
 
 struct rp_listener *rp_listener_of(int descriptor)
@@ -103,7 +126,7 @@ void rp_note_epoll(int epoll, int operation, int descriptor, const struct epoll_
 
     if (!is_known(descriptor))
         return;
-    pthread_mutex_lock(&lock);
+    take_lock();
     link = find(epoll, descriptor);
     one = *link;
     if (operation == EPOLL_CTL_DEL && one != NULL) {
@@ -117,17 +140,17 @@ void rp_note_epoll(int epoll, int operation, int descriptor, const struct epoll_
             one->event = *event;
         }
     }
-    pthread_mutex_unlock(&lock);
+    drop_lock();
 }
 
 static void for_all(int descriptor, int operation)
 {
     if (!is_known(descriptor))
         return;
-    pthread_mutex_lock(&lock);
+    take_lock();
     for (struct registration *one = registrations[descriptor]; one != NULL; one = one->next)
         rp_real()->epoll_ctl(one->epoll, operation, descriptor, &one->event);
-    pthread_mutex_unlock(&lock);
+    drop_lock();
 }
 
 void rp_leave_epolls(int descriptor)
@@ -147,54 +170,61 @@ void rp_forget(int descriptor)
     if (!is_known(descriptor))
         return;
     atomic_store(&kinds[descriptor], NOTHING);
-    pthread_mutex_lock(&lock);
+    take_lock();
     while (registrations[descriptor] != NULL) {
         struct registration *one = registrations[descriptor];
 
         registrations[descriptor] = one->next;
         free(one);
     }
-    pthread_mutex_unlock(&lock);
+    drop_lock();
 }
 
 /* ---- fork ---- */
 
-/* A listener is TCP's again, in the place that it had. */
+/*
+ * A listener is TCP's again, in the place that it had. The socket is the parent's, too, and stays
+ * non-blocking: the parent must not wait for TCP alone.
+ */
 static void leave_to_tcp(int descriptor)
 {
-    const struct rp_listener listener = *rp_listener_of(descriptor);
+    struct rp_listener *listener = rp_listener_of(descriptor);
     const int flags = rp_real()->fcntl(descriptor, F_GETFD);
 
-    rp_real()->dup3(listener.tcp, descriptor, (flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
-    rp_real()->close(listener.tcp);
-    rp_real()->close(listener.rdma);
-    if (!listener.nonblocking)
-        rp_real()->fcntl(descriptor, F_SETFL, 0);
-    rp_set_listener(descriptor, NULL);
+    rp_real()->dup3(listener->tcp, descriptor, (flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
+    rp_real()->close(listener->tcp);
+    rp_real()->close(listener->rdma);
+    listener->tcp = descriptor;
+    listener->rdma = -1;
 }
 
 static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
+    forks = true;
 }
 
 static void in_parent(void)
 {
+    forks = false;
     pthread_mutex_unlock(&lock);
 }
 
 static void in_child(void)
 {
+    process = getpid();
+    forks = false;
     pthread_mutex_unlock(&lock);
-    for (int i = 0; i < MOST; i++) {
+    for (int i = 0; i < RP_MOST; i++) {
         if (atomic_load(&kinds[i]) == RDMA)
             atomic_store(&kinds[i], PARENTS);
-        if (rp_listener_of(i) != NULL)
+        if (rp_listener_of(i) != NULL && rp_listener_of(i)->rdma >= 0)
             leave_to_tcp(i);
     }
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
+    process = getpid();
     pthread_atfork(before_fork, in_parent, in_child);
 }

@@ -216,6 +216,42 @@ static void test_unused(void **state)
     assert_int_equal(bench.flow.window_bytes, before);
 }
 
+/* Sec 5.8: what was not used for 20 s is not made up for in a few round trips. */
+static void test_unused_time(void **state)
+{
+    (void)state;
+    open_flow();
+    bench_start(&bench, false);
+    grow_and_lose(160, OCHE_MS);
+    full_round(OCHE_MS);
+    full_round(OCHE_MS);
+    for (unsigned i = 0; i < 20000; i++)
+        round_trip(OCHE_MS, 1, false);
+    const double before = window();
+    for (unsigned i = 0; i < 6; i++)
+        full_round(OCHE_MS);
+    assert_true(window() < before + 6);
+}
+
+/* Sec 4.8: after a timeout the plateau is the window with which slow start ends. */
+static void test_after_timeout(void **state)
+{
+    const oche_time rtt = 50 * OCHE_MS;
+
+    (void)state;
+    open_flow();
+    bench_start(&bench, false);
+    while (window() < 1280)
+        full_round(rtt);
+    lose(OCHE_CC_LOSS_TIMEOUT);
+    while (window() < 896)
+        full_round(rtt);
+    const oche_time start = bench.now;
+    while (bench.now - start < 4 * OCHE_SEC)
+        full_round(rtt);
+    assert_true(window() > 896 + 20 && window() < 896 + 60); /* by Reno's share, which is more */
+}
+
 static void test_idle(void **state)
 {
     (void)state;
@@ -287,7 +323,8 @@ int main(void)
         cmocka_unit_test(test_slow_start),       cmocka_unit_test(test_losses),
         cmocka_unit_test(test_cubic_function),   cmocka_unit_test(test_reno_friendly),
         cmocka_unit_test(test_fast_convergence), cmocka_unit_test(test_hystart),
-        cmocka_unit_test(test_unused),           cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_unused),           cmocka_unit_test(test_unused_time),
+        cmocka_unit_test(test_after_timeout),    cmocka_unit_test(test_idle),
         cmocka_unit_test(test_pacing),           cmocka_unit_test(test_read_data),
     };
 
