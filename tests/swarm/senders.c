@@ -103,8 +103,8 @@ static oche_time longest_wait(const struct senders *senders, const struct side *
     if (hosts->timeouts != OCHE_TIMEOUTS_AS_ASKED)
         return retries == hosts->retry_count ? FIRST_WAIT : OCHE_NEVER;
     if (senders->selective == NULL || side->high - side->una > senders->selective->few_packets ||
-        retries == 0)
-        return OCHE_NEVER;
+        retries == 0 || senders->selective->rto == OCHE_SELECTIVE_RTO_MEASURED)
+        return OCHE_NEVER; /* round trips that were measured, which are not known here */
     return senders->selective->rto_low;
 }
 
