@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a program is one that wants management datagrams (umad) and no verbs. */
+/* Recognises programs that want management datagrams (umad) and no verbs. */
 #ifndef OCHE_CLI_UMAD_H
 #define OCHE_CLI_UMAD_H
 

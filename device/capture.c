@@ -173,7 +173,7 @@ static void forget(struct written *file)
 
 /* ---- the capture ---- */
 
-/* What libpcap writes to; see fopencookie(3). */
+/* The stream that libpcap writes to; see fopencookie(3). */
 static ssize_t take(void *context, const char *bytes, size_t count)
 {
     struct oche_capture *capture = context;

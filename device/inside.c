@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What inside.h declares. */
+/* Definitions of what inside.h declares. */
 #include "device/inside.h"
 
 __thread volatile uint32_t oche_inside_depth;

@@ -7,8 +7,8 @@
  * it is one of the system's, whose context it is. An event of the system's becomes one of ours with
  * the identifiers replaced; it is acknowledged when ours is.
  *
- * What the system's identifier says of its device, its addresses and its path is copied where the
- * system's library has set it. Completion queues are made here for both kinds (qp.c), as programs
+ * The device, addresses and path of the system's identifier are copied where the system's library
+ * has set them. Completion queues are made here for both kinds (qp.c), as programs
  * expect their identifier to be a queue's context.
  */
 #include <fcntl.h>

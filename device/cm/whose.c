@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose an identifier is, where the kernel has RDMA devices beside ours: it is decided when it is
- * bound to an address, or when one is resolved.
+ * Decides whether an identifier is ours or the system's library's, where the kernel has RDMA
+ * devices beside ours: when it is bound to an address, or when one is resolved.
  *
  * An address of a device of the kernel's is the kernel's, although ours has it too: an adapter
  * takes what arrives at port 4791 itself. Loopback addresses are ours, as long as our devices can

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may write how much: the two directions of a stream. A receiver has a ring of two halves. Each
+ * Flow control of a stream's two directions. A receiver has a ring of two halves. Each
  * half is a place that it gives to the peer, which fills one after the other, and gets it again
  * when the program has read it. Besides, a message of data needs a credit, of which there are as
  * many as the receiver said; they are numbers of messages from the beginning on, modulo 65536.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may write how much: two ends that keep to it go on for ever and lose nothing; a peer that
+ * Flow control: two ends that keep to it go on for ever and lose nothing; a peer that
  * does not is caught at the first message.
  */
 #include "tests/support/test.h"
