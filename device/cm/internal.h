@@ -266,7 +266,7 @@ struct rdma_cm_id *cm_beside_tell_qp(struct cm_id *id);
             return CM_SYSTEM(name, cm_id_of(id)->theirs, ##__VA_ARGS__);                           \
     } while (0)
 
-/* What the functions of these names do, with ours, the system's, or both. Return 0 or an errno. */
+/* Do it with our identifier, the system's, or both. Return 0 or an errno. */
 int cm_bind(struct cm_id *id, struct sockaddr *address);
 int cm_resolve(struct cm_id *id, struct sockaddr *from, struct sockaddr *to, int timeout_ms);
 int cm_listen(struct cm_id *id, int backlog);

@@ -5,7 +5,7 @@
  * when the program has read it. Besides, a message of data needs a credit, of which there are as
  * many as the receiver said; they are numbers of messages from the beginning on, modulo 65536.
  *
- * What a peer says is checked here: it has to stay within what it was given. Nothing does I/O.
+ * A peer's messages are checked here: they must stay within what it was given. Nothing does I/O.
  */
 #ifndef OCHE_DEVICE_RSOCKET_FLOW_H
 #define OCHE_DEVICE_RSOCKET_FLOW_H
@@ -14,7 +14,7 @@
 
 #define RS_PLACES 2 /* in our list */
 
-/* What the peer sends us. */
+/* The direction from the peer to us. */
 struct rs_inflow {
     uint32_t half;           /* bytes */
     uint32_t granted;        /* bytes that the peer may still write */
@@ -27,7 +27,7 @@ struct rs_inflow {
     uint32_t entries;
 };
 
-/* What we send. */
+/* The direction from us to the peer. */
 struct rs_outflow {
     struct rs_place places[RS_PLACES];
     uint32_t current, count; /* the place that is being filled; how many there are */

@@ -61,7 +61,7 @@ enum rs_state {
     RS_FAILED, /* connecting was in vain */
 };
 
-/* What a work request was, in the upper half of its number; the lower half is bytes. */
+/* Kinds of work requests: the upper half of wr_id; the lower half is bytes. */
 enum rs_work {
     RS_WORK_RECEIVE,
     RS_WORK_DATA,
@@ -175,7 +175,7 @@ bool rs_ready_make(struct rs_socket *s);
 /* Makes the descriptor's readiness that of the socket. `arrived`: tell of input once more. */
 void rs_ready_show(struct rs_socket *s, bool arrived);
 void rs_ready_drop(struct rs_socket *s);
-/* What the C library's functions of these names do, which librspreload.so has its own of. */
+/* System calls, past the functions of these names that librspreload.so replaces. */
 int rs_real_close(int fd);
 int rs_real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 int rs_real_fcntl(int fd, int command, long argument);
@@ -267,7 +267,7 @@ ssize_t rs_receive(struct rs_socket *s, const struct iovec *pieces, size_t count
 /* Tells the peer of mappings that it does not know. Under the lock. Returns 0 or an errno. */
 int rs_iomaps_tell(struct rs_socket *s, bool wait);
 void rs_iomaps_drop(struct rs_socket *s);
-/* What poll would say of the socket, of all events. Under the lock. */
+/* Returns the events that poll would report for the socket. Under the lock. */
 short rs_events(const struct rs_socket *s);
 /* Copies an address as the calls that return one do. Returns 0 or an errno. */
 int rs_address_out(const struct sockaddr *from, struct sockaddr *address, socklen_t *bytes);
