@@ -95,7 +95,8 @@ def main(oche):
             pairs.fail("afterwards:", done.error)
     for client, killed in UNDER_ROGUE if pairs.LONG else UNDER_ROGUE[:-1]:
         said = one(oche, client, killed, 12, ["--rogue=resync_tries=500", "--stats"], 0.4, 20)
-        if re.search(r"with a shadow 1;.* switches [12],.*", said) is None:
+        # More than one where the machine is so busy that the peer was late before it was killed.
+        if re.search(r"with a shadow 1;.* switches [1-9]", said) is None:
             pairs.fail(client, "no queue pair has failed", said)
 
 
