@@ -28,17 +28,26 @@
 #include "core/wire/opcode.h"
 
 struct cubic_params {
-    uint64_t initial_window, hystart_samples;
-    double beta, c;
+    uint64_t initial_window, hystart_samples, hystart_rounds;
+    double beta, c, alpha;
     oche_time hystart_least, hystart_most, idle_restart;
     bool fast_convergence, hystart, pacing;
+    uint32_t hystart_from;
 };
+
+enum from { FROM_LEAST, FROM_LAST_ROUND };
+
+static const char *const from_names[] = {"least", "last_round", NULL};
 
 static const struct oche_param table[] = {
     {OCHE_PARAM(struct cubic_params, initial_window), OCHE_IS_COUNT(10, 1, 1000),
      .where = "RFC 6928 sec 2", .help = "packets that may leave before the first ACK"},
     {OCHE_PARAM(struct cubic_params, beta), OCHE_IS_REAL(0.7, 0.1, 0.99),
      .where = "RFC 9438 sec 4.6", .help = "what a loss leaves of the window"},
+    {OCHE_PARAM(struct cubic_params, alpha), OCHE_IS_REAL(2, 0, 1000),
+     .where = "RFC 9438 sec 4.3 (0); value: our choice",
+     .help = "packets a round trip by which the window grows at least; 0: as much as lets it have "
+             "what Reno has, 3 (1 - beta) / (1 + beta)"},
     {OCHE_PARAM(struct cubic_params, c), OCHE_IS_REAL(0.4, 0.001, 1000),
      .where = "RFC 9438 sec 5.1",
      .help = "C, how steep the cubic function is, in packets per second cubed"},
@@ -47,6 +56,9 @@ static const struct oche_param table[] = {
      .help = "a flow whose window was smaller at this loss than at the last gives way to others"},
     {OCHE_PARAM(struct cubic_params, hystart), OCHE_IS_BOOL(true), .where = "RFC 9406 sec 4",
      .help = "end slow start when round trips become longer"},
+    {OCHE_PARAM(struct cubic_params, hystart_from), OCHE_IS_CHOICE(FROM_LEAST, from_names),
+     .where = "last_round: RFC 9406 sec 4.2; least: our choice, as Linux does",
+     .help = "than which they have to be longer: the least so far, or the last round's"},
     {OCHE_PARAM(struct cubic_params, hystart_least), OCHE_IS_TIME(4 * OCHE_MS, 0, OCHE_SEC),
      .where = "RFC 9406 sec 4.2",
      .help = "by how much they have to be longer: an eighth, but at least this"},
@@ -54,6 +66,10 @@ static const struct oche_param table[] = {
      .where = "RFC 9406 sec 4.2", .help = "and at most this"},
     {OCHE_PARAM(struct cubic_params, hystart_samples), OCHE_IS_COUNT(8, 1, 1000),
      .where = "RFC 9406 sec 4.2", .help = "round trips that are measured before a round counts"},
+    {OCHE_PARAM(struct cubic_params, hystart_rounds), OCHE_IS_COUNT(1, 1, 100),
+     .where = "RFC 9406 sec 4.3 (5); value: our choice",
+     .help = "rounds that slow start grows more slowly, until it ends. With 5 who comes first "
+             "fills a deep queue alone"},
     {OCHE_PARAM(struct cubic_params, pacing), OCHE_IS_BOOL(true),
      .where = "our choice (factors: Linux's, 2 in slow start and 1.2 otherwise)",
      .help = "packets leave at the window's share of a round trip, not at once"},
@@ -65,7 +81,6 @@ static const struct oche_param table[] = {
 
 /* RFC 9406 sec 4.3 */
 #define CSS_GROWTH_DIVISOR 4.0
-#define CSS_ROUNDS         5
 /* Below two packets there is no window to halve (RFC 5681 eq 4). */
 #define LEAST_WINDOW 2.0
 #define MOST_WINDOW  0x1p22 /* packets: half of what PSNs can tell apart */
@@ -95,6 +110,7 @@ struct cubic_flow {
     uint8_t css_rounds;
     uint32_t round_end, samples;
     oche_time round_rtt, last_round_rtt, css_rtt; /* least of the round; OCHE_NEVER: none */
+    oche_time least_rtt;                          /* since the start; OCHE_NEVER: none */
 };
 
 static struct cubic_flow *of(struct oche_cc_flow *flow)
@@ -168,7 +184,8 @@ static void tell(const struct oche_cc_flow *flow, oche_time now, enum cause caus
 
 static void begin_round(struct cubic_flow *state)
 {
-    state->last_round_rtt = state->round_rtt;
+    if (state->round_rtt != OCHE_NEVER)
+        state->last_round_rtt = state->round_rtt;
     state->round_rtt = OCHE_NEVER;
     state->samples = 0;
     state->round_end = state->next;
@@ -206,13 +223,18 @@ static void hystart(struct oche_cc_flow *flow, oche_time now, const struct oche_
     const struct cubic_params *p = flow->params;
     struct cubic_flow *state = of(flow);
     const bool over = measure(state, ack);
-    const bool known = state->samples >= p->hystart_samples && state->round_rtt != OCHE_NEVER;
+    /* a short round has few ACKs, and what they say counts when it is over */
+    const bool known =
+        (over || state->samples >= p->hystart_samples) && state->round_rtt != OCHE_NEVER;
 
-    if (state->phase == SLOW_START && known && state->last_round_rtt != OCHE_NEVER) {
-        oche_time more = oche_time_max(state->last_round_rtt / 8, p->hystart_least);
+    const oche_time from =
+        p->hystart_from == FROM_LEAST ? state->least_rtt : state->last_round_rtt;
 
-        more = oche_time_min(more, p->hystart_most);
-        if (state->round_rtt >= oche_time_add(state->last_round_rtt, more)) {
+    if (state->phase == SLOW_START && known && from != OCHE_NEVER) {
+        const oche_time more =
+            oche_time_min(oche_time_max(from / 8, p->hystart_least), p->hystart_most);
+
+        if (state->round_rtt >= oche_time_add(from, more)) {
             state->phase = CONSERVATIVE;
             state->css_rtt = state->round_rtt;
             state->css_rounds = 0;
@@ -222,7 +244,7 @@ static void hystart(struct oche_cc_flow *flow, oche_time now, const struct oche_
     }
     if (!over)
         return;
-    if (state->phase == CONSERVATIVE && ++state->css_rounds >= CSS_ROUNDS) {
+    if (state->phase == CONSERVATIVE && ++state->css_rounds >= p->hystart_rounds) {
         state->ssthresh = state->window;
         begin_avoidance(state);
         tell(flow, now, CAUSE_SLOW_START_OVER);
@@ -277,13 +299,14 @@ static void avoid(struct oche_cc_flow *flow, oche_time now, double packets)
 {
     const struct cubic_params *p = flow->params;
     struct cubic_flow *state = of(flow);
-    double alpha = 3.0 * (1.0 - p->beta) / (1.0 + p->beta), target, t;
+    double alpha = p->alpha > 0 ? p->alpha : 3.0 * (1.0 - p->beta) / (1.0 + p->beta);
+    double target, t;
 
     if (state->epoch == OCHE_NEVER)
         begin_epoch(flow, now);
     t = seconds(now - state->epoch);
     if (state->reno >= state->before)
-        alpha = 1.0; /* sec 4.3 */
+        alpha = greatest(alpha, 1.0); /* sec 4.3 */
     state->reno += alpha * packets / state->window;
     if (cubic_at(flow, t) < state->reno) {
         set_window(flow, greatest(state->window, state->reno));
@@ -300,7 +323,8 @@ static void cubic_start(struct oche_cc_flow *flow, oche_time now)
 {
     const struct cubic_params *p = flow->params;
 
-    *of(flow) = (struct cubic_flow){.ssthresh = NO_THRESHOLD, .idle_since = OCHE_NEVER};
+    *of(flow) = (struct cubic_flow){
+        .ssthresh = NO_THRESHOLD, .idle_since = OCHE_NEVER, .least_rtt = OCHE_NEVER};
     flow->rate_bps = flow->initial_rate_bps;
     begin_slow_start(flow);
     set_window(flow, (double)p->initial_window);
@@ -330,6 +354,7 @@ static void cubic_acked(struct oche_cc_flow *flow, oche_time now, const struct o
     const uint64_t flight = ack->flight_bytes + ack->acked_bytes;
     const double packets = (double)ack->acked_bytes / flow->mtu_bytes;
 
+    state->least_rtt = oche_time_min(state->least_rtt, ack->rtt);
     if (ack->rtt != OCHE_NEVER)
         state->srtt = state->srtt == 0 ? ack->rtt : state->srtt - state->srtt / 8 + ack->rtt / 8;
     if (OCHE_UNLIKELY(state->recovering) && oche_psn_diff(ack->packet->psn, state->recover) >= 0)

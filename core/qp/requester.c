@@ -12,6 +12,8 @@
 #include "core/qp/group.h"
 #include "core/qp/qp_internal.h"
 
+#define ACKS_A_WINDOW 8
+
 /*
  * The packet's opcode. Indices: the work opcode; 1 if the peer knows the extensions, else 0; the
  * packet's place in the message (bit 0: first, bit 1: last). UC adds 0x20.
@@ -180,6 +182,20 @@ static bool closes_window(const struct oche_qp *qp, uint32_t payload_bytes)
 
     return outstanding >= qp->window_packets ||
            qp->flight_bytes + payload_bytes + qp->mtu > qp->flow.window_bytes;
+}
+
+/*
+ * True if the packet that is being built asks for an ACK: the last of a message does, every
+ * ack_every-th, and what the window needs. A scheme's window is given at least ACKS_A_WINDOW of
+ * them, so that it learns of round trips and losses while there is time.
+ */
+static bool asks_for_ack(const struct oche_qp *qp, uint32_t payload_bytes, bool last)
+{
+    const uint32_t since = qp->since_ack_request;
+
+    return last || since >= qp->ack_every ||
+           (uint64_t)since * qp->mtu * ACKS_A_WINDOW >= qp->flow.window_bytes ||
+           closes_window(qp, payload_bytes);
 }
 
 /* ---- the cursor ---- */
@@ -455,7 +471,7 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
         return false;
     if (rc) {
         qp->since_ack_request++;
-        if (last || qp->since_ack_request >= qp->ack_every || closes_window(qp, bytes)) {
+        if (asks_for_ack(qp, bytes, last)) {
             packet->bth |= OCHE_BTH_ACKREQ;
             qp->since_ack_request = 0;
             expect_ack(qp, packet->psn, now);
