@@ -95,6 +95,7 @@ struct transmitter {
 struct owned {
     struct owned *next, **link;
     /* The rest is for queue pairs only. */
+    uint8_t *held;                /* memory for payloads that wait for their turn, or NULL */
     bool chose_number;            /* its number came from device->numbers */
     struct oche_peer_ports ports; /* from which its peer sends */
 } __attribute__((aligned(OCHE_CACHE_LINE)));

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "device/internal.h"
 
 #define DEFAULT_PKEY UINT16_C(0xffff)
+#define HELD_BYTES   (UINT32_C(4) << 20) /* 4,096 packets of 1 KB */
 
 /* ---- the NIC's access to memory ---- */
 
@@ -220,7 +222,29 @@ static void disown(void *object)
     *owned->link = owned->next;
     if (owned->next != NULL)
         owned->next->link = owned->link;
+    if (owned->held != NULL)
+        munmap(owned->held, HELD_BYTES);
     free(owned);
+}
+
+/*
+ * Makes the memory for payloads that arrive behind a gap: programs may wait for the last byte of a
+ * message in memory, so nothing is written there before its turn. Only its addresses are taken
+ * until something is kept. Returns false if there is no memory.
+ */
+static bool make_held(const struct oche_device *device, struct oche_qp_config *config, void *object)
+{
+    void *memory;
+
+    if (device->config.recovery->placed == NULL || config->transport != OCHE_TRANSPORT_RC)
+        return true;
+    memory = mmap(NULL, HELD_BYTES, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    device_owned(object)->held = config->held = memory;
+    config->held_bytes = HELD_BYTES;
+    return true;
 }
 
 void objects_destroy(struct oche_device *device)
@@ -254,11 +278,13 @@ void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq)
 static struct oche_qp *make_qp(struct oche_device *device, const struct oche_qp_config *config)
 {
     void *memory = own(&device->qps, oche_qp_bytes(device->nic, config));
-    struct oche_qp *qp;
+    struct oche_qp_config whole = *config;
+    struct oche_qp *qp = NULL;
 
     if (memory == NULL)
         return NULL;
-    qp = oche_qp_create(device->nic, memory, config);
+    if (make_held(device, &whole, memory))
+        qp = oche_qp_create(device->nic, memory, &whole);
     if (qp == NULL)
         disown(memory);
     return qp;

@@ -45,7 +45,7 @@ static const struct oche_param table[] = {
     {OCHE_PARAM(struct cubic_params, beta), OCHE_IS_REAL(0.7, 0.1, 0.99),
      .where = "RFC 9438 sec 4.6", .help = "what a loss leaves of the window"},
     {OCHE_PARAM(struct cubic_params, alpha), OCHE_IS_REAL(2, 0, 1000),
-     .where = "RFC 9438 sec 4.3 (0); value: our choice",
+     .where = "RFC 9438 sec 4.3 (0); our choice",
      .help = "packets a round trip by which the window grows at least; 0: as much as lets it have "
              "what Reno has, 3 (1 - beta) / (1 + beta)"},
     {OCHE_PARAM(struct cubic_params, c), OCHE_IS_REAL(0.4, 0.001, 1000),
@@ -57,7 +57,7 @@ static const struct oche_param table[] = {
     {OCHE_PARAM(struct cubic_params, hystart), OCHE_IS_BOOL(true), .where = "RFC 9406 sec 4",
      .help = "end slow start when round trips become longer"},
     {OCHE_PARAM(struct cubic_params, hystart_from), OCHE_IS_CHOICE(FROM_LEAST, from_names),
-     .where = "last_round: RFC 9406 sec 4.2; least: our choice, as Linux does",
+     .where = "RFC 9406 sec 4.2 (last_round); our choice (least, as in Linux)",
      .help = "than which they have to be longer: the least so far, or the last round's"},
     {OCHE_PARAM(struct cubic_params, hystart_least), OCHE_IS_TIME(4 * OCHE_MS, 0, OCHE_SEC),
      .where = "RFC 9406 sec 4.2",
@@ -67,7 +67,7 @@ static const struct oche_param table[] = {
     {OCHE_PARAM(struct cubic_params, hystart_samples), OCHE_IS_COUNT(8, 1, 1000),
      .where = "RFC 9406 sec 4.2", .help = "round trips that are measured before a round counts"},
     {OCHE_PARAM(struct cubic_params, hystart_rounds), OCHE_IS_COUNT(1, 1, 100),
-     .where = "RFC 9406 sec 4.3 (5); value: our choice",
+     .where = "RFC 9406 sec 4.3 (5); our choice",
      .help = "rounds that slow start grows more slowly, until it ends. With 5 who comes first "
              "fills a deep queue alone"},
     {OCHE_PARAM(struct cubic_params, pacing), OCHE_IS_BOOL(true),
@@ -227,8 +227,7 @@ static void hystart(struct oche_cc_flow *flow, oche_time now, const struct oche_
     const bool known =
         (over || state->samples >= p->hystart_samples) && state->round_rtt != OCHE_NEVER;
 
-    const oche_time from =
-        p->hystart_from == FROM_LEAST ? state->least_rtt : state->last_round_rtt;
+    const oche_time from = p->hystart_from == FROM_LEAST ? state->least_rtt : state->last_round_rtt;
 
     if (state->phase == SLOW_START && known && from != OCHE_NEVER) {
         const oche_time more =

@@ -284,6 +284,14 @@ struct oche_qp_config {
     bool groups;                         /* work requests may name a group of senders */
     bool windows;                        /* work requests may be BIND_MW */
     uint32_t max_inline_bytes;           /* 0 … OCHE_MAX_INLINE_BYTES */
+    /*
+     * Optional, for recovery that keeps packets behind a gap: the caller's memory for their
+     * payloads, which are then written to their places when the packets' turn comes. It must last
+     * as long as the queue pair, and its pages are used only when packets are kept. Packets for
+     * which there is no room are sent again. NULL: payloads are written to their places at once.
+     */
+    uint8_t *held;
+    size_t held_bytes;
     bool end_to_end_credits; /* our ACKs tell how many receives are posted (rocev2.md#credits) */
     struct oche_cq *send_cq, *recv_cq; /* the two may be the same; NULL: completions are not kept */
     void *user;                        /* the driver's value, which oche_qp_user returns */

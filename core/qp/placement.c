@@ -126,6 +126,12 @@ static struct placed_packet *placed_at(const struct oche_qp *qp, uint32_t psn)
     return &qp->placed[psn & qp->placed_mask];
 }
 
+/* Returns where the payload of `psn` is held until its turn comes. */
+static uint8_t *held_at(const struct oche_qp *qp, uint32_t psn)
+{
+    return qp->held + (size_t)(psn & (qp->held_count - 1)) * qp->mtu;
+}
+
 static struct payload_target target_of(const struct placed_packet *placed)
 {
     struct oche_packet packet = {0};
@@ -273,6 +279,8 @@ static enum placement may_keep(struct oche_qp *qp, const struct oche_packet *pac
     if (!(row->flags & OCHE_OP_PAYLOAD) ||
         !(row->flags & (write ? OCHE_OP_HAS(RETH) : OCHE_OP_HAS(PLACE))))
         return PLACEMENT_NOT_NOW; /* the packet does not say where its payload goes */
+    if (qp->held != NULL && ((packet->psn - qp->rx.epsn) & OCHE_PSN_MASK) >= qp->held_count)
+        return PLACEMENT_NOT_NOW;
     if (!(packet->ext & (write ? OCHE_EXT_RETH : OCHE_EXT_SCHEME)) || !length_ok(qp, packet, row))
         return PLACEMENT_WRONG;
     return write ? write_ok(qp, packet) : send_ok(qp, packet);
@@ -300,6 +308,21 @@ static struct placed_packet *note(struct oche_qp *qp, const struct oche_packet *
     return placed;
 }
 
+/* Returns false if the payload cannot be written to its place. */
+static bool keep_payload(struct oche_qp *qp, const struct oche_packet *packet,
+                         struct placed_packet *placed)
+{
+    const struct payload_target target = target_of(placed);
+
+    if (qp->nic->port->write == NULL || !(packet->ext & OCHE_EXT_PAYLOAD))
+        return true;
+    if (qp->held == NULL)
+        return placement_write(qp, packet->psn, &target, packet->payload);
+    placed->ext |= OCHE_EXT_PAYLOAD;
+    memcpy(held_at(qp, packet->psn), packet->payload, packet->payload_bytes);
+    return true;
+}
+
 enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *packet,
                               const struct oche_opcode_row *row)
 {
@@ -308,9 +331,7 @@ enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *pack
 
     if (placement != PLACEMENT_KEPT)
         return placement;
-    const struct payload_target target = target_of(note(qp, packet));
-    if (qp->nic->port->write != NULL && (packet->ext & OCHE_EXT_PAYLOAD) &&
-        !placement_write(qp, packet->psn, &target, packet->payload))
+    if (!keep_payload(qp, packet, note(qp, packet)))
         return PLACEMENT_WRONG;
     if (!(qp->flags & QP_HOLDS) || oche_psn_diff(end, qp->placed_end) > 0)
         qp->placed_end = end;
@@ -333,6 +354,8 @@ void placement_recall(const struct oche_qp *qp, uint32_t psn, struct oche_packet
         .reth.dma_length = placed->dma_length,
         .imm = placed->imm,
     };
+    if (placed->ext & OCHE_EXT_PAYLOAD)
+        packet->payload = held_at(qp, psn);
     memcpy(packet->scheme_header, placed->place, sizeof(placed->place));
     if (packet->ext & OCHE_EXT_LIST)
         oche_group_clear(packet);
@@ -342,6 +365,15 @@ void placement_passed(struct oche_qp *qp)
 {
     if (oche_psn_diff(qp->placed_end, qp->rx.epsn) <= 0)
         qp->flags &= (uint16_t)~QP_HOLDS;
+}
+
+void placement_connect(struct oche_qp *qp)
+{
+    uint32_t count = qp->held != NULL ? qp->placed_mask + 1 : 0;
+
+    while (count > 0 && (uint64_t)count * qp->mtu > qp->held_bytes)
+        count /= 2;
+    qp->held_count = count;
 }
 
 uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeping packets that arrive behind a gap (recovery's verdict PLACE). The payload is written to
- * its final place at once. The headers are stored, one entry per PSN, until the gap is closed and
- * the packet is executed in its turn (responder.c). IRN (irn.md#placement) says which facts a
- * packet must carry for that; core/wire/extension.h defines the headers.
+ * Keeping packets that arrive behind a gap (recovery's verdict PLACE). The headers are stored, one
+ * entry per PSN, until the gap is closed and the packet is executed in its turn (responder.c). The
+ * payload is written to its final place at once, as in IRN, or held until then, too, where the
+ * queue pair has memory for that (oche_qp_config.held): for programs that wait for the last byte of
+ * a message in memory. IRN (irn.md#placement) says which facts a packet must carry for the former;
+ * core/wire/extension.h defines the headers.
  *
  * A packet is kept only if it could be executed now: a WRITE if its length, key, bounds and
  * permission are right, a SEND if the receive that it names is posted and large enough. Any other
@@ -46,6 +48,9 @@ struct payload_target {
 
 /* Returns how many packets a queue pair of the NIC can keep; this is a power of two, or 0. */
 uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport);
+
+/* The connection's MTU is known: it says how many payloads find room in qp->held. */
+void placement_connect(struct oche_qp *qp);
 
 /* Keeps the packet if possible. The result says whether it was kept. */
 enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *packet,

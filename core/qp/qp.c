@@ -220,6 +220,8 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
         config->transport == OCHE_TRANSPORT_RC ? OCHE_RC_WRITE_MIDDLE : OCHE_UC_WRITE_MIDDLE;
 
     qp->qpn = config->qpn;
+    qp->held = qp->placed != NULL ? config->held : NULL;
+    qp->held_bytes = config->held_bytes;
     qp->traffic_class = config->traffic_class & (OCHE_CLASSES - 1U);
     qp->pkey = config->pkey != 0 ? config->pkey : OCHE_PKEY_DEFAULT;
     qp->pd = qp->recv_pd = config->pd;

@@ -247,10 +247,7 @@ struct oche_qp {
     _Atomic uint32_t posted_recvs;
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
     struct oche_qp *rung_next;
-    /*
-     * Bytes on the line until a new limit of the rate takes effect. (It is here because here is
-     * room.)
-     */
+    /* Bytes on the line until a new limit of the rate takes effect. Here, as here is room. */
     uint32_t limit_lag_bytes;
 
     /* Written by the NIC; read by posting threads. */
@@ -288,9 +285,11 @@ struct oche_qp {
     uint32_t nak_psn;
     uint32_t pd, access;
     uint32_t peer_slot;
-    uint32_t next_receive;        /* number of messages started so far that take a receive */
-    struct placed_packet *placed; /* placed_mask + 1 entries, or NULL */
-    uint32_t placed_mask;
+    uint32_t next_receive;            /* number of messages started so far that take a receive */
+    struct placed_packet *placed;     /* placed_mask + 1 entries, or NULL */
+    uint32_t placed_mask, held_count; /* held_count: payloads that find room, a power of 2, or 0 */
+    uint8_t *held;                    /* as in struct oche_qp_config */
+    size_t held_bytes;
     uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
     oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;

@@ -4,7 +4,7 @@
  * them. In ERR all posted work completes as flushed, in order. In SQE, the state of UC and UD after
  * a send has failed, only the send queue is flushed.
  */
-#include "core/qp/qp_internal.h"
+#include "core/qp/placement.h"
 
 #define NO_STATUS OCHE_STATUS_SUCCESS
 
@@ -140,6 +140,7 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
         !move(qp, OCHE_QP_INIT, OCHE_QP_RTR, now))
         return false;
     qp->mtu = mtu != 0 ? (uint16_t)mtu : qp->max_mtu;
+    placement_connect(qp);
     qp->flow.mtu_bytes = qp->mtu;
     qp->remote_address = connection->remote_address;
     qp->remote_qpn = connection->remote_qpn & OCHE_PSN_MASK;

@@ -377,7 +377,7 @@ static enum verdict move_payload(struct arrival *a)
     const struct oche_packet *packet = a->packet;
     uint32_t bytes = packet->payload_bytes;
 
-    if (OCHE_UNLIKELY(qp->flags & QP_HOLDS))
+    if (OCHE_UNLIKELY(qp->flags & QP_HOLDS) && qp->held == NULL)
         return move_payload_around(a);
     if (qp->operation == OCHE_OPERATION_SEND) {
         const struct recv_entry *entry = recv_at(qp, qp->recv_head);

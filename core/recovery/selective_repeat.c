@@ -31,9 +31,9 @@
  *   - A receiver that closes one gap and knows of another one sends a NAK instead of an ACK. The
  *     NAK acknowledges the same packets, and its SACK replaces earlier NAKs that may have been
  *     lost.
- *   - Kept packets are written to memory at once, out of order. An application must not use this
- *     scheme if it waits for the last byte of a message in memory instead of a completion; IRN has
- *     the same limit.
+ *   - Where payloads of kept packets are written to memory at once, as in IRN, an application must
+ *     not wait for the last byte of a message in memory instead of a completion. On the wire they
+ *     are held until their turn comes (core/qp/placement.h).
  *   - Timeouts do not back off, unless they are measured. When the retries are used up, the
  *     connection's ACK timeout applies.
  *   - rto=measured takes the timeout from round trips, as TCP does (RFC 6298), for networks whose

@@ -259,6 +259,15 @@ static unsigned shown_by(const struct oche_recovery_choice *scheme, enum appeara
            (scheme->recovery->whole_messages ? OCHE_BTH_RESTARTS : 0u);
 }
 
+/* Payloads behind a gap are written at once, or wait in memory that may be too small for all. */
+static void plan_held(struct pair_options *o, bool exact)
+{
+    struct oche_random random = oche_random_stream(o->seed, "qp work held", 0);
+    const uint32_t payloads[] = {0, 512, 1, 7};
+
+    o->held_bytes = (size_t)payloads[oche_random_below(&random, exact ? 2 : 4)] * o->mtu;
+}
+
 /* Each side may be plain, or an extended one whatever its recovery; that is drawn by itself. */
 static void plan_appearances(struct qp_work *w, const struct oche_recovery_choice of_side[2])
 {
@@ -336,6 +345,7 @@ static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_si
     plan->exact =
         plan->timerless && keeps(&of_side[0]) && keeps(&of_side[1]) && qp_work_below(w, 2) == 0;
     plan_appearances(w, of_side);
+    plan_held(o, plan->exact);
     o->extensions |= plan->exact; /* from the first packet on */
     plan_deflection(w, o, plan->max_length);
 }

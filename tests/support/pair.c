@@ -347,7 +347,11 @@ void pair_connect(struct pair *pair, int which, uint32_t index)
     struct oche_qp_config config = pair_qp_config(pair, which, index);
     struct oche_qp_connection connection = pair_connection(pair, which, index);
 
-    side->qp_memory[index] = memory(pair, oche_qp_bytes(side->nic, &config));
+    const size_t bytes = oche_qp_bytes(side->nic, &config);
+
+    side->qp_memory[index] = memory(pair, bytes + pair->options.held_bytes);
+    config.held_bytes = pair->options.held_bytes;
+    config.held = config.held_bytes > 0 ? (uint8_t *)side->qp_memory[index] + bytes : NULL;
     side->qp[index] = oche_qp_create(side->nic, side->qp_memory[index], &config);
     CHECK(side->qp[index] != NULL);
     bool ready = oche_qp_init(side->qp[index], pair->now) &&

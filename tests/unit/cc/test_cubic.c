@@ -15,9 +15,13 @@
 static struct bench bench;
 static uint32_t psn;
 
+/* By the RFCs' values. */
 static void open_flow(void)
 {
     bench_init(&bench, "cubic", LINE);
+    bench_set_real(&bench, "alpha", 0);
+    bench_choose(&bench, "hystart_from", "last_round");
+    bench_set(&bench, "hystart_rounds", 5);
     bench.flow.mtu_bytes = MTU;
     psn = OCHE_PSN_MASK - 20; /* soon across the end of the circle */
 }
@@ -202,6 +206,43 @@ static void test_hystart(void **state)
     assert_true(window() < 1.02 * end); /* slow start is over */
 }
 
+/*
+ * Our values: a queue that fills slowly ends slow start, too, in one round; then the window grows
+ * by two packets a round trip.
+ */
+static void test_own_values(void **state)
+{
+    (void)state;
+    bench_init(&bench, "cubic", LINE);
+    bench.flow.mtu_bytes = MTU;
+    psn = 0;
+    bench_start(&bench, false);
+    full_round(OCHE_MS);
+    full_round(2 * OCHE_MS);
+    full_round(4 * OCHE_MS);
+    assert_int_equal(bench.flow.window_bytes, 80 * MTU);
+    full_round(6 * OCHE_MS); /* each is less than 4 ms longer than the one before */
+    const double end = window();
+    assert_true(end > 80 && end < 110);
+    for (unsigned i = 0; i < 10; i++)
+        full_round(6 * OCHE_MS);
+    assert_true(fabs(window() - end - 20) < 2);
+}
+
+/* A round of few ACKs counts when it is over. */
+static void test_few_samples(void **state)
+{
+    (void)state;
+    open_flow();
+    bench_start(&bench, false);
+    bench.flow.window_bytes = 10 * MTU;
+    round_trip(OCHE_MS, 2, true);
+    round_trip(20 * OCHE_MS, 2, true);
+    const double before = window();
+    round_trip(20 * OCHE_MS, 4, true);
+    assert_true(fabs(window() - before - 1) < 0.01); /* a quarter each */
+}
+
 /* A window that is not used says nothing about the network. */
 static void test_unused(void **state)
 {
@@ -326,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_unused),           cmocka_unit_test(test_unused_time),
         cmocka_unit_test(test_after_timeout),    cmocka_unit_test(test_idle),
         cmocka_unit_test(test_pacing),           cmocka_unit_test(test_read_data),
+        cmocka_unit_test(test_own_values),       cmocka_unit_test(test_few_samples),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /*
  * Packets that are kept behind a gap, one by one: in whatever order they come, memory, completions
  * and counts are those of packets in order; and what may not be kept is not, and harms nothing.
+ * All of that both where payloads are written to their places at once, and where they are held.
  */
 #include "tests/support/test.h"
 
@@ -20,12 +21,15 @@
 static const struct oche_selective_repeat_params params = {
     .window = 16, .few_packets = 3, .rto_low = 100 * OCHE_US, .rto_high = 320 * OCHE_US};
 
+static size_t held_bytes;
+
 static struct pair *open_pair(void)
 {
     struct pair_options options = {.recovery = &oche_recovery_selective_repeat,
                                    .own_recovery_params = &params,
                                    .extensions = true,
                                    .mtu = MTU,
+                                   .held_bytes = held_bytes,
                                    .in_flight = 64};
     struct pair *pair = pair_open(&options);
 
@@ -631,8 +635,87 @@ static void test_reset(void **state)
     pair_close(pair);
 }
 
+/* ---- held payloads ---- */
+
+static void test_nothing_is_seen_before_its_turn(void **state)
+{
+    struct pair *pair = open_pair();
+    const struct oche_packet packets[] = {
+        write_packet(pair, OCHE_RC_WRITE_FIRST, 0, 0, 700, 0),
+        write_packet(pair, OCHE_RC_WRITE_MIDDLE_AT, 1, 0, 700, MTU),
+        write_packet(pair, OCHE_RC_WRITE_LAST_AT, 2, 0, 700, 2 * MTU),
+        write_packet(pair, OCHE_RC_WRITE_ONLY, 3, 4096, 99, 0),
+    };
+
+    (void)state;
+    for (unsigned i = 1; i < 4; i++)
+        pair_inject(pair, 0, &packets[i]);
+    assert_int_equal(stats(pair)->placed_packets, 3);
+    expect_untouched(pair, 0, 4096 + 99);
+    pair_inject(pair, 0, &packets[0]);
+    expect_bytes(pair, 0, FROM, 700);
+    expect_bytes(pair, 4096, FROM, 99);
+    pair_close(pair);
+}
+
+/* There is room for eight payloads: the one behind them is not kept, and comes again. */
+static void test_no_room(void **state)
+{
+    struct pair *pair = open_pair();
+
+    (void)state;
+    for (uint32_t psn = 8; psn > 0; psn--) {
+        const struct oche_packet packet =
+            write_packet(pair, OCHE_RC_WRITE_ONLY, psn, psn * MTU, MTU, 0);
+        pair_inject(pair, 0, &packet);
+    }
+    assert_int_equal(stats(pair)->placed_packets, 7);
+    const struct oche_packet first = write_packet(pair, OCHE_RC_WRITE_ONLY, 0, 0, MTU, 0);
+    pair_inject(pair, 0, &first);
+    assert_int_equal(pair->side[1].delivered_messages, 8);
+    expect_untouched(pair, 8 * MTU, MTU);
+    const struct oche_packet again = write_packet(pair, OCHE_RC_WRITE_ONLY, 8, 8 * MTU, MTU, 0);
+    pair_inject(pair, 0, &again);
+    assert_int_equal(pair->side[1].delivered_messages, 9);
+    expect_bytes(pair, 8 * MTU, FROM, MTU);
+    pair_close(pair);
+}
+
+/* A region that goes away while a payload waits: its packet is refused when its turn comes. */
+static void test_region_that_is_gone(void **state)
+{
+    struct pair *pair = open_pair();
+    const struct oche_region gone = {.va = UINT64_C(0x7000000000),
+                                     .length = 1000,
+                                     .key = PAIR_KEY + 1,
+                                     .access = 15,
+                                     .pd = PAIR_PD,
+                                     .base = pair->side[1].memory + TARGET};
+    struct oche_packet packet = write_packet(pair, OCHE_RC_WRITE_ONLY, 1, 0, 100, 0);
+    const struct oche_packet first = write_packet(pair, OCHE_RC_WRITE_ONLY, 0, 512, 100, 0);
+
+    (void)state;
+    assert_true(oche_nic_add_region(pair->side[1].nic, &gone));
+    packet.reth.va = gone.va;
+    packet.reth.rkey = gone.key;
+    pair_inject(pair, 0, &packet);
+    assert_int_equal(stats(pair)->placed_packets, 1);
+    assert_true(oche_nic_remove_region(pair->side[1].nic, gone.key));
+    pair_inject(pair, 0, &first);
+    expect_bytes(pair, 512, FROM, 100);
+    expect_untouched(pair, 0, 100);
+    assert_int_equal(pair->side[1].error, OCHE_STATUS_REMOTE_ACCESS);
+    pair_close(pair);
+}
+
 int main(void)
 {
+    const struct CMUnitTest at_once[] = {cmocka_unit_test(test_duplicate_of_kept)};
+    const struct CMUnitTest held[] = {
+        cmocka_unit_test(test_nothing_is_seen_before_its_turn),
+        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_region_that_is_gone),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_writes_in_any_order),
         cmocka_unit_test(test_sends_in_any_order),
@@ -644,10 +727,15 @@ int main(void)
         cmocka_unit_test(test_wrong_sends),
         cmocka_unit_test(test_no_right),
         cmocka_unit_test(test_conflicts),
-        cmocka_unit_test(test_duplicate_of_kept),
         cmocka_unit_test(test_kept_but_not_ready),
         cmocka_unit_test(test_reset),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("written at once", tests, NULL, NULL);
+
+    failed += cmocka_run_group_tests_name("written at once alone", at_once, NULL, NULL);
+    held_bytes = 16 * MTU;
+    failed += cmocka_run_group_tests_name("held", tests, NULL, NULL);
+    held_bytes = 9 * MTU - 1;
+    return failed + cmocka_run_group_tests_name("held alone", held, NULL, NULL);
 }
