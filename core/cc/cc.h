@@ -165,6 +165,12 @@ enum oche_cc_needs {
     OCHE_CC_NEEDS_RTT = 1 << 2,          /* oche_cc_ack.rtt */
 };
 
+/* What a device knows of its network (oche_cc_scheme.fit). */
+struct oche_cc_network {
+    uint64_t line_rate_bps;
+    oche_time round_trip; /* the least that was measured to the farthest peer; 0: none yet */
+};
+
 enum oche_cc_transports { OCHE_CC_RC = 1 << 0, OCHE_CC_UC = 1 << 1, OCHE_CC_UD = 1 << 2 };
 
 struct oche_cc_scheme {
@@ -320,6 +326,12 @@ struct oche_cc_scheme {
      */
     bool (*derived)(const void *params, const struct oche_param *param, uint64_t line_bps,
                     struct oche_derived *derived);
+    /*
+     * Optional, for devices: gives parameters that nobody chose the values that suit the network.
+     * `free`: bit i: row i of the table may be changed. May be called again, also between events,
+     * when more is known of the network; the parameters are valid after each call.
+     */
+    void (*fit)(void *params, uint64_t free, const struct oche_cc_network *network);
 };
 
 /* All schemes; there are `oche_cc_scheme_count`. */

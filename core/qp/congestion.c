@@ -350,7 +350,11 @@ oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now)
         rtt = now - sample->sent;
         qp->rtt_head++;
     }
-    if (rtt != OCHE_NEVER && qp->nic->recovery->measured != NULL)
+    if (rtt == OCHE_NEVER)
+        return rtt;
+    if (rtt < qp->least_rtt)
+        qp->least_rtt = rtt;
+    if (qp->nic->recovery->measured != NULL)
         qp->nic->recovery->measured(&qp->tx, rtt);
     return rtt;
 }

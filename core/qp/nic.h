@@ -175,6 +175,7 @@ struct oche_nic_config {
     uint8_t control_class;
     /* true: ACKs, NAKs and results of atomics always have their queue pair's traffic class */
     bool acks_with_data;
+    bool measures_rtt; /* round trips are measured though no scheme asks for them */
     uint32_t max_qps;
     uint32_t max_regions;
     /* the NIC sets CE if its backlog is above this; OCHE_NEVER: never */
@@ -623,6 +624,12 @@ struct oche_qp_losses {
     struct oche_psn_note nak_sent;  /* the last NAK that left */
 };
 void oche_qp_losses(const struct oche_qp *qp, struct oche_qp_losses *losses);
+
+/*
+ * Returns the shortest round trip that the connection has measured; OCHE_NEVER: none, or nobody
+ * asks for round trips (oche_nic_config.measures_rtt).
+ */
+oche_time oche_qp_least_rtt(const struct oche_qp *qp);
 
 OCHE_C_END
 

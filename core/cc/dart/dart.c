@@ -75,6 +75,18 @@ enum cause { CAUSE_SHARE = 16 };
 
 /* ---- sender ---- */
 
+/* Sets the window that goes with the queue pair's rate. */
+static void set_window(struct dart_flow *s)
+{
+    struct oche_cc_flow *flow = s->flow;
+    const struct dart_params *p = flow->params;
+
+    if (p->flight == OCHE_NEVER || s->window_bps == flow->rate_bps)
+        return;
+    s->window_bps = flow->rate_bps;
+    flow->window_bytes = oche_bytes_in_time(p->flight, flow->rate_bps);
+}
+
 /* Sets the queue pair's rate. If `now` is OCHE_NEVER, unknown, the change is not traced. */
 static void set_rate(struct dart_flow *s, oche_time now)
 {
@@ -85,6 +97,7 @@ static void set_rate(struct dart_flow *s, oche_time now)
     if (bps == flow->rate_bps)
         return;
     flow->rate_bps = bps;
+    set_window(s);
     oche_cc_want(d->nic, flow, OCHE_CC_WANTS_LOOK);
     if (now != OCHE_NEVER)
         oche_trace_emit(flow->trace, now, OCHE_TRACE_RATE_CHANGED, flow->qpn, CAUSE_SHARE, bps);
@@ -226,6 +239,7 @@ static void dcqcn_ends(struct oche_cc_flow *flow)
     s->dcqcn_bps = flow->rate_bps;
     if (s->cap_bps < flow->rate_bps)
         flow->rate_bps = s->cap_bps;
+    set_window(s);
 }
 
 /* Asks for an ACK, which brings n, if no ACK was asked for recently (dart.md#d8). */
@@ -522,6 +536,7 @@ static void dart_start(struct oche_cc_flow *flow, oche_time now)
     s->limited = s->dcqcn.rp.limited;
     s->dcqcn_bps = flow->rate_bps;
     s->cap_bps = flow->line_rate_bps;
+    set_window(s);
 }
 
 static void dart_stop(struct oche_cc_flow *flow)
@@ -627,4 +642,5 @@ const struct oche_cc_scheme oche_cc_dart = {
     .check = dart_check,
     .check_hosts = dart_check_hosts,
     .derived = dcqcn_derived,
+    .fit = dart_fit,
 };
