@@ -187,6 +187,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
     if (config->share &&
         !oche_sharing_open(&device->share, &device->address, config->port, &device->entropy, &why))
         return oche_fail(error, "%s: %s", config->address, why.text);
+    device_together_open(device);
     if (!oche_socket_open(&device->socket, &device->address, config->port, &options, &why))
         return oche_fail(error, "%s: %s", config->address, why.text);
     if (config->share &&
@@ -268,6 +269,7 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
     }
     memset(device, 0, bytes);
     device->socket.fd = device->wake_fd = device->share.fd = -1;
+    device->share.census.fd = -1;
     device->config = *config;
     device->paces = config->line_rate_bps != 0;
     fill_defaults(&device->config);
@@ -426,6 +428,8 @@ static unsigned progress(struct oche_device *device, bool aside)
     atomic_store_explicit(&device->progressed, now, memory_order_relaxed);
     if (oche_nic_next_timer(device->nic) <= now && timers_may_run(device))
         oche_nic_expire(device->nic, now);
+    if (device->share.census.fd >= 0)
+        device_count_together(device, now);
     if (OCHE_UNLIKELY(device->fit_again <= now))
         device_fit_again(device, now);
     packets += device_transmit(device, now);

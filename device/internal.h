@@ -9,6 +9,7 @@
  *   fit.c        congestion control's parameters, from the line's rate and round trips
  *   link_rate.c  what an interface says of its rate
  *   share.c      other processes on the same address; steer.c: the kernel's part in sharing
+ *   together.c   senders that the processes of an address count together; census.c: their tables
  *   services.c   who listens to a service; management.c: whose a connection manager's packet is
  *   source_ports.c  the UDP ports that packets leave from; peer_ports.c: those they come from
  *   qp_numbers.c  which queue pair numbers are free; entropy.c: what nobody can guess
@@ -130,11 +131,15 @@ struct oche_device {
 
     struct oche_socket socket;
     struct oche_source_ports source_ports;
-    struct oche_sharing share;     /* share.fd is -1 if the address is not shared */
-    struct oche_services services; /* those that we listen to */
-    unsigned quiet_receives;       /* receives since we last checked for packets passed on to us */
-    unsigned full_receives;        /* receives in a row after which more datagrams may wait */
-    _Atomic bool share_waiting;    /* others have packets for us */
+    struct oche_sharing share;          /* share.fd is -1 if the address is not shared */
+    struct oche_cc_elsewhere elsewhere; /* what other processes of the address count */
+    uint32_t told_version;              /* of our senders that other processes were told */
+    unsigned together;                  /* processes that elsewhere.senders is of */
+    oche_time together_at, dead_again;  /* when we last looked; when to look for dead processes */
+    struct oche_services services;      /* those that we listen to */
+    unsigned quiet_receives;    /* receives since we last checked for packets passed on to us */
+    unsigned full_receives;     /* receives in a row after which more datagrams may wait */
+    _Atomic bool share_waiting; /* others have packets for us */
     struct oche_peers peers;
     struct stranger strangers[STRANGERS];
     oche_crc32 *crc32;
@@ -205,6 +210,10 @@ void device_ring(struct oche_device *device);
 
 void objects_destroy(struct oche_device *device);
 extern const struct oche_nic_port device_port;
+
+/* Counting senders together with other processes of the address (together.c). */
+void device_together_open(struct oche_device *device);
+void device_count_together(struct oche_device *device, oche_time now);
 
 /* Makes the parameters of congestion control suit what is known of the network (fit.c). */
 void device_fit_first(struct oche_device *device);

@@ -108,6 +108,14 @@ void congestion_nic_timer(struct oche_nic *nic, oche_time now)
     attend(nic, now);
 }
 
+void oche_nic_elsewhere(struct oche_nic *nic, const struct oche_cc_elsewhere *elsewhere,
+                        oche_time now)
+{
+    nic->cc->elsewhere(&nic->cc_nic, now, elsewhere);
+    if (nic->cc_touched)
+        attend(nic, now);
+}
+
 /* Forgets what the scheme has asked for a queue pair that goes away. */
 static void forget_wants(struct oche_qp *qp)
 {

@@ -342,6 +342,16 @@ size_t oche_nic_table_bytes(const struct oche_nic_config *config);
  */
 struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *config);
 
+/*
+ * For drivers that give several NICs one port. The scheme must have the hook `senders` (cc.h): the
+ * senders that are active here, the bytes that have arrived, and what the other NICs have.
+ */
+uint32_t oche_nic_senders(const struct oche_nic *nic, uint32_t *addresses, uint32_t most,
+                          uint32_t *version);
+uint64_t oche_nic_received_line_bytes(const struct oche_nic *nic);
+void oche_nic_elsewhere(struct oche_nic *nic, const struct oche_cc_elsewhere *elsewhere,
+                        oche_time now);
+
 /* The port. */
 /* Handles a packet that has arrived (not a PFC frame). The packet stays the caller's. */
 void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oche_time now);

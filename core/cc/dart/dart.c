@@ -341,14 +341,14 @@ static void begin_window(struct dart_nic *d, oche_time now, bool marked)
 
     d->window_start = now;
     d->window_end = now + (p->window > p->base_rtt ? p->window : p->base_rtt);
-    d->window_bytes = *d->nic->received_line_bytes;
+    d->window_bytes = dart_received(d);
     d->marked = marked;
 }
 
 /* Returns the bits per second on the line since the window began. */
 static uint64_t throughput(const struct dart_nic *d, oche_time now)
 {
-    return oche_rate_of(*d->nic->received_line_bytes - d->window_bytes, now - d->window_start);
+    return oche_rate_of(dart_received(d) - d->window_bytes, now - d->window_start);
 }
 
 /*
@@ -417,7 +417,7 @@ static void end_window(struct dart_nic *d, oche_time now)
 static void first_mark(struct dart_nic *d, oche_time now, uint32_t frame_bytes)
 {
     const struct dart_params *p = d->nic->params;
-    uint64_t bytes = *d->nic->received_line_bytes - d->window_bytes;
+    uint64_t bytes = dart_received(d) - d->window_bytes;
     double line = p->line_above * (double)d->nic->line_rate_bps;
 
     d->marked = true;
@@ -618,6 +618,8 @@ const struct oche_cc_scheme oche_cc_dart = {
     .nic_start = dart_nic_start,
     .nic_timer = dart_nic_timer,
     .counters = &dart_counters,
+    .senders = dart_senders,
+    .elsewhere = dart_elsewhere,
     .ack_opcode = OCHE_RC_ACK_SHARE,
     .own_opcode = OCHE_SHARE,
     .needs = OCHE_CC_NEEDS_ECN,
