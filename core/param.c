@@ -105,6 +105,28 @@ const struct oche_param *oche_param_find(const struct oche_param_table *table, c
     return NULL;
 }
 
+bool oche_param_is_free(const struct oche_param_table *table, uint64_t free, const char *name)
+{
+    const struct oche_param *param = oche_param_find(table, name);
+
+    return param != NULL && (free >> (param - table->params) & 1) != 0;
+}
+
+void oche_param_fit(const struct oche_param_table *table, void *values, uint64_t free,
+                    const char *name, uint64_t value)
+{
+    const struct oche_param *param = oche_param_find(table, name);
+
+    OCHE_MUST(param != NULL && table->count <= 64);
+    if (!oche_param_is_free(table, free, name))
+        return;
+    if (value < param->minimum.u)
+        value = param->minimum.u;
+    if (value > param->maximum.u)
+        value = param->maximum.u;
+    oche_param_set(param, values, (union oche_value){.u = value});
+}
+
 bool oche_param_in_range(const struct oche_param *param, union oche_value value)
 {
     switch (param->unit) {

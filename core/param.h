@@ -159,6 +159,15 @@ const struct oche_param *oche_param_find(const struct oche_param_table *table, c
 union oche_value oche_param_get(const struct oche_param *param, const void *values);
 void oche_param_set(const struct oche_param *param, void *values, union oche_value value);
 
+/*
+ * Sets the field of the parameter called `name` to a whole number, within its range, if its bit is
+ * set in `free` (bit i: row i; a table that is fitted has at most 64 rows).
+ */
+void oche_param_fit(const struct oche_param_table *table, void *values, uint64_t free,
+                    const char *name, uint64_t value);
+/* True if the parameter's bit is set in `free`, as above. */
+bool oche_param_is_free(const struct oche_param_table *table, uint64_t free, const char *name);
+
 /* True if `value` lies in the parameter's range, or if its unit has no range. */
 bool oche_param_in_range(const struct oche_param *param, union oche_value value);
 

@@ -53,6 +53,8 @@ static void fill_defaults(struct oche_device_config *config)
         config->line_rate_bps = 100 * OCHE_GBPS;
     if (config->cc == NULL)
         config->cc = oche_cc_find("none");
+    if (config->cc_params == NULL)
+        config->cc_free = UINT64_MAX;
     if (config->recovery == NULL)
         config->recovery = oche_recovery_find("go_back_n");
 }
@@ -105,6 +107,7 @@ static bool create_nic(struct oche_device *device)
         .gap_bytes = OCHE_GAP_BYTES,
         .ipv6 = device->socket.ipv6,
         .control_class = CONTROL_CLASS,
+        .measures_rtt = device->fit_again != OCHE_NEVER,
         .max_qps = config->max_qps,
         .max_regions = config->max_regions,
         .ecn_threshold_bytes = OCHE_NEVER,
@@ -184,6 +187,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
     if (config->share &&
         !oche_sharing_open(&device->share, &device->address, config->port, &device->entropy, &why))
         return oche_fail(error, "%s: %s", config->address, why.text);
+    device_together_open(device);
     if (!oche_socket_open(&device->socket, &device->address, config->port, &options, &why))
         return oche_fail(error, "%s: %s", config->address, why.text);
     if (config->share &&
@@ -265,7 +269,9 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
     }
     memset(device, 0, bytes);
     device->socket.fd = device->wake_fd = device->share.fd = -1;
+    device->share.census.fd = -1;
     device->config = *config;
+    device->paces = config->line_rate_bps != 0;
     fill_defaults(&device->config);
     device->port = device->config.port;
     device->burst = oche_time_min(
@@ -278,6 +284,8 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
     oche_trace_init(&device->trace, 0, device->trace_ring, OCHE_COUNT_OF(device->trace_ring));
     device->cc_params = copy_params(&device->config.cc->table, config->cc_params);
     device->recovery_params = copy_params(&device->config.recovery->table, config->recovery_params);
+    if (device->cc_params != NULL)
+        device_fit_first(device);
     if (device->recovery_params != NULL && device->config.recovery->fit != NULL)
         device->config.recovery->fit(device->recovery_params, &(struct oche_recovery_network){0});
     if (device->cc_params == NULL || device->recovery_params == NULL)
@@ -420,6 +428,10 @@ static unsigned progress(struct oche_device *device, bool aside)
     atomic_store_explicit(&device->progressed, now, memory_order_relaxed);
     if (oche_nic_next_timer(device->nic) <= now && timers_may_run(device))
         oche_nic_expire(device->nic, now);
+    if (device->share.census.fd >= 0)
+        device_count_together(device, now);
+    if (OCHE_UNLIKELY(device->fit_again <= now))
+        device_fit_again(device, now);
     packets += device_transmit(device, now);
     if (sleepers_should_know(device, full))
         device_ring(device);

@@ -41,13 +41,22 @@ struct oche_device_config {
      * (source_ports.h). 1: only `port`; 0: 4. The device uses fewer if not enough ports are free.
      */
     uint32_t source_ports;
-    uint64_t line_rate_bps; /* rate of a queue pair that has no limit; 0: 100 Gbit/s */
-    uint32_t mtu_bytes;     /* largest payload of a packet on any queue pair; 0: 4096 */
+    /*
+     * The line's rate: all queue pairs together send no faster. 0: not known, and schemes take it
+     * for 100 Gbit/s.
+     */
+    uint64_t line_rate_bps;
+    uint32_t mtu_bytes; /* largest payload of a packet on any queue pair; 0: 4096 */
     uint32_t max_qps, max_regions, max_peers; /* 0: 1024 of each */
     uint32_t receive_buffer_bytes;   /* requested size of the socket's buffer; 0: 8 MiB, more for UC
                                         and UD */
     const struct oche_cc_scheme *cc; /* NULL: none */
     const void *cc_params;           /* NULL: its defaults; copied */
+    /*
+     * Parameters that the device makes suit the line's rate and the round trips that it measures:
+     * bit i: row i of the scheme's table (oche_cc_choice.free). Without cc_params: all.
+     */
+    uint64_t cc_free;
     const struct oche_recovery_scheme *recovery; /* NULL: go_back_n */
     const void *recovery_params;                 /* NULL: its defaults; copied */
     uint32_t drop_sent_ppm, drop_received_ppm;   /* for tests: packets per million to drop */

@@ -6,7 +6,10 @@
  *   objects.c    peers, memory, completion queues, queue pairs
  *   receive.c    datagrams → packets → the NIC
  *   transmit.c   the NIC → packets → datagrams
+ *   fit.c        congestion control's parameters, from the line's rate and round trips
+ *   link_rate.c  what an interface says of its rate
  *   share.c      other processes on the same address; steer.c: the kernel's part in sharing
+ *   together.c   senders that the processes of an address count together; census.c: their tables
  *   services.c   who listens to a service; management.c: whose a connection manager's packet is
  *   source_ports.c  the UDP ports that packets leave from; peer_ports.c: those they come from
  *   qp_numbers.c  which queue pair numbers are free; entropy.c: what nobody can guess
@@ -123,15 +126,21 @@ struct oche_device {
     struct oche_address address;
     uint16_t port;
     struct oche_device_config config;
-    oche_time burst; /* how far ahead packets are sent, so that they can share a datagram */
+    oche_time burst;     /* how far ahead packets are sent, so that they can share a datagram */
+    bool paces;          /* the line's rate is known, and no more is sent than it carries */
+    oche_time line_free; /* when the line will have carried all that was sent; under the lock */
 
     struct oche_socket socket;
     struct oche_source_ports source_ports;
-    struct oche_sharing share;     /* share.fd is -1 if the address is not shared */
-    struct oche_services services; /* those that we listen to */
-    unsigned quiet_receives;       /* receives since we last checked for packets passed on to us */
-    unsigned full_receives;        /* receives in a row after which more datagrams may wait */
-    _Atomic bool share_waiting;    /* others have packets for us */
+    struct oche_sharing share;          /* share.fd is -1 if the address is not shared */
+    struct oche_cc_elsewhere elsewhere; /* what other processes of the address count */
+    uint32_t told_version;              /* of our senders that other processes were told */
+    unsigned together;                  /* processes that elsewhere.senders is of */
+    oche_time together_at, dead_again;  /* when we last looked; when to look for dead processes */
+    struct oche_services services;      /* those that we listen to */
+    unsigned quiet_receives;    /* receives since we last checked for packets passed on to us */
+    unsigned full_receives;     /* receives in a row after which more datagrams may wait */
+    _Atomic bool share_waiting; /* others have packets for us */
     struct oche_peers peers;
     struct stranger strangers[STRANGERS];
     oche_crc32 *crc32;
@@ -157,6 +166,8 @@ struct oche_device {
     struct oche_qp_numbers numbers;
     struct oche_entropy entropy;
     void *cc_params, *recovery_params;
+    struct oche_cc_network network; /* what cc_params were made to suit */
+    oche_time fit_again; /* when to look whether the network has changed; under the lock */
     struct oche_trace trace;
     struct oche_trace_record trace_ring[1024];
     struct oche_device_stats stats;
@@ -200,6 +211,14 @@ void device_ring(struct oche_device *device);
 
 void objects_destroy(struct oche_device *device);
 extern const struct oche_nic_port device_port;
+
+/* Counting senders together with other processes of the address (together.c). */
+void device_together_open(struct oche_device *device);
+void device_count_together(struct oche_device *device, oche_time now);
+
+/* Makes the parameters of congestion control suit what is known of the network (fit.c). */
+void device_fit_first(struct oche_device *device);
+void device_fit_again(struct oche_device *device, oche_time now);
 
 /* Returns true with a probability of `ppm` in a million. */
 static inline bool by_chance(struct oche_random *random, uint32_t ppm)

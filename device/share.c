@@ -56,9 +56,10 @@ struct oche_held {
 
 #define MEMORY_BYTES (sizeof(struct message) + 65536)
 
-union credentials {
+/* Who sends a message, and a descriptor. */
+union control {
     struct cmsghdr align;
-    uint8_t bytes[CMSG_SPACE(sizeof(struct ucred))];
+    uint8_t bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
 };
 
 /* ---- names ---- */
@@ -109,41 +110,53 @@ static void lose(struct oche_neighbour *neighbour)
     neighbour->fd = -1;
     neighbour->trusted = false;
     neighbour->place = OCHE_PLACE_NONE;
+    oche_census_view_close(&neighbour->view);
+}
+
+/* Adds a control message of `bytes` bytes to the header, whose buffer is `control`. */
+static void add_control(struct msghdr *header, union control *control, int type, const void *what,
+                        size_t bytes)
+{
+    const struct cmsghdr head = {
+        .cmsg_level = SOL_SOCKET, .cmsg_type = type, .cmsg_len = CMSG_LEN(bytes)};
+    uint8_t *at = control->bytes + header->msg_controllen;
+
+    memset(at, 0, CMSG_SPACE(bytes));
+    memcpy(at, &head, sizeof(head));
+    memcpy(at + CMSG_LEN(0), what, bytes);
+    header->msg_control = control;
+    header->msg_controllen += CMSG_SPACE(bytes);
 }
 
 /*
  * Has the kernel tell the receiver our effective user, to whom the names belong, where it would
- * tell the real one.
+ * tell the real one; and adds a descriptor, unless it is -1.
  */
-static void add_credentials(struct msghdr *header, union credentials *control)
+static void add_controls(struct msghdr *header, union control *control, int fd)
 {
     const struct ucred own = {.pid = getpid(), .uid = geteuid(), .gid = getegid()};
 
-    if (own.uid == getuid())
-        return;
-    memset(control, 0, sizeof(*control));
-    control->align = (struct cmsghdr){
-        .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_CREDENTIALS, .cmsg_len = CMSG_LEN(sizeof(own))};
-    memcpy(CMSG_DATA(&control->align), &own, sizeof(own));
-    header->msg_control = control;
-    header->msg_controllen = sizeof(*control);
+    if (own.uid != getuid())
+        add_control(header, control, SCM_CREDENTIALS, &own, sizeof(own));
+    if (fd >= 0)
+        add_control(header, control, SCM_RIGHTS, &fd, sizeof(fd));
 }
 
 /*
  * Sends a message. Returns false if it was not sent; if the process is gone, the neighbour is
  * removed.
  */
-static bool say(struct oche_neighbour *neighbour, struct message *message, const void *packets,
-                uint32_t count)
+static bool say_with(struct oche_neighbour *neighbour, struct message *message, const void *packets,
+                     uint32_t count, int fd)
 {
-    union credentials control;
+    union control control;
     struct iovec pieces[2] = {{.iov_base = message, .iov_len = sizeof(*message)},
                               {.iov_base = (void *)(uintptr_t)packets, .iov_len = count}};
     struct msghdr header = {.msg_iov = pieces, .msg_iovlen = count > 0 ? 2 : 1};
 
     if (neighbour->fd < 0)
         return false;
-    add_credentials(&header, &control);
+    add_controls(&header, &control, fd);
     if (sendmsg(neighbour->fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return true;
     if (errno == ECONNREFUSED || errno == ENOTCONN || errno == ECONNRESET)
@@ -151,11 +164,17 @@ static bool say(struct oche_neighbour *neighbour, struct message *message, const
     return false;
 }
 
+static bool say(struct oche_neighbour *neighbour, struct message *message, const void *packets,
+                uint32_t count)
+{
+    return say_with(neighbour, message, packets, count, -1);
+}
+
 static bool say_hello(const struct oche_sharing *share, struct oche_neighbour *neighbour)
 {
     struct message hello = message_of(share, KIND_HELLO, neighbour->nonce);
 
-    return say(neighbour, &hello, NULL, 0);
+    return say_with(neighbour, &hello, NULL, 0, share->census.fd);
 }
 
 /*
@@ -285,28 +304,73 @@ bool oche_sharing_probe(struct oche_sharing *share, const struct oche_datagram_i
 /* ---- messages in ---- */
 
 /*
+ * Keeps the first descriptor of a control message, and closes the others. Any user may send us
+ * some.
+ */
+static void take_descriptors(struct oche_sharing *share, const struct cmsghdr *c)
+{
+    const size_t bytes = c->cmsg_len - CMSG_LEN(0);
+    int fd;
+
+    for (size_t at = 0; at + sizeof(fd) <= bytes; at += sizeof(fd)) {
+        memcpy(&fd, CMSG_DATA(c) + at, sizeof(fd));
+        if (share->arrived_fd < 0)
+            share->arrived_fd = fd;
+        else
+            close(fd);
+    }
+}
+
+static void drop_descriptor(struct oche_sharing *share)
+{
+    if (share->arrived_fd >= 0)
+        close(share->arrived_fd);
+    share->arrived_fd = -1;
+}
+
+/*
  * Receives a message. Returns its bytes if a process of our user sent it; 0: nothing has arrived;
  * -1: what has arrived is not valid.
  */
 static ssize_t hear(struct oche_sharing *share)
 {
-    union credentials control;
+    union control control;
     struct iovec piece = {.iov_base = share->memory, .iov_len = MEMORY_BYTES};
     struct msghdr header = {.msg_iov = &piece,
                             .msg_iovlen = 1,
                             .msg_control = &control,
                             .msg_controllen = sizeof(control)};
     const ssize_t count = recvmsg(share->fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *c = count >= 0 ? CMSG_FIRSTHDR(&header) : NULL;
-    struct ucred sender;
+    struct ucred sender = {.uid = geteuid() + 1};
 
+    drop_descriptor(share);
     if (count < 0)
         return 0;
-    if (c == NULL || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS ||
-        c->cmsg_len < CMSG_LEN(sizeof(sender)) || (header.msg_flags & MSG_TRUNC) != 0)
-        return -1;
-    memcpy(&sender, CMSG_DATA(c), sizeof(sender));
-    return sender.uid == geteuid() && count >= (ssize_t)sizeof(struct message) ? count : -1;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&header); c != NULL; c = CMSG_NXTHDR(&header, c)) {
+        if (c->cmsg_level != SOL_SOCKET)
+            continue;
+        if (c->cmsg_type == SCM_CREDENTIALS && c->cmsg_len >= CMSG_LEN(sizeof(sender)))
+            memcpy(&sender, CMSG_DATA(c), sizeof(sender));
+        if (c->cmsg_type == SCM_RIGHTS)
+            take_descriptors(share, c);
+    }
+    if (sender.uid == geteuid() && (header.msg_flags & MSG_TRUNC) == 0 &&
+        count >= (ssize_t)sizeof(struct message))
+        return count;
+    drop_descriptor(share);
+    return -1;
+}
+
+/* Maps the table of senders that came with a greeting. */
+static void note_table(struct oche_sharing *share, unsigned slot, oche_time now)
+{
+    struct oche_neighbour *neighbour = &share->neighbours[slot];
+
+    if (share->arrived_fd < 0 || share->census.fd < 0 || neighbour->fd < 0)
+        return;
+    oche_census_view_open(&neighbour->view, share->arrived_fd, now);
+    share->arrived_fd = -1;
+    share->counting |= UINT64_C(1) << slot;
 }
 
 static void note_place(struct oche_sharing *share, struct oche_neighbour *neighbour, uint8_t place)
@@ -317,7 +381,7 @@ static void note_place(struct oche_sharing *share, struct oche_neighbour *neighb
     steer(share);
 }
 
-static void take_hello(struct oche_sharing *share, const struct message *hello)
+static void take_hello(struct oche_sharing *share, const struct message *hello, oche_time now)
 {
     struct oche_neighbour *neighbour = &share->neighbours[hello->slot];
     struct message answer = message_of(share, KIND_ANSWER, hello->nonce);
@@ -326,19 +390,21 @@ static void take_hello(struct oche_sharing *share, const struct message *hello)
      * Sending fails if we are not connected, or are connected to a process that had the slot
      * before.
      */
-    if (!say(neighbour, &answer, NULL, 0) && greet(share, hello->slot))
-        say(neighbour, &answer, NULL, 0);
+    if (!say_with(neighbour, &answer, NULL, 0, share->census.fd) && greet(share, hello->slot))
+        say_with(neighbour, &answer, NULL, 0, share->census.fd);
+    note_table(share, hello->slot, now);
     if (neighbour->fd >= 0)
         note_place(share, neighbour, hello->place);
 }
 
-static void take_answer(struct oche_sharing *share, const struct message *answer)
+static void take_answer(struct oche_sharing *share, const struct message *answer, oche_time now)
 {
     struct oche_neighbour *neighbour = &share->neighbours[answer->slot];
 
     if (neighbour->fd < 0 || neighbour->nonce != answer->nonce)
         return;
     neighbour->trusted = true;
+    note_table(share, answer->slot, now);
     note_place(share, neighbour, answer->place);
 }
 
@@ -372,10 +438,10 @@ bool oche_sharing_receive(struct oche_sharing *share, struct oche_datagram_in *i
         }
         switch (message.kind) {
         case KIND_HELLO:
-            take_hello(share, &message);
+            take_hello(share, &message, now);
             break;
         case KIND_ANSWER:
-            take_answer(share, &message);
+            take_answer(share, &message, now);
             break;
         case KIND_GOODBYE:
             lose(&share->neighbours[message.slot]);
@@ -530,6 +596,7 @@ bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *ad
 
     *share =
         (struct oche_sharing){.udp = -1, .address = *address, .port = port, .entropy = entropy};
+    share->census.fd = share->arrived_fd = share->probe = -1;
     share->place = OCHE_PLACE_NONE;
     share->last_held = &share->held;
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
@@ -570,6 +637,30 @@ void oche_sharing_forget(struct oche_sharing *share)
         lose(&share->neighbours[slot]);
     close(share->fd);
     share->fd = -1;
+    drop_descriptor(share);
+    if (share->probe >= 0)
+        close(share->probe);
+    share->probe = -1;
+}
+
+void oche_sharing_bury(struct oche_sharing *share)
+{
+    struct sockaddr_un name;
+
+    if (share->probe < 0)
+        share->probe = unix_socket();
+    if (share->probe < 0)
+        return; /* we will try again */
+    for (uint64_t left = share->counting; left != 0; left &= left - 1) {
+        const unsigned slot = (unsigned)__builtin_ctzll(left);
+        const socklen_t name_bytes = name_of(share, slot, &name);
+
+        if (connect(share->probe, (struct sockaddr *)&name, name_bytes) == 0 ||
+            errno != ECONNREFUSED)
+            continue;
+        lose(&share->neighbours[slot]);
+        share->counting &= ~(UINT64_C(1) << slot);
+    }
 }
 
 void oche_sharing_close(struct oche_sharing *share)
@@ -579,6 +670,7 @@ void oche_sharing_close(struct oche_sharing *share)
     for (unsigned slot = 0; slot < OCHE_SLOTS && share->fd >= 0; slot++)
         say(&share->neighbours[slot], &goodbye, NULL, 0);
     oche_sharing_forget(share);
+    oche_census_close(&share->census);
     while (share->held != NULL) {
         struct oche_held *held = share->held;
 

@@ -25,6 +25,7 @@
 #include <sys/un.h>
 
 #include "core/base.h"
+#include "device/census.h"
 #include "device/entropy.h"
 #include "device/socket.h"
 #include "device/steer.h"
@@ -38,6 +39,7 @@ struct oche_neighbour {
     uint64_t nonce;  /* the answer to our greeting must contain this number */
     oche_time again; /* device time before which the process is not greeted again */
     uint32_t held;   /* messages that wait for room in the process's queue */
+    struct oche_census_view view; /* the senders that it counts */
 };
 
 struct oche_sharing {
@@ -59,6 +61,11 @@ struct oche_sharing {
     size_t held_bytes;
     uint32_t held_count;
     uint8_t *memory; /* buffer for an arriving message */
+    /* What congestion control shares; the driver opens it before oche_sharing_join (together.c). */
+    struct oche_census census;
+    uint64_t counting; /* bit i: slot i has given us its table, and may have gone since */
+    int arrived_fd;    /* came with the message in `memory`, and is to be closed; -1: none */
+    int probe;         /* a socket for finding out who is alive; -1: none yet */
 };
 
 enum oche_sharing_result {
@@ -92,6 +99,12 @@ void oche_sharing_forget(struct oche_sharing *share);
  */
 socklen_t oche_sharing_name(const struct oche_sharing *share, const char *what,
                             struct sockaddr_un *name);
+
+/*
+ * Drops what processes count that are gone without a word. To be called a few times a second; one
+ * system call for each process that counts.
+ */
+void oche_sharing_bury(struct oche_sharing *share);
 
 /* Returns the slot of a packet of at least OCHE_STEER_BYTES bytes, from BTH on. */
 static inline unsigned oche_sharing_slot(const uint8_t *bytes)

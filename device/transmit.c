@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "core/wire/extension.h"
+#include "core/wire/frame.h"
 #include "device/internal.h"
 
 /* Room before each payload, in whole cache lines. */
@@ -345,12 +346,25 @@ static bool only_control_waits(struct oche_device *device)
            oche_nic_next(device->nic, ALL_CLASSES & ~CONTROL_MASK) != 0;
 }
 
+/* Returns when the NIC wants to be called, unless the line is busy. */
+static oche_time line_due(struct oche_device *device)
+{
+    const oche_time all = oche_nic_next(device->nic, ALL_CLASSES);
+
+    if (!device->paces || all >= device->line_free)
+        return all;
+    return oche_time_min(oche_nic_next(device->nic, CONTROL_MASK),
+                         oche_time_max(all, device->line_free > device->burst
+                                                ? device->line_free - device->burst
+                                                : 0));
+}
+
 oche_time transmit_due(struct oche_device *device)
 {
     if (device->hold.until != 0 && only_control_waits(device))
         return oche_time_min(device->hold.until + LOOK_AGAIN,
                              oche_nic_next(device->nic, ALL_CLASSES & ~CONTROL_MASK));
-    return oche_nic_next(device->nic, ALL_CLASSES);
+    return line_due(device);
 }
 
 /*
@@ -374,6 +388,46 @@ static void put_data_first(struct transmitter *t, const struct lane *lane)
     t->order[data] = ack;
 }
 
+/* ---- the line ---- */
+
+/* So much is sent at once when the line is free, and made up for when we come late. */
+#define LINE_QUANTUM UINT64_C(16384)
+#define LINE_CREDIT  UINT64_C(65536)
+
+/*
+ * Returns how many packets the line has room for: 0 if it will be busy with what was sent before
+ * until after the burst. The port paces what queue pairs send that have no limit of their own, as
+ * the kernel and the wire behind it may take far more at once than the path does.
+ */
+static unsigned line_room(struct oche_device *device, oche_time now)
+{
+    const uint64_t bps = device->config.line_rate_bps;
+    const oche_time credit = oche_time_of_bytes(LINE_CREDIT, bps);
+    const oche_time end = now + device->burst;
+
+    if (device->line_free > end)
+        return 0;
+    if (now > credit && device->line_free < now - credit)
+        device->line_free = now - credit;
+    return 1 + (unsigned)((oche_bytes_in_time(end - device->line_free, bps) + LINE_QUANTUM) /
+                          device->config.mtu_bytes);
+}
+
+/* Returns how many packets may be pulled at once. `classes` becomes the mask of those that may. */
+static unsigned may_pull(struct oche_device *device, oche_time now, uint8_t *classes)
+{
+    const unsigned room = device->paces ? line_room(device, now) : STEP;
+
+    *classes = room > 0 ? ALL_CLASSES : CONTROL_MASK;
+    return room > 0 && room < STEP ? room : STEP;
+}
+
+static void line_takes(struct oche_device *device, const struct oche_packet *packet)
+{
+    device->line_free += oche_time_of_bytes((uint64_t)packet->frame_bytes + OCHE_GAP_BYTES,
+                                            device->config.line_rate_bps);
+}
+
 /* ---- sending ---- */
 
 /* Fills `packets` with the packets that are due. Returns how many there are. */
@@ -381,18 +435,23 @@ static unsigned pull_packets(struct oche_device *device, oche_time now)
 {
     struct transmitter *t = &device->transmitter;
     const oche_time due_by = oche_time_add(now, device->burst);
-    unsigned count = 0, more;
+    unsigned count = 0, more, step;
     uint32_t bytes = 0;
+    uint8_t classes;
 
     /* restore the buffers that the last pull used */
     for (unsigned i = 0; i < t->packet_count; i++)
         t->packets[i].payload = t->outgoing[i].payload;
     do {
-        more = oche_nic_transmit(device->nic, now, due_by, ALL_CLASSES, t->pulled + count, STEP);
-        for (unsigned i = count; i < count + more; i++)
+        step = may_pull(device, now, &classes);
+        more = oche_nic_transmit(device->nic, now, due_by, classes, t->pulled + count, step);
+        for (unsigned i = count; i < count + more; i++) {
             bytes += t->packets[i].payload_bytes;
+            if (device->paces)
+                line_takes(device, &t->packets[i]);
+        }
         count += more;
-    } while (more == STEP && count + STEP <= OCHE_DEVICE_PULL && bytes <= STEP_BYTES);
+    } while (more == step && count + STEP <= OCHE_DEVICE_PULL && bytes <= STEP_BYTES);
     return count;
 }
 

@@ -84,17 +84,20 @@ static void read_defaults(const struct oche_param_table *table, union oche_schem
     oche_param_preset(table, preset, params);
 }
 
-/* Fills in the defaults and the values in `rest` of the text. */
+/*
+ * Fills in the defaults and the values in `rest` of the text. `given`: bit i: row i of the table
+ * was there.
+ */
 static bool read_params(const char *scheme, const struct oche_param_table *table,
-                        union oche_scheme_params *params, char *rest, struct oche_error *error)
+                        union oche_scheme_params *params, char *rest, uint64_t *given,
+                        struct oche_error *error)
 {
-    uint64_t given = 0;
-
+    *given = 0;
     if (table->struct_bytes > sizeof(*params) || table->count > WORDS)
         return oche_fail(error, "%s: too many parameters", scheme);
     read_defaults(table, params, rest != NULL ? rest : "");
     for (char *next; (next = strtok_r(NULL, ",", &rest)) != NULL;)
-        if (!set_param(scheme, table, params, next, &given, error))
+        if (!set_param(scheme, table, params, next, given, error))
             return false;
     return true;
 }
@@ -127,11 +130,20 @@ static const char *cut_name(const char *text, char *copy, char **rest, struct oc
     return name != NULL ? name : "";
 }
 
+/* True if the table has a choice of presets, and its bit is set in `given`. */
+static bool names_preset(const struct oche_param_table *table, uint64_t given)
+{
+    const struct oche_param *preset = oche_param_find(table, OCHE_PRESET);
+
+    return preset != NULL && (given >> (preset - table->params) & 1) != 0;
+}
+
 bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text,
                          struct oche_error *error)
 {
     char copy[TEXT_BYTES], names[OCHE_SCHEME_NAMES_BYTES], *rest = NULL;
     const char *name = cut_name(text, copy, &rest, error);
+    uint64_t given;
 
     if (name == NULL)
         return false;
@@ -139,13 +151,30 @@ bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text,
     if (choice->recovery == NULL)
         return oche_fail(error, "%s: no such loss recovery; there are %s", name,
                          oche_recovery_names(names, sizeof(names)));
-    return read_params(name, &choice->recovery->table, &choice->params, rest, error);
+    return read_params(name, &choice->recovery->table, &choice->params, rest, &given, error);
+}
+
+/*
+ * Returns what is wrong with the parameters, or NULL. Those that a device makes suit its network
+ * are judged as they are then.
+ */
+static const char *wrong_with(const struct oche_cc_choice *choice)
+{
+    const struct oche_cc_network network = {.line_rate_bps = 100 * OCHE_GBPS};
+    union oche_scheme_params fitted = choice->params;
+
+    if (choice->cc->check == NULL)
+        return NULL;
+    if (choice->cc->fit != NULL)
+        choice->cc->fit(&fitted, choice->free, &network);
+    return choice->cc->check(&fitted);
 }
 
 bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, struct oche_error *error)
 {
     char copy[TEXT_BYTES], names[OCHE_SCHEME_NAMES_BYTES], *rest = NULL;
     const char *name = cut_name(text, copy, &rest, error), *wrong;
+    uint64_t given;
 
     if (name == NULL)
         return false;
@@ -155,9 +184,10 @@ bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, struct oche_
                          choice->cc == NULL ? ": no such congestion control"
                                             : " needs switches that no network has",
                          oche_cc_names(names, sizeof(names)));
-    if (!read_params(name, &choice->cc->table, &choice->params, rest, error))
+    if (!read_params(name, &choice->cc->table, &choice->params, rest, &given, error))
         return false;
-    wrong = choice->cc->check != NULL ? choice->cc->check(&choice->params) : NULL;
+    choice->free = names_preset(&choice->cc->table, given) ? 0 : ~given;
+    wrong = wrong_with(choice);
     if (wrong != NULL)
         oche_fail(error, "%s: %s", name, wrong);
     return wrong == NULL;
@@ -167,11 +197,12 @@ bool oche_params_parse(const char *name, const struct oche_param_table *table,
                        union oche_scheme_params *params, const char *text, struct oche_error *error)
 {
     char copy[TEXT_BYTES];
+    uint64_t given;
 
     if (!is_list(text, error))
         return false;
     strcpy(copy, text);
-    return read_params(name, table, params, copy, error);
+    return read_params(name, table, params, copy, &given, error);
 }
 
 /* ---- names ---- */

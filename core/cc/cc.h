@@ -165,6 +165,21 @@ enum oche_cc_needs {
     OCHE_CC_NEEDS_RTT = 1 << 2,          /* oche_cc_ack.rtt */
 };
 
+/* What a device knows of its network (oche_cc_scheme.fit). */
+struct oche_cc_network {
+    uint64_t line_rate_bps;
+    oche_time round_trip; /* the least that was measured to the farthest peer; 0: none yet */
+};
+
+/*
+ * What other NICs have received by the same port, of schemes that count senders. A simulated NIC
+ * has its port to itself; a driver whose processes share an address tells each of the others.
+ */
+struct oche_cc_elsewhere {
+    uint32_t senders;             /* active there, and not here */
+    uint64_t received_line_bytes; /* as oche_cc_nic.received_line_bytes */
+};
+
 enum oche_cc_transports { OCHE_CC_RC = 1 << 0, OCHE_CC_UC = 1 << 1, OCHE_CC_UD = 1 << 2 };
 
 struct oche_cc_scheme {
@@ -214,6 +229,15 @@ struct oche_cc_scheme {
     void (*nic_start)(struct oche_cc_nic *nic);
     /* Optional: oche_cc_nic.timer is due. Before this call it has been set to OCHE_NEVER. */
     void (*nic_timer)(struct oche_cc_nic *nic, oche_time now);
+    /*
+     * Optional, for schemes that count senders: writes the addresses of up to `most` of those that
+     * are active, and returns how many it has written. `*version` changes when the senders do.
+     */
+    uint32_t (*senders)(const void *nic_state, uint32_t *addresses, uint32_t most,
+                        uint32_t *version);
+    /* Required with `senders`: other NICs of the port have this now. */
+    void (*elsewhere)(struct oche_cc_nic *nic, oche_time now,
+                      const struct oche_cc_elsewhere *elsewhere);
     /*
      * Optional: the scheme's own counters, in its NIC's state. Counters that every NIC has are in
      * struct oche_nic_stats.
@@ -320,6 +344,12 @@ struct oche_cc_scheme {
      */
     bool (*derived)(const void *params, const struct oche_param *param, uint64_t line_bps,
                     struct oche_derived *derived);
+    /*
+     * Optional, for devices: gives parameters that nobody chose the values that suit the network.
+     * `free`: bit i: row i of the table may be changed. May be called again, also between events,
+     * when more is known of the network; the parameters are valid after each call.
+     */
+    void (*fit)(void *params, uint64_t free, const struct oche_cc_network *network);
 };
 
 /* All schemes; there are `oche_cc_scheme_count`. */

@@ -692,6 +692,11 @@ static const char *dcqcn_rate_remark(const void *params, uint64_t line_bps)
            "rate";
 }
 
+static void dcqcn_fit(void *params, uint64_t free, const struct oche_cc_network *network)
+{
+    dcqcn_fit_rows(&oche_cc_dcqcn.table, params, free, network);
+}
+
 const struct oche_cc_scheme oche_cc_dcqcn = {
     .name = "dcqcn",
     .paper = "DCQCN, SIGCOMM 2015, sec 3",
@@ -714,4 +719,5 @@ const struct oche_cc_scheme oche_cc_dcqcn = {
     .remark = dcqcn_remark,
     .rate_remark = dcqcn_rate_remark,
     .derived = dcqcn_derived,
+    .fit = dcqcn_fit,
 };

@@ -83,6 +83,14 @@ oche_time dcqcn_timer_of(const struct dcqcn_params *params, uint64_t line_bps);
 uint64_t dcqcn_rai_of(const struct dcqcn_params *params, uint64_t line_bps);
 uint64_t dcqcn_rhai_of(const struct dcqcn_params *params, uint64_t line_bps);
 
+/*
+ * The hook `fit` of a scheme whose parameters begin with struct dcqcn_params, for these (`table`:
+ * the scheme's), and the time to which all others are in proportion: the paper's 50us.
+ */
+void dcqcn_fit_rows(const struct oche_param_table *table, void *params, uint64_t free,
+                    const struct oche_cc_network *network);
+oche_time dcqcn_fit_unit(const struct oche_cc_network *network);
+
 /* True if ACKs and NAKs tell of marks, in place of CNPs (np=ack). */
 bool dcqcn_echoes(const void *params);
 

@@ -108,6 +108,14 @@ void congestion_nic_timer(struct oche_nic *nic, oche_time now)
     attend(nic, now);
 }
 
+void oche_nic_elsewhere(struct oche_nic *nic, const struct oche_cc_elsewhere *elsewhere,
+                        oche_time now)
+{
+    nic->cc->elsewhere(&nic->cc_nic, now, elsewhere);
+    if (nic->cc_touched)
+        attend(nic, now);
+}
+
 /* Forgets what the scheme has asked for a queue pair that goes away. */
 static void forget_wants(struct oche_qp *qp)
 {
@@ -350,7 +358,11 @@ oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now)
         rtt = now - sample->sent;
         qp->rtt_head++;
     }
-    if (rtt != OCHE_NEVER && qp->nic->recovery->measured != NULL)
+    if (rtt == OCHE_NEVER)
+        return rtt;
+    if (rtt < qp->least_rtt)
+        qp->least_rtt = rtt;
+    if (qp->nic->recovery->measured != NULL)
         qp->nic->recovery->measured(&qp->tx, rtt);
     return rtt;
 }

@@ -176,6 +176,17 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     return nic;
 }
 
+uint32_t oche_nic_senders(const struct oche_nic *nic, uint32_t *addresses, uint32_t most,
+                          uint32_t *version)
+{
+    return nic->cc->senders(nic->cc_nic.state, addresses, most, version);
+}
+
+uint64_t oche_nic_received_line_bytes(const struct oche_nic *nic)
+{
+    return nic->received_line_bytes;
+}
+
 struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn)
 {
     uint32_t slot = map_find(&nic->qp_map, qpn);

@@ -175,6 +175,7 @@ struct oche_nic_config {
     uint8_t control_class;
     /* true: ACKs, NAKs and results of atomics always have their queue pair's traffic class */
     bool acks_with_data;
+    bool measures_rtt; /* round trips are measured though no scheme asks for them */
     uint32_t max_qps;
     uint32_t max_regions;
     /* the NIC sets CE if its backlog is above this; OCHE_NEVER: never */
@@ -348,6 +349,16 @@ size_t oche_nic_table_bytes(const struct oche_nic_config *config);
  * NIC.
  */
 struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *config);
+
+/*
+ * For drivers that give several NICs one port. The scheme must have the hook `senders` (cc.h): the
+ * senders that are active here, the bytes that have arrived, and what the other NICs have.
+ */
+uint32_t oche_nic_senders(const struct oche_nic *nic, uint32_t *addresses, uint32_t most,
+                          uint32_t *version);
+uint64_t oche_nic_received_line_bytes(const struct oche_nic *nic);
+void oche_nic_elsewhere(struct oche_nic *nic, const struct oche_cc_elsewhere *elsewhere,
+                        oche_time now);
 
 /* The port. */
 /* Handles a packet that has arrived (not a PFC frame). The packet stays the caller's. */
@@ -631,6 +642,12 @@ struct oche_qp_losses {
     struct oche_psn_note nak_sent;  /* the last NAK that left */
 };
 void oche_qp_losses(const struct oche_qp *qp, struct oche_qp_losses *losses);
+
+/*
+ * Returns the shortest round trip that the connection has measured; OCHE_NEVER: none, or nobody
+ * asks for round trips (oche_nic_config.measures_rtt).
+ */
+oche_time oche_qp_least_rtt(const struct oche_qp *qp);
 
 OCHE_C_END
 

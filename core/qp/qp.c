@@ -43,7 +43,7 @@ static bool takes_rtt(const struct oche_nic_config *config)
 {
     const struct oche_recovery_scheme *recovery = config->recovery;
 
-    return (config->cc->needs & OCHE_CC_NEEDS_RTT) ||
+    return config->measures_rtt || (config->cc->needs & OCHE_CC_NEEDS_RTT) ||
            (recovery->wants_rtt != NULL && recovery->wants_rtt(config->recovery_params));
 }
 
@@ -161,6 +161,7 @@ static void clear(struct oche_qp *qp)
     qp->recv_taken = qp->established = qp->overrun = qp->cnp_psns = false;
     qp->reads_started = 0;
     qp->rtt_head = qp->rtt_tail = 0;
+    qp->least_rtt = OCHE_NEVER;
     qp->peer_slot = NO_SLOT;
     qp->nak_taken = qp->missing = qp->restarted = qp->nak_sent = (struct oche_psn_note){0};
     atomic_store_explicit(&qp->posted_sends, 0, memory_order_relaxed);
@@ -589,6 +590,11 @@ uint64_t oche_qp_delivered_write(const struct oche_qp *qp, uint32_t *bytes)
 {
     *bytes = qp->message_bytes;
     return qp->write_va;
+}
+
+oche_time oche_qp_least_rtt(const struct oche_qp *qp)
+{
+    return qp->least_rtt;
 }
 
 void oche_qp_losses(const struct oche_qp *qp, struct oche_qp_losses *losses)

@@ -275,6 +275,7 @@ struct oche_qp {
     uint32_t next_ssn, credit_limit;
     uint32_t gap_psn;
     uint32_t rtt_head, rtt_tail;
+    oche_time least_rtt; /* the shortest round trip of this connection; OCHE_NEVER: none yet */
     uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
     uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
     /* ring indices: the oldest receive; one past the last receive that the NIC has seen */

@@ -248,6 +248,7 @@ static bool read_schemes(struct oche_device_config *config)
         }
         config->cc = cc.cc;
         config->cc_params = &cc.params;
+        config->cc_free = cc.free;
     }
     text = value_of("OCHE_RECOVERY");
     if (text != NULL) {

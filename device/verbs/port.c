@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "device/inside.h"
+#include "device/link_rate.h"
 #include "device/verbs/internal.h"
 
 #define NAP_NS 1000000
@@ -305,11 +306,16 @@ static bool told_as_it_is(int error)
     return error == EADDRINUSE || error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
+/* Returns the rate of the device's link; 0: it is not known. */
+static uint64_t line_rate_of(const struct ov_device *device)
+{
+    return device->loopback ? 0 : oche_link_rate(device->interface_index);
+}
+
 static struct ov_port *open_new(const struct ov_device *device)
 {
     struct ov_port *port = calloc(1, sizeof(*port));
-    struct oche_device_config config = {.line_rate_bps = OV_LINE_RATE,
-                                        .mtu_bytes = OV_MAX_MTU,
+    struct oche_device_config config = {.mtu_bytes = OV_MAX_MTU,
                                         .share = true,
                                         .max_qps = OV_MAX_QPS,
                                         .max_regions = OV_MAX_REGIONS,
@@ -323,6 +329,7 @@ static struct ov_port *open_new(const struct ov_device *device)
 
     if (port == NULL)
         return ov_null(ENOMEM);
+    config.line_rate_bps = line_rate_of(device);
     if (!ov_environment(&config) || !ov_poll_mode(&port->poll) ||
         !open_somewhere(port, &config, device)) {
         free(port);

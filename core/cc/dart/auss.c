@@ -79,6 +79,7 @@ static uint32_t sender_enter(struct oche_auss *auss, uint32_t address, uint32_t 
         (struct oche_auss_sender){.address = address, .weight = weight, .place = auss->count};
     auss->active[auss->count++] = slot;
     auss->weight += weight;
+    auss->changes++;
     return slot;
 }
 
@@ -92,6 +93,7 @@ static void sender_leave(struct oche_auss *auss, uint32_t slot)
     auss->weight -= sender->weight;
     map_remove(&auss->map, sender->address);
     auss->free[auss->free_count++] = slot;
+    auss->changes++;
 }
 
 /* ---- members ---- */

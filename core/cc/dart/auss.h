@@ -52,6 +52,7 @@ struct oche_auss_sender {
 struct oche_auss {
     struct oche_auss_member *earliest, *latest;
     uint32_t count;          /* senders in the set */
+    uint32_t changes;        /* how often a sender has entered or left it */
     uint64_t weight;         /* sum of the weights of the senders in the set */
     uint64_t timeouts;       /* members that have timed out so far, without `ahead` ones */
     uint64_t ahead_timeouts; /* members that have timed out so far while `ahead` */

@@ -75,6 +75,18 @@ enum cause { CAUSE_SHARE = 16 };
 
 /* ---- sender ---- */
 
+/* Sets the window that goes with the queue pair's rate. */
+static void set_window(struct dart_flow *s)
+{
+    struct oche_cc_flow *flow = s->flow;
+    const struct dart_params *p = flow->params;
+
+    if (p->flight == OCHE_NEVER || s->window_bps == flow->rate_bps)
+        return;
+    s->window_bps = flow->rate_bps;
+    flow->window_bytes = oche_bytes_in_time(p->flight, flow->rate_bps);
+}
+
 /* Sets the queue pair's rate. If `now` is OCHE_NEVER, unknown, the change is not traced. */
 static void set_rate(struct dart_flow *s, oche_time now)
 {
@@ -85,6 +97,7 @@ static void set_rate(struct dart_flow *s, oche_time now)
     if (bps == flow->rate_bps)
         return;
     flow->rate_bps = bps;
+    set_window(s);
     oche_cc_want(d->nic, flow, OCHE_CC_WANTS_LOOK);
     if (now != OCHE_NEVER)
         oche_trace_emit(flow->trace, now, OCHE_TRACE_RATE_CHANGED, flow->qpn, CAUSE_SHARE, bps);
@@ -226,6 +239,7 @@ static void dcqcn_ends(struct oche_cc_flow *flow)
     s->dcqcn_bps = flow->rate_bps;
     if (s->cap_bps < flow->rate_bps)
         flow->rate_bps = s->cap_bps;
+    set_window(s);
 }
 
 /* Asks for an ACK, which brings n, if no ACK was asked for recently (dart.md#d8). */
@@ -327,14 +341,14 @@ static void begin_window(struct dart_nic *d, oche_time now, bool marked)
 
     d->window_start = now;
     d->window_end = now + (p->window > p->base_rtt ? p->window : p->base_rtt);
-    d->window_bytes = *d->nic->received_line_bytes;
+    d->window_bytes = dart_received(d);
     d->marked = marked;
 }
 
 /* Returns the bits per second on the line since the window began. */
 static uint64_t throughput(const struct dart_nic *d, oche_time now)
 {
-    return oche_rate_of(*d->nic->received_line_bytes - d->window_bytes, now - d->window_start);
+    return oche_rate_of(dart_received(d) - d->window_bytes, now - d->window_start);
 }
 
 /*
@@ -403,7 +417,7 @@ static void end_window(struct dart_nic *d, oche_time now)
 static void first_mark(struct dart_nic *d, oche_time now, uint32_t frame_bytes)
 {
     const struct dart_params *p = d->nic->params;
-    uint64_t bytes = *d->nic->received_line_bytes - d->window_bytes;
+    uint64_t bytes = dart_received(d) - d->window_bytes;
     double line = p->line_above * (double)d->nic->line_rate_bps;
 
     d->marked = true;
@@ -522,6 +536,7 @@ static void dart_start(struct oche_cc_flow *flow, oche_time now)
     s->limited = s->dcqcn.rp.limited;
     s->dcqcn_bps = flow->rate_bps;
     s->cap_bps = flow->line_rate_bps;
+    set_window(s);
 }
 
 static void dart_stop(struct oche_cc_flow *flow)
@@ -603,6 +618,8 @@ const struct oche_cc_scheme oche_cc_dart = {
     .nic_start = dart_nic_start,
     .nic_timer = dart_nic_timer,
     .counters = &dart_counters,
+    .senders = dart_senders,
+    .elsewhere = dart_elsewhere,
     .ack_opcode = OCHE_RC_ACK_SHARE,
     .own_opcode = OCHE_SHARE,
     .needs = OCHE_CC_NEEDS_ECN,
@@ -627,4 +644,5 @@ const struct oche_cc_scheme oche_cc_dart = {
     .check = dart_check,
     .check_hosts = dart_check_hosts,
     .derived = dcqcn_derived,
+    .fit = dart_fit,
 };

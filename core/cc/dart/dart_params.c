@@ -40,6 +40,9 @@ const struct oche_param dart_param_rows[] = {
     {OCHE_PARAM(struct dart_params, fill), OCHE_IS_REAL(1.0, 0.01, 1.0),
      .where = "our choice (Dart sec III: 1)",
      .help = "part of the line that the shares of several senders fill; 1: no queue drains"},
+    {OCHE_PARAM(struct dart_params, flight), OCHE_IS_TIME(OCHE_NEVER, OCHE_US, OCHE_NEVER),
+     .where = "our choice (Dart: none)",
+     .help = "no more payload is in flight than the rate carries in this time; never: no window"},
     {OCHE_PARAM(struct dart_params, least_rate), OCHE_IS_BPS(OCHE_MBPS, 1, 1000 * OCHE_GBPS),
      .where = "dart.md#d29",
      .help = "no share slows a queue pair down below this rate, whatever the receiver says"},
@@ -83,6 +86,32 @@ const struct oche_param dart_param_rows[] = {
 /* The rows of the fallback, DCQCN. */
 #include "core/cc/dcqcn_rows.h"
 };
+
+/* ---- for devices ---- */
+
+#define FIT_FILL       0.98           /* of what is left over a queue drains */
+#define FIT_UNITS      4              /* of dcqcn_fit_unit, in flight: 256 KB or more */
+#define FIT_TRIP       (50 * OCHE_US) /* no shorter round trip */
+#define FIT_FIRST_TRIP OCHE_MS        /* until one is measured */
+#define LINE_TO_LEAST  1000
+
+void dart_fit(void *params, uint64_t free, const struct oche_cc_network *network)
+{
+    static const struct oche_param_table table =
+        OCHE_PARAM_TABLE(dart_param_rows, struct dart_params);
+    const oche_time unit = dcqcn_fit_unit(network);
+    const oche_time trip = network->round_trip != 0 ? network->round_trip : FIT_FIRST_TRIP;
+    const uint64_t least = network->line_rate_bps / LINE_TO_LEAST;
+    struct dart_params *p = params;
+
+    dcqcn_fit_rows(&table, params, free, network);
+    oche_param_fit(&table, params, free, "base_rtt", oche_time_max(trip, FIT_TRIP));
+    oche_param_fit(&table, params, free, "window", unit);
+    oche_param_fit(&table, params, free, "flight", FIT_UNITS * unit);
+    oche_param_fit(&table, params, free, "least_rate", least < OCHE_MBPS ? least : OCHE_MBPS);
+    if (oche_param_is_free(&table, free, "fill"))
+        p->fill = FIT_FILL;
+}
 
 /* ---- parsing of lists ---- */
 

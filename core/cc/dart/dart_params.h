@@ -25,6 +25,7 @@ struct dart_params {
     uint32_t advertise, share_line;
     bool suppress_marks;
     double fill;
+    oche_time flight;
     uint64_t least_rate;
     bool updates;
     uint64_t ack_packets;
@@ -39,7 +40,7 @@ struct dart_params {
     const char *tenant_shares;
 };
 
-#define DART_PARAMS 52 /* number of rows in the table */
+#define DART_PARAMS 53 /* number of rows in the table */
 extern const struct oche_param dart_param_rows[DART_PARAMS];
 
 /*
@@ -54,6 +55,8 @@ static inline uint32_t dart_fractions(const struct dart_params *p)
     return p->tenants > 1 ? DART_FRACTIONS : 1;
 }
 
+/* The scheme's `fit`. */
+void dart_fit(void *params, uint64_t free, const struct oche_cc_network *network);
 /* The scheme's `check`. */
 const char *dart_check(const void *params);
 const char *dart_check_hosts(const void *params, uint32_t hosts);

@@ -38,6 +38,7 @@ struct dart_flow {
     /* For sending: messages and shares. */
     struct oche_cc_flow *flow;
     uint64_t dcqcn_bps, cap_bps;     /* the queue pair's rate is the smaller of the two */
+    uint64_t window_bps;             /* the rate for which the window was computed last */
     struct dart_flow *next, *before; /* neighbours in the peer's list of active queue pairs */
 };
 
@@ -94,6 +95,7 @@ struct dart_nic {
     uint64_t slack_windows;              /* consecutive windows without marks and below line rate */
     uint64_t updates, updates_sent;      /* updates asked for; updates sent */
     oche_time updates_due, updates_done; /* if there are none, OCHE_NEVER and 0 */
+    struct oche_cc_elsewhere elsewhere;  /* of tenant 0; other tenants are counted here alone */
     uint64_t void_groups;                /* lists whose tenant is not the queue pair's */
     /* Updates to senders that were announced and are idle: sent; what may be spent (tell_ahead). */
     uint64_t ahead_updates, ahead_credit, ahead_bytes;
@@ -117,6 +119,12 @@ static inline uint64_t dart_void_lists(const struct dart_set *set)
 static inline struct dart_flow *dart_of(struct oche_cc_flow *flow)
 {
     return flow->state;
+}
+
+/* Returns the bytes on the line that have arrived by the port, here and elsewhere. */
+static inline uint64_t dart_received(const struct dart_nic *d)
+{
+    return *d->nic->received_line_bytes + d->elsewhere.received_line_bytes;
 }
 
 /* True if marks are answered with CNPs, or with echoes in ACKs, in the present state (Fig 5). */
@@ -148,6 +156,9 @@ oche_time dart_update_due(const struct dart_flow *s, bool ahead);
 /* Asks for an update to the queue pair's peer. */
 void dart_update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now);
 /* Hooks of the scheme. */
+uint32_t dart_senders(const void *nic_state, uint32_t *addresses, uint32_t most, uint32_t *version);
+void dart_elsewhere(struct oche_cc_nic *nic, oche_time now,
+                    const struct oche_cc_elsewhere *elsewhere);
 void dart_nic_timer(struct oche_cc_nic *nic, oche_time now);
 void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet);
 

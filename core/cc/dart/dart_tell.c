@@ -38,7 +38,7 @@ static uint32_t to_be_told(const struct dart_nic *d, const struct dart_set *set)
 {
     const struct dart_params *p = d->nic->params;
     uint32_t line = dart_fractions(p); /* the value with which one sender has the whole line */
-    uint64_t weight = set->auss.weight > 0 ? set->auss.weight : 1, said;
+    uint64_t weight = set->auss.weight + (set == d->sets ? d->elsewhere.senders : 0), said;
 
     if (d->state == OCHE_DART_NON_RECEIVER)
         return line;
@@ -46,6 +46,8 @@ static uint32_t to_be_told(const struct dart_nic *d, const struct dart_set *set)
         return line;
     if (set->granted > 0)
         return set->granted;
+    if (weight == 0)
+        weight = 1;
     said = (weight * line * shares_with(d, set) + set->share - 1) / set->share;
     return said < MOST_SENDERS ? (uint32_t)said : MOST_SENDERS;
 }
@@ -94,6 +96,31 @@ void dart_set_changed(struct dart_nic *d, struct dart_set *set, oche_time now)
         dart_tell_all(d, now);
     else
         dart_tell(d, set, now);
+}
+
+/* ---- other NICs of the port ---- */
+
+uint32_t dart_senders(const void *nic_state, uint32_t *addresses, uint32_t most, uint32_t *version)
+{
+    const struct dart_nic *d = nic_state;
+    const struct oche_auss *auss = &d->sets[0].auss;
+    const uint32_t count = auss->count < most ? auss->count : most;
+
+    *version = auss->changes;
+    for (uint32_t i = 0; i < count; i++)
+        addresses[i] = auss->senders[auss->active[i]].address;
+    return count;
+}
+
+void dart_elsewhere(struct oche_cc_nic *nic, oche_time now,
+                    const struct oche_cc_elsewhere *elsewhere)
+{
+    struct dart_nic *d = nic->state;
+    const bool changed = elsewhere->senders != d->elsewhere.senders;
+
+    d->elsewhere = *elsewhere;
+    if (changed)
+        dart_set_changed(d, d->sets, now);
 }
 
 /* ---- updates ---- */

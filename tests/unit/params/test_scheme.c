@@ -29,6 +29,63 @@ static void test_right(void **state)
     assert_int_equal(number(&recovery.recovery->table, "rto_low", &recovery.params), 5 * OCHE_MS);
 }
 
+/* On a line of 200 Mbit/s 64 KB take 2.6 ms; a round trip of 5 ms is what times go by then. */
+static void test_fit_to_line(void **state)
+{
+    struct oche_cc_network network = {.line_rate_bps = 200 * OCHE_MBPS, .round_trip = OCHE_MS};
+    const oche_time unit = oche_time_of_bytes(65536, network.line_rate_bps);
+    struct oche_cc_choice cc;
+    struct oche_error error;
+
+    (void)state;
+    assert_true(oche_cc_parse(&cc, "dcqcn,rhai=7Mbps", &error));
+    cc.cc->fit(&cc.params, cc.free, &network);
+    assert_int_equal(number(&cc.cc->table, "timer", &cc.params), unit + unit / 10);
+    assert_int_equal(number(&cc.cc->table, "cnp_interval", &cc.params), unit);
+    assert_int_equal(number(&cc.cc->table, "rai", &cc.params), 200 * OCHE_KBPS);
+    assert_int_equal(number(&cc.cc->table, "rhai", &cc.params), 7 * OCHE_MBPS);
+    assert_null(cc.cc->check(&cc.params));
+    network.round_trip = 5 * OCHE_MS;
+    cc.cc->fit(&cc.params, cc.free, &network);
+    assert_int_equal(number(&cc.cc->table, "timer", &cc.params), 11 * OCHE_MS);
+    assert_true(oche_cc_parse(&cc, "dart,flight=3ms", &error));
+    cc.cc->fit(&cc.params, cc.free, &network);
+    assert_int_equal(number(&cc.cc->table, "base_rtt", &cc.params), 5 * OCHE_MS);
+    assert_int_equal(number(&cc.cc->table, "flight", &cc.params), 3 * OCHE_MS);
+    assert_int_equal(number(&cc.cc->table, "least_rate", &cc.params), 200 * OCHE_KBPS);
+    assert_null(cc.cc->check(&cc.params));
+}
+
+/* If one of two parameters that depend on each other is given, the other one follows. */
+static void test_fit_follows(void **state)
+{
+    static const char *const texts[] = {"dcqcn,alpha_interval=20us", "dcqcn,cnp_interval=900ms",
+                                        "dart,alpha_interval=1us", "dart,cnp_interval=500ms"};
+    const struct oche_cc_network network = {.line_rate_bps = OCHE_GBPS};
+    struct oche_cc_choice cc;
+    struct oche_error error;
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(texts); i++) {
+        assert_true(oche_cc_parse(&cc, texts[i], &error));
+        cc.cc->fit(&cc.params, cc.free, &network);
+        assert_null(cc.cc->check(&cc.params));
+    }
+}
+
+/* Who names a preset means its values. */
+static void test_preset_is_not_fitted(void **state)
+{
+    const struct oche_cc_network network = {.line_rate_bps = 200 * OCHE_MBPS};
+    struct oche_cc_choice cc;
+    struct oche_error error;
+
+    (void)state;
+    assert_true(oche_cc_parse(&cc, "dcqcn,preset=paper", &error));
+    cc.cc->fit(&cc.params, cc.free, &network);
+    assert_int_equal(number(&cc.cc->table, "timer", &cc.params), 55 * OCHE_US);
+}
+
 /* Where no network is known, as on the wire, what is automatic has the paper's values. */
 static void test_fit_to_no_network(void **state)
 {
@@ -164,9 +221,15 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right), cmocka_unit_test(test_fit_to_no_network),
-        cmocka_unit_test(test_all),   cmocka_unit_test(test_presets),
-        cmocka_unit_test(test_wrong), cmocka_unit_test(test_values),
+        cmocka_unit_test(test_right),
+        cmocka_unit_test(test_fit_to_no_network),
+        cmocka_unit_test(test_fit_to_line),
+        cmocka_unit_test(test_fit_follows),
+        cmocka_unit_test(test_preset_is_not_fitted),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_values),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

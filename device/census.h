@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The senders that the processes of one address count together (Dart, ToN 2020, sec III): what they
+ * share is the address's line. Each process has a table in memory of its own, which it alone
+ * writes: its active senders, and the bytes that have arrived. The others map it to read; they get
+ * its descriptor with the greetings between slots (share.h), so there are no files, and no
+ * other user can get one. The kernel frees the memory when the last process is gone.
+ *
+ * Nothing in another process's table is trusted: its size is sealed, its numbers have limits, and
+ * what changes while it is read is read again later. So the worst that a process of our user can do
+ * is to have others count up to CENSUS_SENDERS more senders.
+ *
+ * To look at all tables takes neither a lock nor a system call.
+ */
+#ifndef OCHE_DEVICE_CENSUS_H
+#define OCHE_DEVICE_CENSUS_H
+
+#include <sys/types.h>
+
+#include "core/base.h"
+#include "device/address.h"
+
+#define CENSUS_SENDERS 1024 /* of one process that others learn of */
+#define CENSUS_MOST    4096 /* of all processes that are told apart */
+
+struct census_table;
+
+/* Another process's table, as we saw it last. */
+struct oche_census_view {
+    const struct census_table *table; /* NULL: it has none */
+    ino_t inode;
+    uint64_t bytes;   /* that had arrived there */
+    uint32_t version; /* of the senders that we have counted; odd: they change just then */
+    oche_time lively; /* when anything there changed last */
+    bool silent;      /* nothing has changed for so long that its senders no longer count */
+};
+
+struct oche_census {
+    int fd; /* our table; -1: we count no senders, or memory was out */
+    struct census_table *own;
+    uint64_t *ids;     /* CENSUS_SENDERS, for reading another table */
+    uint64_t *counted; /* a hash table of senders, for counting; 0: free */
+    uint32_t own_count;
+    oche_time again; /* before this, the senders are not counted anew */
+    bool stale;      /* a table has changed since they were counted */
+};
+
+/* Makes our table. Returns false if there is no memory. */
+bool oche_census_open(struct oche_census *census);
+void oche_census_close(struct oche_census *census);
+
+/* Returns what a sender is called in tables: a process of a host, by its address and its slot. */
+uint64_t oche_census_id(const struct oche_address *address, unsigned slot);
+
+/* Publish our senders, at most CENSUS_SENDERS, and the bytes on the line that have arrived. */
+void oche_census_publish(struct oche_census *census, const uint64_t *ids, uint32_t count);
+void oche_census_arrived(struct oche_census *census, uint64_t bytes);
+
+/*
+ * Maps another process's table, and takes the descriptor over. If it is not a table, or its size is
+ * not sealed, there is none.
+ */
+void oche_census_view_open(struct oche_census_view *view, int fd, oche_time now);
+void oche_census_view_close(struct oche_census_view *view);
+
+/*
+ * Looks whether a table has changed. Returns the bytes that have arrived there since the last call,
+ * at most `most`.
+ */
+uint64_t oche_census_look(struct oche_census *census, struct oche_census_view *view, oche_time now,
+                          uint64_t most);
+/*
+ * Returns how many senders other processes have that we have not: `views` has `count` of them.
+ */
+uint32_t oche_census_count(struct oche_census *census, struct oche_census_view *const *views,
+                           unsigned count);
+
+#endif
