@@ -53,9 +53,9 @@ enum {
 };
 
 static const struct argp_option option_table[] = {
-    {"cc", KEY_CC, "NAME[,KEY=VALUE…]", 0, "Congestion control; none without this option", 0},
+    {"cc", KEY_CC, "NAME[,KEY=VALUE…]", 0, "Congestion control; cubic without this option", 0},
     {"recovery", KEY_RECOVERY, "NAME[,KEY=VALUE…]", 0,
-     "Recovery from losses; go_back_n without this option", 0},
+     "Recovery from losses; selective_repeat without this option", 0},
     {"line-rate", KEY_LINE_RATE, "RATE", 0,
      "Rate of the link, for congestion control; 100Gbps without this option", 0},
     {"device", KEY_DEVICE, "ADDRESS", 0, "Use this IP address of this host, and no other", 0},
@@ -397,6 +397,8 @@ int oche_cmd_exec(int argc, char **argv)
     /* RoGUE is meant for adapters that have this, whatever the device's default is. */
     if (options.rogue != NULL && options.recovery == NULL && !is_set("OCHE_RECOVERY"))
         options.recovery = "go_back_n";
+    if (options.rogue != NULL && options.cc == NULL && !is_set("OCHE_CC"))
+        options.cc = "none";
     set_in_front("LD_LIBRARY_PATH", folder);
     set_variable("OCHE_CC", options.cc);
     set_variable("OCHE_RECOVERY", options.recovery);

@@ -151,7 +151,10 @@ bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text,
     if (choice->recovery == NULL)
         return oche_fail(error, "%s: no such loss recovery; there are %s", name,
                          oche_recovery_names(names, sizeof(names)));
-    return read_params(name, &choice->recovery->table, &choice->params, rest, &given, error);
+    if (!read_params(name, &choice->recovery->table, &choice->params, rest, &given, error))
+        return false;
+    choice->free = names_preset(&choice->recovery->table, given) ? 0 : ~given;
+    return true;
 }
 
 /*

@@ -28,6 +28,7 @@ struct oche_cc_choice {
 struct oche_recovery_choice {
     const struct oche_recovery_scheme *recovery;
     union oche_scheme_params params;
+    uint64_t free; /* as above */
 };
 
 /*

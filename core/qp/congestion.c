@@ -212,6 +212,8 @@ void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *pac
 {
     if (OCHE_LIKELY(qp->nic->cc->message_begins == NULL) || qp->flow.arriving)
         return; /* the scheme knows of the message, which recovery has begun again */
+    if (OCHE_UNLIKELY(!(qp->flags & QP_CC_STARTED)))
+        return;
     qp->flow.arriving = true;
     tell_message(qp, now, true);
     if (OCHE_UNLIKELY(packet->ext & OCHE_EXT_LIST))
@@ -251,7 +253,7 @@ void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oc
 {
     struct oche_cc_reply reply = {0};
 
-    if (qp->nic->cc->arrived == NULL)
+    if (qp->nic->cc->arrived == NULL || OCHE_UNLIKELY(!(qp->flags & QP_CC_STARTED)))
         return;
     qp->nic->cc->arrived(&qp->flow, now, packet, &reply);
     act_on_reply(qp, &reply);

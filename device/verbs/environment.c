@@ -2,7 +2,8 @@
 /*
  * The user's choices, in environment variables, which `oche exec` sets from its options:
  *
- *   OCHE_CC         congestion control scheme        OCHE_RECOVERY  loss recovery scheme
+ *   OCHE_CC         congestion control scheme; default cubic
+ *   OCHE_RECOVERY   loss recovery scheme; default selective_repeat (suit_wire.c)
  *                   either with parameters: timely,t_low=5ms,t_high=50ms
  *   OCHE_LINE_RATE  the link's rate, at which the schemes start; default 100Gbps
  *   OCHE_DEVICE     the only address to use
@@ -136,6 +137,35 @@ static void tell_counters(const char *address, const struct oche_counters *count
         ov_say("%s: counters of %s:%s", address, counters->prefix, text);
 }
 
+const char *ov_cc(void)
+{
+    const char *cc = value_of("OCHE_CC");
+
+    return cc != NULL ? cc : "cubic";
+}
+
+const char *ov_recovery(void)
+{
+    const char *recovery = value_of("OCHE_RECOVERY");
+
+    return recovery != NULL ? recovery : "selective_repeat";
+}
+
+void ov_tell_unlimited(const struct oche_qp_config *config)
+{
+    struct oche_cc_choice choice;
+    struct oche_error error;
+
+    if (config->transport != OCHE_TRANSPORT_UC || value_of("OCHE_CC") == NULL ||
+        !oche_cc_parse(&choice, ov_cc(), &error) ||
+        (choice.cc->transports >> OCHE_TRANSPORT_UC & 1) != 0)
+        return;
+    ov_say_once(OV_ONCE_UNLIMITED,
+                "%s reacts to ACKs, which unreliable connections (UC) do not have: they send "
+                "without congestion control",
+                choice.cc->name);
+}
+
 bool ov_is_strict(void)
 {
     return value_of("OCHE_STRICT") != NULL;
@@ -148,7 +178,6 @@ bool ov_wants_stats(void)
 
 void ov_tell_stats(struct ov_port *port)
 {
-    const char *cc = value_of("OCHE_CC"), *recovery = value_of("OCHE_RECOVERY");
     uint64_t counted[OCHE_MOST_COUNTERS] = {0};
     const struct timespec end = ov_soon();
     struct oche_device_stats s;
@@ -178,7 +207,7 @@ void ov_tell_stats(struct ov_port *port)
            " received %" PRIu64 ", RNR NAKs sent %" PRIu64 " received %" PRIu64
            ", duplicates %" PRIu64 ", out of order %" PRIu64 ", of these kept %" PRIu64
            ", rejected %" PRIu64,
-           address, recovery != NULL ? recovery : "go_back_n", s.nic.retransmitted_packets,
+           address, ov_recovery(), s.nic.retransmitted_packets,
            s.nic.timeouts, s.nic.naks_sent, s.nic.naks_received, s.nic.rnr_naks_sent,
            s.nic.rnr_naks_received, s.nic.duplicate_packets, s.nic.out_of_order_packets,
            s.nic.placed_packets, s.nic.rejected_packets);
@@ -186,7 +215,7 @@ void ov_tell_stats(struct ov_port *port)
            ", CNPs sent %" PRIu64 " received %" PRIu64 ", CE received %" PRIu64 " marked %" PRIu64
            ", packets of its own sent %" PRIu64 " received %" PRIu64 "; ACKs held %" PRIu64
            " times, in vain %" PRIu64,
-           address, cc != NULL ? cc : "none", s.nic.acks_sent, s.nic.acks_received,
+           address, ov_cc(), s.nic.acks_sent, s.nic.acks_received,
            stamped_acks(counters, counted), s.nic.cnps_sent, s.nic.cnps_received, s.nic.ce_received,
            s.nic.ce_marked, s.nic.cc_packets_sent, s.nic.cc_packets_received, s.held,
            s.held_in_vain);
@@ -238,27 +267,22 @@ static bool read_schemes(struct oche_device_config *config)
 {
     static struct oche_cc_choice cc;
     static struct oche_recovery_choice recovery;
-    const char *text = value_of("OCHE_CC");
     struct oche_error error;
 
-    if (text != NULL) {
-        if (!oche_cc_parse(&cc, text, &error)) {
-            ov_say("OCHE_CC: %s", error.text);
-            return false;
-        }
-        config->cc = cc.cc;
-        config->cc_params = &cc.params;
-        config->cc_free = cc.free;
+    if (!oche_cc_parse(&cc, ov_cc(), &error)) {
+        ov_say("OCHE_CC: %s", error.text);
+        return false;
     }
-    text = value_of("OCHE_RECOVERY");
-    if (text != NULL) {
-        if (!oche_recovery_parse(&recovery, text, &error)) {
-            ov_say("OCHE_RECOVERY: %s", error.text);
-            return false;
-        }
-        config->recovery = recovery.recovery;
-        config->recovery_params = &recovery.params;
+    config->cc = cc.cc;
+    config->cc_params = &cc.params;
+    config->cc_free = cc.free;
+    if (!oche_recovery_parse(&recovery, ov_recovery(), &error)) {
+        ov_say("OCHE_RECOVERY: %s", error.text);
+        return false;
     }
+    ov_suit_wire(&recovery);
+    config->recovery = recovery.recovery;
+    config->recovery_params = &recovery.params;
     return true;
 }
 

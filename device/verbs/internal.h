@@ -73,6 +73,7 @@ struct ov_device *ov_device_take(struct ov_device *device);
 void ov_device_release(struct ov_device *device);
 
 #include "device/verbs/system.h"
+#include "params/scheme.h"
 
 /* OCHE_POLL: what to do with the processor while nothing arrives. */
 enum ov_poll { OV_POLL_ADAPTIVE, OV_POLL_BUSY, OV_POLL_SLEEP };
@@ -502,6 +503,7 @@ enum ov_once {
     OV_ONCE_ALTERNATE_PATH,
     OV_ONCE_NO_GID,
     OV_ONCE_FILES,
+    OV_ONCE_UNLIMITED,
     OV_ONCES
 };
 
@@ -525,6 +527,16 @@ void ov_missing_files(const struct ov_device *first, const void *caller);
 /* If OCHE_STATS is set, prints the port's counters to standard error. */
 void ov_tell_stats(struct ov_port *port);
 bool ov_wants_stats(void);
+/* Return the schemes with their parameters as the user, or the default, names them. */
+const char *ov_cc(void);
+const char *ov_recovery(void);
+/*
+ * Says once that the congestion control that the user has chosen does nothing for this type of
+ * queue pair.
+ */
+void ov_tell_unlimited(const struct oche_qp_config *config);
+/* Gives parameters that nobody chose the values that suit the wire (suit_wire.c). */
+void ov_suit_wire(struct oche_recovery_choice *choice);
 bool ov_is_strict(void);
 /*
  * Reads OCHE_CC, OCHE_RECOVERY … Returns false if a value is wrong, after printing a line that

@@ -116,6 +116,7 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
         .user = qp,
     };
 
+    ov_tell_unlimited(&config);
     return oche_device_create_qp(qp->port->device, &config);
 }
 
