@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # Where an installation is; empty: neither was said.
 PLACE = $(if $(filter-out file undefined,$(origin PREFIX) $(origin DESTDIR)),$(DESTDIR)$(abspath $(PREFIX)))
 
-.PHONY: all demo demo-wire check check-full interop interop-bench bench bench-wire format install uninstall dist deb clean
+.PHONY: all demo demo-wire check check-full interop interop-bench soak bench bench-wire format install uninstall dist deb clean
 
 all:
 	@tools/install-deps build page
@@ -45,6 +45,13 @@ interop interop-bench:
 	@ninja -C build tests/interop/verified tests/interop/path
 	@tests/interop/soft_roce$(if $(findstring bench,$@),_bench).py build/oche \
 	    $(if $(findstring bench,$@),,build/tests/interop/verified build/tests/interop/path --all)
+
+# Endurance: four processes, 64 queue pairs, losses, kills, half an hour. make soak SOAK='--minutes 3'
+soak:
+	@tools/install-deps build wire
+	@$(MAKE) --no-print-directory all
+	@ninja -C build tests/interop/soak
+	@tests/interop/soak.py build/oche build/tests/interop/soak $(SOAK)
 
 bench: all
 	@tools/bench

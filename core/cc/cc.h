@@ -192,9 +192,10 @@ struct oche_cc_scheme {
      * and the line used for most packets that arrive.
      */
     uint16_t sender_line, receiver_line;
-    uint32_t needs;      /* enum oche_cc_needs */
-    uint32_t transports; /* enum oche_cc_transports */
-    bool runs_on_wire;   /* false if it needs switches that no real network has */
+    uint32_t needs; /* enum oche_cc_needs */
+    /* enum oche_cc_transports; queue pairs of the others are not controlled, and not started */
+    uint32_t transports;
+    bool runs_on_wire; /* false if it needs switches that no real network has */
     /*
      * Opcodes for peers that have shown OCHE_BTH_EXTENSIONS; 0: none. ack_opcode replaces the
      * opcode of ACKs and NAKs (but not of SACKs): the packet has an AETH and a header of the

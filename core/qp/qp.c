@@ -115,8 +115,6 @@ static bool config_ok(const struct oche_nic *nic, const struct oche_qp_config *c
         return false;
     if (config->transport > OCHE_TRANSPORT_UD || config->pd == NOBODYS_PD)
         return false;
-    if (config->transport != OCHE_TRANSPORT_UD && !(nic->cc->transports >> config->transport & 1))
-        return false;
     if (config->traffic_class >= OCHE_CLASSES)
         return false;
     if (config->mtu_bytes < MIN_MTU || config->mtu_bytes > MAX_MTU)

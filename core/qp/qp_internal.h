@@ -458,7 +458,7 @@ static inline oche_time ack_wait(struct oche_qp *qp)
         return own_ack_wait(qp);
     if (OCHE_LIKELY(recovery->rto == NULL) || qp->ack_timeout == OCHE_NEVER)
         return qp->ack_timeout;
-    qp->ack_waited = recovery->rto(&qp->tx);
+    qp->ack_waited = recovery->rto(&qp->tx, qp->ack_timeout);
     if (OCHE_UNLIKELY(qp->retries_left == 0) && qp->ack_waited < qp->ack_timeout)
         return qp->ack_waited = qp->ack_timeout;
     return qp->ack_waited;

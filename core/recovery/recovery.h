@@ -95,9 +95,11 @@ struct oche_recovery_scheme {
      * Optional: returns how long to wait for an ACK, in place of the connection's ACK timeout,
      * which applies again when the retries are used up: so many and one of them must pass before
      * the peer is given up. Called whenever the timer is armed. Not called if the connection's ACK
-     * timeout is OCHE_NEVER, because then there is no timer.
+     * timeout is OCHE_NEVER, because then there is no timer. If the wait becomes longer with each
+     * timeout, then only up to `most`, the connection's ACK timeout: a peer that is gone must be
+     * given up in the time that timeout and retries make.
      */
-    oche_time (*rto)(const struct oche_recovery_tx *tx);
+    oche_time (*rto)(const struct oche_recovery_tx *tx, oche_time most);
     /*
      * Optional, both or neither: `measured` is called with the round trip of a packet that was not
      * sent again, before `acked` for the same ACK, if `wants_rtt` says so of the parameters.

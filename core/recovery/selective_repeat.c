@@ -38,8 +38,9 @@
  *     connection's ACK timeout applies.
  *   - rto=measured takes the timeout from round trips, as TCP does (RFC 6298), for networks whose
  *     round trip nobody knows before: SRTT + 4 RTTVAR; rto_high until the first round trip is
- *     known; twice as long after each timeout without progress. The second term is at least
- *     rto_low and half of SRTT: where a queue is always there, round trips are so alike that
+ *     known; twice as long after each timeout without progress, up to the connection's ACK timeout,
+ *     as a peer that is gone must be given up in time. The second term is at least rto_low and half
+ *     of SRTT: where a queue is always there, round trips are so alike that
  *     RTTVAR is nearly nothing, and a few packets more in the queue would be a timeout.
  *
  * With a peer that does not know the extensions both halves work as Go-Back-N: the receiver drops
@@ -84,7 +85,7 @@ struct selective_rx {
 #define IRN_RTO_LOW  (100 * OCHE_US)
 #define IRN_RTO_HIGH (320 * OCHE_US)
 #define ROUND_TRIPS  4 /* in rto_low, as there */
-#define MOST_BACKOFF 6 /* 64 times the timeout */
+#define MOST_BACKOFF 6 /* 64 times the timeout, if the ACK timeout is as long */
 
 static const char *const rto_names[] = {"fixed", "measured", NULL};
 
@@ -368,7 +369,7 @@ static void selective_measured(struct oche_recovery_tx *tx, oche_time rtt)
 }
 
 static oche_time measured_rto(const struct oche_selective_repeat_params *params,
-                              const struct selective_tx *state)
+                              const struct selective_tx *state, oche_time most)
 {
     oche_time rto = params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;
     oche_time more = oche_time_max(params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW,
@@ -376,16 +377,18 @@ static oche_time measured_rto(const struct oche_selective_repeat_params *params,
 
     if (state->srtt != 0)
         rto = state->srtt + more;
-    return rto < OCHE_NEVER >> MOST_BACKOFF ? rto << state->backoff : OCHE_NEVER;
+    if (rto >= most)
+        return rto;
+    return most >> state->backoff < rto ? most : rto << state->backoff;
 }
 
-static oche_time selective_rto(const struct oche_recovery_tx *tx)
+static oche_time selective_rto(const struct oche_recovery_tx *tx, oche_time most)
 {
     const struct oche_selective_repeat_params *params = tx->params;
     uint32_t outstanding = (tx->high - tx->una) & OCHE_PSN_MASK;
 
     if (params->rto == OCHE_SELECTIVE_RTO_MEASURED)
-        return measured_rto(params, tx->state);
+        return measured_rto(params, tx->state, most);
     if (outstanding <= params->few_packets)
         return params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW;
     return params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;

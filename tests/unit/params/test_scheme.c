@@ -101,9 +101,9 @@ static void test_fit_to_no_network(void **state)
     assert_int_equal(number(table, "window", &recovery.params), 0);
     assert_int_equal(recovery.recovery->window_packets(&recovery.params), 110);
     tx.params = &recovery.params;
-    assert_int_equal(recovery.recovery->rto(&tx), 100 * OCHE_US);
+    assert_int_equal(recovery.recovery->rto(&tx, OCHE_NEVER), 100 * OCHE_US);
     tx.high = 50;
-    assert_int_equal(recovery.recovery->rto(&tx), 320 * OCHE_US);
+    assert_int_equal(recovery.recovery->rto(&tx, OCHE_NEVER), 320 * OCHE_US);
     recovery.recovery->fit(&recovery.params, &unknown);
     assert_int_equal(number(table, "window", &recovery.params), 110);
     assert_int_equal(number(table, "rto_low", &recovery.params), 100 * OCHE_US);

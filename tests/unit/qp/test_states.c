@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/cc/cc.h"
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
 
@@ -81,6 +82,37 @@ static void test_transitions(void **state)
             assert_int_equal(oche_qp_state(qp), to >= 0 ? to : from);
         }
     pair_close(pair);
+}
+
+/* A scheme that controls RC alone, as it needs ACKs, leaves UC as it is. */
+static void test_scheme_of_rc_alone(void **state)
+{
+    static const char *const schemes[] = {"cubic", "timely", "timely_patched"};
+
+    (void)state;
+    for (unsigned i = 0; i < OCHE_COUNT_OF(schemes); i++) {
+        const struct oche_cc_scheme *cc = oche_cc_find(schemes[i]);
+        _Alignas(8) unsigned char params[1024];
+        struct pair_options options = {
+            .cc = cc, .cc_params = params, .transport = OCHE_TRANSPORT_UC};
+        struct pair *pair;
+
+        assert_int_equal(cc->transports, OCHE_CC_RC);
+        assert_true(cc->table.struct_bytes <= sizeof(params));
+        oche_param_defaults(&cc->table, params);
+        pair = pair_open(&options);
+        for (unsigned message = 0; message < 3; message++) {
+            struct oche_send_work work = pair_work(OCHE_WORK_SEND, message, 0, 0, 10000);
+
+            pair_post_recv(pair, 1, message, 0, 10000);
+            pair_post(pair, 0, &work);
+            pair_run_quiet(pair);
+            pair_expect(pair, 0, message, OCHE_STATUS_SUCCESS);
+            pair_expect(pair, 1, message, OCHE_STATUS_SUCCESS);
+        }
+        assert_int_equal(oche_qp_rate_bps(pair->side[0].qp[0]), 100 * OCHE_GBPS);
+        pair_close(pair);
+    }
 }
 
 static void test_posts_by_state(void **state)
@@ -468,6 +500,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transitions),
+        cmocka_unit_test(test_scheme_of_rc_alone),
         cmocka_unit_test(test_posts_by_state),
         cmocka_unit_test(test_requests_by_state),
         cmocka_unit_test(test_drain),

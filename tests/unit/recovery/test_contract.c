@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/recovery/go_back_n.h"
+#include "core/recovery/selective_repeat.h"
 #include "tests/unit/recovery/script.h"
 
 static const struct oche_go_back_n_params params = {.nak_interval = OCHE_NEVER,
@@ -133,8 +134,9 @@ static void test_skips(void **state)
 static unsigned rtos_asked;
 
 /* Short while little is outstanding. */
-static oche_time rto(const struct oche_recovery_tx *tx)
+static oche_time rto(const struct oche_recovery_tx *tx, oche_time most)
 {
+    assert_int_equal(most, 500 * OCHE_US); /* the connection's ACK timeout */
     rtos_asked++;
     return oche_psn_diff(tx->next, tx->una) <= 2 ? 30 * OCHE_US : 90 * OCHE_US;
 }
@@ -169,6 +171,46 @@ static void test_rto(void **state)
     pair_expect_none(script.pair, 0);
     assert_int_equal(rtos_asked, 0);
     script_close(&script);
+}
+
+static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair, (void)from, (void)packet;
+    return PAIR_DROP;
+}
+
+/*
+ * Measured timeouts double, but a peer that is gone is given up in the time that ACK timeout and
+ * retries make, twice that at most.
+ */
+static void test_given_up_in_time(void **state)
+{
+    const oche_time limit = 8 * 500 * OCHE_US;
+    struct oche_selective_repeat_params measured;
+    const struct pair_options options = {.recovery = &oche_recovery_selective_repeat,
+                                         .own_recovery_params = &measured,
+                                         .extensions = true};
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 100);
+    struct pair *pair;
+    oche_time lost;
+
+    (void)state;
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &measured);
+    measured.rto = OCHE_SELECTIVE_RTO_MEASURED;
+    measured.rto_low = 300 * OCHE_US;
+    measured.rto_high = 1000 * OCHE_US;
+    measured.window = 128;
+    pair = pair_open(&options);
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    lost = pair->now;
+    pair->fate = lose;
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    assert_in_range(pair_expect(pair, 0, 1, OCHE_STATUS_RETRY_EXCEEDED).time - lost, limit,
+                    2 * limit);
+    pair_close(pair);
 }
 
 /* ---- window_packets ---- */
@@ -208,9 +250,9 @@ static void test_window(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns_back),     cmocka_unit_test(test_skips),
-        cmocka_unit_test(test_told_of_a_read), cmocka_unit_test(test_rto),
-        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_turns_back),       cmocka_unit_test(test_skips),
+        cmocka_unit_test(test_told_of_a_read),   cmocka_unit_test(test_rto),
+        cmocka_unit_test(test_given_up_in_time), cmocka_unit_test(test_window),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -356,13 +356,13 @@ static void test_timers(uint32_t base)
     struct end *end = open_end(base, true);
 
     send(end, 3);
-    assert_int_equal(SCHEME.rto(&end->tx), 100 * OCHE_US);
+    assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 100 * OCHE_US);
     send(end, 1);
-    assert_int_equal(SCHEME.rto(&end->tx), 320 * OCHE_US);
+    assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 320 * OCHE_US);
     acked(end, 1);
-    assert_int_equal(SCHEME.rto(&end->tx), 100 * OCHE_US);
+    assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 100 * OCHE_US);
     end->params.few_packets = 0;
-    assert_int_equal(SCHEME.rto(&end->tx), 320 * OCHE_US);
+    assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 320 * OCHE_US);
     assert_int_equal(SCHEME.window_packets(&end->params), 110);
     close_end(end);
 }
@@ -379,22 +379,26 @@ static void test_measured_timers(uint32_t base)
     end->params.rto_low = 5 * OCHE_MS;
     end->params.rto_high = 200 * OCHE_MS;
     send(end, 8);
-    assert_int_equal(SCHEME.rto(&end->tx), 200 * OCHE_MS); /* nothing is known */
+    assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 200 * OCHE_MS); /* nothing is known */
     SCHEME.measured(&end->tx, OCHE_MS);
-    assert_int_equal(SCHEME.rto(&end->tx), 6 * OCHE_MS);
+    assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 6 * OCHE_MS);
     for (unsigned i = 0; i < 100; i++)
         SCHEME.measured(&end->tx, 40 * OCHE_MS);
-    assert_true(SCHEME.rto(&end->tx) > 59 * OCHE_MS && SCHEME.rto(&end->tx) <= 60 * OCHE_MS);
+    assert_true(SCHEME.rto(&end->tx, OCHE_NEVER) > 59 * OCHE_MS &&
+                SCHEME.rto(&end->tx, OCHE_NEVER) <= 60 * OCHE_MS);
     SCHEME.measured(&end->tx, 200 * OCHE_MS); /* 40 + 160 / 8, and 4 * 160 / 4 */
-    assert_true(SCHEME.rto(&end->tx) > 219 * OCHE_MS && SCHEME.rto(&end->tx) <= 221 * OCHE_MS);
-    const oche_time rto = SCHEME.rto(&end->tx);
+    assert_true(SCHEME.rto(&end->tx, OCHE_NEVER) > 219 * OCHE_MS &&
+                SCHEME.rto(&end->tx, OCHE_NEVER) <= 221 * OCHE_MS);
+    const oche_time rto = SCHEME.rto(&end->tx, OCHE_NEVER);
     SCHEME.timeout(&end->tx, 0);
-    assert_int_equal(SCHEME.rto(&end->tx), 2 * rto);
+    assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 2 * rto);
     for (unsigned i = 0; i < 20; i++)
         SCHEME.timeout(&end->tx, 0);
-    assert_int_equal(SCHEME.rto(&end->tx), 64 * rto);
+    assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 64 * rto);
+    assert_int_equal(SCHEME.rto(&end->tx, 3 * rto), 3 * rto); /* no longer than the ACK timeout */
+    assert_int_equal(SCHEME.rto(&end->tx, rto / 2), rto); /* but never below what was measured */
     acked(end, 1);
-    assert_int_equal(SCHEME.rto(&end->tx), rto);
+    assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), rto);
     close_end(end);
 }
 
