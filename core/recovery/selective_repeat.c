@@ -37,11 +37,12 @@
  *   - Timeouts do not back off, unless they are measured. When the retries are used up, the
  *     connection's ACK timeout applies.
  *   - rto=measured takes the timeout from round trips, as TCP does (RFC 6298), for networks whose
- *     round trip nobody knows before: SRTT + 4 RTTVAR; rto_high until the first round trip is
- *     known; twice as long after each timeout without progress, up to the connection's ACK timeout,
- *     as a peer that is gone must be given up in time. The second term is at least rto_low and half
- *     of SRTT: where a queue is always there, round trips are so alike that
- *     RTTVAR is nearly nothing, and a few packets more in the queue would be a timeout.
+ *     round trip nobody knows before: SRTT + 4 RTTVAR; rto_high, or the ACK timeout if that is
+ *     less, until the first round trip is known; twice as long after each timeout without progress,
+ *     up to the connection's ACK timeout, as a peer that is gone must be given up in time. The
+ *     second term is at least rto_low and half of SRTT: where a queue is always there, round trips
+ *     are so alike that RTTVAR is nearly nothing, and a few packets more in the queue would be a
+ *     timeout.
  *
  * With a peer that does not know the extensions both halves work as Go-Back-N: the receiver drops
  * the packets behind a gap and sends one NAK per gap; the sender resumes at the PSN that the NAK
@@ -375,8 +376,7 @@ static oche_time measured_rto(const struct oche_selective_repeat_params *params,
     oche_time more = oche_time_max(params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW,
                                    oche_time_max(4 * state->rttvar, state->srtt / 2));
 
-    if (state->srtt != 0)
-        rto = state->srtt + more;
+    rto = state->srtt != 0 ? state->srtt + more : oche_time_min(rto, most);
     if (rto >= most)
         return rto;
     return most >> state->backoff < rto ? most : rto << state->backoff;

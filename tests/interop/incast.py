@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 
 import pairs
@@ -19,6 +20,7 @@ DATA, MEET = "10.79.0.", "10.80.0."
 RECEIVER = 1  # the receiver's number; senders have 2, 3, …
 MTU = 1500
 BUCKET = 8000  # bytes that the slow port sends at once after it was idle; seven packets
+MARKED_SHARE = 0.95  # of the port's rate, above which the queue of the marks grows
 LIMIT = 60  # seconds that a run may take longer than it should
 
 
@@ -89,10 +91,29 @@ class Switch:
         command(["tc", "qdisc", "replace", "dev", f"data{RECEIVER}", "root", "tbf", "rate",
                  f"{mbps}mbit", "burst", str(BUCKET), "limit", str(queue)])
 
+    def marks(self, mbps, burst):
+        """Marks CE what would find more than `burst` bytes in a queue that empties a little more
+        slowly than the port's, which is the nearest thing to a switch's threshold that nft has.
+        False: nft has no egress hook here. `mbps` None: no marks."""
+        subprocess.run(["nft", "delete", "table", "netdev", "incast"], capture_output=True,
+                       check=False)
+        if mbps is None:
+            return True
+        rules = ("table netdev incast { chain marks { type filter hook egress device "
+                 f"data{RECEIVER} priority 0; policy accept; ip ecn != 0 limit rate over "
+                 f"{int(mbps * 125000 * MARKED_SHARE)} bytes/second burst {burst} bytes "
+                 "ip ecn set ce\n } }")
+        return subprocess.run(["nft", "-f", "-"], input=rules, capture_output=True, text=True,
+                              check=False).returncode == 0
+
+    def look(self):
+        """What tc counts of the port's queue."""
+        return json.loads(command(["tc", "-s", "-j", "qdisc", "show", "dev",
+                                   f"data{RECEIVER}"]))[0]
+
     def lost(self):
         """Packets that found no room in the port's queue, since it was limited."""
-        said = json.loads(command(["tc", "-s", "-j", "qdisc", "show", "dev", f"data{RECEIVER}"]))
-        return said[0]["drops"]
+        return self.look()["drops"]
 
     def close(self):
         for host in self.hosts:
@@ -106,6 +127,19 @@ class Switch:
             command(["ip", "link", "del", bridge])
 
 
+class Half:
+    """A switch of which only the first `senders` send RDMA."""
+
+    def __init__(self, switch, senders):
+        self.senders, self.hosts = senders, switch.hosts[:senders + 1]
+        self.look, self.lost = switch.look, switch.lost
+
+
+def counted(texts, what):
+    """The sum of a number of statistics."""
+    return sum(int(number) for number in re.findall(rf"{what} (\d+)", "\n".join(texts)))
+
+
 def jain(rates):
     squares = sum(rate * rate for rate in rates)
     return sum(rates) ** 2 / (len(rates) * squares) if squares > 0 else 0.0
@@ -114,10 +148,11 @@ def jain(rates):
 class Incast:
     """What became of one run."""
 
-    def __init__(self, rates, failed, lost, said, served):
+    def __init__(self, rates, failed, lost, queue, said, served):
         self.rates = rates  # Mbit/s of each sender that did not fail
         self.failed = failed  # what the others said
         self.lost = lost
+        self.queue = queue  # bytes before the port, now and then
         self.said, self.served = said, served  # all that senders and receivers printed
 
     @property
@@ -130,7 +165,22 @@ class Incast:
 
     def counted(self, what):
         """The sum of a number of the senders' statistics."""
-        return sum(int(number) for number in re.findall(rf"{what} (\d+)", "\n".join(self.said)))
+        return counted(self.said, what)
+
+
+class Watch(threading.Thread):
+    """Looks at the port's queue ten times a second, from `begin` to `end` seconds from now."""
+
+    def __init__(self, switch, begin, end):
+        super().__init__(daemon=True)
+        self.switch, self.begin, self.end, self.bytes = switch, begin, end, []
+
+    def run(self):
+        start = time.time()
+        time.sleep(self.begin)
+        while time.time() - start < self.end:
+            self.bytes.append(self.switch.look()["backlog"])
+            time.sleep(0.1)
 
 
 def rate_of(said):
@@ -139,25 +189,29 @@ def rate_of(said):
     return float(rows[-1][3]) * 1000 if rows else None
 
 
-def run(oche, switch, options, seconds, margin=1, verb="ib_write_bw", **environment):
+def run(oche, switch, options, seconds, margin=1, verb="ib_write_bw", receiver=None,
+        **environment):
     """Every sender writes to the receiver for `seconds`, of which the first and the last `margin`
-    do not count. `options`: of oche exec, at both ends."""
+    do not count. `options`: of oche exec, at both ends; `receiver`: at the receiver instead."""
     environment = {"OCHE_STATS": "1", **environment}
     # The hosts share few processors: if a program that waits spins, its peers cannot run.
     options = ["--poll", "sleep", *options]
+    receiver_options = options if receiver is None else ["--poll", "sleep", *receiver]
     words = [verb, "-D", str(seconds), "-f", str(margin), "-s", "65536", "-t", "16", "-Q", "1",
              "--report_gbits", "-F"]
     before = switch.lost()
-    receiver, senders = switch.hosts[0], switch.hosts[1:]
+    host, senders = switch.hosts[0], switch.hosts[1:]
     serving, calling = [], []
     for i, _ in enumerate(senders):
-        side = pairs.Side(f"{DATA}{100 + i}", options, receiver.enter, **environment)
+        side = pairs.Side(f"{DATA}{100 + i}", receiver_options, host.enter, **environment)
         serving.append(side.start(oche, words + ["-p", str(20000 + i)]))
     for i, process in enumerate(serving):
         pairs.wait_until_listening(20000 + i, process)
     for i, host in enumerate(senders):
         side = pairs.Side(f"{DATA}{host.number}", options, host.enter, **environment)
         calling.append(side.start(oche, words + ["-p", str(20000 + i), f"{MEET}{RECEIVER}"]))
+    watch = Watch(switch, margin, seconds - margin)
+    watch.start()
     rates, failed, said, served = [], [], [], []
     for process in calling:
         text, late = pairs.said_by(process, seconds + LIMIT)
@@ -170,4 +224,5 @@ def run(oche, switch, options, seconds, margin=1, verb="ib_write_bw", **environm
     for process in serving:
         text, _ = pairs.said_by(process, 5)
         served.append(text)
-    return Incast(rates, failed, switch.lost() - before, said, served)
+    watch.join()
+    return Incast(rates, failed, switch.lost() - before, watch.bytes, said, served)

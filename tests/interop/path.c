@@ -29,7 +29,7 @@
 #include "device/clock.h"
 
 #define MOST_BYTES  9216
-#define QUEUE       2048 /* packets */
+#define QUEUE       8192 /* packets, also those that are on their way */
 #define LATE        128
 #define LATEST      (500 * OCHE_US) /* how long those wait that come late, at most */
 #define ROCE_PORT   4791
@@ -51,7 +51,6 @@ struct way {
     int from, to;
     struct packet *queue; /* a ring */
     uint32_t first, count;
-    uint32_t bytes;      /* in the queue */
     oche_time link_free; /* when the link has sent all of it */
     struct packet *late;
     const struct sockaddr_un *name; /* where `to` sends; NULL: it is a device */
@@ -71,6 +70,7 @@ struct path {
     struct once once[ONCE];
     unsigned once_count;
     uint64_t rate_bps;
+    oche_time delay; /* one way */
     uint32_t queue_bytes, mark_bytes, ppm[FAULTS];
     struct oche_random random;
     struct oche_clock clock;
@@ -161,6 +161,14 @@ static void send_now(struct way *way, const struct packet *packet)
     way->passed += done == (ssize_t)packet->count;
 }
 
+/* Bytes that the link has not begun to send. */
+static uint64_t queued_bytes(const struct path *path, const struct way *way, oche_time now)
+{
+    return way->link_free <= now
+               ? 0
+               : (uint64_t)((double)(way->link_free - now) * (double)path->rate_bps / 8e12);
+}
+
 static void enqueue(struct path *path, struct way *way, struct packet *packet)
 {
     const oche_time now = oche_clock_now(&path->clock);
@@ -170,20 +178,21 @@ static void enqueue(struct path *path, struct way *way, struct packet *packet)
         send_now(way, packet);
         return;
     }
-    if (way->count == QUEUE || way->bytes + packet->count > path->queue_bytes) {
+    const uint64_t bytes = queued_bytes(path, way, now);
+
+    if (way->count == QUEUE || bytes + packet->count > path->queue_bytes) {
         way->overflowed++;
         return;
     }
-    if (way->bytes > path->mark_bytes && mark(packet->bytes + path->ethernet))
+    if (bytes > path->mark_bytes && mark(packet->bytes + path->ethernet))
         way->marked++;
     if (way->link_free < now)
         way->link_free = now;
     way->link_free += oche_time_of_bytes(packet->count, path->rate_bps);
     place = &way->queue[(way->first + way->count++) % QUEUE];
-    place->when = way->link_free;
+    place->when = way->link_free + path->delay;
     place->count = packet->count;
     memcpy(place->bytes, packet->bytes, packet->count);
-    way->bytes += packet->count;
 }
 
 static void keep_late(struct path *path, struct way *way, const struct packet *packet)
@@ -244,7 +253,6 @@ static oche_time send_due(struct path *path, struct way *way)
 
     while (way->count > 0 && way->queue[way->first].when <= now) {
         send_now(way, &way->queue[way->first]);
-        way->bytes -= way->queue[way->first].count;
         way->first = (way->first + 1) % QUEUE;
         way->count--;
     }
@@ -393,6 +401,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'r':
         path->rate_bps = strtoull(argument, NULL, 0) * OCHE_MBPS;
         return 0;
+    case 'D':
+        path->delay = strtoul(argument, NULL, 0) * OCHE_MS;
+        return 0;
     case 'q':
         path->queue_bytes = (uint32_t)strtoul(argument, NULL, 0) * 1000;
         return 0;
@@ -427,6 +438,7 @@ int main(int argc, char **argv)
 {
     static const struct argp_option known[] = {
         {"rate", 'r', "MBPS", 0, "of the link (as fast as it goes)", 0},
+        {"delay", 'D', "MS", 0, "of each way, with a rate (0)", 0},
         {"queue", 'q', "KB", 0, "before the link; what is more is lost (1000)", 0},
         {"mark", 'm', "KB", 0, "in the queue from which packets are marked CE (never)", 0},
         {"lose", 'l', "PPM", 0, "RoCEv2 packets in a million (0), as all that follow", 0},

@@ -380,6 +380,7 @@ static void test_measured_timers(uint32_t base)
     end->params.rto_high = 200 * OCHE_MS;
     send(end, 8);
     assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 200 * OCHE_MS); /* nothing is known */
+    assert_int_equal(SCHEME.rto(&end->tx, 67 * OCHE_MS), 67 * OCHE_MS);
     SCHEME.measured(&end->tx, OCHE_MS);
     assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 6 * OCHE_MS);
     for (unsigned i = 0; i < 100; i++)
