@@ -248,10 +248,11 @@ struct oche_qp {
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
     struct oche_qp *rung_next;
     /*
-     * Bytes on the line until a new limit of the rate takes effect. (It is here because here is
-     * room.)
+     * What is here because here is room: bytes on the line until a new limit of the rate takes
+     * effect; the cause of what leaves again (requester.c, count_again).
      */
     uint32_t limit_lag_bytes;
+    uint8_t resent_for, resent_twice;
 
     /* Written by the NIC; read by posting threads. */
     _Atomic uint32_t retired_sends CACHE_ALIGNED;
@@ -379,7 +380,7 @@ struct oche_nic {
     struct oche_qp *rung_head, *rung_tail;
 
     struct oche_nic_stats stats CACHE_ALIGNED; /* every packet changes the first cache line */
-    uint64_t rejected[OCHE_REJECT_CAUSES];
+    uint64_t rejected[OCHE_REJECT_CAUSES], resent[OCHE_RESENT_CAUSES];
     struct oche_nic_config config;
 
     struct slots slots; /* of queue pairs */

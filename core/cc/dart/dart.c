@@ -603,6 +603,7 @@ const struct oche_cc_scheme oche_cc_dart = {
     .nic_start = dart_nic_start,
     .nic_timer = dart_nic_timer,
     .counters = &dart_counters,
+    .senders = dart_senders,
     .ack_opcode = OCHE_RC_ACK_SHARE,
     .own_opcode = OCHE_SHARE,
     .needs = OCHE_CC_NEEDS_ECN,
