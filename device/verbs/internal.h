@@ -96,6 +96,7 @@ struct ov_port {
     struct oche_address wanted;
 
     pthread_t thread;
+    _Atomic(struct ov_view *) view; /* view.c; the thread's. NULL: none */
     _Atomic bool stop;
     _Atomic bool active;       /* some thread has polled since the port's thread last checked */
     _Atomic bool eager;        /* the port's thread waits for packets even while others poll */
@@ -125,6 +126,21 @@ void ov_ports_leave(void);
 void ov_ports_tell(void);
 /* Returns the time, of CLOCK_REALTIME, until which the end of the process waits for a lock. */
 struct timespec ov_soon(void);
+
+/* ---- what `oche stat` shows (view.c) ---- */
+
+/* Called by the port's thread: makes the file, if there can be one; writes it if it is time to. */
+void ov_view_open(struct ov_port *port);
+void ov_view_turn(struct ov_port *port, oche_time now);
+/* Returns how long it is until then; OCHE_NEVER: there is no file. */
+oche_time ov_view_patience(const struct ov_port *port, oche_time now);
+/* Removes the file; the thread has ended. */
+void ov_view_close(struct ov_port *port);
+/* In a forked child. */
+void ov_view_leave(struct ov_port *port);
+/* Print lines for OCHE_STATS, if there is something to tell. */
+void ov_tell_causes(const char *address, const uint64_t *counters);
+void ov_tell_connections(void);
 
 /* ---- the end of the process by a signal or _exit ---- */
 
@@ -525,6 +541,8 @@ void ov_missing_files(const struct ov_device *first, const void *caller);
 /* If OCHE_STATS is set, prints the port's counters to standard error. */
 void ov_tell_stats(struct ov_port *port);
 bool ov_wants_stats(void);
+/* False if there is to be no view. *folder: the one that the user names, or NULL. */
+bool ov_view_wanted(const char **folder);
 bool ov_is_strict(void);
 /*
  * Reads OCHE_CC, OCHE_RECOVERY … Returns false if a value is wrong, after printing a line that
