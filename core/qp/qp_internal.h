@@ -247,12 +247,9 @@ struct oche_qp {
     _Atomic uint32_t posted_recvs;
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
     struct oche_qp *rung_next;
-    /*
-     * What is here because here is room: bytes on the line until a new limit of the rate takes
-     * effect; the cause of what leaves again (requester.c, count_again).
-     */
+    /* Here because here is room: bytes on the line until a new limit of the rate takes effect. */
     uint32_t limit_lag_bytes;
-    uint8_t resent_for, resent_twice;
+    uint8_t resent_for, resent_twice; /* likewise; the cause: requester.c, count_again */
 
     /* Written by the NIC; read by posting threads. */
     _Atomic uint32_t retired_sends CACHE_ALIGNED;
