@@ -143,6 +143,10 @@ static const struct argp arguments = {
 
 bool stat_options_read(struct stat_options *options, int argc, char **argv)
 {
+    const char *folder = getenv("OCHE_VIEW");
+
     *options = (struct stat_options){0};
+    if (folder != NULL && folder[0] == '/') /* as for the programs that have it, too */
+        options->view = folder;
     return oche_parse_arguments(&arguments, argc, argv, 0, options);
 }
