@@ -318,7 +318,7 @@ def check_metrics(stat_of, client, server):
 def start_pair(oche, folder, preload, port):
     sides = [pairs.Side(address, ["--view", folder, "--cc", "dart,window=2ms,base_rtt=200us"],
                         OCHE_DROP=LOST, **preload) for address in (pairs.SERVER, pairs.CLIENT)]
-    words = ["ib_write_bw", "-D", "60", "-q", "2"]
+    words = ["ib_write_bw", "-D", "60", "-q", "2", "-u", "18"]  # a busy machine is no dead peer
     server = pairs.start_server(oche, words, sides[0], port)
     return server, sides[1].start(oche, words + ["-p", str(port), "127.0.0.1"])
 
