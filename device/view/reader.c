@@ -9,9 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_ENTRIES 1024
+#define MOST_ENTRIES 2048
+#define MOST_OF_ONE  256  /* of a folder: one user must not hide all others from root */
 #define MOST_NAMES   8192 /* of a folder */
-#define TRIES        5    /* to read a file that is being written */
+#define TRIES        3    /* to read a file that is being written */
 #define PAUSE_NS     1000000
 
 struct reading {
@@ -82,18 +83,22 @@ static bool add(struct oche_views *views, int file, const char *name, uid_t owne
     return true;
 }
 
-static void look_at(struct reading *reading, int folder, const char *name, uid_t owner)
+/* Returns true if it is the file of a living process. */
+static bool look_at(struct reading *reading, int folder, const char *name, uid_t owner)
 {
     pid_t pid;
     const int file = oche_view_name_is(name, &pid) ? oche_view_open(folder, name, owner) : -1;
 
     if (file < 0)
-        return;
-    if (!oche_view_lives(file, &pid))
+        return false;
+    const bool lives = oche_view_lives(file, &pid);
+
+    if (!lives)
         unlinkat(folder, name, 0);
     else if (!add(reading->views, file, name, owner, pid))
         reading->failed = true;
     close(file);
+    return lives;
 }
 
 static void visit(void *context, int folder, uid_t owner)
@@ -102,16 +107,18 @@ static void visit(void *context, int folder, uid_t owner)
     const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *names = copy >= 0 ? fdopendir(copy) : NULL;
     const struct dirent *entry;
+    unsigned looked = 0;
 
     if (names == NULL) {
         if (copy >= 0)
             close(copy);
         return;
     }
-    for (unsigned i = 0; i < MOST_NAMES && reading->views->count < MOST_ENTRIES &&
-                         !reading->failed && (entry = readdir(names)) != NULL;
+    for (unsigned i = 0;
+         i < MOST_NAMES && looked < MOST_OF_ONE && reading->views->count < MOST_ENTRIES &&
+         !reading->failed && (entry = readdir(names)) != NULL;
          i++)
-        look_at(reading, folder, entry->d_name, owner);
+        looked += look_at(reading, folder, entry->d_name, owner);
     closedir(names);
 }
 
