@@ -13,6 +13,7 @@ int oche_cmd_fluid(int argc, char **argv);
 int oche_cmd_report(int argc, char **argv);
 int oche_cmd_run(int argc, char **argv);
 int oche_cmd_reproduce(int argc, char **argv);
+int oche_cmd_stat(int argc, char **argv);
 int oche_cmd_sweep(int argc, char **argv);
 int oche_cmd_wire(int argc, char **argv);
 

@@ -31,6 +31,7 @@
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
+    const char *view;
     const char *rogue; /* its parameters; NULL: not asked for */
     bool files, sockets, stats, strict;
     char **command; /* the command and its arguments; NULL: none was given */
@@ -49,7 +50,8 @@ enum {
     KEY_ROGUE,
     KEY_SOCKETS,
     KEY_STATS,
-    KEY_STRICT
+    KEY_STRICT,
+    KEY_VIEW
 };
 
 static const struct argp_option option_table[] = {
@@ -82,6 +84,10 @@ static const struct argp_option option_table[] = {
     {"stats", KEY_STATS, NULL, 0, "Print the counters of the device when it is closed", 0},
     {"strict", KEY_STRICT, NULL, 0,
      "Do not forgive what RDMA adapters do not, such as work that is never signaled", 0},
+    {"view", KEY_VIEW, "WHERE", 0,
+     "Folder in which `oche stat --view` finds the program, instead of where it looks by itself; "
+     "off: it does not find it",
+     0},
     {0},
 };
 
@@ -145,6 +151,12 @@ static void check_peer_ports(const struct argp_state *state, const char *name, c
         oche_refuse(state, "%s: %s: there are pinned, any", name, text);
 }
 
+static void check_view(const struct argp_state *state, const char *name, const char *text)
+{
+    if (strcmp(text, "off") != 0 && (text[0] != '/' || strlen(text) >= PATH_MAX))
+        oche_refuse(state, "%s: %s: off or the path of a folder, from / on, is meant", name, text);
+}
+
 static void check_rogue(const struct argp_state *state, const char *name, const char *text)
 {
     union oche_scheme_params params;
@@ -172,6 +184,7 @@ static void check_environment(const struct argp_state *state, const struct optio
                {"OCHE_POLL", options->poll, check_poll},
                {"OCHE_SOURCE_PORTS", options->source_ports, check_source_ports},
                {"OCHE_PEER_PORTS", options->peer_ports, check_peer_ports},
+               {"OCHE_VIEW", options->view, check_view},
                {"OCHE_ROGUE", options->rogue, check_rogue}};
 
     for (size_t i = 0; i < OCHE_COUNT_OF(all); i++) {
@@ -229,6 +242,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_STRICT:
         options->strict = true;
+        return 0;
+    case KEY_VIEW:
+        check_view(state, "--view", options->view = argument);
         return 0;
     case ARGP_KEY_ARG: /* this argument and all that follow belong to the command */
         options->command = &state->argv[state->next - 1];
@@ -409,6 +425,7 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_PEER_PORTS", options.peer_ports);
     set_variable("OCHE_CAPTURE", options.capture);
     set_variable("OCHE_ROGUE", options.rogue);
+    set_variable("OCHE_VIEW", options.view);
     set_variable("OCHE_STATS", options.stats ? "1" : NULL);
     set_variable("OCHE_STRICT", options.strict ? "1" : NULL);
     execvp(options.command[0], options.command);

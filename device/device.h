@@ -298,6 +298,15 @@ void oche_device_stats(struct oche_device *device, struct oche_device_stats *sta
  */
 void oche_device_stats_now(struct oche_device *device, struct oche_device_stats *stats);
 /*
+ * Writes what `oche stat` shows of the device (device/view/format.h), but for what the process has:
+ * its numbers, names and connections. Takes the lock, for as long as a look at
+ * OCHE_VIEW_QPS queue pairs takes.
+ */
+struct oche_view;
+void oche_device_look(struct oche_device *device, struct oche_view *view);
+/* Writes the OCHE_VIEW_COUNTERS counters. Called with or without the lock as that of the stats. */
+void oche_device_count_now(struct oche_device *device, uint64_t *counters);
+/*
  * At the process's end: the capture gets the packets that it lacks, and no more from then on.
  * `locked`: the caller has the lock, which in any case no other thread uses any more.
  */

@@ -14,6 +14,7 @@
  *   source_ports.c  the UDP ports that packets leave from; peer_ports.c: those they come from
  *   qp_numbers.c  which queue pair numbers are free; entropy.c: what nobody can guess
  *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
+ *   look.c       what others are shown of the device (device/view)
  *   inside.c     which threads have a lock that the end of the process needs
  */
 #ifndef OCHE_DEVICE_INTERNAL_H
@@ -163,6 +164,7 @@ struct oche_device {
     oche_time waiting_until;
 
     struct owned *cqs, *qps;
+    uint32_t qp_count; /* without the connection manager's */
     struct oche_qp_numbers numbers;
     struct oche_entropy entropy;
     void *cc_params, *recovery_params;

@@ -287,6 +287,7 @@ static struct oche_qp *make_qp(struct oche_device *device, const struct oche_qp_
         qp = oche_qp_create(device->nic, memory, &whole);
     if (qp == NULL)
         disown(memory);
+    device->qp_count += qp != NULL && config->qpn != OCHE_CM_QPN;
     return qp;
 }
 
@@ -374,6 +375,7 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
     oche_device_send_acks(device);
     if (device_owned(qp)->chose_number)
         oche_qp_numbers_rest(&device->numbers, oche_qp_number(qp), oche_device_now(device));
+    device->qp_count -= oche_qp_number(qp) != OCHE_CM_QPN;
     oche_qp_destroy(qp);
     disown(qp);
     oche_device_unlock(device);

@@ -157,6 +157,12 @@ struct oche_cc_reply {
     bool ack_now;  /* an ACK as soon as possible, regardless of the ACK frequency */
 };
 
+/* Who sends to this NIC, for people who watch it. */
+struct oche_cc_senders {
+    uint32_t counted; /* senders that are active now */
+    uint32_t told;    /* the n that they are told, whose n-th part of the line each may have */
+};
+
 /* A scheme's requirements of hosts and switches, checked when a world or a device is built. */
 enum oche_cc_needs {
     OCHE_CC_NEEDS_NOTHING = 0,
@@ -244,6 +250,8 @@ struct oche_cc_scheme {
      * struct oche_nic_stats.
      */
     const struct oche_counters *counters;
+    /* Optional: what a NIC with this state (oche_cc_nic.state) counts now. */
+    struct oche_cc_senders (*counts)(const void *nic_state);
 
     /*
      * Required: makes the first decisions. Called when the queue pair becomes ready to receive

@@ -202,7 +202,7 @@ static bool forget_partial(struct oche_qp *qp, oche_time now)
  * was acknowledged in part must begin again. With whole_messages the next packet asks for an ACK,
  * which later tells whether a NAK is new or a repetition of this one.
  */
-static void go_back(struct oche_qp *qp, bool spends, oche_time now)
+static void go_back(struct oche_qp *qp, bool spends, enum oche_resent cause, oche_time now)
 {
     uint32_t before = qp->tx.next;
 
@@ -211,6 +211,7 @@ static void go_back(struct oche_qp *qp, bool spends, oche_time now)
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
     }
+    qp->resent_for = (uint8_t)cause;
     qp->nic->recovery->nak(&qp->tx, qp->tx.una, now);
     requester_seek(qp, before, now);
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES))
@@ -226,7 +227,7 @@ static void response_gap(struct oche_qp *qp, oche_time now)
     qp->flags |= QP_GAP_TOLD;
     qp->gap_psn = qp->flags & QP_WHOLE_MESSAGES ? qp->tx.message_start : qp->tx.una;
     qp->nic->stats.out_of_order_packets++;
-    go_back(qp, false, now);
+    go_back(qp, false, OCHE_RESENT_RESPONSES, now);
 }
 
 /* Called after every arrival: the queue pair may be able to send again, or may have become idle. */
@@ -301,6 +302,7 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
     if (qp->rnr_deadline != OCHE_NEVER && !moved)
         return; /* the NAK asks for packets that must wait until the RNR wait ends */
     qp_note(&qp->nak_taken, packet->psn, now);
+    qp->resent_for = OCHE_RESENT_SELECTIVE;
     bool is_new = qp->nic->recovery->sacked(&qp->tx, packet->psn, &sack, now);
     requester_seek(qp, before, now);
     if (is_new)
@@ -324,7 +326,7 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
      * arrived. The ACK timer, which a repeated NAK does not restart, limits the repetitions. If
      * there is no ACK timer, a repeated NAK uses up a retry.
      */
-    go_back(qp, !moved && qp->ack_timeout == OCHE_NEVER, now);
+    go_back(qp, !moved && qp->ack_timeout == OCHE_NEVER, OCHE_RESENT_NAK, now);
 }
 
 static void nak_rnr(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
@@ -650,6 +652,7 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     }
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
     forget_partial(qp, now);
+    qp->resent_for = OCHE_RESENT_TIMEOUT;
     qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
     /*
@@ -670,6 +673,7 @@ void completer_rnr_over(struct oche_qp *qp, oche_time now)
 {
     uint32_t before = qp->tx.next;
 
+    qp->resent_for = OCHE_RESENT_NOT_READY;
     qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
     settle(qp, now);

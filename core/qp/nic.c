@@ -238,6 +238,34 @@ uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause)
     return cause < OCHE_REJECT_CAUSES ? nic->rejected[cause] : 0;
 }
 
+static const char *const resent_names[OCHE_RESENT_CAUSES] = {
+    [OCHE_RESENT_NAK] = "NAK",
+    [OCHE_RESENT_SELECTIVE] = "SACK",
+    [OCHE_RESENT_TIMEOUT] = "timeout",
+    [OCHE_RESENT_NOT_READY] = "receiver not ready",
+    [OCHE_RESENT_RESPONSES] = "responses missing",
+    [OCHE_RESENT_TWICE] = "last packet twice",
+    [OCHE_RESENT_ASKED] = "READ asked again",
+};
+
+const char *oche_resent_name(enum oche_resent cause)
+{
+    return cause < OCHE_RESENT_CAUSES ? resent_names[cause] : "?";
+}
+
+uint64_t oche_nic_resent(const struct oche_nic *nic, enum oche_resent cause)
+{
+    return cause < OCHE_RESENT_CAUSES ? nic->resent[cause] : 0;
+}
+
+bool oche_nic_counts(const struct oche_nic *nic, struct oche_cc_senders *senders)
+{
+    if (nic->cc->counts == NULL)
+        return false;
+    *senders = nic->cc->counts(nic->cc_nic.state);
+    return true;
+}
+
 void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause,
                 const struct oche_packet *packet, oche_time now)
 {

@@ -266,6 +266,19 @@ enum oche_reject {
 };
 const char *oche_reject_name(enum oche_reject cause);
 
+/* What made a packet leave again. */
+enum oche_resent {
+    OCHE_RESENT_NAK,       /* a NAK: everything from its PSN on */
+    OCHE_RESENT_SELECTIVE, /* a NAK with a SACK: what is missing */
+    OCHE_RESENT_TIMEOUT,
+    OCHE_RESENT_NOT_READY, /* an RNR NAK, whose wait is over */
+    OCHE_RESENT_RESPONSES, /* responses are missing, so the request leaves again */
+    OCHE_RESENT_TWICE,     /* no loss: recovery sends the last packet of a message twice */
+    OCHE_RESENT_ASKED,     /* READ data that the peer has asked for again */
+    OCHE_RESENT_CAUSES
+};
+const char *oche_resent_name(enum oche_resent cause);
+
 struct oche_qp_config {
     uint32_t qpn;          /* our number, 24 bits, unique in the NIC; at least 2 (UD: 1) */
     uint8_t transport;     /* enum oche_transport */
@@ -399,6 +412,10 @@ const struct oche_nic_stats *oche_nic_stats(const struct oche_nic *nic);
  */
 const struct oche_counters *oche_nic_counters(const struct oche_nic *nic, const void **state);
 uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
+/* Returns how many of the retransmitted packets had this cause. */
+uint64_t oche_nic_resent(const struct oche_nic *nic, enum oche_resent cause);
+/* As the hook `senders` of the scheme (core/cc/cc.h). Returns false if the scheme has none. */
+bool oche_nic_counts(const struct oche_nic *nic, struct oche_cc_senders *senders);
 
 /*
  * Adds a memory region. Returns false if no room is left, or if its key is 0, is in use, or may
@@ -607,6 +624,16 @@ const char *oche_qp_waits_for(const struct oche_qp *qp);
 /* true: nothing is in flight; in SQD, work may still wait */
 bool oche_qp_drained(const struct oche_qp *qp);
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
+/* What a queue pair does at this moment, for people who watch it. */
+struct oche_qp_view {
+    uint32_t qpn, remote_qpn, remote_address; /* the latter two are 0 where there is no peer */
+    uint8_t transport, state;                 /* enum oche_transport, enum oche_qp_state */
+    uint64_t rate_bps;                        /* the pacer's; the line rate: not paced */
+    uint64_t window_bytes; /* congestion control's; UINT64_MAX: there is no window */
+    uint64_t flight_bytes; /* payload sent and not acknowledged */
+    uint64_t retransmitted_packets, timeouts;
+};
+void oche_qp_look(const struct oche_qp *qp, struct oche_qp_view *view);
 /*
  * Returns how many bytes of the arriving message have arrived in order; 0 between messages, and
  * always 0 where recovery may restart messages.

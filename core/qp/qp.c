@@ -572,6 +572,24 @@ uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp)
     return qp->retransmitted_packets;
 }
 
+void oche_qp_look(const struct oche_qp *qp, struct oche_qp_view *view)
+{
+    const bool connected = qp->transport != OCHE_TRANSPORT_UD && qp_state(qp) >= OCHE_QP_RTR;
+
+    *view = (struct oche_qp_view){
+        .qpn = qp->qpn,
+        .remote_qpn = connected ? qp->remote_qpn : 0,
+        .remote_address = connected ? qp->remote_address : 0,
+        .transport = qp->transport,
+        .state = (uint8_t)qp_state(qp),
+        .rate_bps = qp->pace_rate_bps,
+        .window_bytes = connected ? qp->flow.window_bytes : UINT64_MAX,
+        .flight_bytes = qp->flight_bytes,
+        .retransmitted_packets = qp->retransmitted_packets,
+        .timeouts = qp->timeouts,
+    };
+}
+
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp)
 {
     bool none = qp->operation == OCHE_OPERATION_NONE || (qp->flags & QP_WHOLE_MESSAGES);

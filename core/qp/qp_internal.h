@@ -247,8 +247,8 @@ struct oche_qp {
     _Atomic uint32_t posted_recvs;
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
     struct oche_qp *rung_next;
-    /* Bytes on the line until a new limit of the rate takes effect. Here, as here is room. */
-    uint32_t limit_lag_bytes;
+    uint32_t limit_lag_bytes; /* here is room: on the line until a new limit takes effect */
+    uint8_t resent_for, resent_twice; /* likewise; the cause: requester.c, count_again */
 
     /* Written by the NIC; read by posting threads. */
     _Atomic uint32_t retired_sends CACHE_ALIGNED;
@@ -379,7 +379,7 @@ struct oche_nic {
     struct oche_qp *rung_head, *rung_tail;
 
     struct oche_nic_stats stats CACHE_ALIGNED; /* every packet changes the first cache line */
-    uint64_t rejected[OCHE_REJECT_CAUSES];
+    uint64_t rejected[OCHE_REJECT_CAUSES], resent[OCHE_RESENT_CAUSES];
     struct oche_nic_config config;
 
     struct slots slots; /* of queue pairs */

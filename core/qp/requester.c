@@ -378,15 +378,27 @@ void requester_asked(struct oche_qp *qp, uint32_t psn, oche_time now)
     expect_ack(qp, psn, now);
 }
 
+/*
+ * Counts a packet that leaves again, by its cause: what moved tx.next last (resent_for, enum
+ * oche_resent), or that recovery sends a last packet once more (resent_twice, for this one alone).
+ */
+static OCHE_NOINLINE void count_again(struct oche_qp *qp, uint32_t payload_bytes)
+{
+    struct oche_nic *nic = qp->nic;
+
+    qp->retransmitted_packets++;
+    nic->stats.retransmitted_packets++;
+    nic->stats.retransmitted_bytes += payload_bytes;
+    nic->resent[qp->resent_twice ? OCHE_RESENT_TWICE : qp->resent_for]++;
+    qp->resent_twice = 0;
+}
+
 static inline void trace_sent(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     bool again = packet->psn != qp->tx.high;
 
-    if (OCHE_UNLIKELY(again)) {
-        qp->retransmitted_packets++;
-        qp->nic->stats.retransmitted_packets++;
-        qp->nic->stats.retransmitted_bytes += packet->payload_bytes;
-    }
+    if (OCHE_UNLIKELY(again))
+        count_again(qp, packet->payload_bytes);
     qp_trace(qp, now, OCHE_TRACE_DATA_SENT, packet->psn,
              packet->payload_bytes | (uint64_t)packet->opcode << 32 | (uint64_t)again << 40);
 }
@@ -636,6 +648,7 @@ static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet
         load_cursor(qp);
         qp->cursor_offset = qp->cursor_length - packet->payload_bytes;
         qp->flight_bytes -= packet->payload_bytes;
+        qp->resent_twice = 1;
     } else {
         move_cursor(qp);
     }

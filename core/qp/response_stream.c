@@ -188,6 +188,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
     qp->nic->stats.retransmitted_packets += again;
     qp->nic->stats.retransmitted_bytes += again ? bytes : 0;
     qp->retransmitted_packets += again;
+    qp->nic->resent[OCHE_RESENT_ASKED] += again;
     qp_trace(qp, now, OCHE_TRACE_DATA_SENT, psn,
              bytes | (uint64_t)packet->opcode << 32 | (uint64_t)again << 40);
     stamp(qp, packet, now);

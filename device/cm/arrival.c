@@ -158,6 +158,7 @@ static void tell_answer(struct cm_id *id, const struct oche_cm_message *answer)
         struct rdma_ud_param *param = &event->event.param.ud;
 
         id->state = CM_ID_CONNECTED;
+        oche_manager_count(OCHE_VIEW_BY_CM);
         id->remote_qkey = answer->qkey;
         param->qp_num = answer->qpn;
         param->qkey = answer->qkey;
@@ -194,6 +195,7 @@ static void event(void *context, struct oche_cm_conn *conn, const struct oche_cm
         return;
     case OCHE_CM_CONNECTED:
         id->state = CM_ID_CONNECTED;
+        oche_manager_count(OCHE_VIEW_BY_CM);
         queue(id, RDMA_CM_EVENT_ESTABLISHED, 0, message);
         return;
     case OCHE_CM_REJECTED:

@@ -103,8 +103,10 @@ int cm_confirm(struct cm_id *id)
     pthread_mutex_lock(&cm_lock);
     confirmed =
         id->device != NULL && oche_cm_confirm(&id->device->cm, cm_now(), &id->conn, &message);
-    if (confirmed)
+    if (confirmed) {
         id->state = CM_ID_CONNECTED;
+        oche_manager_count(OCHE_VIEW_BY_CM);
+    }
     pthread_mutex_unlock(&cm_lock);
     return cm_result(confirmed ? 0 : EINVAL);
 }
@@ -181,8 +183,10 @@ static int accept_datagrams(struct cm_id *id, const struct rdma_conn_param *para
         put_data(param->private_data, param->private_data_len, &message);
     pthread_mutex_lock(&cm_lock);
     told = oche_cm_tell(&id->device->cm, cm_now(), &id->conn, &message);
-    if (told)
+    if (told) {
         id->state = CM_ID_CONNECTED;
+        oche_manager_count(OCHE_VIEW_BY_CM);
+    }
     cm_device_flush(id->device);
     pthread_mutex_unlock(&cm_lock);
     return cm_result(told ? 0 : EINVAL);
@@ -271,6 +275,7 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
     pthread_mutex_lock(&cm_lock);
     if (oche_cm_established(&own->device->cm, &own->conn)) {
         own->state = CM_ID_CONNECTED;
+        oche_manager_count(OCHE_VIEW_BY_CM);
         told = cm_event_make(own, RDMA_CM_EVENT_ESTABLISHED, 0);
         if (told != NULL)
             cm_event_queue(told);

@@ -12,6 +12,7 @@
 #include "device/cm/internal.h"
 #include "device/rsocket/internal.h"
 #include "device/rsocket/private.h"
+#include "device/verbs/manager.h"
 
 /* 0.27 s, as often as retries are counted: a peer that is silent for two seconds is lost. */
 #define ACK_TIMEOUT  16
@@ -284,6 +285,7 @@ void rs_established(struct rs_socket *s, const struct rdma_cm_event *event)
     }
     s->heard = rs_now();
     s->state = RS_CONNECTED;
+    oche_manager_count(OCHE_VIEW_SOCKETS_RDMA);
     if (!passive &&
         !rs_hello_from(s, event->param.conn.private_data, event->param.conn.private_data_len)) {
         rs_lose(s, EPROTO);
@@ -297,6 +299,11 @@ void rs_established(struct rs_socket *s, const struct rdma_cm_event *event)
     pthread_mutex_unlock(&s->lock);
     if (passive)
         offer(s);
+}
+
+void oche_rsocket_count_tcp(void)
+{
+    oche_manager_count(OCHE_VIEW_SOCKETS_TCP);
 }
 
 bool rs_refused(struct rs_socket *s, int error)

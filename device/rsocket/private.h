@@ -33,6 +33,8 @@ int oche_rsocket_connect(int descriptor, const struct sockaddr *address, socklen
 /* True if there is a device towards the address, so that connecting may be tried. */
 bool oche_rsocket_reaches(const struct sockaddr *address, socklen_t bytes);
 
+/* Counts a connection that is TCP's, as RDMA could not be had. */
+void oche_rsocket_count_tcp(void);
 #pragma GCC visibility pop
 
 #endif

@@ -20,7 +20,8 @@
  *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
  *   OCHE_REAL_RDMACM  the system's librdmacm.so.1, as that (device/cm/system.c)
  *   OCHE_STRICT     any value: do not forgive what adapters do not (strict.c)
- *   OCHE_STATS      any value: print counters to standard error when a device is closed
+ *   OCHE_VIEW       where `oche stat` finds the process (device/view/place.h): a folder; off:
+ * nowhere OCHE_STATS      any value: print counters to standard error when a device is closed
  *   OCHE_DROP       packets per million to lose on purpose when they are sent: for tests
  */
 #include <inttypes.h>
@@ -33,6 +34,7 @@
 
 #include "core/wire/opcode.h"
 #include "device/verbs/internal.h"
+#include "device/view/format.h"
 #include "params/scheme.h"
 #include "params/units.h"
 
@@ -178,7 +180,7 @@ bool ov_wants_stats(void)
 
 void ov_tell_stats(struct ov_port *port)
 {
-    uint64_t counted[OCHE_MOST_COUNTERS] = {0};
+    uint64_t counted[OCHE_MOST_COUNTERS] = {0}, all[OCHE_VIEW_COUNTERS];
     const struct timespec end = ov_soon();
     struct oche_device_stats s;
     char address[OCHE_ADDRESS_TEXT];
@@ -192,6 +194,7 @@ void ov_tell_stats(struct ov_port *port)
     const struct oche_counters *counters = oche_nic_counters(oche_device_nic(port->device), &state);
     if (counters != NULL)
         oche_counters_add(counters, state, counted);
+    oche_device_count_now(port->device, all);
     if (locked)
         oche_device_unlock(port->device);
     oche_address_print(&port->address, address);
@@ -220,6 +223,7 @@ void ov_tell_stats(struct ov_port *port)
            s.nic.ce_marked, s.nic.cc_packets_sent, s.nic.cc_packets_received, s.held,
            s.held_in_vain);
     tell_counters(address, counters, counted);
+    ov_tell_causes(address, all);
 }
 
 /*
@@ -308,12 +312,30 @@ static bool read_peer_ports(struct oche_device_config *config)
     return false;
 }
 
+bool ov_view_wanted(const char **folder)
+{
+    *folder = value_of("OCHE_VIEW");
+    return *folder == NULL || strcmp(*folder, "off") != 0;
+}
+
+static bool read_view(void)
+{
+    const char *folder;
+
+    if (!ov_view_wanted(&folder) || folder == NULL ||
+        (folder[0] == '/' && strlen(folder) < PATH_MAX))
+        return true;
+    ov_say("OCHE_VIEW=%s: off or the path of a folder is meant", folder);
+    return false;
+}
+
 bool ov_environment(struct oche_device_config *config)
 {
     static char capture[PATH_MAX];
     const char *name;
 
-    if (!read_schemes(config) || !read_line_rate(config) || !read_peer_ports(config))
+    if (!read_schemes(config) || !read_line_rate(config) || !read_peer_ports(config) ||
+        !read_view())
         return false;
     name = value_of("OCHE_CAPTURE");
     if (name != NULL)

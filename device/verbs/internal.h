@@ -97,6 +97,7 @@ struct ov_port {
     struct oche_address wanted;
 
     pthread_t thread;
+    _Atomic(struct ov_view *) view; /* view.c; the thread's. NULL: none */
     _Atomic bool stop;
     _Atomic bool active;       /* some thread has polled since the port's thread last checked */
     _Atomic bool eager;        /* the port's thread waits for packets even while others poll */
@@ -126,6 +127,21 @@ void ov_ports_leave(void);
 void ov_ports_tell(void);
 /* Returns the time, of CLOCK_REALTIME, until which the end of the process waits for a lock. */
 struct timespec ov_soon(void);
+
+/* ---- what `oche stat` shows (view.c) ---- */
+
+/* Called by the port's thread: makes the file, if there can be one; writes it if it is time to. */
+void ov_view_open(struct ov_port *port);
+void ov_view_turn(struct ov_port *port, oche_time now);
+/* Returns how long it is until then; OCHE_NEVER: there is no file. */
+oche_time ov_view_patience(const struct ov_port *port, oche_time now);
+/* Removes the file; the thread has ended. */
+void ov_view_close(struct ov_port *port);
+/* In a forked child. */
+void ov_view_leave(struct ov_port *port);
+/* Print lines for OCHE_STATS, if there is something to tell. */
+void ov_tell_causes(const char *address, const uint64_t *counters);
+void ov_tell_connections(void);
 
 /* ---- the end of the process by a signal or _exit ---- */
 
@@ -537,6 +553,8 @@ const char *ov_recovery(void);
 void ov_tell_unlimited(const struct oche_qp_config *config);
 /* Gives parameters that nobody chose the values that suit the wire (suit_wire.c). */
 void ov_suit_wire(struct oche_recovery_choice *choice);
+/* False if there is to be no view. *folder: the one that the user names, or NULL. */
+bool ov_view_wanted(const char **folder);
 bool ov_is_strict(void);
 /*
  * Reads OCHE_CC, OCHE_RECOVERY … Returns false if a value is wrong, after printing a line that

@@ -12,6 +12,8 @@
 
 #include <infiniband/verbs.h>
 
+#include "device/view/format.h"
+
 /*
  * Loads the system's libibverbs if the kernel has RDMA devices (system.h). Returns false if it is
  * not usable although the user has named it; *loaded tells whether it is there.
@@ -38,6 +40,8 @@ void oche_manager_release_service(struct ibv_context *context, uint64_t service_
 unsigned oche_manager_slot(struct ibv_context *context);
 /* Sets *gid to the address of a device of ours, which need not be open. */
 void oche_manager_gid(const struct ibv_device *device, union ibv_gid *gid);
+/* Counts a connection that was made. */
+void oche_manager_count(enum oche_view_connections kind);
 /* Returns the index of the network interface that the device's address belongs to. */
 unsigned oche_manager_interface(struct ibv_context *context);
 

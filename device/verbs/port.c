@@ -97,14 +97,14 @@ struct losses {
  * Says once that the receive buffer was too small, if that is a loss: a program whose queue pairs
  * do not repeat what was lost may wait for it for ever.
  */
-static void look_for_losses(struct ov_port *port, struct losses *losses)
+static void look_for_losses(struct ov_port *port, struct losses *losses, oche_time now)
 {
     uint32_t datagrams, bytes;
     char address[OCHE_ADDRESS_TEXT];
 
-    if (losses->told || oche_device_now(port->device) < losses->next)
+    if (losses->told || now < losses->next)
         return;
-    losses->next = oche_device_now(port->device) + LOOK_FOR_LOSSES;
+    losses->next = now + LOOK_FOR_LOSSES;
     losses->wanted = false;
     if (!oche_device_losses(port->device, &datagrams, &bytes) || datagrams == 0)
         return;
@@ -117,11 +117,14 @@ static void look_for_losses(struct ov_port *port, struct losses *losses)
 }
 
 /* How long the port's thread may wait for something to happen. */
-static oche_time patience_of(unsigned patience, const struct losses *losses)
+static oche_time patience_of(const struct ov_port *port, unsigned patience,
+                             const struct losses *losses, oche_time now)
 {
+    const oche_time view = ov_view_patience(port, now);
+
     if (patience > 0)
         return NAP_NS * OCHE_NS;
-    return losses->wanted && !losses->told ? LOOK_FOR_LOSSES : OCHE_NEVER;
+    return losses->wanted && !losses->told ? oche_time_min(view, LOOK_FOR_LOSSES) : view;
 }
 
 static void *run(void *argument)
@@ -131,13 +134,16 @@ static void *run(void *argument)
     unsigned patience = 0; /* above 0 while the thread is eager */
     oche_time own = 0;
 
+    ov_view_open(port);
     while (!atomic_load(&port->stop)) {
         const uint32_t call = atomic_load(&port->call);
         const uint32_t since = oche_device_events(port->device);
+        const oche_time now = oche_device_now(port->device);
         bool polled;
         unsigned packets;
 
-        look_for_losses(port, &losses);
+        look_for_losses(port, &losses, now);
+        ov_view_turn(port, now);
         if ((patience == 0 || atomic_load(&port->sleepers) > 0) && others_are_at_it(port)) {
             patience = 0;
             losses.wanted = true;
@@ -157,7 +163,7 @@ static void *run(void *argument)
             /* the packets may complete work that a sleeper waits for */
             oche_device_wake(port->device);
         if (packets == 0 && !atomic_load(&port->stop))
-            oche_device_wait(port->device, since, patience_of(patience, &losses));
+            oche_device_wait(port->device, since, patience_of(port, patience, &losses, now));
     }
     return NULL;
 }
@@ -389,6 +395,7 @@ void ov_port_close(struct ov_port *port)
     ov_port_call_thread(port);
     oche_device_wake(port->device);
     pthread_join(port->thread, NULL);
+    ov_view_close(port);
     ov_tell_stats(port);
     if (!oche_device_close(port->device))
         ov_say("OCHE_CAPTURE: the capture is not whole");
@@ -432,6 +439,7 @@ void ov_ports_tell(void)
         ov_tell_stats(port);
         end_capture(port);
     }
+    ov_tell_connections();
     ov_others_tell();
     if (locked)
         pthread_mutex_unlock(&ports_lock);
@@ -467,8 +475,10 @@ void ov_ports_release(void)
 
 void ov_ports_leave(void)
 {
-    for (struct ov_port *port = ports; port != NULL; port = port->next)
+    for (struct ov_port *port = ports; port != NULL; port = port->next) {
         oche_device_leave(port->device);
+        ov_view_leave(port);
+    }
     ports = NULL;
     give_ports();
 }

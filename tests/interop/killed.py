@@ -38,7 +38,8 @@ def residue():
         with open("/proc/net/udp", encoding="ascii") as rows:
             found += [row.strip() for row in rows if packed + ":" in row.split()[1]]
     return found + [name for name in os.listdir("/dev/shm")
-                    if "oche" in name and not name.startswith("oche-faults-")]
+                    if "oche" in name and not name.startswith("oche-faults-") and
+                    not re.fullmatch(r"oche-\d+", name)]  # of live views: view.py sees to those
 
 
 def moving(process):

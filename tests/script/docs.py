@@ -19,7 +19,7 @@ OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUIL
 SANITIZED = os.environ["SANITIZED"]
 failures = []
 MANUAL = ("oche.1", "oche-buffers.1", "oche-fluid.1", "oche-report.1", "oche-reproduce.1",
-          "oche-run.1", "oche-scenario.5", "oche-sweep.1", "oche-wire.1")
+          "oche-run.1", "oche-scenario.5", "oche-stat.1", "oche-sweep.1", "oche-wire.1")
 
 
 def check(truth, *what):
@@ -128,7 +128,7 @@ def test_manual_of_scenarios():
 
 
 def test_manual():
-    for command in ("report", "reproduce", "run", "sweep", "wire"):
+    for command in ("report", "reproduce", "run", "stat", "sweep", "wire"):
         usage = run([OCHE, command, "--help"])
         page = read("docs", f"oche-{command}.1").replace("\\-", "-")
         told = set(re.findall(r"^ +(?:-., )?(--[a-z-]+)", usage, re.M))

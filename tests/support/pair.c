@@ -390,12 +390,23 @@ struct pair *pair_open(const struct pair_options *options)
     return pair;
 }
 
+/* Every packet that left again had one cause. */
+static void check_causes(const struct oche_nic *nic)
+{
+    uint64_t sum = 0;
+
+    for (unsigned cause = 0; cause < OCHE_RESENT_CAUSES; cause++)
+        sum += oche_nic_resent(nic, (enum oche_resent)cause);
+    OCHE_MUST(sum == oche_nic_stats(nic)->retransmitted_packets);
+}
+
 void pair_close(struct pair *pair)
 {
     struct blocks *blocks = pair->options.blocks;
 
     for (int s = 0; s < 2; s++) {
         struct pair_side *side = &pair->side[s];
+        check_causes(side->nic);
         for (uint32_t i = 0; i < PAIR_QPS; i++) {
             if (side->qp[i] != NULL)
                 oche_qp_destroy(side->qp[i]);

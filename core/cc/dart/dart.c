@@ -618,6 +618,7 @@ const struct oche_cc_scheme oche_cc_dart = {
     .nic_start = dart_nic_start,
     .nic_timer = dart_nic_timer,
     .counters = &dart_counters,
+    .counts = dart_counts,
     .senders = dart_senders,
     .elsewhere = dart_elsewhere,
     .ack_opcode = OCHE_RC_ACK_SHARE,

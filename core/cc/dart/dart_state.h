@@ -162,6 +162,11 @@ void dart_elsewhere(struct oche_cc_nic *nic, oche_time now,
 void dart_nic_timer(struct oche_cc_nic *nic, oche_time now);
 void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet);
 
+/* ---- dart_view.c ---- */
+
+/* The scheme's `senders`: of all tenants. */
+struct oche_cc_senders dart_counts(const void *nic_state);
+
 /* ---- dart_counters.c ---- */
 
 extern const struct oche_counters dart_counters;

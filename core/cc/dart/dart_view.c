@@ -2,6 +2,19 @@
 /* The current state of a Dart NIC (dart.c), as one tenant's senders see it. */
 #include "core/cc/dart/dart_state.h"
 
+struct oche_cc_senders dart_counts(const void *nic_state)
+{
+    const struct dart_nic *d = nic_state;
+    struct oche_cc_senders senders = {.told = d->sets[0].said->told};
+
+    for (uint32_t i = 0; i < d->set_count; i++)
+        senders.counted += d->sets[i].auss.count;
+    senders.counted += d->elsewhere.senders; /* of the port's other NICs */
+    if (d->set_count > 1) /* each tenant is told another n, in fractions */
+        senders.told = senders.counted;
+    return senders;
+}
+
 struct oche_dart_view oche_dart_look_at(const void *nic_state, uint32_t tenant)
 {
     const struct dart_nic *d = nic_state;

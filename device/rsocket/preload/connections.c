@@ -138,17 +138,22 @@ static bool connect_by_rdma(int descriptor, int family, const struct sockaddr *a
 
 int connect(int descriptor, const struct sockaddr *address, socklen_t bytes)
 {
-    int family;
+    int family, result;
+    bool tcp;
 
     if (rp_is_rdma(descriptor))
         return rconnect(descriptor, address, bytes);
     if (rp_is_parents(descriptor))
         return -1;
-    if (address != NULL && bytes >= sizeof(struct sockaddr_in) && is_tcp(descriptor, &family) &&
-        address->sa_family == family && !is_silent(address) &&
-        oche_rsocket_reaches(address, bytes) && connect_by_rdma(descriptor, family, address, bytes))
+    tcp = address != NULL && bytes >= sizeof(struct sockaddr_in) && is_tcp(descriptor, &family) &&
+          address->sa_family == family;
+    if (tcp && !is_silent(address) && oche_rsocket_reaches(address, bytes) &&
+        connect_by_rdma(descriptor, family, address, bytes))
         return 0;
-    return rp_real()->connect(descriptor, address, bytes);
+    result = rp_real()->connect(descriptor, address, bytes);
+    if (tcp && (result == 0 || errno == EINPROGRESS))
+        oche_rsocket_count_tcp();
+    return result;
 }
 
 /* ---- listen ---- */
@@ -236,6 +241,17 @@ static int accept_rdma(int rdma, struct sockaddr *address, socklen_t *bytes, int
     return made;
 }
 
+/* As the C library's accept4. What is no TCP socket is not counted. */
+static int accept_tcp(int listener, struct sockaddr *address, socklen_t *bytes, int flags)
+{
+    const int made = rp_real()->accept4(listener, address, bytes, flags);
+    int family;
+
+    if (made >= 0 && is_tcp(made, &family))
+        oche_rsocket_count_tcp();
+    return made;
+}
+
 static bool is_none(int error)
 {
     return error == EAGAIN || error == EWOULDBLOCK;
@@ -247,13 +263,13 @@ int accept4(int descriptor, struct sockaddr *address, socklen_t *bytes, int flag
     struct pollfd ready = {.fd = descriptor, .events = POLLIN};
 
     if (both == NULL)
-        return rp_real()->accept4(descriptor, address, bytes, flags);
+        return accept_tcp(descriptor, address, bytes, flags);
     for (;;) {
         int made = both->rdma >= 0 ? accept_rdma(both->rdma, address, bytes, flags) : -1;
 
         if (made >= 0 || (both->rdma >= 0 && !is_none(errno)))
             return made;
-        made = rp_real()->accept4(both->tcp, address, bytes, flags);
+        made = accept_tcp(both->tcp, address, bytes, flags);
         if (made >= 0 || !is_none(errno) || both->nonblocking)
             return made;
         if (rp_real()->poll(&ready, 1, -1) < 0)

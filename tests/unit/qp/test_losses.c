@@ -140,6 +140,55 @@ static void test_timeout(void **state)
     pair_close(pair);
 }
 
+/* What was sent again is counted by what made it leave. */
+static void test_causes(void **state)
+{
+    static const struct {
+        const char *recovery;
+        int data, naks; /* how many of the packet, and of its NAKs, are lost */
+        enum oche_resent cause;
+        uint64_t least; /* packets */
+    } cases[] = {
+        {"go_back_n", 1, 0, OCHE_RESENT_NAK, PACKETS - MISSING},
+        {"go_back_n", 1, 100, OCHE_RESENT_TIMEOUT, PACKETS - MISSING},
+        {"go_back_0", 1, 0, OCHE_RESENT_NAK, PACKETS},
+        {"selective_repeat", 1, 0, OCHE_RESENT_SELECTIVE, 1},
+        {"improved_go_back_n", 0, 0, OCHE_RESENT_TWICE, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
+        const struct oche_recovery_scheme *recovery = oche_recovery_find(cases[i].recovery);
+        uint64_t params[32] = {0};
+        struct pair_options options = {.recovery = recovery,
+                                       .own_recovery_params = params,
+                                       .extensions = true,
+                                       .ack_every = 64};
+        struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, PACKETS * PAIR_MTU);
+        struct pair *pair;
+        const struct oche_nic *nic;
+        uint64_t again;
+
+        assert_true(recovery->table.struct_bytes <= sizeof(params));
+        oche_param_defaults(&recovery->table, params);
+        if (recovery->fit != NULL)
+            recovery->fit(params, &(struct oche_recovery_network){0});
+        pair = pair_open(&options);
+        nic = pair->side[0].nic;
+        data_losses = cases[i].data;
+        nak_losses = cases[i].naks;
+        pair->fate = lose;
+        pair_post(pair, 0, &work);
+        pair_run_quiet(pair);
+        pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+        again = oche_nic_resent(nic, cases[i].cause);
+        if (again < cases[i].least || again != oche_nic_stats(nic)->retransmitted_packets)
+            fail_msg("%s: %d of the packet, %d of its NAKs lost: %d for %s", cases[i].recovery,
+                     cases[i].data, cases[i].naks, (int)again, oche_resent_name(cases[i].cause));
+        pair_close(pair);
+    }
+}
+
 static void test_forgotten_at_reset(void **state)
 {
     struct pair *pair = run(1, 0, OCHE_NEVER);
@@ -162,7 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_lost),       cmocka_unit_test(test_repaired),
         cmocka_unit_test(test_restarted),          cmocka_unit_test(test_timeout),
-        cmocka_unit_test(test_forgotten_at_reset),
+        cmocka_unit_test(test_forgotten_at_reset), cmocka_unit_test(test_causes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

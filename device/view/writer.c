@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/view/writer.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device/view/place.h"
+
+#define LOOK_EACH 8 /* writes: so often it looks whether the file is still there */
+
+struct oche_view_writer {
+    int file;
+    unsigned writes;
+    bool named; /* the user has named the folder */
+    char given[PATH_MAX], folder[PATH_MAX], name[OCHE_VIEW_NAME_BYTES];
+    struct oche_view view;
+};
+
+/* Makes a file with a lock, in `writer->folder`. Returns false if that cannot be. */
+static bool make_file(struct oche_view_writer *writer)
+{
+    const struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    const int folder = oche_view_own_folder(writer->named ? writer->given : NULL, writer->folder,
+                                            sizeof(writer->folder));
+    uint64_t nonce;
+
+    writer->file = -1;
+    if (folder < 0)
+        return false;
+    oche_view_sweep(folder, geteuid());
+    if (getrandom(&nonce, sizeof(nonce), GRND_NONBLOCK) == (ssize_t)sizeof(nonce)) {
+        oche_view_name(writer->name, getpid(), nonce);
+        writer->file =
+            openat(folder, writer->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    }
+    if (writer->file >= 0 && fcntl(writer->file, F_SETLK, &lock) != 0) {
+        unlinkat(folder, writer->name, 0);
+        close(writer->file);
+        writer->file = -1;
+    }
+    close(folder);
+    return writer->file >= 0;
+}
+
+struct oche_view_writer *oche_view_writer_open(const char *given)
+{
+    struct oche_view_writer *writer = calloc(1, sizeof(*writer));
+
+    if (writer == NULL)
+        return NULL;
+    writer->named = given != NULL;
+    if (given != NULL && strlen(given) < sizeof(writer->given))
+        memcpy(writer->given, given, strlen(given) + 1);
+    if (make_file(writer))
+        return writer;
+    free(writer);
+    return NULL;
+}
+
+struct oche_view *oche_view_writer_view(struct oche_view_writer *writer)
+{
+    return &writer->view;
+}
+
+/*
+ * Another one may have removed the file: a session that ended takes /run/user/UID with it, and who
+ * has seen the file before it had its lock takes it for nobody's.
+ */
+static bool is_gone(const struct oche_view_writer *writer)
+{
+    struct stat about;
+
+    return writer->file < 0 || fstat(writer->file, &about) != 0 || about.st_nlink == 0;
+}
+
+void oche_view_writer_write(struct oche_view_writer *writer)
+{
+    if (writer->writes++ % LOOK_EACH == 1 && is_gone(writer)) {
+        if (writer->file >= 0)
+            close(writer->file);
+        make_file(writer);
+    }
+    if (writer->file < 0)
+        return;
+    oche_view_seal(&writer->view);
+    /* what is not written whole has a wrong sum */
+    if (pwrite(writer->file, &writer->view, writer->view.bytes, 0) < 0)
+        return;
+}
+
+void oche_view_writer_close(struct oche_view_writer *writer)
+{
+    char path[sizeof(writer->folder) + sizeof(writer->name)];
+
+    snprintf(path, sizeof(path), "%s/%s", writer->folder, writer->name);
+    if (writer->file >= 0) {
+        if (!is_gone(writer))
+            unlink(path);
+        close(writer->file);
+    }
+    free(writer);
+}
+
+void oche_view_writer_leave(struct oche_view_writer *writer)
+{
+    if (writer->file >= 0)
+        close(writer->file);
+}
