@@ -5,8 +5,8 @@
 over the scenarios of tests/scenarios. The hash covers every protocol event of every node.
 
 The program of this build is run in all six ways; of the others each form and each number of threads
-is tried, in three of the six, and what is not optimised is left out. A program is taken from a build
-folder beside this one when there is one that was made so, and otherwise built below
+is tried, in three of the six, and what is not optimised is left out. A program is taken from a
+build folder beside this one when there is one that was made so, and otherwise built below
 BUILD/hash-matrix (kept, so that the next time is quick).
 Environment: SOURCE, BUILD, OCHE; OCHE_LONG=yes: all ways, not optimised too, and gcc -O2 on its own
 even where this build is gcc's. Status 77: a compiler is missing.
