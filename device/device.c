@@ -375,7 +375,7 @@ oche_time oche_device_now(const struct oche_device *device)
 static oche_time next_due(struct oche_device *device)
 {
     if (transmit_full(device) != 0) /* packets wait until a socket has room */
-        return oche_nic_next_timer(device->nic);
+        return oche_time_min(oche_nic_next_timer(device->nic), transmit_patience(device));
     return transmit_due(device);
 }
 

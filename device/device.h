@@ -104,7 +104,7 @@ struct oche_device_stats {
         taken_over;        /* packets passed to, and taken from, other processes on this address */
     uint64_t pass_lost;    /* packets for other processes that could not be passed on */
     uint64_t pass_refused; /* messages refused because malformed or from another user's process */
-    uint64_t send_errors;  /* packets that the kernel refused to send */
+    uint64_t send_errors;  /* packets that the kernel refused to send, or kept no room for */
     uint64_t send_full;    /* how often a socket's buffer was full */
     /* datagrams that the kernel dropped, nearly always as the receive buffer was full */
     uint64_t kernel_drops;

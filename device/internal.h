@@ -84,8 +84,10 @@ struct transmitter {
 
     struct lane lanes[OCHE_MAX_SOURCE_PORTS];
     unsigned lane_count;
-    uint64_t full;                   /* one bit per source port: its socket's buffer is full */
-    uint8_t order[OCHE_DEVICE_PULL]; /* indices of packets, sorted by lane */
+    uint64_t full; /* one bit per source port: its socket's buffer is full */
+    /* by source port: since when its socket has been full, without a datagram sent; 0: it is not */
+    oche_time full_since[OCHE_MAX_SOURCE_PORTS];
+    uint8_t order[OCHE_DEVICE_PULL];       /* indices of packets, sorted by lane */
     struct iovec pieces[OCHE_DEVICE_PULL]; /* indexed like `order` */
     struct oche_datagram_out datagrams[OCHE_DEVICE_PULL];
     uint8_t first_of[OCHE_DEVICE_PULL]; /* by datagram: index in `order` of its first packet */
@@ -207,6 +209,8 @@ oche_time transmit_due(struct oche_device *device);
 bool transmit_waits_for(const void *device, uint32_t index);
 /* Returns the source ports at which packets wait for room in the socket's buffer, one bit each. */
 uint64_t transmit_full(const struct oche_device *device);
+/* Returns when packets that wait for room in their sockets are dropped; OCHE_NEVER: none waits. */
+oche_time transmit_patience(const struct oche_device *device);
 
 /* Ends all waits that have begun. May also be called without the lock. */
 void device_ring(struct oche_device *device);

@@ -15,6 +15,11 @@
  * When a socket's buffer is full, its lane waits and the other lanes continue. Nothing more is
  * pulled until everything has been sent: so the backlog stays in the NIC, where pacing and
  * retransmission take account of it.
+ *
+ * But a socket may stay full for seconds: the kernel keeps what is for hosts of the link that do
+ * not answer while it asks for their addresses. All other peers would wait as long. So a socket
+ * from which nothing could be sent for STUCK is given up: its packets are dropped, as a network
+ * would, until one can be sent again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +34,12 @@
 
 #define PULLS      2              /* most pulls in a row before looking for arrivals again */
 #define LOOK_AGAIN (50 * OCHE_US) /* sleepers wake up this long after held ACKs are due */
+
+/*
+ * Even a line of 10 Mbit/s sends a datagram of each of four sockets in this time; and it is less
+ * than half of what a peer is given that has the usual ACK timeout of 67 ms and seven retries.
+ */
+#define STUCK (250 * OCHE_MS)
 
 /*
  * The number of packets that the NIC is asked for at a time. The NIC is asked again as long as the
@@ -65,6 +76,17 @@ void transmit_destroy(struct oche_device *device)
 uint64_t transmit_full(const struct oche_device *device)
 {
     return device->transmitter.full;
+}
+
+oche_time transmit_patience(const struct oche_device *device)
+{
+    const struct transmitter *t = &device->transmitter;
+    oche_time end = OCHE_NEVER;
+
+    for (unsigned port = 0; port < device->source_ports.count; port++)
+        if (t->full >> port & 1)
+            end = oche_time_min(end, t->full_since[port] + STUCK);
+    return end;
 }
 
 bool transmit_waits_for(const void *device, uint32_t index)
@@ -297,6 +319,25 @@ static void break_up(struct oche_device *device, struct lane *lane)
     make_datagrams(device, lane, first);
 }
 
+/*
+ * Notes that the lane's socket is full. Returns true if that has been so for STUCK: what the lane
+ * has was dropped then.
+ */
+static bool is_stuck(struct oche_device *device, struct lane *lane)
+{
+    struct transmitter *t = &device->transmitter;
+    const oche_time now = oche_clock_now(&device->clock);
+
+    device->stats.send_full++;
+    if (t->full_since[lane->port] == 0)
+        t->full_since[lane->port] = now;
+    if (now - t->full_since[lane->port] < STUCK)
+        return false;
+    while (lane->unsent < lane->datagrams_end)
+        give_up(device, lane);
+    return true;
+}
+
 /* Sends the rest of the lane. Returns how many packets were sent. */
 static unsigned send_lane(struct oche_device *device, struct lane *lane)
 {
@@ -310,8 +351,9 @@ static unsigned send_lane(struct oche_device *device, struct lane *lane)
             left < OCHE_SOCKET_OUT ? left : OCHE_SOCKET_OUT, &sent);
 
         packets += note_sent(device, lane, sent);
-        if (result == OCHE_SEND_FULL) {
-            device->stats.send_full++;
+        if (sent > 0)
+            t->full_since[lane->port] = 0;
+        if (result == OCHE_SEND_FULL && !is_stuck(device, lane)) {
             t->full |= UINT64_C(1) << lane->port;
             return packets;
         }

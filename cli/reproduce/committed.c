@@ -13,6 +13,8 @@
 #include "lab/sweep/jobs.h"
 #include "params/table.h"
 
+#define QUICK_EVERY 4 /* figures: a change of the model moves most of its paper's samples */
+
 /* ---- all papers ---- */
 
 /* Prints by which commits, when and with how many seeds the papers' verdicts were recorded. */
@@ -208,8 +210,11 @@ bool oche_committed_write(const struct oche_paper *paper, const struct oche_resu
 
 /* ---- checking ---- */
 
-/* Says why a figure's results may be others today; NULL: they are as they were. */
-static const char *why_stale(const struct oche_paper *paper, size_t number,
+/*
+ * Says why a figure's results may be others today; NULL: they are as they were. `samples`: the
+ * figure's sample is run, too.
+ */
+static const char *why_stale(const struct oche_paper *paper, size_t number, bool samples,
                              const struct oche_results *results, struct oche_error *error)
 {
     const char *name = paper->figures[number], *why = NULL;
@@ -234,7 +239,7 @@ static const char *why_stale(const struct oche_paper *paper, size_t number,
         why = lines == 0 ? "it has none" : "it has other claims now";
     oche_plan_free(&plan);
     oche_study_close(study);
-    if (why != NULL)
+    if (why != NULL || !samples)
         return why;
     char *then = oche_sample_read(paper, name), *now = run_sample(paper, number, error);
 
@@ -245,8 +250,8 @@ static const char *why_stale(const struct oche_paper *paper, size_t number,
     return why;
 }
 
-bool oche_committed_check(const struct oche_paper *paper, const char *figure, size_t *stale,
-                          struct oche_error *error)
+bool oche_committed_check(const struct oche_paper *paper, const char *figure, bool quick,
+                          size_t *stale, struct oche_error *error)
 {
     struct oche_results results;
 
@@ -255,7 +260,8 @@ bool oche_committed_check(const struct oche_paper *paper, const char *figure, si
     for (size_t f = 0; f < paper->figure_count && error->text[0] == '\0'; f++) {
         if (figure != NULL && strcmp(figure, paper->figures[f]) != 0)
             continue;
-        const char *why = why_stale(paper, f, &results, error);
+        const bool samples = !quick || f % QUICK_EVERY == 0;
+        const char *why = why_stale(paper, f, samples, &results, error);
 
         if (why == NULL || error->text[0] != '\0')
             continue;

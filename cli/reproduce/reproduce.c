@@ -587,7 +587,7 @@ static enum status check_committed(struct session *session)
 
     for (size_t p = 0; p < session->paper_count; p++)
         if (!oche_committed_check(session->papers[p], one ? session->works[0].study->name : NULL,
-                                  &stale, &session->error))
+                                  session->options.quick, &stale, &session->error))
             return REFUSED;
     if (stale == 0 && !session->options.quiet)
         puts("no result is stale");

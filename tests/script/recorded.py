@@ -5,7 +5,7 @@
 a point gives something else. If it does: oche reproduce PAPER/FIGURE --restart --record, and look
 at what moved (git diff).
 
-Environment: OCHE, SOURCE.
+Environment: OCHE, SOURCE; OCHE_LONG=yes: the samples of all figures, otherwise of every fourth one.
 """
 import os
 import subprocess
@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
+QUICK = [] if os.environ.get("OCHE_LONG") == "yes" else ["--quick"]
 
 # Papers whose results are known to be older than the program, and why. Their verdicts are to be
 # measured again; until then a line here says so, and a paper that is not stale must not be here.
@@ -21,7 +22,7 @@ OLDER = set()
 
 def main():
     with tempfile.TemporaryDirectory() as work:
-        done = subprocess.run([OCHE, "reproduce", "--stale", "--quiet", "--papers",
+        done = subprocess.run([OCHE, "reproduce", "--stale", "--quiet", *QUICK, "--papers",
                                SOURCE + "/papers"],
                               cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               check=False)

@@ -431,6 +431,12 @@ def test_recorded(work):
           re.sub(r"[0-9a-f]{16}", "0" * 16, samples[2]) + "\n")
     check(reproduce(work, "--stale", status=1).stdout ==
           "p/two: its sample gives something else\n", "another trace")
+    check(reproduce(work, "--stale", "--quick").stdout == "no result is stale\n",
+          "the second figure's sample is not run")
+    write(papers, "sample.csv", samples[0] + "\n" +
+          re.sub(r"[0-9a-f]{16}", "0" * 16, samples[1]) + "\n" + samples[2] + "\n")
+    check(reproduce(work, "--stale", "--quick", status=1).stdout ==
+          "p/one: its sample gives something else\n", "the first one's is")
     write(papers, "sample.csv", "\n".join(samples) + "\n")
     write(papers, "figures/one.yaml", FIGURE.replace("EXPLAINED", "otherwise"))
     check(reproduce(work, "--stale").stdout == "no result is stale\n", "another explanation")

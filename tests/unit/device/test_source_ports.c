@@ -335,6 +335,52 @@ static uint64_t sent_packets(struct oche_device *device)
     return stats.sent_packets;
 }
 
+/* One socket stays full: after a while it stops nobody, and what it had was lost. */
+static void one_stays_full(void **state)
+{
+    struct oche_device_stats stats;
+    struct oche_qp *qps[QPS];
+    struct oche_device *device;
+    struct pair pair;
+    int full, peer, kept;
+    oche_time begun;
+    uint64_t before;
+
+    (void)state;
+    open_many(&pair, 3, qps);
+    device = pair.a.device;
+    full = full_socket(&peer);
+    kept = device->source_ports.fds[1];
+    device->source_ports.fds[1] = full;
+    write_all(&pair, qps);
+    begun = oche_device_now(device);
+    oche_device_progress(device);
+    assert_int_equal(transmit_full(device), 1 << 1);
+    while (transmit_full(device) != 0 && oche_device_now(device) < begun + 20 * OCHE_SEC) {
+        /* Nothing arrives, and yet it wakes in time. */
+        oche_device_wait(device, oche_device_events(device), 20 * OCHE_SEC);
+        oche_device_progress(device);
+    }
+    assert_in_range(oche_device_now(device) - begun, 250 * OCHE_MS, 19 * OCHE_SEC);
+    oche_device_stats(device, &stats);
+    assert_true(stats.send_errors > 0);
+    for (unsigned i = 0; i < 3; i++) { /* and from now on at once */
+        before = sent_packets(device);
+        write_all(&pair, qps);
+        oche_device_progress(device);
+        assert_int_equal(transmit_full(device), 0);
+        assert_true(sent_packets(device) > before);
+    }
+    assert_int_not_equal(device->transmitter.full_since[1], 0);
+    device->source_ports.fds[1] = kept;
+    write_all(&pair, qps);
+    oche_device_progress(device);
+    assert_int_equal(device->transmitter.full_since[1], 0);
+    pair_close(&pair);
+    close(full);
+    close(peer);
+}
+
 /* One socket is full: the others' packets go, its own stay in order, and who waits is told. */
 static void one_is_full(void **state)
 {
@@ -395,6 +441,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_comes_in),
         cmocka_unit_test(many),
         cmocka_unit_test(one_is_full),
+        cmocka_unit_test(one_stays_full),
     };
 
     if (argc != 2)
