@@ -454,6 +454,17 @@ oche_time oche_device_progressed(const struct oche_device *device)
     return atomic_load_explicit(&device->progressed, memory_order_relaxed);
 }
 
+struct oche_answer_counts oche_device_unreliable_arrivals(const struct oche_device *device)
+{
+    /* In this order: what is counted meanwhile came after the message. */
+    const uint32_t at_send =
+        atomic_load_explicit(&device->unreliable_at_send, memory_order_acquire);
+
+    return (struct oche_answer_counts){
+        .now = atomic_load_explicit(&device->unreliable_arrivals, memory_order_relaxed),
+        .at_send = at_send};
+}
+
 /* ---- waiting ---- */
 
 /*

@@ -26,6 +26,7 @@
 
 #include "core/qp/nic.h"
 #include "core/wire/codec.h"
+#include "device/answers.h"
 #include "device/entropy.h"
 #include "params/error.h"
 
@@ -152,6 +153,8 @@ unsigned oche_device_progress(struct oche_device *device);
 unsigned oche_device_progress_aside(struct oche_device *device);
 /* Returns the device time at which progress was last made. */
 oche_time oche_device_progressed(const struct oche_device *device);
+/* Returns how many packets have come on unreliable connections (UC). */
+struct oche_answer_counts oche_device_unreliable_arrivals(const struct oche_device *device);
 /*
  * Sleeps until there may be something to do (a packet arrives, a timer expires, a packet is due,
  * oche_device_post_send has posted work), until the number of oche_device_events is no longer

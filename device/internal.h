@@ -152,6 +152,8 @@ struct oche_device {
     _Atomic oche_time progressed; /* device time of the last progress */
     _Atomic bool posted;          /* work has been posted since packets were last sent */
     _Atomic bool has_unreliable;  /* a queue pair that is not RC was made */
+    /* Packets that came on UC: until now, and when data last left on UC; under the lock. */
+    _Atomic uint32_t unreliable_arrivals, unreliable_at_send;
     struct oche_datagram_in received[OCHE_SOCKET_IN];
     struct oche_random drop_sent, drop_received;
     struct oche_capture *capture;

@@ -172,6 +172,8 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
     oche_ip_header_set_id(&arrival->header, id);
     device->arriving = &arrival->header;
     oche_nic_receive(device->nic, &packet, arrival->now);
+    if (OCHE_UNLIKELY(oche_opcode(packet.opcode)->service == OCHE_SERVICE_UC) && origin.qp != NULL)
+        atomic_fetch_add_explicit(&device->unreliable_arrivals, 1, memory_order_relaxed);
 }
 
 /*

@@ -504,7 +504,7 @@ static unsigned pull_packets(struct oche_device *device, oche_time now)
 static bool pull(struct oche_device *device, oche_time now)
 {
     struct transmitter *t = &device->transmitter;
-    bool data = false;
+    bool data = false, unreliable = false;
 
     if (oche_hold_could(&device->hold) && only_control_waits(device) &&
         oche_hold_on(&device->hold, now))
@@ -516,12 +516,18 @@ static bool pull(struct oche_device *device, oche_time now)
         write_packet(&t->packets[i], &t->outgoing[i]);
         t->outgoing[i].port =
             (uint8_t)oche_source_ports_choose(&device->source_ports, t->packets[i].udp_source_port);
+        unreliable |= oche_opcode(t->packets[i].opcode)->service == OCHE_SERVICE_UC;
         data |= !is_ack(&t->packets[i]) && t->packets[i].opcode != OCHE_CNP;
         t->outgoing[i].lost = by_chance(&device->drop_sent, device->config.drop_sent_ppm);
         device->stats.dropped_sent += t->outgoing[i].lost;
     }
     if (data)
         oche_hold_ends(&device->hold, now);
+    if (OCHE_UNLIKELY(unreliable))
+        atomic_store_explicit(
+            &device->unreliable_at_send,
+            atomic_load_explicit(&device->unreliable_arrivals, memory_order_relaxed),
+            memory_order_release);
     make_lanes(device);
     for (unsigned i = 0; i < t->lane_count; i++) {
         put_data_first(t, &t->lanes[i]);

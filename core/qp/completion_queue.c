@@ -63,6 +63,14 @@ unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned 
     return count;
 }
 
+const struct oche_completion *oche_cq_peek(const struct oche_cq *cq, uint32_t *count)
+{
+    uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+
+    *count = atomic_load_explicit(&cq->tail, memory_order_acquire) - head;
+    return *count > 0 ? &cq->entries[head & cq->mask] : NULL;
+}
+
 void oche_cq_forget(struct oche_cq *cq, uint32_t qpn)
 {
     const uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);

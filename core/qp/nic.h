@@ -479,6 +479,11 @@ size_t oche_cq_entries_bytes(uint32_t entries);
 bool oche_cq_resize(struct oche_cq *cq, void *memory, uint32_t entries);
 unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned max);
 /*
+ * Returns the completion that the next poll gives first, which stays in the queue; NULL: there is
+ * none. Sets *count to how many there are. For the thread that polls.
+ */
+const struct oche_completion *oche_cq_peek(const struct oche_cq *cq, uint32_t *count);
+/*
  * Removes the completions of one queue pair; the others keep their order. Nobody may poll the queue
  * or call the NIC meanwhile.
  */

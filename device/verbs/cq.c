@@ -11,7 +11,6 @@
 #include "device/verbs/internal.h"
 
 #define POLLS_PER_PROGRESS 8
-#define POLLS_PER_YIELD    64
 #define LONGEST_SLEEP      OCHE_MS /* because another thread may take what this one waits for */
 #define BATCH              16
 #define CAME_WITH_UDP      8 /* a bit: the datagram came in UDP */
@@ -267,7 +266,10 @@ static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *d
     if (cq->port->poll == OV_POLL_BUSY)
         return 0;
     if (cq->port->poll == OV_POLL_ADAPTIVE) {
+        const oche_time before = oche_device_now(cq->port->device);
+
         sched_yield(); /* the peer may be a process on this processor */
+        oche_turns_yielded(&cq->turns, oche_device_now(cq->port->device) - before);
         return 0;
     }
     /* With this, either the port's thread sees that we sleep, or we see what it has done. */
@@ -279,10 +281,47 @@ static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *d
     return count;
 }
 
+/*
+ * True if the only completion that is there should wait for the peer's answer (device/answers.h).
+ * If somebody sleeps until there is an event of the queue, it never does.
+ */
+static bool waits_for_answer(struct ov_cq *cq)
+{
+    const bool waited = cq->answers.until != 0;
+    const struct oche_completion *first;
+    struct oche_answer_counts counts;
+    uint32_t count;
+
+    if (atomic_load_explicit(&cq->unreliable, memory_order_relaxed) !=
+            atomic_load_explicit(&cq->users, memory_order_relaxed) ||
+        cq->cq.channel != NULL)
+        return false;
+    first = oche_cq_peek(cq->ring, &count);
+    if (count != 1 || first->status != OCHE_STATUS_SUCCESS ||
+        (first->opcode != OCHE_DONE_SEND && first->opcode != OCHE_DONE_WRITE))
+        return false;
+    counts = oche_device_unreliable_arrivals(cq->port->device);
+    if (oche_answers_wait(&cq->answers, &counts, oche_device_now(cq->port->device)))
+        return true;
+    if (waited && cq->answers.misses == 0)
+        atomic_store_explicit(&cq->port->answered, true, memory_order_relaxed);
+    return false;
+}
+
+/* As oche_cq_poll, but gives nothing while a completion waits for the peer's answer. */
+static unsigned poll_ring(struct ov_cq *cq, struct oche_completion *done, unsigned max)
+{
+    if (OCHE_UNLIKELY(atomic_load_explicit(&cq->unreliable, memory_order_relaxed) > 0) &&
+        waits_for_answer(cq))
+        return 0;
+    return oche_cq_poll(cq->ring, done, max);
+}
+
 unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max)
 {
     const uint32_t since = oche_device_events(cq->port->device);
-    unsigned count = oche_cq_poll(cq->ring, done, max);
+    unsigned count = poll_ring(cq, done, max);
+    bool packets;
 
     /*
      * If the queue has a channel, a poll that finds completions makes no progress. With progress, a
@@ -292,11 +331,10 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
     if (count > 0 && (cq->cq.channel != NULL || ++cq->since_progress < POLLS_PER_PROGRESS))
         return count;
     cq->since_progress = 0;
-    if (ov_port_progress(cq->port) > 0)
-        cq->idle_polls = 0;
+    packets = ov_port_progress(cq->port) > 0;
     if (count == 0)
-        count = oche_cq_poll(cq->ring, done, max);
-    if (count == 0 && ++cq->idle_polls % POLLS_PER_YIELD == 0)
+        count = poll_ring(cq, done, max);
+    if (oche_turns_poll(&cq->turns, packets) && count == 0)
         count = idle(cq, since, done, max);
     return count;
 }

@@ -28,7 +28,9 @@
 #include <infiniband/verbs.h>
 
 #include "device/address.h"
+#include "device/answers.h"
 #include "device/device.h"
+#include "device/turns.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -99,8 +101,9 @@ struct ov_port {
     pthread_t thread;
     _Atomic(struct ov_view *) view; /* view.c; the thread's. NULL: none */
     _Atomic bool stop;
-    _Atomic bool active;       /* some thread has polled since the port's thread last checked */
-    _Atomic bool eager;        /* the port's thread waits for packets even while others poll */
+    _Atomic bool active;   /* some thread has polled since the port's thread last checked */
+    _Atomic bool eager;    /* the port's thread waits for packets even while others poll */
+    _Atomic bool answered; /* a poller has waited for an answer, and it came: eager is not needed */
     _Atomic uint32_t sleepers; /* threads that wait, and make progress meanwhile */
     _Atomic uint32_t call;     /* the futex on which the port's thread naps */
 
@@ -268,7 +271,9 @@ struct ov_cq {
     void *resized; /* the ring's memory since it was resized; NULL: it never was */
     struct ov_port *port;
     pthread_mutex_t poll_lock;
-    uint32_t since_progress, idle_polls;
+    uint32_t since_progress;
+    struct oche_turns turns;
+    struct oche_answers answers;
     bool single_threaded;
     /* Strict mode: the queue pairs that complete here, under poll_lock; what is still to come. */
     struct ov_strict *senders, *receivers;
@@ -276,6 +281,7 @@ struct ov_cq {
     _Atomic bool may_overrun; /* that was told */
     uint8_t datagram_sl;      /* service level to report for a datagram: ov_sl_of */
     _Atomic uint32_t users;
+    _Atomic uint32_t unreliable; /* those of the users that are UC queue pairs */
 
     /* The completion that is read between ibv_start_poll and ibv_end_poll. */
     struct oche_completion current;

@@ -144,6 +144,8 @@ static void *run(void *argument)
 
         look_for_losses(port, &losses, now);
         ov_view_turn(port, now);
+        if (atomic_exchange_explicit(&port->answered, false, memory_order_relaxed))
+            patience = 0;
         if ((patience == 0 || atomic_load(&port->sleepers) > 0) && others_are_at_it(port)) {
             patience = 0;
             losses.wanted = true;

@@ -124,18 +124,26 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
 
 static void hold_others(struct ov_qp *qp)
 {
+    const uint32_t unreliable = qp->qp.qp_type == IBV_QPT_UC;
+
     atomic_fetch_add(&ov_pd_of(qp->qp.pd)->users, 1);
     atomic_fetch_add(&ov_cq_of(qp->qp.send_cq)->users, 1);
     atomic_fetch_add(&ov_cq_of(qp->qp.recv_cq)->users, 1);
+    atomic_fetch_add(&ov_cq_of(qp->qp.send_cq)->unreliable, unreliable);
+    atomic_fetch_add(&ov_cq_of(qp->qp.recv_cq)->unreliable, unreliable);
     if (qp->qp.srq != NULL)
         atomic_fetch_add(&ov_srq_of(qp->qp.srq)->users, 1);
 }
 
 static void release_others(struct ov_qp *qp)
 {
+    const uint32_t unreliable = qp->qp.qp_type == IBV_QPT_UC;
+
     atomic_fetch_sub(&ov_pd_of(qp->qp.pd)->users, 1);
     atomic_fetch_sub(&ov_cq_of(qp->qp.send_cq)->users, 1);
     atomic_fetch_sub(&ov_cq_of(qp->qp.recv_cq)->users, 1);
+    atomic_fetch_sub(&ov_cq_of(qp->qp.send_cq)->unreliable, unreliable);
+    atomic_fetch_sub(&ov_cq_of(qp->qp.recv_cq)->unreliable, unreliable);
     if (qp->qp.srq != NULL)
         atomic_fetch_sub(&ov_srq_of(qp->qp.srq)->users, 1);
 }
