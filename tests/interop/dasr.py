@@ -183,7 +183,8 @@ class Bench:
             if long:
                 senders.append(self.start(LONG, scheme, "long", to, int(seconds + 1)))
                 time.sleep(1)
-            senders.append(self.start(SHORT, scheme, "short", to, bursts, messages, period_ms, size))
+            senders.append(self.start(SHORT, scheme, "short", to, bursts, messages, period_ms,
+                                      size))
             said = [pairs.said_by(process, seconds + 60) for process in reversed(senders)]
             idle_now, total_now = processor_times()
             self.idle = (idle_now - idle) / (total_now - total)
