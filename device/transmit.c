@@ -434,7 +434,7 @@ static void put_data_first(struct transmitter *t, const struct lane *lane)
 
 /* So much is sent at once when the line is free, and made up for when we come late. */
 #define LINE_QUANTUM UINT64_C(16384)
-#define LINE_CREDIT  UINT64_C(65536)
+#define LINE_CREDIT  UINT64_C(16384)
 
 /*
  * Returns how many packets the line has room for: 0 if it will be busy with what was sent before

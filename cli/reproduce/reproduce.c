@@ -21,6 +21,7 @@
 #include "cli/reproduce/options.h"
 #include "cli/reproduce/print.h"
 #include "cli/reproduce/print_tally.h"
+#include "cli/reproduce/wire.h"
 #include "lab/sweep/grid_text.h"
 #include "lab/sweep/jobs.h"
 #include "lab/sweep/record.h"
@@ -603,8 +604,19 @@ static void note_commit(struct session *session)
     strftime(session->date, sizeof(session->date), "%Y-%m-%d", gmtime_r(&now, &day));
 }
 
+/* Returns only if the experiment cannot run. */
+static enum status run_on_wire(struct session *session)
+{
+    session->folder = oche_papers_folder(session->options.papers, &session->error);
+    if (session->folder != NULL)
+        oche_wire_run(&session->options, session->folder, &session->error);
+    return REFUSED;
+}
+
 static enum status work_on(struct session *session)
 {
+    if (oche_wire_named(&session->options))
+        return run_on_wire(session);
     if (!open_papers(session))
         return REFUSED;
     if (session->options.mode == OCHE_REPRODUCE_LIST) {

@@ -275,7 +275,6 @@ struct oche_qp {
     uint32_t next_ssn, credit_limit;
     uint32_t gap_psn;
     uint32_t rtt_head, rtt_tail;
-    oche_time least_rtt; /* the shortest round trip of this connection; OCHE_NEVER: none yet */
     uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
     uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
     /* ring indices: the oldest receive; one past the last receive that the NIC has seen */
@@ -294,10 +293,10 @@ struct oche_qp {
     uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
     oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
+    oche_time least_rtt;      /* of this connection; OCHE_NEVER: none yet */
     oche_time order_deadline; /* ends struct oche_deflection's hold; follow: then STARTs wait */
     oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */
-    uint16_t max_mtu;         /* mtu_bytes of the configuration */
-    uint16_t max_responses;   /* places in `responses` */
+    uint16_t max_mtu, max_responses; /* mtu_bytes of the configuration; places in `responses` */
     uint8_t min_rnr_timer;
     bool order_short : 1; /* valid with order_deadline: the last message was short */
     bool order_leads : 1, order_followed : 1, order_released : 1; /* follow */

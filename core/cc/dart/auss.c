@@ -36,35 +36,54 @@ void oche_auss_member_init(struct oche_auss_member *member, oche_time timeout)
 
 /* ---- the list by time ---- */
 
-/* Inserts the member into the list, in order of `look`; its place is usually near the end. */
+/* The list that the member is in while it counts. */
+static struct oche_auss_list *list_of(struct oche_auss *auss, const struct oche_auss_member *member)
+{
+    return member->leaving ? &auss->leaving : &auss->staying;
+}
+
+/* Inserts the member into its list, in order of `look`; its place is usually near the end. */
 static void list_add(struct oche_auss *auss, struct oche_auss_member *member)
 {
-    struct oche_auss_member *before = auss->latest;
+    struct oche_auss_list *list = list_of(auss, member);
+    struct oche_auss_member *before = list->latest;
 
     while (before != NULL && before->look > member->look)
         before = before->earlier;
     member->earlier = before;
-    member->later = before != NULL ? before->later : auss->earliest;
+    member->later = before != NULL ? before->later : list->earliest;
     if (before != NULL)
         before->later = member;
     else
-        auss->earliest = member;
+        list->earliest = member;
     if (member->later != NULL)
         member->later->earlier = member;
     else
-        auss->latest = member;
+        list->latest = member;
 }
 
 static void list_remove(struct oche_auss *auss, struct oche_auss_member *member)
 {
+    struct oche_auss_list *list = list_of(auss, member);
+
     if (member->earlier != NULL)
         member->earlier->later = member->later;
     else
-        auss->earliest = member->later;
+        list->earliest = member->later;
     if (member->later != NULL)
         member->later->earlier = member->earlier;
     else
-        auss->latest = member->earlier;
+        list->latest = member->earlier;
+}
+
+/* Moves a member that counts to the other list, or to its place by another time. */
+static void list_move(struct oche_auss *auss, struct oche_auss_member *member, bool leaving,
+                      oche_time look)
+{
+    list_remove(auss, member);
+    member->leaving = leaving;
+    member->look = look;
+    list_add(auss, member);
 }
 
 /* ---- senders ---- */
@@ -118,6 +137,7 @@ static bool count(struct oche_auss *auss, struct oche_auss_member *member, uint3
     sender->messages += member->messages;
     member->sender = slot;
     member->last = now;
+    member->leaving = false;
     member->look = oche_time_add(now, member->timeout);
     list_add(auss, member);
     return is_new;
@@ -154,6 +174,8 @@ bool oche_auss_begin(struct oche_auss *auss, struct oche_auss_member *member, ui
         return count(auss, member, address, weight, now);
     member->last = now;
     auss->senders[member->sender].messages++;
+    if (member->leaving)
+        list_move(auss, member, false, oche_time_add(now, member->timeout));
     return false;
 }
 
@@ -166,6 +188,17 @@ bool oche_auss_end(struct oche_auss *auss, struct oche_auss_member *member)
     if (member->sender != OCHE_AUSS_NOBODY)
         auss->senders[member->sender].messages--;
     return false;
+}
+
+void oche_auss_linger(struct oche_auss *auss, struct oche_auss_member *member, oche_time until)
+{
+    if (member->sender == OCHE_AUSS_NOBODY || member->messages != 1) {
+        oche_auss_end(auss, member);
+        return;
+    }
+    member->messages = 0;
+    auss->senders[member->sender].messages--;
+    list_move(auss, member, true, until);
 }
 
 bool oche_auss_forget(struct oche_auss *auss, struct oche_auss_member *member)
@@ -186,8 +219,10 @@ bool oche_auss_expire(struct oche_auss *auss, oche_time now)
 {
     bool changed = false;
 
-    while (auss->earliest != NULL && auss->earliest->look <= now) {
-        struct oche_auss_member *member = auss->earliest;
+    while (auss->leaving.earliest != NULL && auss->leaving.earliest->look <= now)
+        changed |= discount(auss, auss->leaving.earliest);
+    while (auss->staying.earliest != NULL && auss->staying.earliest->look <= now) {
+        struct oche_auss_member *member = auss->staying.earliest;
         oche_time due = oche_time_add(member->last, member->timeout);
 
         if (due <= now) {
@@ -196,9 +231,7 @@ bool oche_auss_expire(struct oche_auss *auss, oche_time now)
             changed |= discount(auss, member);
             continue;
         }
-        list_remove(auss, member);
-        member->look = due;
-        list_add(auss, member);
+        list_move(auss, member, false, due);
     }
     return changed;
 }

@@ -38,6 +38,7 @@ struct oche_auss_member {
     struct oche_auss_member *of_sender, *of_sender_before;
     oche_time look; /* when to check for a timeout; valid while the member counts */
     oche_time timeout;
+    bool leaving; /* it has no active message, and counts until `look` */
     bool ahead; /* announced by look-ahead (look_ahead.h): nothing has arrived, and it has no queue
                    pair */
 };
@@ -49,8 +50,14 @@ struct oche_auss_sender {
     uint32_t place;    /* index in `active` */
 };
 
-struct oche_auss {
+/* Members that count, by the time at which to look at each. */
+struct oche_auss_list {
     struct oche_auss_member *earliest, *latest;
+};
+
+struct oche_auss {
+    /* those with active messages, and those that count for a while after their last one */
+    struct oche_auss_list staying, leaving;
     uint32_t count;          /* senders in the set */
     uint32_t changes;        /* how often a sender has entered or left it */
     uint64_t weight;         /* sum of the weights of the senders in the set */
@@ -75,6 +82,12 @@ void oche_auss_member_init(struct oche_auss_member *member, oche_time timeout);
 bool oche_auss_begin(struct oche_auss *auss, struct oche_auss_member *member, uint32_t address,
                      uint32_t weight, oche_time now);
 bool oche_auss_end(struct oche_auss *auss, struct oche_auss_member *member);
+/*
+ * As oche_auss_end, but if that was the member's last message, it counts until `until` unless
+ * another one begins: so a sender whose messages follow each other stays in the set. `until` may
+ * not be earlier than in the call before.
+ */
+void oche_auss_linger(struct oche_auss *auss, struct oche_auss_member *member, oche_time until);
 /* Removes the member with all its messages. Returns true if the set has changed. */
 bool oche_auss_forget(struct oche_auss *auss, struct oche_auss_member *member);
 /*
@@ -94,7 +107,10 @@ static inline bool oche_auss_seen(struct oche_auss_member *member, oche_time now
 /* Returns the time by which to look for timeouts; OCHE_NEVER if no member counts. */
 static inline oche_time oche_auss_next(const struct oche_auss *auss)
 {
-    return auss->earliest == NULL ? OCHE_NEVER : auss->earliest->look;
+    const struct oche_auss_member *stays = auss->staying.earliest, *leaves = auss->leaving.earliest;
+    const oche_time next = stays == NULL ? OCHE_NEVER : stays->look;
+
+    return leaves == NULL ? next : oche_time_min(next, leaves->look);
 }
 
 /*

@@ -475,8 +475,14 @@ static void dart_message_begins(struct oche_cc_flow *flow, oche_time now)
 
 static void dart_message_ends(struct oche_cc_flow *flow, oche_time now)
 {
+    const struct dart_params *p = flow->params;
     struct dart_flow *s = dart_of(flow);
 
+    if (p->linger > 0) {
+        oche_auss_linger(&s->set->auss, &s->member, oche_time_add(now, p->linger));
+        dart_rearm(s->nic);
+        return;
+    }
     if (oche_auss_end(&s->set->auss, &s->member))
         dart_set_changed(s->nic, s->set, now);
 }

@@ -26,6 +26,10 @@ const struct oche_param dart_param_rows[] = {
     {OCHE_PARAM(struct dart_params, soft_timeout), OCHE_IS_TIME(2 * OCHE_SEC, OCHE_US, OCHE_NEVER),
      .where = "Dart sec III-B; dart.md#d13",
      .help = "an active message that has had no packet for this long no longer counts"},
+    {OCHE_PARAM(struct dart_params, linger), OCHE_IS_TIME(0, 0, OCHE_SEC),
+     .where = "our choice (Dart sec III-B: 0)",
+     .help = "a sender still counts for this long when its last message has ended, so that n stays "
+             "the same from one message to the next"},
     {OCHE_PARAM(struct dart_params, advertise), OCHE_IS_CHOICE(0, advertise_names),
      .where = "Dart sec III-A, Fig 5; dart.md#d3",
      .help = "always: receivers tell n except in non-receiver congestion; congestion: only "
@@ -89,10 +93,11 @@ const struct oche_param dart_param_rows[] = {
 
 /* ---- for devices ---- */
 
-#define FIT_FILL       0.98           /* of what is left over a queue drains */
-#define FIT_UNITS      4              /* of dcqcn_fit_unit, in flight: 256 KB or more */
-#define FIT_TRIP       (50 * OCHE_US) /* no shorter round trip */
-#define FIT_FIRST_TRIP OCHE_MS        /* until one is measured */
+#define FIT_LINGER     UINT64_C(65536) /* bytes of the line: dozens of packets of the others */
+#define FIT_FILL       0.995           /* of what is left over a queue drains */
+#define FIT_UNITS      4               /* of dcqcn_fit_unit, in flight: 256 KB or more */
+#define FIT_TRIP       (50 * OCHE_US)  /* no shorter round trip */
+#define FIT_FIRST_TRIP FIT_TRIP        /* until one is measured: rather too many ACKs */
 #define LINE_TO_LEAST  1000
 
 void dart_fit(void *params, uint64_t free, const struct oche_cc_network *network)
@@ -107,6 +112,8 @@ void dart_fit(void *params, uint64_t free, const struct oche_cc_network *network
     dcqcn_fit_rows(&table, params, free, network);
     oche_param_fit(&table, params, free, "base_rtt", oche_time_max(trip, FIT_TRIP));
     oche_param_fit(&table, params, free, "window", unit);
+    oche_param_fit(&table, params, free, "linger",
+                   oche_time_of_bytes(FIT_LINGER, network->line_rate_bps));
     oche_param_fit(&table, params, free, "flight", FIT_UNITS * unit);
     oche_param_fit(&table, params, free, "least_rate", least < OCHE_MBPS ? least : OCHE_MBPS);
     if (oche_param_is_free(&table, free, "fill"))

@@ -21,7 +21,7 @@ struct dart_params {
     struct dcqcn_params dcqcn; /* must be first: DCQCN's hooks read their parameters there */
     oche_time base_rtt, window;
     double line_above, line_below;
-    oche_time soft_timeout;
+    oche_time soft_timeout, linger;
     uint32_t advertise, share_line;
     bool suppress_marks;
     double fill;
@@ -40,7 +40,7 @@ struct dart_params {
     const char *tenant_shares;
 };
 
-#define DART_PARAMS 53 /* number of rows in the table */
+#define DART_PARAMS 54 /* number of rows in the table */
 extern const struct oche_param dart_param_rows[DART_PARAMS];
 
 /*

@@ -29,6 +29,35 @@ static void rig_open(struct rig *rig, oche_time timeout)
         oche_auss_member_init(&rig->member[i], timeout);
 }
 
+/* A sender counts until its time is over, and stays if another message begins before. */
+static void lingers(void **state)
+{
+    struct rig rig;
+    struct oche_auss *auss = &rig.auss;
+
+    (void)state;
+    rig_open(&rig, TIMEOUT);
+    oche_auss_begin(auss, &rig.member[0], 7, 1, 10);
+    oche_auss_begin(auss, &rig.member[1], 8, 1, 10);
+    oche_auss_linger(auss, &rig.member[0], 50);
+    assert_int_equal(auss->count, 2);
+    assert_int_equal(oche_auss_next(auss), 50);
+    assert_false(oche_auss_begin(auss, &rig.member[0], 7, 1, 20));
+    assert_false(oche_auss_expire(auss, 60));
+    assert_int_equal(auss->count, 2);
+    oche_auss_linger(auss, &rig.member[0], 90);
+    oche_auss_linger(auss, &rig.member[1], 95);
+    assert_false(oche_auss_expire(auss, 89));
+    assert_true(oche_auss_expire(auss, 90));
+    assert_int_equal(auss->count, 1);
+    assert_true(oche_auss_expire(auss, 95));
+    assert_int_equal(auss->count, 0);
+    assert_int_equal(auss->timeouts, 0);
+    assert_int_equal(oche_auss_next(auss), OCHE_NEVER);
+    assert_true(oche_auss_begin(auss, &rig.member[0], 7, 1, 100));
+    free(rig.memory);
+}
+
 /* Two messages of one sender, on two queue pairs, and one of another (Dart Fig 4). */
 static void counts_a_sender_once(void **state)
 {
@@ -197,6 +226,7 @@ static void random_against_a_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lingers),
         cmocka_unit_test(counts_a_sender_once),
         cmocka_unit_test(forgets_the_silent),
         cmocka_unit_test(timeouts_are_a_members_own),
