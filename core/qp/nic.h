@@ -305,7 +305,7 @@ struct oche_qp_config {
      * which there is no room are sent again. NULL: payloads are written to their places at once.
      */
     uint8_t *held;
-    size_t held_bytes;
+    uint32_t held_bytes;
     bool end_to_end_credits; /* our ACKs tell how many receives are posted (rocev2.md#credits) */
     struct oche_cq *send_cq, *recv_cq; /* the two may be the same; NULL: completions are not kept */
     void *user;                        /* the driver's value, which oche_qp_user returns */

@@ -247,14 +247,20 @@ struct oche_qp {
     _Atomic uint32_t posted_recvs;
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
     struct oche_qp *rung_next;
-    uint32_t limit_lag_bytes; /* here is room: on the line until a new limit takes effect */
-    uint8_t resent_for, resent_twice; /* likewise; the cause: requester.c, count_again */
+    /* What follows is here as here is room. */
+    uint32_t limit_lag_bytes;         /* on the line until a new limit takes effect */
+    uint8_t resent_for, resent_twice; /* the cause: requester.c, count_again */
+    oche_time least_rtt;              /* of this connection; OCHE_NEVER: none yet */
+    struct placed_packet *placed;     /* placed_mask + 1 entries, or NULL */
+    uint8_t *held;                    /* with held_bytes as in struct oche_qp_config */
+    uint32_t placed_mask, held_bytes;
 
     /* Written by the NIC; read by posting threads. */
     _Atomic uint32_t retired_sends CACHE_ALIGNED;
     _Atomic uint32_t retired_recvs;
 
     /* Touched rarely, or once a message. */
+    uint32_t held_count; /* payloads that find room in `held`, a power of two, or 0 */
     uint32_t retry_count, rnr_retry, rnr_retries_left;
     uint32_t long_waits; /* rto: timers of ack_timeout or more that expired without progress */
     uint8_t *send_extra; /* send_extra_bytes for each entry of send_ring */
@@ -286,14 +292,9 @@ struct oche_qp {
     uint32_t pd, access;
     uint32_t peer_slot;
     uint32_t next_receive;            /* number of messages started so far that take a receive */
-    struct placed_packet *placed;     /* placed_mask + 1 entries, or NULL */
-    uint32_t placed_mask, held_count; /* held_count: payloads that find room, a power of 2, or 0 */
-    uint8_t *held;                    /* as in struct oche_qp_config */
-    size_t held_bytes;
     uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
     oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
-    oche_time least_rtt;      /* of this connection; OCHE_NEVER: none yet */
     oche_time order_deadline; /* ends struct oche_deflection's hold; follow: then STARTs wait */
     oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */
     uint16_t max_mtu, max_responses; /* mtu_bytes of the configuration; places in `responses` */

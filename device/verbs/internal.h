@@ -100,6 +100,11 @@ struct ov_port {
 
     pthread_t thread;
     _Atomic(struct ov_view *) view; /* view.c; the thread's. NULL: none */
+    struct ov_repeats {
+        oche_time due;
+        uint64_t sent, again; /* packets, when it last looked */
+        bool told;
+    } repeats; /* repeats.c; the thread's */
     _Atomic bool stop;
     _Atomic bool active;   /* some thread has polled since the port's thread last checked */
     _Atomic bool eager;    /* the port's thread waits for packets even while others poll */
@@ -557,6 +562,8 @@ const char *ov_recovery(void);
  * queue pair.
  */
 void ov_tell_unlimited(const struct oche_qp_config *config);
+/* Says so once, if much is sent again (repeats.c). To be called by the port's thread. */
+void ov_look_for_repeats(struct ov_port *port, oche_time now);
 /* Gives parameters that nobody chose the values that suit the wire (suit_wire.c). */
 void ov_suit_wire(struct oche_recovery_choice *choice);
 /* False if there is to be no view. *folder: the one that the user names, or NULL. */

@@ -143,6 +143,7 @@ static void *run(void *argument)
         unsigned packets;
 
         look_for_losses(port, &losses, now);
+        ov_look_for_repeats(port, now);
         ov_view_turn(port, now);
         if (atomic_exchange_explicit(&port->answered, false, memory_order_relaxed))
             patience = 0;

@@ -20,6 +20,7 @@ DATA, MEET = "10.79.0.", "10.80.0."
 RECEIVER = 1  # the receiver's number; senders have 2, 3, …
 MTU = 1500
 BUCKET = 8000  # bytes that the slow port sends at once after it was idle; seven packets
+FRAME = 1082  # bytes of a packet at the port, with a path MTU of 1024
 MARKED_SHARE = 0.95  # of the port's rate, above which the queue of the marks grows
 LIMIT = 60  # seconds that a run may take longer than it should
 
@@ -92,17 +93,18 @@ class Switch:
                  f"{mbps}mbit", "burst", str(BUCKET), "limit", str(queue)])
 
     def marks(self, mbps, burst):
-        """Marks CE what would find more than `burst` bytes in a queue that empties a little more
-        slowly than the port's, which is the nearest thing to a switch's threshold that nft has.
-        False: nft has no egress hook here. `mbps` None: no marks."""
+        """Marks CE what would find more than `burst` packets in a queue that empties a little more
+        slowly than the port's, which is the nearest thing to a switch's threshold that nft has. (By
+        bytes it has a bucket of a whole second.) False: nft has no egress hook here. `mbps` None:
+        no marks."""
         subprocess.run(["nft", "delete", "table", "netdev", "incast"], capture_output=True,
                        check=False)
         if mbps is None:
             return True
         rules = ("table netdev incast { chain marks { type filter hook egress device "
                  f"data{RECEIVER} priority 0; policy accept; ip ecn != 0 limit rate over "
-                 f"{int(mbps * 125000 * MARKED_SHARE)} bytes/second burst {burst} bytes "
-                 "ip ecn set ce\n } }")
+                 f"{int(mbps * 125000 / FRAME * MARKED_SHARE)}/second burst {burst} packets "
+                 "ip ecn set ce\n }\n}\n")
         return subprocess.run(["nft", "-f", "-"], input=rules, capture_output=True, text=True,
                               check=False).returncode == 0
 

@@ -265,7 +265,7 @@ static void plan_held(struct pair_options *o, bool exact)
     struct oche_random random = oche_random_stream(o->seed, "qp work held", 0);
     const uint32_t payloads[] = {0, 512, 1, 7};
 
-    o->held_bytes = (size_t)payloads[oche_random_below(&random, exact ? 2 : 4)] * o->mtu;
+    o->held_bytes = payloads[oche_random_below(&random, exact ? 2 : 4)] * o->mtu;
 }
 
 /* Each side may be plain, or an extended one whatever its recovery; that is drawn by itself. */

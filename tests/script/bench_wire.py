@@ -123,7 +123,9 @@ def runs_with_what_there_is():
         check(done.returncode == 1, done)
         for line in (r"^\d{4}-\d\d-\d\d, \d+ cores.*1 run of each",
                      r"^\| ib_write_bw, 64 KiB \| \d+\.\d\d Gbit/s \| ",
-                     r"^\| ib_write_lat, 8 B \| \d",
+                     r"^\| ib_write_lat, 8 B \| \d", r"^\| ib_write_lat, 8 B, UC \| \d",
+                     r"^\| ib_write_bw, 64 KiB, 16 queue pairs \| \d",
+                     r"^- ib_write_lat, 8 B, UC: \d+\.\d\d of raw UDP ping-pong.*: (not )?met$",
                      r"^\| iperf3, TCP \| failed \| \|$",
                      r"^\| UCX over TCP, put, 64 KiB \| failed \| \|$",
                      r"^- ib_write_bw, 64 KiB: \d\.\d\d of raw UDP.*: (not )?met$",

@@ -548,8 +548,13 @@ static void cnps_are_no_answers(void **state)
     struct fake fake;
     struct end end;
 
+    const struct oche_cc_scheme *dcqcn = oche_cc_find("dcqcn");
+    _Alignas(8) unsigned char paper[1024]; /* with 50 us between two CNPs */
+
     (void)state;
-    end_open(&end, &(struct oche_device_config){.cc = oche_cc_find("dcqcn")}, NULL, 1);
+    assert_true(dcqcn->table.struct_bytes <= sizeof(paper));
+    oche_param_defaults(&dcqcn->table, paper);
+    end_open(&end, &(struct oche_device_config){.cc = dcqcn, .cc_params = paper}, NULL, 1);
     fake_open(&fake, &end, 3);
     end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
     write.dest_qpn = oche_qp_number(end.qp);

@@ -21,7 +21,7 @@
 static const struct oche_selective_repeat_params params = {
     .window = 16, .few_packets = 3, .rto_low = 100 * OCHE_US, .rto_high = 320 * OCHE_US};
 
-static size_t held_bytes;
+static uint32_t held_bytes;
 
 static struct pair *open_pair(void)
 {
