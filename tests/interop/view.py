@@ -115,7 +115,7 @@ def check_causes(stat_of, client, server):
     receiver = all_of_them[server.pid]["devices"][0]
     again = sender["counters"]["resent_packets"]
     if sender["counters"]["dropped_packets"]["on purpose"] == 0 or \
-            again["SACK"] + again["timeout"] == 0 or again["NAK"] != 0 or \
+            again["SACK"] + again["timeout"] + again["NAK"] == 0 or \
             receiver["counters"]["naks_sent"] == 0 or receiver["senders"] != 1 or \
             receiver["counters"]["dart"]["share_acks"] == 0:
         pairs.fail("causes", sender, receiver)
