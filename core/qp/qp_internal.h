@@ -291,9 +291,9 @@ struct oche_qp {
     uint32_t nak_psn;
     uint32_t pd, access;
     uint32_t peer_slot;
-    uint32_t next_receive;            /* number of messages started so far that take a receive */
-    uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
-    oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
+    uint32_t next_receive; /* number of messages started so far that take a receive */
+    uint32_t placed_end;   /* with QP_HOLDS: one past the highest PSN kept */
+    oche_time ack_waited;  /* the timeout, from rto, with which the ACK timer was last armed */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
     oche_time order_deadline; /* ends struct oche_deflection's hold; follow: then STARTs wait */
     oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */

@@ -106,10 +106,10 @@ struct pair_options {
     uint8_t peer_qpn_bits;         /* as in struct oche_nic_config */
     bool unknown_qp;               /* side 1 has no queue pair: the hook makes one */
     bool no_payload;
-    uint32_t held_bytes;/* a queue pair has for payloads behind a gap; 0: they are written at once */
-    uint32_t in_flight; /* most packets on the link: PAIR_IN_FLIGHT */
-    bool groups;        /* work may name a group; addresses below 200 are shared */
-    bool bytes;         /* packets are bytes on the link (pair_bytes.h) */
+    uint32_t held_bytes; /* for payloads behind a gap; 0: they are written at once */
+    uint32_t in_flight;  /* most packets on the link: PAIR_IN_FLIGHT */
+    bool groups;         /* work may name a group; addresses below 200 are shared */
+    bool bytes;          /* packets are bytes on the link (pair_bytes.h) */
     /* Where the pair's own memory comes from and goes to, and the sides', which then stays. */
     struct blocks *blocks; /* NULL: fresh memory */
     uint8_t *memory[2];    /* PAIR_MEMORY bytes, as they are; NULL: fresh, and zeros */
