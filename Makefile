@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # Where an installation is; empty: neither was said.
 PLACE = $(if $(filter-out file undefined,$(origin PREFIX) $(origin DESTDIR)),$(DESTDIR)$(abspath $(PREFIX)))
 
-.PHONY: all demo demo-wire check check-full interop interop-bench soak bench bench-wire format install uninstall dist deb clean
+.PHONY: all demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-wire format install uninstall dist deb clean
 
 all:
 	@tools/install-deps build page
@@ -55,6 +55,14 @@ soak:
 
 bench: all
 	@tools/bench
+
+# Many senders into one slow port, by default and beside other schemes, TCP and the simulator: one
+# table, two hours. make bench-incast INCAST='--runs 1 --only default' takes minutes.
+bench-incast:
+	@tools/install-deps build wire test
+	@$(MAKE) --no-print-directory all
+	@ninja -C build tests/interop/path
+	@tools/bench-incast $(INCAST)
 
 # The wire over loopback beside raw UDP sockets, and what there is without it: one table.
 bench-wire:

@@ -59,7 +59,9 @@ static const struct argp_option option_table[] = {
     {"recovery", KEY_RECOVERY, "NAME[,KEY=VALUE…]", 0,
      "Recovery from losses; selective_repeat without this option", 0},
     {"line-rate", KEY_LINE_RATE, "RATE", 0,
-     "Rate of the link, for congestion control; 100Gbps without this option", 0},
+     "Rate of the link, which is not exceeded; what the interface's hardware says, if it does, "
+     "without this option",
+     0},
     {"device", KEY_DEVICE, "ADDRESS", 0, "Use this IP address of this host, and no other", 0},
     {"poll", KEY_POLL, "HOW", 0,
      "While nothing arrives: busy (spin), adaptive (the default) or sleep", 0},

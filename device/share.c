@@ -641,6 +641,9 @@ void oche_sharing_forget(struct oche_sharing *share)
     if (share->probe >= 0)
         close(share->probe);
     share->probe = -1;
+    if (share->census.fd >= 0)
+        close(share->census.fd);
+    share->census.fd = -1;
 }
 
 void oche_sharing_bury(struct oche_sharing *share)

@@ -22,7 +22,7 @@
  * packets are still in a queue, and nothing tells when they have left it. Therefore a window is
  * paced, so that what is sent again does not meet them all at once. A loss that is found within a
  * round trip of the last reduction is part of it. READ data is sent by the responder without ACKs,
- * so nothing limits it here.
+ * so nothing limits it here, and it is not paced.
  */
 #include "core/cc/cc.h"
 #include "core/wire/opcode.h"
@@ -338,8 +338,11 @@ static void cubic_sent(struct oche_cc_flow *flow, oche_time now, struct oche_pac
 
     (void)now;
     (void)line_bytes;
-    if (OCHE_UNLIKELY(oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE)))
-        return; /* READ data has the peer's PSNs */
+    if (OCHE_UNLIKELY(oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE))) {
+        /* READ data has the peer's PSNs, and no ACKs that would tell of its round trips */
+        flow->rate_bps = flow->initial_rate_bps;
+        return;
+    }
     if (OCHE_UNLIKELY(!state->sent))
         state->round_end = state->next = next;
     else if (oche_psn_diff(next, state->next) > 0)

@@ -671,10 +671,14 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
 
 void completer_rnr_over(struct oche_qp *qp, oche_time now)
 {
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
     uint32_t before = qp->tx.next;
 
     qp->resent_for = OCHE_RESENT_NOT_READY;
-    qp->nic->recovery->timeout(&qp->tx, now);
+    if (recovery->rnr_over != NULL)
+        recovery->rnr_over(&qp->tx, now);
+    else
+        recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
     settle(qp, now);
 }

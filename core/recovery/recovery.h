@@ -83,8 +83,10 @@ struct oche_recovery_scheme {
      * already.
      */
     void (*nak)(struct oche_recovery_tx *tx, uint32_t psn, oche_time now);
-    /* The ACK timer ran out, or an RNR wait ended. */
+    /* The ACK timer ran out, or an RNR wait ended and there is no rnr_over. */
     void (*timeout)(struct oche_recovery_tx *tx, oche_time now);
+    /* Optional: an RNR wait has ended, which is no sign of a loss. */
+    void (*rnr_over)(struct oche_recovery_tx *tx, oche_time now);
     /*
      * Optional: a request packet for `psn` has left, and tx->next is the PSN after it. `last` is
      * true if the packet ends a SEND or WRITE message and may leave a second time at once, which

@@ -282,13 +282,11 @@ static void selective_nak(struct oche_recovery_tx *tx, uint32_t psn, oche_time n
     plan(tx, state);
 }
 
-static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
+static void selective_rnr_over(struct oche_recovery_tx *tx, oche_time now)
 {
     struct selective_tx *state = tx->state;
 
     (void)now;
-    if (state->backoff < MOST_BACKOFF)
-        state->backoff++;
     if (!state->extended) {
         tx->next = tx->una;
         return;
@@ -305,6 +303,15 @@ static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
         state->lost_end = later(lost_end, tx->una);
     state->after_timeout = true;
     send_una_again(tx, state);
+}
+
+static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
+{
+    struct selective_tx *state = tx->state;
+
+    if (state->backoff < MOST_BACKOFF)
+        state->backoff++;
+    selective_rnr_over(tx, now);
 }
 
 static bool selective_sacked(struct oche_recovery_tx *tx, uint32_t psn,
@@ -520,6 +527,7 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .acked = selective_acked,
     .nak = selective_nak,
     .timeout = selective_timeout,
+    .rnr_over = selective_rnr_over,
     .sent = selective_sent,
     .rto = selective_rto,
     .wants_rtt = selective_wants_rtt,

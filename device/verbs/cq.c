@@ -290,6 +290,7 @@ static bool waits_for_answer(struct ov_cq *cq)
     const bool waited = cq->answers.until != 0;
     const struct oche_completion *first;
     struct oche_answer_counts counts;
+    oche_time now;
     uint32_t count;
 
     if (atomic_load_explicit(&cq->unreliable, memory_order_relaxed) !=
@@ -301,7 +302,10 @@ static bool waits_for_answer(struct ov_cq *cq)
         (first->opcode != OCHE_DONE_SEND && first->opcode != OCHE_DONE_WRITE))
         return false;
     counts = oche_device_unreliable_arrivals(cq->port->device);
-    if (oche_answers_wait(&cq->answers, &counts, oche_device_now(cq->port->device)))
+    now = oche_device_now(cq->port->device);
+    if (!waited && first->time + OCHE_ANSWERS_WAIT < now)
+        return false; /* nobody polled while the answer might have come */
+    if (oche_answers_wait(&cq->answers, &counts, now))
         return true;
     if (waited && cq->answers.misses == 0)
         atomic_store_explicit(&cq->port->answered, true, memory_order_relaxed);

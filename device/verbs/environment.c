@@ -153,6 +153,11 @@ const char *ov_recovery(void)
     return recovery != NULL ? recovery : "selective_repeat";
 }
 
+bool ov_has_defaults(void)
+{
+    return value_of("OCHE_CC") == NULL && value_of("OCHE_RECOVERY") == NULL;
+}
+
 void ov_tell_unlimited(const struct oche_qp_config *config)
 {
     struct oche_cc_choice choice;

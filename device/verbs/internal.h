@@ -101,7 +101,7 @@ struct ov_port {
     pthread_t thread;
     _Atomic(struct ov_view *) view; /* view.c; the thread's. NULL: none */
     struct ov_repeats {
-        oche_time due;
+        oche_time due, since;
         uint64_t sent, again; /* packets, when it last looked */
         bool told;
     } repeats; /* repeats.c; the thread's */
@@ -562,6 +562,7 @@ const char *ov_recovery(void);
  * queue pair.
  */
 void ov_tell_unlimited(const struct oche_qp_config *config);
+bool ov_has_defaults(void);
 /* Says so once, if much is sent again (repeats.c). To be called by the port's thread. */
 void ov_look_for_repeats(struct ov_port *port, oche_time now);
 /* Gives parameters that nobody chose the values that suit the wire (suit_wire.c). */

@@ -9,7 +9,7 @@
 #include "core/recovery/selective_repeat.h"
 #include "device/verbs/internal.h"
 
-#define RTO_LOW  (50 * OCHE_MS)  /* so much longer than the round trip at least */
+#define RTO_LOW  (100 * OCHE_MS) /* so much longer than the round trip at least */
 #define RTO_HIGH (200 * OCHE_MS) /* until one is known; Linux's least timeout of TCP */
 
 void ov_suit_wire(struct oche_recovery_choice *choice)

@@ -12,15 +12,33 @@
 
 #include "device/view/place.h"
 
-#define LOOK_EACH 8 /* writes: so often it looks whether the file is still there */
-
 struct oche_view_writer {
     int file;
-    unsigned writes;
+    dev_t device; /* the file that was made: programs close descriptors that they do not know */
+    ino_t inode;
     bool named; /* the user has named the folder */
     char given[PATH_MAX], folder[PATH_MAX], name[OCHE_VIEW_NAME_BYTES];
     struct oche_view view;
 };
+
+/* Remembers which file it is. */
+static bool note_file(struct oche_view_writer *writer)
+{
+    struct stat about;
+
+    if (fstat(writer->file, &about) != 0)
+        return false;
+    writer->device = about.st_dev;
+    writer->inode = about.st_ino;
+    return true;
+}
+
+/* True if the descriptor is still that of our file. Another one's must be left alone. */
+static bool is_ours(const struct oche_view_writer *writer, struct stat *about)
+{
+    return writer->file >= 0 && fstat(writer->file, about) == 0 &&
+           about->st_dev == writer->device && about->st_ino == writer->inode;
+}
 
 /* Makes a file with a lock, in `writer->folder`. Returns false if that cannot be. */
 static bool make_file(struct oche_view_writer *writer)
@@ -45,7 +63,7 @@ static bool make_file(struct oche_view_writer *writer)
         writer->file = -1;
     }
     close(folder);
-    return writer->file >= 0;
+    return writer->file >= 0 && note_file(writer);
 }
 
 struct oche_view_writer *oche_view_writer_open(const char *given)
@@ -76,17 +94,19 @@ static bool is_gone(const struct oche_view_writer *writer)
 {
     struct stat about;
 
-    return writer->file < 0 || fstat(writer->file, &about) != 0 || about.st_nlink == 0;
+    return !is_ours(writer, &about) || about.st_nlink == 0;
 }
 
 void oche_view_writer_write(struct oche_view_writer *writer)
 {
-    if (writer->writes++ % LOOK_EACH == 1 && is_gone(writer)) {
-        if (writer->file >= 0)
+    struct stat about;
+
+    if (is_gone(writer)) {
+        if (is_ours(writer, &about))
             close(writer->file);
         make_file(writer);
     }
-    if (writer->file < 0)
+    if (!is_ours(writer, &about))
         return;
     oche_view_seal(&writer->view);
     /* what is not written whole has a wrong sum */
@@ -99,16 +119,19 @@ void oche_view_writer_close(struct oche_view_writer *writer)
     char path[sizeof(writer->folder) + sizeof(writer->name)];
 
     snprintf(path, sizeof(path), "%s/%s", writer->folder, writer->name);
-    if (writer->file >= 0) {
-        if (!is_gone(writer))
-            unlink(path);
+    struct stat about;
+
+    if (!is_gone(writer))
+        unlink(path);
+    if (is_ours(writer, &about))
         close(writer->file);
-    }
     free(writer);
 }
 
 void oche_view_writer_leave(struct oche_view_writer *writer)
 {
-    if (writer->file >= 0)
+    struct stat about;
+
+    if (is_ours(writer, &about))
         close(writer->file);
 }

@@ -349,7 +349,9 @@ static void test_read_data(void **state)
     open_flow();
     bench_start(&bench, false);
     full_round(OCHE_MS);
+    assert_true(bench.flow.rate_bps < LINE);
     bench.scheme->sent(&bench.flow, bench.now, &data, MTU + 60);
+    assert_int_equal(bench.flow.rate_bps, LINE); /* nothing tells how fast it may leave */
     lose(OCHE_CC_LOSS_NAK);
     full_round(OCHE_MS); /* all that had left is acknowledged, so the window grows again */
     const double repaired = window();

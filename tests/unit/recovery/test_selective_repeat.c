@@ -391,6 +391,8 @@ static void test_measured_timers(uint32_t base)
     assert_true(SCHEME.rto(&end->tx, OCHE_NEVER) > 219 * OCHE_MS &&
                 SCHEME.rto(&end->tx, OCHE_NEVER) <= 221 * OCHE_MS);
     const oche_time rto = SCHEME.rto(&end->tx, OCHE_NEVER);
+    SCHEME.rnr_over(&end->tx, 0); /* a receiver that was not ready is no loss */
+    assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), rto);
     SCHEME.timeout(&end->tx, 0);
     assert_int_equal(SCHEME.rto(&end->tx, OCHE_NEVER), 2 * rto);
     for (unsigned i = 0; i < 20; i++)
