@@ -44,7 +44,8 @@ def collapses(oche, switch):
     print(f"Go-Back-N alone: {done.goodput:.0f} of {RATE} Mbit/s", flush=True)
     if done.goodput > COLLAPSE * RATE:
         pairs.fail("Go-Back-N does not collapse: is the port's queue as it should be?")
-    if not all("were sent again: the network loses packets, for which the defaults" in said for said in done.said):
+    line = "were sent again: the network loses packets, for which the defaults"
+    if not all(line in said for said in done.said):
         pairs.fail("no line says that much was sent again:", done.said[0])
 
 
