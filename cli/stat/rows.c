@@ -119,7 +119,7 @@ static void note_causes(char *note, const char *what, const struct oche_view *vi
     }
 }
 
-/* What is in the line below a device: causes, and what is not as it should be. */
+/* Writes the line below a device: the causes of resends and drops, and anything unusual. */
 static void make_note(const struct oche_view_entry *entry, char note[NOTE_BYTES])
 {
     const struct oche_view *view = &entry->view;

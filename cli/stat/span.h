@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a device has counted in a span of time: since it was opened, or since an earlier look. */
+/* The counts of a device over a time span: since it was opened, or since the last refresh. */
 #ifndef OCHE_CLI_STAT_SPAN_H
 #define OCHE_CLI_STAT_SPAN_H
 

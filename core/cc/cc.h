@@ -157,7 +157,7 @@ struct oche_cc_reply {
     bool ack_now;  /* an ACK as soon as possible, regardless of the ACK frequency */
 };
 
-/* Who sends to this NIC, for people who watch it. */
+/* How many senders this NIC counts, for display. */
 struct oche_cc_senders {
     uint32_t counted; /* senders that are active now */
     uint32_t told;    /* the n that they are told, whose n-th part of the line each may have */
@@ -171,15 +171,15 @@ enum oche_cc_needs {
     OCHE_CC_NEEDS_RTT = 1 << 2,          /* oche_cc_ack.rtt */
 };
 
-/* What a device knows of its network (oche_cc_scheme.fit). */
+/* The network as a device knows it; the input of oche_cc_scheme.fit. */
 struct oche_cc_network {
     uint64_t line_rate_bps;
     oche_time round_trip; /* the least that was measured to the farthest peer; 0: none yet */
 };
 
 /*
- * What other NICs have received by the same port, of schemes that count senders. A simulated NIC
- * has its port to itself; a driver whose processes share an address tells each of the others.
+ * What the other NICs of the same port have counted, for schemes that count senders. A simulated
+ * NIC has its port to itself. On the wire the processes of one address tell each other.
  */
 struct oche_cc_elsewhere {
     uint32_t senders;             /* active there, and not here */

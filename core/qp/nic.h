@@ -266,7 +266,7 @@ enum oche_reject {
 };
 const char *oche_reject_name(enum oche_reject cause);
 
-/* What made a packet leave again. */
+/* Why a packet was retransmitted. */
 enum oche_resent {
     OCHE_RESENT_NAK,       /* a NAK: everything from its PSN on */
     OCHE_RESENT_SELECTIVE, /* a NAK with a SACK: what is missing */
@@ -414,7 +414,7 @@ const struct oche_counters *oche_nic_counters(const struct oche_nic *nic, const 
 uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 /* Returns how many of the retransmitted packets had this cause. */
 uint64_t oche_nic_resent(const struct oche_nic *nic, enum oche_resent cause);
-/* As the hook `senders` of the scheme (core/cc/cc.h). Returns false if the scheme has none. */
+/* As the hook `counts` of the scheme (core/cc/cc.h). Returns false if the scheme has none. */
 bool oche_nic_counts(const struct oche_nic *nic, struct oche_cc_senders *senders);
 
 /*
@@ -629,7 +629,7 @@ const char *oche_qp_waits_for(const struct oche_qp *qp);
 /* true: nothing is in flight; in SQD, work may still wait */
 bool oche_qp_drained(const struct oche_qp *qp);
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
-/* What a queue pair does at this moment, for people who watch it. */
+/* The current state of a queue pair, for display. */
 struct oche_qp_view {
     uint32_t qpn, remote_qpn, remote_address; /* the latter two are 0 where there is no peer */
     uint8_t transport, state;                 /* enum oche_transport, enum oche_qp_state */

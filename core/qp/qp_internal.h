@@ -247,7 +247,7 @@ struct oche_qp {
     _Atomic uint32_t posted_recvs;
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
     struct oche_qp *rung_next;
-    /* What follows is here as here is room. */
+    /* The next members do not belong to this line, but fit into it. */
     uint32_t limit_lag_bytes;         /* on the line until a new limit takes effect */
     uint8_t resent_for, resent_twice; /* the cause: requester.c, count_again */
     oche_time least_rtt;              /* of this connection; OCHE_NEVER: none yet */
