@@ -131,10 +131,13 @@ static char *folder_of(const struct session *session, const char *paper)
 }
 
 /* With --measure: measures, and has the paper's figures judge that. */
-static bool measure(struct session *session, struct oche_paper *paper)
+static bool measure(struct session *session, struct oche_paper *paper, const char *figure)
 {
     if (!session->options.measure)
         return true;
+    if (!oche_measured_in(paper, figure))
+        return oche_fail(&session->error, "%s/%s: nothing of it is measured on the wire",
+                         paper->name, figure);
     session->measured = folder_of(session, paper->name);
     if (!oche_results_folder(session->measured, &session->error) ||
         !oche_wire_measure(&session->options, session->folder, paper->name, session->measured,
@@ -155,7 +158,7 @@ static bool open_paper(struct session *session, const char *name, const char *fi
     if (paper == NULL)
         return false;
     session->papers[session->paper_count++] = paper;
-    return measure(session, paper) && open_figures(session, paper, figure);
+    return measure(session, paper, figure) && open_figures(session, paper, figure);
 }
 
 /* Opens "PAPER" or "PAPER/FIGURE". Ignores a trailing slash, which shells add to folders. */

@@ -290,6 +290,24 @@ bool oche_measured_read(const struct oche_reader *reader, struct oche_study *stu
     return true;
 }
 
+bool oche_measured_in(const struct oche_paper *paper, const char *figure)
+{
+    struct oche_error ignored;
+    char *path = NULL;
+    bool found = false;
+
+    OCHE_GOT(asprintf(&path, "%s/figures/%s.yaml", paper->folder, figure) >= 0);
+    struct oche_document *document = oche_document_open(path, &ignored);
+    const struct oche_yaml *grids =
+        document != NULL ? oche_yaml_find(oche_document_root(document), "grids") : NULL;
+
+    for (uint32_t g = 0; grids != NULL && g < grids->count; g++)
+        found |= oche_yaml_find(grids->child[g], "measured") != NULL;
+    oche_document_close(document);
+    free(path);
+    return found;
+}
+
 const struct oche_measured *oche_measured_of(const struct oche_study *study,
                                              const struct oche_combination *combination)
 {

@@ -25,6 +25,9 @@ struct oche_measured;
  */
 bool oche_measured_read(const struct oche_reader *reader, struct oche_study *study);
 
+/* True if a grid of the paper's figure is measured. */
+bool oche_measured_in(const struct oche_paper *paper, const char *figure);
+
 /* Returns what the combination's grid is measured in; NULL: it is run. */
 const struct oche_measured *oche_measured_of(const struct oche_study *study,
                                              const struct oche_combination *combination);
