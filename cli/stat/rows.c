@@ -262,7 +262,8 @@ static void fill_qp(struct grid *grid, const struct oche_view_entry *entry,
         grid_cell(grid, QP_PEER, "%s", address);
         grid_cell(grid, QP_PEER_NUMBER, "0x%06" PRIx32, qp->remote_qpn);
     }
-    if (qp->rate_bps < entry->view.line_rate_bps)
+    if (entry->view.line_rate_bps == 0 ? qp->rate_bps != UINT64_MAX
+                                       : qp->rate_bps < entry->view.line_rate_bps)
         grid_cell(grid, QP_RATE, "%s", short_number((double)qp->rate_bps, text));
     else
         grid_cell(grid, QP_RATE, "line");
@@ -296,8 +297,13 @@ static void print_qps(FILE *out, const struct oche_views *views, const struct st
 
 /* ---- all ---- */
 
-static void print_head(FILE *out, const struct oche_views *views, const struct stat_look *look)
+/* `earlier`: NULL in the first table of --watch, which has nothing to compare with. */
+static void print_head(FILE *out, const struct oche_views *views, const struct oche_views *earlier,
+                       const struct stat_look *look)
 {
+    const char *since = earlier != NULL ? "per second"
+                        : look->watch   ? "per second, on average since each was opened"
+                                        : "since each was opened";
     const time_t now = time(NULL);
     size_t processes = 0;
     struct tm local;
@@ -308,7 +314,7 @@ static void print_head(FILE *out, const struct oche_views *views, const struct s
     if (localtime_r(&now, &local) != NULL)
         strftime(clock, sizeof(clock), "%H:%M:%S", &local);
     fprintf(out, "oche stat %s  processes %zu, devices %zu; %s\n", clock, processes, views->count,
-            look->watch ? "per second" : "since each was opened");
+            since);
 }
 
 static void print_remarks(FILE *out, const struct oche_views *views)
@@ -338,7 +344,7 @@ void stat_print_tables(FILE *out, const struct oche_views *views, const struct o
         print_remarks(out, views);
         return;
     }
-    print_head(out, views, look);
+    print_head(out, views, earlier, look);
     print_devices(out, views, earlier, look);
     if (look->qps)
         print_qps(out, views, look);
