@@ -302,7 +302,7 @@ static void print_head(FILE *out, const struct oche_views *views, const struct o
                        const struct stat_look *look)
 {
     const char *since = earlier != NULL ? "per second"
-                        : look->watch   ? "per second, on average since each was opened"
+                        : look->watch   ? "per second since opened"
                                         : "since each was opened";
     const time_t now = time(NULL);
     size_t processes = 0;

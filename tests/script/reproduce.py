@@ -665,7 +665,7 @@ def test_measured(work):
     said = reproduce(work, "p/wire", "--record").stdout
     check("1 figure, 2 runs\n" in said and "Measured on the wire, not simulated: 2026-11-26; a "
           "small machine; load 0.5." in " ".join(said.split()), said)
-    for words in (r"the best of them +4Gbps +4Gbps .* reproduced\??",
+    for words in (r"the best of them +4.00Gbps +4.00Gbps .* reproduced\??",
                   r"it settles +2 +2 .* reproduced\??", r"it does not +2 +never .*not reproduced"):
         check(re.search("^" + words + "$", said, re.M), words, said)
     check(re.search(r"^also measured: simulated.*\n-+\nthe best of them +3\d\.\dGbps", said, re.M),
@@ -679,7 +679,7 @@ def test_measured(work):
     check(reproduce(work, "--stale", status=1).stdout ==
           "p/wire: its claims, its scenario or what it runs have changed\n", "another measurement")
     again = reproduce(work, "p/wire").stdout
-    check(re.search("^the best of them +4Gbps +5Gbps", again, re.M), again)
+    check(re.search("^the best of them +4.00Gbps +5.00Gbps", again, re.M), again)
     quick = reproduce(work, "p/wire", "--quick").stdout
     check(re.search("^it settles +2 +2 ", quick, re.M), quick)
     for old, new, said in (
@@ -711,7 +711,7 @@ def test_measure(work):
           "cat >new/wire.csv <<END\n" + WIRE.replace("0,4e9,3", "0,6e9,3") + "END\n")
     os.chmod(os.path.join(work, "tools", "wire-p"), 0o755)
     said = reproduce(work, "p/wire", "--measure", "--out", "new").stdout
-    check(re.search("^the best of them +4Gbps +6Gbps", said, re.M), said)
+    check(re.search("^the best of them +4.00Gbps +6.00Gbps", said, re.M), said)
     with open(kept, encoding="utf-8") as text:
         check(text.read() == WIRE, "kept without --record")
     reproduce(work, "p/wire", "--measure", "--record", "--out", "new", "--quiet")
