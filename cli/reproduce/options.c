@@ -62,6 +62,28 @@ static void no_paper(struct reading *reading, struct argp_state *state)
     options->mode = OCHE_REPRODUCE_COMMITTED;
 }
 
+/* Refuses what does not go together. */
+static void check(struct reading *reading, struct argp_state *state)
+{
+    struct oche_reproduce_options *options = reading->options;
+
+    if (options->quick && reading->full)
+        oche_refuse(state, "--quick and --full do not go together; give one");
+    if (options->all && options->which != NULL)
+        oche_refuse(state, "%s: --all is every paper; leave out one of them", options->which);
+    if (options->record && (options->quick || options->mode != OCHE_REPRODUCE_RUN))
+        oche_refuse(state, "--record is for all runs of a paper; leave out what runs fewer");
+    if (options->measure && (options->which == NULL || strchr(options->which, '/') == NULL ||
+                             options->mode != OCHE_REPRODUCE_RUN))
+        oche_refuse(state, "--measure is for a figure that is measured on the wire; name it, "
+                           "as in oche reproduce dart/wire --measure");
+    if (options->which == NULL && !options->all && options->mode == OCHE_REPRODUCE_RUN)
+        no_paper(reading, state);
+    if (options->json && options->mode != OCHE_REPRODUCE_RUN)
+        oche_refuse(state, "--json prints what figures come to; leave out what prints "
+                           "something else");
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct reading *reading = state->input;
@@ -120,21 +142,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->which = argument;
         return 0;
     case ARGP_KEY_END:
-        if (options->quick && reading->full)
-            oche_refuse(state, "--quick and --full do not go together; give one");
-        if (options->all && options->which != NULL)
-            oche_refuse(state, "%s: --all is every paper; leave out one of them", options->which);
-        if (options->record && (options->quick || options->mode != OCHE_REPRODUCE_RUN))
-            oche_refuse(state, "--record is for all runs of a paper; leave out what runs fewer");
-        if (options->measure && (options->which == NULL || strchr(options->which, '/') == NULL ||
-                                 options->mode != OCHE_REPRODUCE_RUN))
-            oche_refuse(state, "--measure is for a figure that is measured on the wire; name it, "
-                               "as in oche reproduce dart/wire --measure");
-        if (options->which == NULL && !options->all && options->mode == OCHE_REPRODUCE_RUN)
-            no_paper(reading, state);
-        if (options->json && options->mode != OCHE_REPRODUCE_RUN)
-            oche_refuse(state, "--json prints what figures come to; leave out what prints "
-                               "something else");
+        check(reading, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

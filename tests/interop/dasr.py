@@ -104,7 +104,7 @@ class Epochs:
         return alone, beside
 
     def between(self, begin, end):
-        if end - begin <= 0:  # and not end <= begin: in floating point they may be equal all the same
+        if end - begin <= 0:  # which may be even if end > begin, in floating point
             return None
         i, k = bisect.bisect_left(self.times, begin), bisect.bisect_left(self.times, end)
         return sum(value for _, value in self.long[i:k]) * 8e9 / (end - begin)

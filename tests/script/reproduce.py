@@ -659,8 +659,8 @@ def test_measured(work):
     write(papers, "figures/wire.yaml", MEASURED + claims)
     done = reproduce(work, "p/wire", status=2)
     check(done.stderr == f"{papers}/figures/wire.yaml:6: grids[1].measured: {papers}/measured/"
-          "wire.csv cannot be read: No such file or directory; oche reproduce --measure writes it\n",
-          done.stderr)
+          "wire.csv cannot be read: No such file or directory; oche reproduce --measure writes "
+          "it\n", done.stderr)
     write(papers, "measured/wire.csv", WIRE)
     said = reproduce(work, "p/wire", "--record").stdout
     check("1 figure, 2 runs\n" in said and "Measured on the wire, not simulated: 2026-11-26; a "
@@ -696,8 +696,8 @@ def test_measured(work):
         check(done.stderr == f"{papers}/measured/wire.csv{said}", done.stderr, "not", said)
     write(papers, "measured/wire.csv", WIRE)
     for arguments, said in (
-            (["p", "--measure"], "oche reproduce: --measure is for a figure that is measured on the "
-                                 "wire; name it, as in oche reproduce dart/wire --measure\n"),
+            (["p", "--measure"], "oche reproduce: --measure is for a figure that is measured on "
+                                 "the wire; name it, as in oche reproduce dart/wire --measure\n"),
             (["p/other", "--measure"], "p/other: nothing of it is measured on the wire\n"),
             (["p/wire", "--measure"], f"--measure: no {work}/papers/../tools/wire-p: an experiment "
                                       "is part of the source tree, and not of every paper\n")):
