@@ -69,6 +69,14 @@ class Epochs:
             found.append(when[i] - begin if i < len(when) and when[i] <= end else None)
         return found
 
+    def silence(self, begin, end):
+        """The longest time, between `begin` and `end`, in which the receiver has sent nothing to
+        the long flow's sender, whose packets it acknowledges all the time."""
+        when = [t for t, _ in self.shares]
+        i, k = bisect.bisect_left(when, begin), bisect.bisect_right(when, end)
+        marks = [begin, *when[i:k], end]
+        return max(b - a for a, b in zip(marks, marks[1:]))
+
     def converged(self):
         most = self.half * (1 + SLACK)
         least = WINDOW * FRAME * 8e9 / most  # ns that a window takes

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long processes were ready to run and waited for a processor, as the kernel counts it
-(/proc/PID/task/TID/schedstat: ns on a processor, ns of waiting), looked at every few milliseconds
+(/proc/PID/task/TID/schedstat: ns on a processor, ns of waiting), looked at every millisecond
 by a process of its own. A wait is counted when it is over. Says whether a slow epoch of
 tools/wire-dart was the scheduler's.
 """
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-STEP = 0.002  # seconds between two looks
+STEP = 0.001  # seconds between two looks
 RECORD = "Q6Q"  # time in ns; of each of three processes ns run and ns waited
 PROCESSES = 3
 
@@ -60,10 +60,10 @@ class Watch:
         self.times = [look[0] for look in self.looks]
 
     def waited(self, begin, end):
-        """ns that each process has waited, by name, as was counted from `begin` to one look after
-        `end`."""
+        """ns that each process has waited, by name, as was counted from the look before `begin` to
+        the one after `end`."""
         i = max(0, bisect.bisect_right(self.times, begin) - 1)
-        k = min(len(self.looks) - 1, bisect.bisect_left(self.times, end) + 1)
+        k = min(len(self.looks) - 1, bisect.bisect_left(self.times, end))
         return {name: self.looks[k][2 + 2 * n] - self.looks[i][2 + 2 * n]
                 for n, name in enumerate(self.names)}
 
