@@ -297,7 +297,10 @@ static void print_qps(FILE *out, const struct oche_views *views, const struct st
 
 /* ---- all ---- */
 
-/* `earlier`: NULL in the first table of --watch, which has nothing to compare with. */
+/*
+ * Writes what is in the tables; `earlier` is NULL in the first one of --watch, which has nothing to
+ * compare with. The time of day is left out where there is no room for it.
+ */
 static void print_head(FILE *out, const struct oche_views *views, const struct oche_views *earlier,
                        const struct stat_look *look)
 {
@@ -305,16 +308,22 @@ static void print_head(FILE *out, const struct oche_views *views, const struct o
                         : look->watch   ? "per second since opened"
                                         : "since each was opened";
     const time_t now = time(NULL);
+    const unsigned width = look->width != 0 ? look->width : UINT32_MAX;
     size_t processes = 0;
     struct tm local;
-    char clock[16] = "";
+    char clock[16] = "", counts[100];
 
     for (size_t i = 0; i < views->count; i++)
         processes += views->entries[i]->is_first;
     if (localtime_r(&now, &local) != NULL)
-        strftime(clock, sizeof(clock), "%H:%M:%S", &local);
-    fprintf(out, "oche stat %s  processes %zu, devices %zu; %s\n", clock, processes, views->count,
-            since);
+        strftime(clock, sizeof(clock), "%H:%M:%S  ", &local);
+    const int bytes = snprintf(counts, sizeof(counts), "processes %zu, devices %zu; %s", processes,
+                               views->count, since);
+
+    if (strlen("oche stat ") + strlen(clock) + (size_t)bytes > width)
+        clock[0] = '\0';
+    fprintf(out, "oche stat %s%.*s\n", clock,
+            width > 10 && width < UINT32_MAX ? (int)width - 10 : bytes, counts);
 }
 
 static void print_remarks(FILE *out, const struct oche_views *views)
