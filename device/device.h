@@ -106,7 +106,7 @@ struct oche_device_stats {
     uint64_t pass_lost;    /* packets for other processes that could not be passed on */
     uint64_t pass_refused; /* messages refused because malformed or from another user's process */
     uint64_t send_errors;  /* packets that the kernel refused to send, or kept no room for */
-    uint64_t send_full;    /* how often a socket's buffer was full */
+    uint64_t send_full;    /* packets that waited, as a socket's buffer was full */
     /* datagrams that the kernel dropped, nearly always as the receive buffer was full */
     uint64_t kernel_drops;
     /* how often ACKs were held for data; how often no data came in time */

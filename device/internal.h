@@ -74,6 +74,8 @@ struct lane {
     /* index in `order`: packets before it are done with as far as the capture is concerned */
     unsigned captured;
     unsigned datagrams_end, unsent; /* indices in `datagrams`; the lane's first is at `first` */
+    unsigned
+        waited; /* index in `order`: packets before it are counted in send_full, or have left */
 };
 
 struct transmitter {

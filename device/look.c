@@ -19,18 +19,20 @@ static uint32_t count_peers(const struct oche_peers *peers)
 static void look_at_qp(const struct oche_device *device, const struct oche_qp *qp,
                        struct oche_view_qp *out)
 {
+    const uint64_t line = device->config.line_rate_bps;
     struct oche_qp_view view;
 
     oche_qp_look(qp, &view);
-    *out = (struct oche_view_qp){.qpn = view.qpn,
-                                 .remote_qpn = view.remote_qpn,
-                                 .rate_bps = view.rate_bps,
-                                 .window_bytes = view.window_bytes,
-                                 .flight_bytes = view.flight_bytes,
-                                 .retransmitted_packets = view.retransmitted_packets,
-                                 .timeouts = view.timeouts,
-                                 .transport = view.transport,
-                                 .state = view.state};
+    *out = (struct oche_view_qp){
+        .qpn = view.qpn,
+        .remote_qpn = view.remote_qpn,
+        .rate_bps = !device->paces && view.rate_bps >= line ? UINT64_MAX : view.rate_bps,
+        .window_bytes = view.window_bytes,
+        .flight_bytes = view.flight_bytes,
+        .retransmitted_packets = view.retransmitted_packets,
+        .timeouts = view.timeouts,
+        .transport = view.transport,
+        .state = view.state};
     if (view.remote_qpn != 0 && view.remote_address < device->peers.count)
         memcpy(out->peer, device->peers.peers[view.remote_address].address.ip, sizeof(out->peer));
 }
@@ -70,6 +72,7 @@ static void fill_simple(const struct oche_device_stats *s, uint64_t *counters)
         [OCHE_VIEW_RECEIVED_PACKETS] = s->received_packets,
         [OCHE_VIEW_RECEIVED_DATAGRAMS] = s->received_datagrams,
         [OCHE_VIEW_RECEIVED_BYTES] = s->nic.data_bytes_received,
+        [OCHE_VIEW_STRANGERS] = s->strangers,
         [OCHE_VIEW_DELIVERED_BYTES] = s->nic.delivered_bytes,
         [OCHE_VIEW_DELIVERED_MESSAGES] = s->nic.delivered_messages,
         [OCHE_VIEW_SOCKET_FULL] = s->send_full,
@@ -109,7 +112,6 @@ static void fill_causes(const struct oche_device *device, const struct oche_devi
         dropped[i] = oche_nic_rejected(device->nic, (enum oche_reject)i);
     dropped[OCHE_VIEW_DROP_MALFORMED] = malformed(s);
     dropped[OCHE_VIEW_DROP_ICRC] = s->wrong[OCHE_WIRE_ICRC];
-    dropped[OCHE_VIEW_DROP_STRANGER] = s->strangers;
     dropped[OCHE_VIEW_DROP_PORT] = s->strange_ports;
     dropped[OCHE_VIEW_DROP_KERNEL] = s->kernel_drops;
     dropped[OCHE_VIEW_DROP_NOT_SENT] = s->send_errors;
@@ -150,7 +152,7 @@ void oche_device_count_now(struct oche_device *device, uint64_t *counters)
 
 void oche_device_look(struct oche_device *device, struct oche_view *view)
 {
-    view->line_rate_bps = device->config.line_rate_bps;
+    view->line_rate_bps = device->paces ? device->config.line_rate_bps : 0;
     memcpy(view->address, device->address.ip, sizeof(view->address));
     copy_name(view->cc, sizeof(view->cc), device->config.cc->name);
     copy_name(view->recovery, sizeof(view->recovery), device->config.recovery->name);

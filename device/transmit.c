@@ -319,6 +319,15 @@ static void break_up(struct oche_device *device, struct lane *lane)
     make_datagrams(device, lane, first);
 }
 
+/* Counts the lane's packets that have to wait, each once, however often it is tried. */
+static void count_waiting(struct oche_device *device, struct lane *lane)
+{
+    const unsigned first = device->transmitter.first_of[lane->unsent];
+
+    device->stats.send_full += lane->end - (first > lane->waited ? first : lane->waited);
+    lane->waited = lane->end;
+}
+
 /*
  * Notes that the lane's socket is full. Returns true if that has been so for STUCK: what the lane
  * has was dropped then.
@@ -328,7 +337,7 @@ static bool is_stuck(struct oche_device *device, struct lane *lane)
     struct transmitter *t = &device->transmitter;
     const oche_time now = oche_clock_now(&device->clock);
 
-    device->stats.send_full++;
+    count_waiting(device, lane);
     if (t->full_since[lane->port] == 0)
         t->full_since[lane->port] = now;
     if (now - t->full_since[lane->port] < STUCK)

@@ -21,6 +21,7 @@ enum key {
     KEY_RESTART,
     KEY_ALL,
     KEY_RECORD,
+    KEY_MEASURE,
     KEY_STALE
 };
 
@@ -59,6 +60,28 @@ static void no_paper(struct reading *reading, struct argp_state *state)
         options->out != NULL || options->jobs > 0)
         oche_refuse(state, "no paper is named; PAPER, PAPER/FIGURE or --all");
     options->mode = OCHE_REPRODUCE_COMMITTED;
+}
+
+/* Refuses what does not go together. */
+static void check(struct reading *reading, struct argp_state *state)
+{
+    struct oche_reproduce_options *options = reading->options;
+
+    if (options->quick && reading->full)
+        oche_refuse(state, "--quick and --full do not go together; give one");
+    if (options->all && options->which != NULL)
+        oche_refuse(state, "%s: --all is every paper; leave out one of them", options->which);
+    if (options->record && (options->quick || options->mode != OCHE_REPRODUCE_RUN))
+        oche_refuse(state, "--record is for all runs of a paper; leave out what runs fewer");
+    if (options->measure && (options->which == NULL || strchr(options->which, '/') == NULL ||
+                             options->mode != OCHE_REPRODUCE_RUN))
+        oche_refuse(state, "--measure is for a figure that is measured on the wire; name it, "
+                           "as in oche reproduce dart/wire --measure");
+    if (options->which == NULL && !options->all && options->mode == OCHE_REPRODUCE_RUN)
+        no_paper(reading, state);
+    if (options->json && options->mode != OCHE_REPRODUCE_RUN)
+        oche_refuse(state, "--json prints what figures come to; leave out what prints "
+                           "something else");
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -102,6 +125,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_RECORD:
         options->record = true;
         return 0;
+    case KEY_MEASURE:
+        options->measure = true;
+        return 0;
     case KEY_PAPERS:
         options->papers = argument;
         return 0;
@@ -116,17 +142,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->which = argument;
         return 0;
     case ARGP_KEY_END:
-        if (options->quick && reading->full)
-            oche_refuse(state, "--quick and --full do not go together; give one");
-        if (options->all && options->which != NULL)
-            oche_refuse(state, "%s: --all is every paper; leave out one of them", options->which);
-        if (options->record && (options->quick || options->mode != OCHE_REPRODUCE_RUN))
-            oche_refuse(state, "--record is for all runs of a paper; leave out what runs fewer");
-        if (options->which == NULL && !options->all && options->mode == OCHE_REPRODUCE_RUN)
-            no_paper(reading, state);
-        if (options->json && options->mode != OCHE_REPRODUCE_RUN)
-            oche_refuse(state, "--json prints what figures come to; leave out what prints "
-                               "something else");
+        check(reading, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -145,6 +161,10 @@ static const struct argp_option known[] = {
     {"list", 'l', NULL, 0, "list papers and figures", 0},
     {"record", KEY_RECORD, NULL, 0,
      "write the verdicts beside the paper, results.csv, and a sample of its points, sample.csv", 0},
+    {"measure", KEY_MEASURE, NULL, 0,
+     "measure again what a figure has measured with real processes (dart/wire), in place of what "
+     "is kept of that with the paper; minutes, on a machine that is else idle",
+     0},
     {"stale", KEY_STALE, NULL, 0,
      "tell which of those verdicts may be others today: claims, scenarios or a sample of the "
      "points have changed; about a minute, with --quick a fourth of that",

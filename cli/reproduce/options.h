@@ -21,7 +21,8 @@ struct oche_reproduce_options {
     const char *out;    /* folder for results; NULL: not given */
     unsigned jobs;      /* number of processes; 0: one per core */
     bool quick, restart, quiet, json;
-    bool record; /* commit the results: write them beside the paper */
+    bool measure; /* measure on the wire anew, what the figure has of that */
+    bool record;  /* commit the results: write them beside the paper */
 };
 
 /*

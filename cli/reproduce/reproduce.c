@@ -26,6 +26,7 @@
 #include "lab/sweep/jobs.h"
 #include "lab/sweep/record.h"
 #include "lab/reproduce/findings.h"
+#include "lab/reproduce/measured.h"
 #include "lab/reproduce/paper.h"
 #include "lab/reproduce/pool.h"
 #include "lab/reproduce/tolerances.h"
@@ -50,8 +51,9 @@ struct work {
 
 struct session {
     struct oche_reproduce_options options;
-    char *command; /* command line as typed */
-    char *folder;  /* folder of the papers */
+    char *command;  /* command line as typed */
+    char *folder;   /* folder of the papers */
+    char *measured; /* with --measure: folder of what was measured now */
     struct oche_paper **papers;
     size_t paper_count;
     struct work *works;
@@ -111,6 +113,40 @@ static bool open_figures(struct session *session, const struct oche_paper *paper
     return false;
 }
 
+/* Returns the folder for a paper's results (malloc'd). */
+static char *folder_of(const struct session *session, const char *paper)
+{
+    const char *out = session->options.out;
+    char *folder = NULL;
+
+    if (out == NULL)
+        OCHE_GOT(asprintf(&folder, "out/reproduce/%s%s", paper,
+                          session->options.quick ? "-quick" : "") >= 0);
+    else if (session->paper_count == 1)
+        folder = strdup(out);
+    else
+        OCHE_GOT(asprintf(&folder, "%s/%s", out, paper) >= 0);
+    OCHE_GOT(folder != NULL);
+    return folder;
+}
+
+/* With --measure: measures, and has the paper's figures judge that. */
+static bool measure(struct session *session, struct oche_paper *paper, const char *figure)
+{
+    if (!session->options.measure)
+        return true;
+    if (!oche_measured_in(paper, figure))
+        return oche_fail(&session->error, "%s/%s: nothing of it is measured on the wire",
+                         paper->name, figure);
+    session->measured = folder_of(session, paper->name);
+    if (!oche_results_folder(session->measured, &session->error) ||
+        !oche_wire_measure(&session->options, session->folder, paper->name, session->measured,
+                           &session->error))
+        return false;
+    paper->measured = session->measured;
+    return true;
+}
+
 static bool open_paper(struct session *session, const char *name, const char *figure)
 {
     struct oche_paper *paper = oche_paper_open(session->folder, name, &session->error);
@@ -122,7 +158,7 @@ static bool open_paper(struct session *session, const char *name, const char *fi
     if (paper == NULL)
         return false;
     session->papers[session->paper_count++] = paper;
-    return open_figures(session, paper, figure);
+    return measure(session, paper, figure) && open_figures(session, paper, figure);
 }
 
 /* Opens "PAPER" or "PAPER/FIGURE". Ignores a trailing slash, which shells add to folders. */
@@ -187,7 +223,8 @@ static void print_list(const struct session *session)
             if (study->paper != paper)
                 continue;
             for (size_t c = 0; c < study->combination_count; c++)
-                runs += study->combinations[c].repeats;
+                if (oche_measured_of(study, &study->combinations[c]) == NULL)
+                    runs += study->combinations[c].repeats;
             oche_table_cell(table, "%s: %s", study->name, study->title);
             oche_table_cell(table, "%" PRIu64, runs);
             oche_table_cell(table, "%zu", study->claim_count);
@@ -336,20 +373,6 @@ static enum status run_points(struct session *session, struct work *work)
 
 /* ---- the results file ---- */
 
-static void name_folder(struct session *session, struct work *work)
-{
-    const char *paper = work->study->paper->name, *out = session->options.out;
-
-    if (out == NULL)
-        OCHE_GOT(asprintf(&work->folder, "out/reproduce/%s%s", paper,
-                          session->options.quick ? "-quick" : "") >= 0);
-    else if (session->paper_count == 1)
-        work->folder = strdup(out);
-    else
-        OCHE_GOT(asprintf(&work->folder, "%s/%s", out, paper) >= 0);
-    OCHE_GOT(work->folder != NULL);
-}
-
 static bool open_store(struct session *session, struct work *work)
 {
     struct oche_record_options options = {.kind = "figure",
@@ -440,12 +463,14 @@ static bool record(struct session *session)
 {
     for (size_t p = 0; p < session->paper_count; p++) {
         struct oche_results results = {.count = 0};
-        bool ok;
+        bool ok = true;
 
         for (size_t i = 0; i < session->work_count; i++)
             if (session->works[i].study->paper == session->papers[p])
                 oche_results_take(&results, &session->works[i].results);
-        ok = oche_committed_write(session->papers[p], &results, &session->error);
+        for (size_t i = 0; ok && session->measured != NULL && i < session->work_count; i++)
+            ok = oche_wire_keep(session->works[i].study, session->measured, &session->error);
+        ok = ok && oche_committed_write(session->papers[p], &results, &session->error);
         oche_results_free(&results);
         if (!ok)
             return false;
@@ -531,7 +556,8 @@ static size_t combinations_of(const struct oche_study *study)
     size_t count = 0;
 
     for (size_t c = 0; c < study->combination_count; c++)
-        count += study->combinations[c].repeats > 0;
+        count += study->combinations[c].repeats > 0 &&
+                 oche_measured_of(study, &study->combinations[c]) == NULL;
     return count;
 }
 
@@ -567,7 +593,7 @@ static enum status make_plans(struct session *session)
         }
         ok = oche_plan_make(&work->plan, work->study, opened, &watch, &session->error);
         if (ok)
-            name_folder(session, work);
+            work->folder = folder_of(session, work->study->paper->name);
         done += combinations_of(work->study);
         oche_checking_reached(&checking, done); /* those too that another figure has opened */
     }
@@ -604,19 +630,8 @@ static void note_commit(struct session *session)
     strftime(session->date, sizeof(session->date), "%Y-%m-%d", gmtime_r(&now, &day));
 }
 
-/* Returns only if the experiment cannot run. */
-static enum status run_on_wire(struct session *session)
-{
-    session->folder = oche_papers_folder(session->options.papers, &session->error);
-    if (session->folder != NULL)
-        oche_wire_run(&session->options, session->folder, &session->error);
-    return REFUSED;
-}
-
 static enum status work_on(struct session *session)
 {
-    if (oche_wire_named(&session->options))
-        return run_on_wire(session);
     if (!open_papers(session))
         return REFUSED;
     if (session->options.mode == OCHE_REPRODUCE_LIST) {
@@ -662,6 +677,7 @@ static void clean_up(struct session *session)
     free(session->works);
     free(session->papers);
     free(session->folder);
+    free(session->measured);
     free(session->command);
     free(session->commit);
 }

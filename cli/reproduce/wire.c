@@ -1,68 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the experiment's program and becomes it. */
+/* Runs the experiment's program and keeps what it has measured. */
 #include "cli/reproduce/wire.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-static const char ending[] = "/wire";
+#include "cli/whole_file.h"
+#include "lab/reproduce/paper.h"
 
-bool oche_wire_named(const struct oche_reproduce_options *options)
+#define BLOCK 65536 /* bytes copied at a time */
+
+/* Runs a program to its end. */
+static bool run(const char *const *words, struct oche_error *error)
 {
-    const size_t length = options->which != NULL ? strlen(options->which) : 0;
+    const pid_t child = fork();
+    int status = 0;
 
-    return length >= sizeof(ending) &&
-           strcmp(options->which + length - (sizeof(ending) - 1), ending) == 0;
+    if (child == 0) {
+        execv(words[0], (char *const *)(uintptr_t)words);
+        _exit(127);
+    }
+    if (child < 0)
+        return oche_fail(error, "%s: %s", words[0], strerror(errno));
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return oche_fail(error, "%s: %s", words[0], strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return oche_fail(error, "%s: cannot be run; it needs python3", words[0]);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Returns the option that the experiment does not have, or NULL. */
-static const char *unknown_option(const struct oche_reproduce_options *options)
+bool oche_wire_measure(const struct oche_reproduce_options *options, const char *papers,
+                       const char *paper, const char *out, struct oche_error *error)
 {
-    if (options->mode != OCHE_REPRODUCE_RUN)
-        return "--list, --stale and --tolerances are";
-    if (options->jobs > 0)
-        return "--jobs is";
-    if (options->record)
-        return "--record is";
-    if (options->json)
-        return "--json is";
-    return options->quiet ? "--quiet is" : NULL;
-}
-
-bool oche_wire_run(const struct oche_reproduce_options *options, const char *papers,
-                   struct oche_error *error)
-{
-    const char *unknown = unknown_option(options);
-    const size_t length = strlen(options->which) - (sizeof(ending) - 1);
     char program[PATH_MAX], build[PATH_MAX];
-    const char *words[8] = {program};
-    unsigned count = 1;
-
-    if (unknown != NULL)
-        return oche_fail(error, "%s: %s for simulated figures", options->which, unknown);
+    const char *words[8] = {program, "--out", out};
+    unsigned count = 3;
     const ssize_t own = readlink("/proc/self/exe", build, sizeof(build) - 1);
-    const int bytes = snprintf(program, sizeof(program), "%s/../tools/wire-%.*s", papers,
-                               (int)length, options->which);
+    const int bytes = snprintf(program, sizeof(program), "%s/../tools/wire-%s", papers, paper);
+
     if (own <= 0 || bytes >= (int)sizeof(program) || access(program, X_OK) != 0)
         return oche_fail(error,
-                         "%s: no %s: the experiment is part of the source tree, and not of "
+                         "--measure: no %s: an experiment is part of the source tree, and not of "
                          "every paper",
-                         options->which, program);
+                         program);
     build[own] = '\0';
     *strrchr(build, '/') = '\0';
     if (options->quick)
         words[count++] = "--quick";
     if (options->restart)
         words[count++] = "--restart";
-    if (options->out != NULL) {
-        words[count++] = "--out";
-        words[count++] = options->out;
-    }
     words[count] = build;
-    execv(program, (char *const *)(uintptr_t)words);
-    return oche_fail(error, "%s: %s", program, strerror(errno));
+    return run(words, error);
+}
+
+static bool copy(const char *from, const char *to, struct oche_error *error)
+{
+    static char block[BLOCK];
+    struct oche_whole_file file;
+    size_t bytes;
+    FILE *in = fopen(from, "r");
+
+    if (in == NULL)
+        return oche_fail(error, "%s: cannot be read: %s", from, strerror(errno));
+    bool ok = oche_whole_file_begin(&file, to, error);
+
+    if (ok) {
+        while ((bytes = fread(block, 1, sizeof(block), in)) > 0)
+            fwrite(block, 1, bytes, file.out);
+        ok = oche_whole_file_end(&file, error);
+    }
+    fclose(in);
+    return ok;
+}
+
+bool oche_wire_keep(const struct oche_study *study, const char *out, struct oche_error *error)
+{
+    bool ok = true;
+
+    for (size_t g = 0; ok && g < study->grid_count; g++) {
+        const char *name = study->measured_names[g];
+        char *from = NULL, *to = NULL;
+
+        if (name == NULL)
+            continue;
+        OCHE_GOT(asprintf(&to, "%s/measured", study->paper->folder) >= 0);
+        ok = mkdir(to, 0777) == 0 || errno == EEXIST ||
+             oche_fail(error, "%s: cannot be made: %s", to, strerror(errno));
+        free(to);
+        OCHE_GOT(asprintf(&to, "%s/measured/%s.csv", study->paper->folder, name) >= 0);
+        OCHE_GOT(asprintf(&from, "%s/%s.csv", out, name) >= 0);
+        ok = ok && copy(from, to, error);
+        free(from);
+        free(to);
+    }
+    return ok;
 }

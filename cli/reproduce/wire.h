@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `oche reproduce PAPER/wire`: an experiment with real processes, in place of a simulated one. */
+/* `oche reproduce PAPER/FIGURE --measure`: an experiment with real processes. */
 #ifndef OCHE_CLI_REPRODUCE_WIRE_H
 #define OCHE_CLI_REPRODUCE_WIRE_H
 
 #include "cli/reproduce/options.h"
+#include "lab/reproduce/study.h"
 #include "params/error.h"
-
-/* True if the options name the experiment on the wire of a paper. */
-bool oche_wire_named(const struct oche_reproduce_options *options);
 
 /*
  * Runs tools/wire-PAPER of the source tree that the papers' folder `papers` is in, with this
- * program's build. Returns only if that is not possible: false, with an error. The program's exit
- * status is then the experiment's: 0 it is measured, or cannot be here, as a line says.
+ * program's build, and waits until it has written its measurements into the folder `out`. Returns
+ * false, with an error, if that is not possible; the error is "" if the program has said why.
  */
-bool oche_wire_run(const struct oche_reproduce_options *options, const char *papers,
-                   struct oche_error *error);
+bool oche_wire_measure(const struct oche_reproduce_options *options, const char *papers,
+                       const char *paper, const char *out, struct oche_error *error);
+
+/* Copies what the figure judges from `out` into its paper's folder. */
+bool oche_wire_keep(const struct oche_study *study, const char *out, struct oche_error *error);
 
 #endif

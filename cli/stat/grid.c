@@ -131,7 +131,8 @@ static void make_line(const struct grid *grid, const unsigned *widths, unsigned 
         if (grid->hidden[i])
             continue;
         at += (size_t)snprintf(line + at, bytes - at, grid->columns[i].left ? "%-*s%s" : "%*s%s",
-                               last ? 0 : (int)widths[i], cell(from, i), last ? "" : "  ");
+                               last && grid->columns[i].left ? 0 : (int)widths[i], cell(from, i),
+                               last ? "" : "  ");
     }
     if (width > 0 && strlen(line) > width)
         line[width] = '\0';

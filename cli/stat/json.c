@@ -62,7 +62,8 @@ static struct json_object *qps_of(const struct oche_view *view)
             add_address(object, "peer", qp->peer);
             oche_json_add_int(object, "peer_qp", qp->remote_qpn);
         }
-        oche_json_add_int(object, "rate_bps", qp->rate_bps);
+        if (qp->rate_bps != UINT64_MAX)
+            oche_json_add_int(object, "rate_bps", qp->rate_bps);
         if (qp->window_bytes != UINT64_MAX)
             oche_json_add_int(object, "window_bytes", qp->window_bytes);
         oche_json_add_int(object, "flight_bytes", qp->flight_bytes);
@@ -87,7 +88,8 @@ static struct json_object *device_of(const struct oche_view_entry *entry,
     oche_json_add(object, "over_s", oche_json_exact(span.seconds));
     oche_json_add_text(object, "congestion_control", view->cc);
     oche_json_add_text(object, "recovery", view->recovery);
-    oche_json_add_int(object, "line_rate_bps", view->line_rate_bps);
+    if (view->line_rate_bps != 0)
+        oche_json_add_int(object, "line_rate_bps", view->line_rate_bps);
     oche_json_add_int(object, "queue_pairs", view->qps);
     oche_json_add_int(object, "peers", view->peers);
     if (view->senders_counted != OCHE_VIEW_NOBODY) {

@@ -170,6 +170,11 @@ static double told(const struct oche_view_entry *entry)
     return entry->view.senders_told;
 }
 
+static bool has_line_rate(const struct oche_view_entry *entry)
+{
+    return entry->view.line_rate_bps != 0;
+}
+
 static double line_rate(const struct oche_view_entry *entry)
 {
     return (double)entry->view.line_rate_bps;
@@ -195,8 +200,8 @@ static const struct gauge {
     {"oche_active_senders", "hosts that send to this device now, as its scheme counts them",
      senders, has_senders},
     {"oche_active_senders_told", "the n that they are told", told, has_senders},
-    {"oche_line_rate_bits_per_second", "the link's rate that the device was given", line_rate,
-     NULL},
+    {"oche_line_rate_bits_per_second", "the link's rate, where it is known", line_rate,
+     has_line_rate},
     {"oche_open_seconds", "how long the device has been open", open_s, NULL},
     {"oche_silent_seconds", "how long ago the process wrote this; above 2 it is stale", silent_s,
      NULL},

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/refuse.h"
+#include "device/view/place.h"
 
 #define LEAST_WATCH 0.25 /* processes write as often as that */
 #define MOST_WATCH  86400.0
@@ -91,6 +92,11 @@ static void read_address(const struct argp_state *state, struct stat_options *op
 
 static void check(const struct argp_state *state, const struct stat_options *options)
 {
+    const char *fault = options->view_is_given ? oche_view_folder_fault(options->view) : NULL;
+
+    if (fault != NULL)
+        oche_refuse(state, "--view: %s: %s; the folder of oche exec --view is meant", options->view,
+                    fault);
     if (options->count > 0 && options->watch_s == 0)
         oche_refuse(state, "--count without --watch: there is one table");
     if (options->listens && (options->watch_s > 0 || options->json || options->qps))
@@ -121,6 +127,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (argument[0] != '/')
             oche_refuse(state, "--view: %s: the path of a folder, from / on, is meant", argument);
         options->view = argument;
+        options->view_is_given = true;
         return 0;
     case ARGP_KEY_ARG:
         oche_refuse(state, "%s: there are options alone", argument);

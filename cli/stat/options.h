@@ -12,7 +12,8 @@ struct stat_options {
     double watch_s; /* seconds between two tables; 0: one table */
     uint64_t count; /* how many tables; 0: without end */
     bool qps, json;
-    const char *view; /* the folder to look into; NULL: where processes are by themselves */
+    const char *view;   /* the folder to look into; NULL: where processes are by themselves */
+    bool view_is_given; /* by --view, and not by OCHE_VIEW, whose folder programs make */
     bool listens;
     struct sockaddr_storage address; /* to listen at */
     socklen_t address_bytes;

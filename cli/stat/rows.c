@@ -262,7 +262,8 @@ static void fill_qp(struct grid *grid, const struct oche_view_entry *entry,
         grid_cell(grid, QP_PEER, "%s", address);
         grid_cell(grid, QP_PEER_NUMBER, "0x%06" PRIx32, qp->remote_qpn);
     }
-    if (qp->rate_bps < entry->view.line_rate_bps)
+    if (entry->view.line_rate_bps == 0 ? qp->rate_bps != UINT64_MAX
+                                       : qp->rate_bps < entry->view.line_rate_bps)
         grid_cell(grid, QP_RATE, "%s", short_number((double)qp->rate_bps, text));
     else
         grid_cell(grid, QP_RATE, "line");
@@ -296,19 +297,33 @@ static void print_qps(FILE *out, const struct oche_views *views, const struct st
 
 /* ---- all ---- */
 
-static void print_head(FILE *out, const struct oche_views *views, const struct stat_look *look)
+/*
+ * Writes what is in the tables; `earlier` is NULL in the first one of --watch, which has nothing to
+ * compare with. The time of day is left out where there is no room for it.
+ */
+static void print_head(FILE *out, const struct oche_views *views, const struct oche_views *earlier,
+                       const struct stat_look *look)
 {
+    const char *since = earlier != NULL ? "per second"
+                        : look->watch   ? "per second since opened"
+                                        : "since each was opened";
     const time_t now = time(NULL);
+    const unsigned width = look->width != 0 ? look->width : UINT32_MAX;
     size_t processes = 0;
     struct tm local;
-    char clock[16] = "";
+    char clock[16] = "", counts[100];
 
     for (size_t i = 0; i < views->count; i++)
         processes += views->entries[i]->is_first;
     if (localtime_r(&now, &local) != NULL)
-        strftime(clock, sizeof(clock), "%H:%M:%S", &local);
-    fprintf(out, "oche stat %s  processes %zu, devices %zu; %s\n", clock, processes, views->count,
-            look->watch ? "per second" : "since each was opened");
+        strftime(clock, sizeof(clock), "%H:%M:%S  ", &local);
+    const int bytes = snprintf(counts, sizeof(counts), "processes %zu, devices %zu; %s", processes,
+                               views->count, since);
+
+    if (strlen("oche stat ") + strlen(clock) + (size_t)bytes > width)
+        clock[0] = '\0';
+    fprintf(out, "oche stat %s%.*s\n", clock,
+            width > 10 && width < UINT32_MAX ? (int)width - 10 : bytes, counts);
 }
 
 static void print_remarks(FILE *out, const struct oche_views *views)
@@ -338,7 +353,7 @@ void stat_print_tables(FILE *out, const struct oche_views *views, const struct o
         print_remarks(out, views);
         return;
     }
-    print_head(out, views, look);
+    print_head(out, views, earlier, look);
     print_devices(out, views, earlier, look);
     if (look->qps)
         print_qps(out, views, look);

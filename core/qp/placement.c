@@ -249,14 +249,18 @@ static enum placement write_ok(const struct oche_qp *qp, const struct oche_packe
     return may ? PLACEMENT_KEPT : PLACEMENT_WRONG;
 }
 
-/* Checks that the receive that the packet names is posted, large enough, and in writable memory. */
+/*
+ * Checks that the receive that the packet names is posted, large enough, and in writable memory. A
+ * message takes a shared receive only when its turn comes: until then nobody knows where its
+ * payload goes, so that it can be held, and not written at once.
+ */
 static enum placement send_ok(struct oche_qp *qp, const struct oche_packet *packet)
 {
     struct oche_place place = oche_place_get(packet);
     uint32_t ahead = place.receive - qp->recv_head;
 
     if (qp->srq != NULL)
-        return PLACEMENT_NOT_NOW; /* a message takes a shared receive only when its turn comes */
+        return qp->held != NULL ? PLACEMENT_KEPT : PLACEMENT_NOT_NOW;
     if (qp->recv_mask == UINT32_MAX || ahead > qp->recv_mask)
         /* the receive has been completed, or lies beyond the queue's depth */
         return PLACEMENT_WRONG;

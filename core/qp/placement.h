@@ -8,7 +8,8 @@
  * core/wire/extension.h defines the headers.
  *
  * A packet is kept only if it could be executed now: a WRITE if its length, key, bounds and
- * permission are right, a SEND if the receive that it names is posted and large enough. Any other
+ * permission are right, a SEND if the receive that it names is posted and large enough, or if it
+ * will take a shared one and its payload is held. Any other
  * packet is dropped and must be sent again, so errors are found and answered in PSN order. READ
  * requests and atomics are never kept.
  *

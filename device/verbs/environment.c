@@ -204,7 +204,7 @@ void ov_tell_stats(struct ov_port *port)
         oche_device_unlock(port->device);
     oche_address_print(&port->address, address);
     ov_say("%s: sent %" PRIu64 " packets in %" PRIu64 " datagrams, received %" PRIu64 " in %" PRIu64
-           "; socket full %" PRIu64 " times, not sent %" PRIu64 ", strangers %" PRIu64
+           "; waited for a full socket %" PRIu64 ", not sent %" PRIu64 ", strangers %" PRIu64
            ", malformed %" PRIu64 ", wrong ICRC %" PRIu64 ", passed on to other processes %" PRIu64
            ", from them %" PRIu64 ", lost on that way %" PRIu64 ", source ports %" PRIu32
            ", from a peer's other ports %" PRIu64 ", dropped by the kernel %" PRIu64,

@@ -18,7 +18,7 @@
 #include "core/qp/nic.h"
 
 #define OCHE_VIEW_MAGIC   UINT64_C(0x77656976656863f0)
-#define OCHE_VIEW_VERSION 1
+#define OCHE_VIEW_VERSION 2
 #define OCHE_VIEW_QPS     256 /* queue pairs that are listed one by one, the newest ones */
 #define OCHE_VIEW_NOBODY  UINT32_MAX
 
@@ -33,6 +33,7 @@ enum oche_view_counter {
     OCHE_VIEW_RECEIVED_PACKETS,
     OCHE_VIEW_RECEIVED_DATAGRAMS,
     OCHE_VIEW_RECEIVED_BYTES,
+    OCHE_VIEW_STRANGERS,
     OCHE_VIEW_DELIVERED_BYTES,
     OCHE_VIEW_DELIVERED_MESSAGES,
     OCHE_VIEW_SOCKET_FULL,
@@ -63,7 +64,6 @@ enum oche_view_counter {
 enum oche_view_drop {
     OCHE_VIEW_DROP_MALFORMED = OCHE_REJECT_CAUSES,
     OCHE_VIEW_DROP_ICRC,
-    OCHE_VIEW_DROP_STRANGER,
     OCHE_VIEW_DROP_PORT,
     OCHE_VIEW_DROP_KERNEL,
     OCHE_VIEW_DROP_NOT_SENT,
@@ -86,8 +86,9 @@ enum oche_view_connections {
 
 struct oche_view_qp {
     uint32_t qpn, remote_qpn;
-    uint8_t peer[16];                              /* as in struct oche_address; zeros: none */
-    uint64_t rate_bps, window_bytes, flight_bytes; /* as in struct oche_qp_view */
+    uint8_t peer[16]; /* as in struct oche_address; zeros: none */
+    /* As in struct oche_qp_view; rate_bps UINT64_MAX: not paced, and the line's is unknown. */
+    uint64_t rate_bps, window_bytes, flight_bytes;
     uint64_t retransmitted_packets, timeouts;
     uint8_t transport, state;
     uint8_t spare[6];
@@ -100,11 +101,11 @@ struct oche_view {
     uint64_t sum;     /* of all that follows */
     uint64_t open_ns; /* how long the device was open when this was written */
     uint64_t network_namespace, pid_namespace; /* inodes; 0: unknown */
-    uint64_t line_rate_bps;
-    uint32_t pid;    /* as the process sees itself */
-    uint32_t qps;    /* queue pairs, but for the connection manager's */
-    uint32_t listed; /* those in `qp` */
-    uint32_t peers;  /* addresses that something was connected with, or may be sent to */
+    uint64_t line_rate_bps;                    /* 0: unknown */
+    uint32_t pid;                              /* as the process sees itself */
+    uint32_t qps;                              /* queue pairs, but for the connection manager's */
+    uint32_t listed;                           /* those in `qp` */
+    uint32_t peers; /* addresses that something was connected with, or may be sent to */
     uint32_t senders_counted, senders_told; /* as in struct oche_cc_senders, or OCHE_VIEW_NOBODY */
     uint8_t address[16];
     char command[32], arguments[224]; /* NUL-terminated */

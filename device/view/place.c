@@ -159,6 +159,20 @@ void oche_view_each_folder(const char *given, void (*visit)(void *context, int f
             visit_place(&places[i], own, visit, context);
 }
 
+const char *oche_view_folder_fault(const char *given)
+{
+    const uid_t own = geteuid();
+    struct stat about;
+    uid_t owner;
+    const int folder = open_folder(given, own == 0 ? (uid_t)-1 : own, &owner);
+
+    if (folder < 0)
+        return lstat(given, &about) != 0 ? strerror(errno)
+                                         : "is no folder that this user alone can get at";
+    close(folder);
+    return NULL;
+}
+
 /* ---- files ---- */
 
 void oche_view_name(char name[OCHE_VIEW_NAME_BYTES], pid_t pid, uint64_t nonce)

@@ -40,6 +40,9 @@ int oche_view_own_folder(const char *given, char *path, size_t bytes);
 void oche_view_each_folder(const char *given, void (*visit)(void *context, int folder, uid_t owner),
                            void *context);
 
+/* Returns why oche_view_each_folder does not visit `given`; NULL: it does. */
+const char *oche_view_folder_fault(const char *given);
+
 /* Writes a name for a file of this process. `nonce` is random. */
 void oche_view_name(char name[OCHE_VIEW_NAME_BYTES], pid_t pid, uint64_t nonce);
 /* True if the name is such a name; *pid is then the number in it. */

@@ -51,7 +51,9 @@ void oche_by_rate_take(struct oche_by_rate *by, const struct oche_rates *rates,
                                 .equal_share = NAN,
                                 .paced_settled = NAN,
                                 .paced_close = NAN,
-                                .paced_reached = NAN};
+                                .paced_reached = NAN,
+                                .settled_trips = NAN,
+                                .paced_trips = NAN};
     take_flows(by, rates, model);
     if (rates->flows >= 2) /* a single flow has no other flow to compare with */
         take_gap(by, rates);

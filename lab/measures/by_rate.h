@@ -29,6 +29,8 @@ struct oche_by_rate {
     double equal_share; /* share of windows in which the flows' rates are equal */
     double paced_settled, paced_close;
     double paced_reached; /* 1 if the paced rates are settled at the end, else 0 */
+    /* From the start of the last flow to `settled` and `paced_settled`, in empty round trips. */
+    double settled_trips, paced_trips;
 };
 
 /*

@@ -286,6 +286,12 @@ const struct metric oche_metric_table[] = {
      "convergence.paced with 5 % instead of 10 %", .or_never = "convergence.paced_reached"},
     {"convergence.paced_reached", RATIO, OF_RUN, FROM(REAL, OUTCOME(by_rate.paced_reached)),
      "1 if senders' rates have settled at the end (see convergence.paced), 0 if not"},
+    {"convergence.trips", COUNT, OF_RUN, FROM(REAL, OUTCOME(by_rate.paced_trips)),
+     "from the start of the last flow that does not wait for another to convergence.paced, in "
+     "round trips over the empty path (the longest)",
+     .or_never = "convergence.paced_reached"},
+    {"convergence.settled_trips", COUNT, OF_RUN, FROM(REAL, OUTCOME(by_rate.settled_trips)),
+     "the same to convergence.settled", .or_never = "convergence.reached"},
     {"convergence.first", SECONDS, OF_RUN, FROM(REAL, OUTCOME(by_rate.equal_first)),
      "when flows are equal (see convergence.time) for the first time", BOTH,
      .or_never = "convergence.reached"},

@@ -2,6 +2,7 @@
 /* Takes the measures of a run. */
 #include "lab/measures/outcome.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -375,6 +376,30 @@ static enum oche_preset preset_of_scheme(const struct oche_world_config *config)
         .u;
 }
 
+/*
+ * Counts how long flows take to settle from when the last one starts that does not wait for another
+ * to end, in empty round trips.
+ */
+static void take_trips(struct oche_by_rate *by, const struct oche_world *world)
+{
+    struct oche_flow_walk walk = oche_flow_walk(oche_world_flows(world));
+    const double trip = (double)oche_world_empty_rtt(world) / (double)OCHE_SEC;
+    const struct oche_flow_plan *plan;
+    oche_time last = 0;
+
+    while ((plan = oche_flow_walk_next(&walk)) != NULL)
+        if (plan->start != OCHE_NEVER)
+            last = oche_time_max(last, plan->start);
+    const double from = (double)last / (double)OCHE_SEC;
+
+    by->settled_trips = trip > 0 ? fmax(0, by->settled - from) / trip : NAN;
+    by->paced_trips = trip > 0 ? fmax(0, by->paced_settled - from) / trip : NAN;
+    if (isnan(by->settled))
+        by->settled_trips = NAN;
+    if (isnan(by->paced_settled))
+        by->paced_trips = NAN;
+}
+
 void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
                        double wall_s)
 {
@@ -412,6 +437,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     take_rates(&outcome->paced, world, "rate", "connection ",
                oche_world_flows(world)->connection_count, OCHE_OUTCOME_PACED);
     oche_by_rate_take(&outcome->by_rate, &outcome->rates, &outcome->model, &outcome->paced);
+    take_trips(&outcome->by_rate, world);
     oche_round_trips_take(&outcome->round_trips, world, &outcome->rates);
     take_thresholds(outcome, world);
     oche_pathologies_take(&outcome->pathologies, world);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lab/measures/metrics.h"
+#include "lab/reproduce/measured.h"
 #include "lab/reproduce/paper.h"
 #include "lab/reproduce/words.h"
 
@@ -34,6 +35,24 @@ static void put_never(struct oche_sweep_store *store, const char *metric, double
     free(has);
 }
 
+/* Takes a metric of a combination that is measured, if it is. */
+static bool take_measured(struct oche_findings *findings, size_t metric, const char *name,
+                          const struct oche_combination *combination)
+{
+    const struct oche_measured *measured = oche_measured_of(findings->study, combination);
+
+    if (measured == NULL)
+        return false;
+    double *values = malloc((combination->repeats + 1) * sizeof(*values));
+
+    OCHE_GOT(values != NULL);
+    oche_measured_values(measured, combination, name, values);
+    for (uint32_t r = 0; r < combination->repeats; r++)
+        oche_samples_put(findings->samples, metric, combination, r, values[r]);
+    free(values);
+    return true;
+}
+
 static void take_samples(struct oche_findings *findings, const struct oche_plan *plan,
                          struct oche_sweep_store *store)
 {
@@ -49,6 +68,8 @@ static void take_samples(struct oche_findings *findings, const struct oche_plan 
         for (size_t c = 0; c < study->combination_count; c++) {
             const struct oche_combination *combination = &study->combinations[c];
 
+            if (take_measured(findings, m, names[m], combination))
+                continue;
             for (uint32_t r = 0; r < combination->repeats; r++)
                 oche_samples_put(findings->samples, m, combination, r,
                                  values[oche_plan_point(plan, combination, r)]);

@@ -15,8 +15,9 @@
 
 struct oche_paper {
     struct oche_document *document;
-    const char *name;   /* name of the folder */
-    const char *folder; /* path of the folder */
+    const char *name;     /* name of the folder */
+    const char *folder;   /* path of the folder */
+    const char *measured; /* folder of measurements; NULL: "measured" in that folder; not owned */
     const char *title, *authors, *published;
     const char **figures;
     size_t figure_count;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes one grid from the study's grids. */
 #include "lab/reproduce/plan.h"
+
+#include "lab/reproduce/measured.h"
 #include "params/error.h"
 
 #include <stdio.h>
@@ -98,6 +100,8 @@ static bool check_points(struct oche_plan *plan, struct oche_pool *opened,
     const struct oche_study *study = plan->study;
 
     for (size_t c = 0; c < study->combination_count; c++) {
+        if (oche_measured_of(study, &study->combinations[c]) != NULL)
+            continue;
         size_t point = oche_plan_point(plan, &study->combinations[c], 0);
 
         if (study->combinations[c].repeats > 0 &&
@@ -113,7 +117,9 @@ static void list_points(struct oche_plan *plan)
 
     plan->count = 0;
     for (size_t c = 0; c < study->combination_count; c++)
-        for (uint32_t r = 0; r < study->combinations[c].repeats; r++)
+        for (uint32_t r = 0; oche_measured_of(study, &study->combinations[c]) == NULL &&
+                             r < study->combinations[c].repeats;
+             r++)
             plan->points[plan->count++] = oche_plan_point(plan, &study->combinations[c], r);
 }
 

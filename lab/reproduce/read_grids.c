@@ -34,6 +34,7 @@ struct grid {
     const struct oche_yaml *node;
     /* label of the only reading that the grid is for; NULL: for all readings */
     const char *reading;
+    const char *measured; /* name of the file in which it is measured; NULL: the grid is run */
     struct mode full, quick;
 };
 
@@ -223,11 +224,12 @@ static struct mode copy_mode(const struct oche_reader *reader, const struct mode
 static bool check_grid_keys(const struct oche_reader *reader, const struct oche_yaml *node,
                             bool of_figure)
 {
-    static const char *const own[] = {"from", "reading", "set", "vary", "repeat", "quick", NULL};
+    static const char *const own[] = {"from", "reading", "measured", "set",
+                                      "vary", "repeat",  "quick",    NULL};
     static const char *const of_quick[] = {"set", "vary", "repeat", NULL};
     const struct oche_yaml *quick = NULL;
 
-    if (!oche_read_keys(reader, node, own + (of_figure ? 0 : 2)))
+    if (!oche_read_keys(reader, node, own + (of_figure ? 0 : 3)))
         return false;
     quick = oche_yaml_find(node, "quick");
     return quick == NULL || oche_read_keys(reader, quick, of_quick);
@@ -258,7 +260,8 @@ static bool read_grid(const struct oche_reader *reader, const struct oche_study 
 
     *grid = (struct grid){.node = node, .full.repeats = 1};
     if ((from != NULL && !find_base(reader, study, node, from, &base)) ||
-        !oche_read_text(reader, node, "reading", false, &grid->reading))
+        !oche_read_text(reader, node, "reading", false, &grid->reading) ||
+        !oche_read_text(reader, node, "measured", false, &grid->measured))
         return false;
     if (base != NULL) {
         of_paper.document = study->paper->document;
@@ -448,11 +451,11 @@ static bool make_overrides(const struct oche_reader *reader, struct oche_study *
             const struct mode *mode = quick ? &grids[g].quick : &grids[g].full;
             const struct key *other = find_key(mode, key);
 
-            if (other == NULL)
+            if (other == NULL && grids[g].measured == NULL)
                 return OCHE_READ_FAIL(reader, grids[g].node, NULL,
                                       "does not say %s, as another grid does; add it to its set",
                                       key);
-            text[g] = other->values[0].text;
+            text[g] = other != NULL ? other->values[0].text : text[0];
             same = same && strcmp(text[g], text[0]) == 0;
         }
         if (same)
@@ -589,7 +592,7 @@ static bool make_combinations(const struct oche_reader *reader, struct oche_stud
         if (!add_combinations(reader, study, &grids[g], g, &grids[g].full, !study->quick) ||
             (study->quick && !add_combinations(reader, study, &grids[g], g, &grids[g].quick, true)))
             return false;
-        if (mode->repeats > study->repeats)
+        if (grids[g].measured == NULL && mode->repeats > study->repeats)
             study->repeats = mode->repeats;
     }
     return true;
@@ -601,6 +604,24 @@ const struct oche_combination *oche_study_find(const struct oche_study *study, c
         if (memcmp(study->combinations[c].value, value, study->axis_count * sizeof(*value)) == 0)
             return &study->combinations[c];
     return NULL;
+}
+
+/* Notes which grids are measured. The first one is run, as a scenario stands behind the figure. */
+static bool note_measured(const struct oche_reader *reader, struct oche_study *study,
+                          const struct grid *grids)
+{
+    const size_t count = study->grid_count;
+
+    study->measured_names = oche_read_alloc(reader, count, sizeof(*study->measured_names));
+    study->measured_nodes = oche_read_alloc(reader, count, sizeof(*study->measured_nodes));
+    study->measured = oche_read_alloc(reader, count, sizeof(*study->measured));
+    for (size_t g = 0; g < count; g++) {
+        study->measured_names[g] = grids[g].measured;
+        study->measured_nodes[g] = grids[g].node;
+    }
+    return grids[0].measured == NULL ||
+           OCHE_READ_FAIL(reader, grids[0].node, "measured",
+                          "is in the first grid; put one that is run before it");
 }
 
 /* Checks that every reading for which there is a grid is in the figure's `also`. */
@@ -663,6 +684,6 @@ bool oche_read_grids(const struct oche_reader *reader, struct oche_study *study,
     }
     make_sources(reader, study, grids);
     return check_readings(reader, grids, study->grid_count, also) &&
-           make_axes(reader, study, grids) && make_overrides(reader, study, grids) &&
-           make_combinations(reader, study, grids);
+           note_measured(reader, study, grids) && make_axes(reader, study, grids) &&
+           make_overrides(reader, study, grids) && make_combinations(reader, study, grids);
 }

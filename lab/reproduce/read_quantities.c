@@ -17,7 +17,7 @@ static bool read_statistic(const struct oche_reader *reader, const struct oche_y
 {
     static const char *const words[] = {"mean", "median", "minimum", "maximum", "pooled",
                                         "p1",   "p5",     "p10",     "p25",     "p75",
-                                        "p90",  "p95",    "p99",     NULL};
+                                        "p90",  "p95",    "p99",     "p99.9",   NULL};
     static const enum oche_statistic statistics[] = {OCHE_STATISTIC_MEAN, OCHE_STATISTIC_MEDIAN,
                                                      OCHE_STATISTIC_MINIMUM, OCHE_STATISTIC_MAXIMUM,
                                                      OCHE_STATISTIC_POOLED};
@@ -30,7 +30,7 @@ static bool read_statistic(const struct oche_reader *reader, const struct oche_y
         return true;
     }
     quantity->statistic = OCHE_STATISTIC_PERCENTILE;
-    quantity->thousandths = 10 * (uint32_t)strtoul(words[choice] + 1, NULL, 10);
+    quantity->thousandths = (uint32_t)(10 * strtod(words[choice] + 1, NULL) + 0.5);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/reproduce/measured.h"
 #include "lab/sweep/grid_files.h"
 #include "lab/sweep/grid_text.h"
 #include "sim/scenario/scenario.h"
@@ -169,6 +170,10 @@ uint64_t oche_results_digest(const struct oche_plan *plan)
 
     digest = add_text(digest, scenario != NULL ? oche_document_text(scenario) : "");
     digest = add_text(add_text(digest, grid), files);
+    for (size_t g = 0; g < plan->study->grid_count; g++)
+        if (plan->study->measured[g] != NULL)
+            digest =
+                digest * UINT64_C(0x100000001b3) ^ oche_measured_digest(plan->study->measured[g]);
     oche_document_close(scenario);
     free(grid);
     free(files);

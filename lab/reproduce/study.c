@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lab/reproduce/digest.h"
+#include "lab/reproduce/measured.h"
 #include "lab/reproduce/read.h"
 
 /* Returns "fig2" for "papers/error-recovery/figures/fig2.yaml". */
@@ -108,7 +109,8 @@ static bool read_study(const struct oche_reader *reader, struct oche_study *stud
            oche_read_also(reader, study, oche_yaml_find(root, "also")) &&
            oche_read_plots(reader, study, oche_yaml_find(root, "plot")) &&
            oche_read_claims(reader, study, claims) &&
-           read_differences(reader, study, oche_yaml_find(root, "differences"));
+           read_differences(reader, study, oche_yaml_find(root, "differences")) &&
+           oche_measured_read(reader, study);
 }
 
 /*

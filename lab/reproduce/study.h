@@ -196,6 +196,13 @@ struct oche_study {
     struct oche_study_axis *axes;
     size_t axis_count;
     size_t grid_count;
+    /*
+     * By grid: the name of the file in which it is measured, where that is written, and the file
+     * (lab/reproduce/measured.h); NULL: the grid is run.
+     */
+    const char **measured_names;
+    const struct oche_yaml **measured_nodes;
+    const struct oche_measured **measured;
     struct oche_combination *combinations;
     size_t combination_count;
     const char **sets; /* "key=value", the same in all grids */
@@ -204,7 +211,7 @@ struct oche_study {
     size_t override_count;
     struct oche_study_source *sources; /* all overrides that any grid gives */
     size_t source_count;
-    uint32_t repeats; /* most for any combination */
+    uint32_t repeats; /* most for any combination that is run */
 
     struct oche_quantity *quantities;
     size_t quantity_count;

@@ -14,7 +14,6 @@ leaves its sender.
 import bisect
 import os
 import signal
-import statistics
 import struct
 import subprocess
 import tempfile
@@ -22,6 +21,7 @@ import time
 
 import incast
 import pairs
+import waits
 
 LONG, SHORT = 2, 3  # hosts; the receiver is incast.RECEIVER
 DATA, BURST, SHARE, ACK = 1, 2, 3, 4  # records of wire_watch
@@ -34,13 +34,8 @@ BUFFER = 1000000
 OCHE = ["--recovery", "selective_repeat,rto=measured,rto_low=50ms,rto_high=200ms,window=4096"]
 
 
-def schemes(mbps):
-    """TIMELY's thresholds and steps are the paper's, of 10 Gbit/s, in proportion to the rate; those
-    of Dart and DCQCN are the device's own choice (docs/wire.md)."""
-    slower = 10000 / mbps
-    timely = (f"timely,t_low={50 * slower:.0f}us,t_high={500 * slower:.0f}us,"
-              f"min_rtt={20 * slower:.0f}us,delta={10000 / slower:.0f}kbps,segment=16KB")
-    return {"Dart": "dart", "DCQCN": "dcqcn", "TIMELY": timely}
+# What suits the line and the round trip is the device's own choice (docs/wire.md).
+SCHEMES = {"Dart": "dart", "DCQCN": "dcqcn", "TIMELY": "timely"}
 
 
 class Epochs:
@@ -53,6 +48,7 @@ class Epochs:
         self.shares = [(t, value) for t, what, value in records if what == SHARE]
         self.acks = [t for t, what, _ in records if what == ACK]
         self.half = mbps * 1e6 / 2
+        self.waits = None
         self.begins, self.ends = [], []
         for i, t in enumerate(self.short):
             if i == 0 or t - self.short[i - 1] > QUIET:
@@ -72,6 +68,14 @@ class Epochs:
                 i += 1
             found.append(when[i] - begin if i < len(when) and when[i] <= end else None)
         return found
+
+    def silence(self, begin, end):
+        """The longest time, between `begin` and `end`, in which the receiver has sent nothing to
+        the long flow's sender, whose packets it acknowledges all the time."""
+        when = [t for t, _ in self.shares]
+        i, k = bisect.bisect_left(when, begin), bisect.bisect_right(when, end)
+        marks = [begin, *when[i:k], end]
+        return max(b - a for a, b in zip(marks, marks[1:]))
 
     def converged(self):
         most = self.half * (1 + SLACK)
@@ -98,18 +102,17 @@ class Epochs:
         return found
 
     def levels(self, settle):
-        """Means of the long flow's rate alone, and beside bursts, `settle` after each change."""
+        """The long flow's rate before each burst, and beside it, `settle` ns after each change;
+        None where nothing is left then."""
         alone, beside = [], []
         after = [self.times[0]] + self.ends[:-1]
         for previous, begin, end in zip(after, self.begins, self.ends):
             alone.append(self.between(previous + settle, begin))
             beside.append(self.between(begin + settle, end))
-        alone = [rate for rate in alone if rate is not None]
-        beside = [rate for rate in beside if rate is not None]
-        return (statistics.mean(alone) if alone else 0, statistics.mean(beside) if beside else 0)
+        return alone, beside
 
     def between(self, begin, end):
-        if end <= begin:
+        if end - begin <= 0:  # which may be even if end > begin, in floating point
             return None
         i, k = bisect.bisect_left(self.times, begin), bisect.bisect_left(self.times, end)
         return sum(value for _, value in self.long[i:k]) * 8e9 / (end - begin)
@@ -132,6 +135,11 @@ def mark(mbps):
              f"{int(mbps * 1e6 / 8 / FRAME * MARK_AT)}/second burst 30 packets ip ecn set ce\n }}\n"
              "}\n")
     subprocess.run(["nft", "-f", "-"], input=rules, text=True, check=True)
+
+
+def waits_of(receiver, senders):
+    names = ("receiver", "long flow", "short flow")
+    return waits.Watch({name: process.pid for name, process in zip(names, [receiver, *senders])})
 
 
 def processor_times():
@@ -165,8 +173,8 @@ class Bench:
                           self.switch.hosts[host - 1].enter)
         return side.start(self.oche, [os.path.join(self.programs, "wire_flows"), *map(str, words)])
 
-    def run(self, scheme, bursts, messages, period_ms, size=65536, long=True):
-        """An Epochs."""
+    def run(self, scheme, bursts, messages, period_ms, size=65536, long=True, watch_waits=False):
+        """An Epochs; `watch_waits`: its `waits` are those of the processes."""
         to = f"{incast.DATA}100"
         seconds = bursts * period_ms / 1000 + 2
         with tempfile.TemporaryFile() as records:
@@ -185,9 +193,12 @@ class Bench:
                 time.sleep(1)
             senders.append(self.start(SHORT, scheme, "short", to, bursts, messages, period_ms,
                                       size))
+            looks = waits_of(receiver, senders) if watch_waits else None
             said = [pairs.said_by(process, seconds + 60) for process in reversed(senders)]
             idle_now, total_now = processor_times()
             self.idle = (idle_now - idle) / (total_now - total)
+            if looks is not None:
+                looks.end()
             watch.send_signal(signal.SIGTERM)
             missed = watch.communicate()[1]
             pairs.said_by(receiver, 5)
@@ -197,5 +208,7 @@ class Bench:
             if "missed 0" not in missed:
                 print(f"wire_watch: {missed.strip()} packets")
             records.seek(0)
-            return Epochs([(t, what >> 32, what & 0xffffffff)
-                           for t, what in struct.iter_unpack("QQ", records.read())], self.mbps)
+            found = Epochs([(t, what >> 32, what & 0xffffffff)
+                            for t, what in struct.iter_unpack("QQ", records.read())], self.mbps)
+            found.waits = looks
+            return found

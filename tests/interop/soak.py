@@ -423,7 +423,7 @@ class Soak:
         print(f"  the last processes: again {self.counted('again')}, timeouts "
               f"{self.counted('timeouts')}, NAKs {self.counted('NAKs sent')}, RNR NAKs "
               f"{self.counted('RNR NAKs sent')}, duplicates {self.counted('duplicates')}, socket "
-              f"full {self.counted('socket full')}, passed on "
+              f"full {self.counted('waited for a full socket')}, passed on "
               f"{self.counted('passed on to other processes')}, lost on that way "
               f"{self.counted('lost on that way')}, dropped by the kernel "
               f"{self.counted('dropped by the kernel')}")

@@ -353,6 +353,14 @@ def check_killed(stat_of, folder, which):
     print(f"killed and gone after {time.time() - began:.2f} s")
 
 
+def check_refused(words, why, **more):
+    """A folder that nothing can be in is an error, and not as if nothing ran."""
+    done = subprocess.run(words, text=True, capture_output=True, check=False, timeout=60, **more)
+    if done.returncode != 2 or done.stdout or done.stderr.count("\n") != 1 or \
+            why not in done.stderr:
+        pairs.fail(words, "status", done.returncode, done.stdout, done.stderr)
+
+
 def check_other_users(oche, stat_of, folder):
     """Another user sees nothing; root sees all users' programs where they are by themselves."""
     if os.geteuid() != 0:
@@ -363,8 +371,7 @@ def check_other_users(oche, stat_of, folder):
         os.setgid(NOBODY)
         os.setuid(NOBODY)
 
-    if "No running program" not in stat_of.said(preexec_fn=as_nobody):
-        pairs.fail("another user sees", folder)
+    check_refused(stat_of.words(), "that this user alone can get at", preexec_fn=as_nobody)
     address = pairs.NET + "7"
     theirs = subprocess.Popen([oche, "exec", "--device", address, "--", "ibv_rc_pingpong", "-g",
                                "0", "-p", str(pairs.free_port())], stdout=subprocess.DEVNULL,
@@ -508,6 +515,10 @@ def main(arguments):
     with tempfile.TemporaryDirectory() as above:
         folder = os.path.join(above, "view")
         stat_of = Stat(oche, folder)
+        check_refused(stat_of.words(), "No such file")
+        os.mkdir(folder, 0o755)
+        check_refused(stat_of.words("-w", "1"), "that this user alone can get at")
+        os.chmod(folder, 0o700)
         if "No running program" not in stat_of.said() or stat_of.json()["processes"]:
             pairs.fail("there is something where nothing is")
         server, client = start_pair(oche, folder, preload, pairs.free_port())

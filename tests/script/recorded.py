@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verdicts that are kept beside papers (papers/PAPER/results.csv) are those of this program:
 `oche reproduce --stale` finds none whose claims, scenarios or runs have changed, or whose sample of
-a point gives something else. If it does: oche reproduce PAPER/FIGURE --restart --record, and look
-at what moved (git diff).
+a point gives something else. What was measured on the wire (papers/PAPER/measured) is never
+measured again here: a sample is of the simulator's part of such a figure, and the verdicts have to
+be of the measurements that are there. If one is stale: oche reproduce PAPER/FIGURE --restart
+--record, and look at what moved (git diff).
 
 Environment: OCHE, SOURCE; OCHE_LONG=yes: the samples of all figures, otherwise of every fourth one.
 """

@@ -612,6 +612,117 @@ def test_never(work):
     check(ask(work, path, "SELECT count(*) FROM curves") == [(1,)], "a curve of never")
 
 
+MEASURED = """\
+title: On the wire
+place: Fig 3
+scenario: s.yaml
+grids:
+  - vary: {model: [packets], loss.probability: [0, 1%]}
+  - {measured: wire, vary: {model: [wire], loss.probability: [0, 1%]}, repeat: 4,
+     quick: {repeat: 2}}
+at: {model: wire}
+also: [{label: simulated, at: {model: packets}}]
+quantities:
+  best: {metric: goodput, statistic: p99.9, label: goodput}
+  since: {metric: convergence.trips, statistic: median, label: round trips}
+claims:
+"""
+MEASURED_CLAIM = """\
+  - {{name: {}, text: {}, kind: value, quantity: {}, at: {{loss.probability: {}}}, published: {},
+     tolerance: {{relative: 0.1, in_shape: 0.5}}, place: sec 3, source: text, confidence: high}}
+"""
+WIRE = """\
+# 2026-11-26; a small machine
+# load 0.5
+loss.probability,goodput,convergence.trips
+0,1e9,2
+0,4e9,3
+0,3e9,1
+0,2e9,never
+1%,,1
+1%,1e9,never
+1%,1e9,never
+1%,1e9,never
+"""
+
+
+def test_measured(work):
+    """A grid that is measured is judged by its file, beside the simulator's runs, and is stale when
+    the file is another one; nothing of it is run."""
+    papers = os.path.join(work, "papers", "p")
+    write(papers, "paper.yaml", PAPER[:PAPER.index("figures")] + "figures: [wire]\n")
+    write(papers, "scenarios/s.yaml", SCENARIO)
+    claims = "".join(MEASURED_CLAIM.format(*words) for words in (
+        ("best", "the best of them", "best", "0", "4Gbps"),
+        ("trips", "it settles", "since", "0", "2"),
+        ("never", "it does not", "since", "1%", "2")))
+    write(papers, "figures/wire.yaml", MEASURED + claims)
+    done = reproduce(work, "p/wire", status=2)
+    check(done.stderr == f"{papers}/figures/wire.yaml:6: grids[1].measured: {papers}/measured/"
+          "wire.csv cannot be read: No such file or directory; oche reproduce --measure writes "
+          "it\n", done.stderr)
+    write(papers, "measured/wire.csv", WIRE)
+    said = reproduce(work, "p/wire", "--record").stdout
+    check("1 figure, 2 runs\n" in said and "Measured on the wire, not simulated: 2026-11-26; a "
+          "small machine; load 0.5." in " ".join(said.split()), said)
+    for words in (r"the best of them +4.00Gbps +4.00Gbps .* reproduced\??",
+                  r"it settles +2 +2 .* reproduced\??", r"it does not +2 +never .*not reproduced"):
+        check(re.search("^" + words + "$", said, re.M), words, said)
+    check(re.search(r"^also measured: simulated.*\n-+\nthe best of them +3\d\.\dGbps", said, re.M),
+          said)
+    check(ask(work, "out/reproduce/p/wire.sqlite", "SELECT count(*) FROM points") == [(2,)], "runs")
+    with open(papers + "/results.csv", encoding="utf-8") as lines:
+        kept = lines.read()
+    check(",4," in kept.splitlines()[1], kept)
+    check(reproduce(work, "--stale").stdout == "no result is stale\n", "as it was recorded")
+    write(papers, "measured/wire.csv", WIRE.replace("0,4e9,3", "0,5e9,3"))
+    check(reproduce(work, "--stale", status=1).stdout ==
+          "p/wire: its claims, its scenario or what it runs have changed\n", "another measurement")
+    again = reproduce(work, "p/wire").stdout
+    check(re.search("^the best of them +4.00Gbps +5.00Gbps", again, re.M), again)
+    quick = reproduce(work, "p/wire", "--quick").stdout
+    check(re.search("^it settles +2 +2 ", quick, re.M), quick)
+    for old, new, said in (
+            ("loss.probability,goodput", "loss.probability,godput",
+             ":3: godput: is neither an axis of the figure nor a metric\n"),
+            ("0,3e9,1", "0,3e9", ":6: has not the 3 columns of the first line\n"),
+            ("0,3e9,1", "0,3e9,1,1", ":6: has not the 3 columns of the first line\n"),
+            ("0,3e9,1", "0,3e9,x", ':6: "x" is no number; a number, never, or nothing\n'),
+            ("0,3e9,1", "2,3e9,1", ':6: "2" is no value of the figure\'s loss.probability\n'),
+            ("0,3e9,1\n", "", ": has 3 rows of a combination that repeats 4 times; measure as many"
+                             "\n")):
+        write(papers, "measured/wire.csv", WIRE.replace(old, new))
+        done = reproduce(work, "p/wire", status=2)
+        check(done.stderr == f"{papers}/measured/wire.csv{said}", done.stderr, "not", said)
+    write(papers, "measured/wire.csv", WIRE)
+    for arguments, said in (
+            (["p", "--measure"], "oche reproduce: --measure is for a figure that is measured on "
+                                 "the wire; name it, as in oche reproduce dart/wire --measure\n"),
+            (["p/other", "--measure"], "p/other: nothing of it is measured on the wire\n"),
+            (["p/wire", "--measure"], f"--measure: no {work}/papers/../tools/wire-p: an experiment "
+                                      "is part of the source tree, and not of every paper\n")):
+        check(reproduce(work, *arguments, status=2).stderr == said, arguments)
+
+
+def test_measure(work):
+    """--measure has the paper's program measure, judges that, and with --record keeps it."""
+    kept = os.path.join(work, "papers", "p", "measured", "wire.csv")
+    write(work, "tools/wire-p", "#!/bin/sh\n[ \"$1 $2 $#\" = '--out new 3' ] || exit 1\n"
+          "cat >new/wire.csv <<END\n" + WIRE.replace("0,4e9,3", "0,6e9,3") + "END\n")
+    os.chmod(os.path.join(work, "tools", "wire-p"), 0o755)
+    said = reproduce(work, "p/wire", "--measure", "--out", "new").stdout
+    check(re.search("^the best of them +4.00Gbps +6.00Gbps", said, re.M), said)
+    with open(kept, encoding="utf-8") as text:
+        check(text.read() == WIRE, "kept without --record")
+    reproduce(work, "p/wire", "--measure", "--record", "--out", "new", "--quiet")
+    with open(kept, encoding="utf-8") as text:
+        check("0,6e9,3" in text.read(), "not kept")
+    check(reproduce(work, "--stale").stdout == "no result is stale\n", "measured and recorded")
+    write(work, "tools/wire-p", "#!/bin/sh\necho no namespaces here\nexit 1\n")
+    done = reproduce(work, "p/wire", "--measure", "--out", "new", status=2)
+    check(done.stdout == "no namespaces here\n" and done.stderr == "", done.stdout, done.stderr)
+
+
 def test_papers_that_come_with_it():
     folder = os.path.join(SOURCE, "papers")
     for name in sorted(entry.name for entry in os.scandir(folder) if entry.is_dir()):
@@ -647,6 +758,9 @@ def main():
         test_what_is_outside(os.path.realpath(work))
     with tempfile.TemporaryDirectory() as work:
         test_never(os.path.realpath(work))
+    with tempfile.TemporaryDirectory() as work:
+        test_measured(os.path.realpath(work))
+        test_measure(os.path.realpath(work))
     test_papers_that_come_with_it()
     for failure in failures:
         print("FAILED:", failure)

@@ -104,6 +104,13 @@ static const char *timely_rate_remark(const void *params, uint64_t line_bps)
            "its links";
 }
 
+static void timely_fit(void *params, uint64_t free, const struct oche_cc_network *network)
+{
+    static const struct oche_param_table rows = OCHE_PARAM_TABLE(table, struct timely_params);
+
+    timely_fit_rows(&rows, params, free, network);
+}
+
 const struct oche_cc_scheme oche_cc_timely = {
     .name = "timely",
     .paper = "TIMELY, SIGCOMM 2015, Algorithm 1",
@@ -122,4 +129,5 @@ const struct oche_cc_scheme oche_cc_timely = {
     .derived = timely_derived,
     .remark = timely_remark,
     .rate_remark = timely_rate_remark,
+    .fit = timely_fit,
 };

@@ -112,6 +112,9 @@ void timely_idle(struct oche_cc_flow *flow, oche_time now);
 bool timely_derived(const void *params, const struct oche_param *param, uint64_t line_bps,
                     struct oche_derived *derived);
 const char *timely_check(const void *params);
+/* The hook `fit` of both schemes, for the rows that they share (`table`: the scheme's). */
+void timely_fit_rows(const struct oche_param_table *table, void *params, uint64_t free,
+                     const struct oche_cc_network *network);
 /*
  * Returns the remark about t_high, the same for both schemes; NULL if t_high is above `empty_rtt`.
  */

@@ -90,6 +90,13 @@ static const char *patched_remark(const void *params, oche_time empty_rtt, uint6
                                 : "not less than t_low, so that rates fall although nothing waits";
 }
 
+static void patched_fit(void *params, uint64_t free, const struct oche_cc_network *network)
+{
+    static const struct oche_param_table rows = OCHE_PARAM_TABLE(table, struct timely_params);
+
+    timely_fit_rows(&rows, params, free, network);
+}
+
 const struct oche_cc_scheme oche_cc_timely_patched = {
     .name = "timely_patched",
     .paper = "Patched TIMELY (ECN or Delay, CoNEXT 2016, sec 4.3)",
@@ -107,4 +114,5 @@ const struct oche_cc_scheme oche_cc_timely_patched = {
     .check = timely_check,
     .derived = timely_derived,
     .remark = patched_remark,
+    .fit = patched_fit,
 };

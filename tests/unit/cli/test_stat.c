@@ -192,11 +192,108 @@ static void test_rates(void **state)
     oche_views_free(&later);
 }
 
+static char *tables(const struct oche_views *views, const struct oche_views *earlier, bool watch)
+{
+    const struct stat_look look = {.watch = watch, .qps = true};
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    stat_print_tables(out, views, earlier, &look);
+    fclose(out);
+    return text;
+}
+
+/* The first table of --watch has nothing to compare with, and says so. */
+static void test_head(void **state)
+{
+    static const struct {
+        bool watch, earlier;
+        const char *says;
+    } heads[] = {{false, false, "; since each was opened\n"},
+                 {true, false, "; per second since opened\n"},
+                 {true, true, "; per second\n"}};
+    struct oche_views views = make_views(1), later = later_than(&views);
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(heads); i++) {
+        char *text = tables(&later, heads[i].earlier ? &views : NULL, heads[i].watch);
+
+        assert_non_null(strstr(text, heads[i].says));
+        free(text);
+    }
+    oche_views_free(&views);
+    oche_views_free(&later);
+}
+
+/* Returns the last word of the line that begins at `line`, and in which column it ends. */
+static size_t last_word(const char *line, char *word)
+{
+    const size_t end = strcspn(line, "\n");
+    size_t begin = end;
+
+    while (begin > 0 && line[begin - 1] != ' ')
+        begin--;
+    snprintf(word, 20, "%.*s", (int)(end - begin), line + begin);
+    return end;
+}
+
+/* A queue pair's rate where the line's is known and where not; the last column ends as its head. */
+static void test_queue_pairs(void **state)
+{
+    static const struct {
+        uint64_t line, rate;
+        const char *table, *json;
+    } pairs[] = {{0, UINT64_MAX, " line ", NULL},
+                 {0, 5000000000, " 5.00G ", "\"rate_bps\":5000000000"},
+                 {10000000000, 10000000000, " line ", "\"rate_bps\":10000000000"},
+                 {10000000000, 5000000000, " 5.00G ", "\"rate_bps\":5000000000"}};
+    struct oche_views views = make_views(1);
+    struct oche_view *view = &views.entries[0]->view;
+
+    (void)state;
+    memset(view, 0, sizeof(*view));
+    view->listed = view->qps = 1;
+    view->qp[0].timeouts = 7;
+    for (size_t i = 0; i < OCHE_COUNT_OF(pairs); i++) {
+        char *text, word[20], *json = NULL;
+        size_t bytes;
+
+        view->line_rate_bps = pairs[i].line;
+        view->qp[0].rate_bps = pairs[i].rate;
+        text = tables(&views, NULL, false);
+        const char *head = strstr(text, "ITS QP"), *row = strchr(head, '\n') + 1;
+
+        while (head > text && head[-1] != '\n')
+            head--;
+        assert_non_null(strstr(row, pairs[i].table));
+        const size_t end = last_word(head, word);
+
+        assert_string_equal(word, "TMOUT");
+        assert_int_equal(last_word(row, word), end);
+        assert_string_equal(word, "7");
+        free(text);
+        FILE *out = open_memstream(&json, &bytes);
+
+        stat_print_json(out, &views, NULL, true);
+        fclose(out);
+        assert_int_equal(strstr(json, "\"line_rate_bps\"") != NULL, pairs[i].line != 0);
+        if (pairs[i].json != NULL)
+            assert_non_null(strstr(json, pairs[i].json));
+        else
+            assert_null(strstr(json, "\"rate_bps\""));
+        free(json);
+    }
+    oche_views_free(&views);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_head),
+        cmocka_unit_test(test_queue_pairs),
     };
 
     source = oche_random_stream(1, "hostile views", 0);

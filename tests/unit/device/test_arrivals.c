@@ -16,6 +16,7 @@
 #include "core/wire/frame.h"
 #include "device/internal.h"
 #include "device/socket.h"
+#include "device/view/format.h"
 #include "tests/support/crc.h"
 #include "tests/unit/device/pair.h"
 
@@ -238,6 +239,17 @@ static void several_in_one(void **state)
     end_close(&end);
 }
 
+/* What `oche stat` shows as dropped. */
+static uint64_t dropped(struct end *end)
+{
+    uint64_t counters[OCHE_VIEW_COUNTERS], sum = 0;
+
+    oche_device_count_now(end->device, counters);
+    for (unsigned i = OCHE_VIEW_DROPPED_AT; i < OCHE_VIEW_COUNTERS; i++)
+        sum += counters[i];
+    return sum;
+}
+
 /* Sends packets as if their identifications were these; returns how many were accepted. */
 static uint64_t send_ids(bool strict, const uint16_t *ids, unsigned count, unsigned last,
                          uint64_t *unexpected, uint64_t *strangers)
@@ -256,6 +268,7 @@ static uint64_t send_ids(bool strict, const uint16_t *ids, unsigned count, unsig
     }
     accepted = no_qp(&end);
     assert_int_equal(accepted + stats.wrong[OCHE_WIRE_ICRC], count);
+    assert_int_equal(dropped(&end), count); /* each once, also a stranger's */
     *unexpected = stats.unexpected_ip_ids;
     *strangers = stats.strangers;
     oche_socket_close(&fake.socket);

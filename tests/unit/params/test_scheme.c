@@ -56,11 +56,43 @@ static void test_fit_to_line(void **state)
     assert_null(cc.cc->check(&cc.params));
 }
 
+/* TIMELY's times go by the round trip, or by 25 KB on the line, as 20us do at 10 Gbit/s. */
+static void test_fit_timely(void **state)
+{
+    static const char *const names[] = {"timely,beta=0.5", "timely_patched,beta=0.5"};
+    struct oche_cc_choice cc;
+    struct oche_error error;
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(names); i++) {
+        struct oche_cc_network network = {.line_rate_bps = 200 * OCHE_MBPS,
+                                          .round_trip = 114 * OCHE_US};
+
+        assert_true(oche_cc_parse(&cc, names[i], &error));
+        cc.cc->fit(&cc.params, cc.free, &network);
+        assert_int_equal(number(&cc.cc->table, "min_rtt", &cc.params), OCHE_MS);
+        assert_int_equal(number(&cc.cc->table, "t_low", &cc.params), 2500 * OCHE_US);
+        assert_int_equal(number(&cc.cc->table, "t_high", &cc.params), 25 * OCHE_MS);
+        assert_int_equal(number(&cc.cc->table, "delta", &cc.params), 200 * OCHE_KBPS);
+        assert_int_equal(number(&cc.cc->table, "segment", &cc.params), 16000);
+        network.round_trip = 5 * OCHE_MS;
+        cc.cc->fit(&cc.params, cc.free, &network);
+        assert_int_equal(number(&cc.cc->table, "t_high", &cc.params), 125 * OCHE_MS);
+        network =
+            (struct oche_cc_network){.line_rate_bps = 10 * OCHE_GBPS, .round_trip = 20 * OCHE_US};
+        cc.cc->fit(&cc.params, cc.free, &network); /* no shorter than timers are fine */
+        assert_int_equal(number(&cc.cc->table, "min_rtt", &cc.params), 50 * OCHE_US);
+        assert_null(cc.cc->check(&cc.params));
+    }
+}
+
 /* If one of two parameters that depend on each other is given, the other one follows. */
 static void test_fit_follows(void **state)
 {
     static const char *const texts[] = {"dcqcn,alpha_interval=20us", "dcqcn,cnp_interval=900ms",
-                                        "dart,alpha_interval=1us", "dart,cnp_interval=500ms"};
+                                        "dart,alpha_interval=1us",   "dart,cnp_interval=500ms",
+                                        "timely,t_low=400us",        "timely,t_high=60us",
+                                        "timely_patched,t_low=499us"};
     const struct oche_cc_network network = {.line_rate_bps = OCHE_GBPS};
     struct oche_cc_choice cc;
     struct oche_error error;
@@ -221,15 +253,11 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),
-        cmocka_unit_test(test_fit_to_no_network),
-        cmocka_unit_test(test_fit_to_line),
-        cmocka_unit_test(test_fit_follows),
-        cmocka_unit_test(test_preset_is_not_fitted),
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_presets),
-        cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_right),       cmocka_unit_test(test_fit_to_no_network),
+        cmocka_unit_test(test_fit_to_line), cmocka_unit_test(test_fit_timely),
+        cmocka_unit_test(test_fit_follows), cmocka_unit_test(test_preset_is_not_fitted),
+        cmocka_unit_test(test_all),         cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_wrong),       cmocka_unit_test(test_values),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/reproduce/measured.h"
 #include "lab/reproduce/paper.h"
 #include "lab/reproduce/study.h"
 #include "sim/scenario/scenario.h"
@@ -94,8 +95,9 @@ static void add_figure(FILE *out, const struct oche_paper *paper, const char *fi
     if (study == NULL)
         fail_msg("%s", error.text);
     for (size_t c = 0; c < study->combination_count; c++) {
-        if (study->combinations[c].repeats == 0)
-            continue;
+        if (study->combinations[c].repeats == 0 ||
+            oche_measured_of(study, &study->combinations[c]) != NULL)
+            continue; /* that is measured has no scenario */
         mix_combination(&digest, study, &study->combinations[c]);
         run++;
     }
