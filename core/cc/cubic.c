@@ -44,10 +44,11 @@ static const struct oche_param table[] = {
      .where = "RFC 6928 sec 2", .help = "packets that may leave before the first ACK"},
     {OCHE_PARAM(struct cubic_params, beta), OCHE_IS_REAL(0.7, 0.1, 0.99),
      .where = "RFC 9438 sec 4.6", .help = "what a loss leaves of the window"},
-    {OCHE_PARAM(struct cubic_params, alpha), OCHE_IS_REAL(2, 0, 1000),
+    {OCHE_PARAM(struct cubic_params, alpha), OCHE_IS_REAL(4, 0, 1000),
      .where = "RFC 9438 sec 4.3 (0); our choice",
-     .help = "packets a round trip by which the window grows at least; 0: as much as lets it have "
-             "what Reno has, 3 (1 - beta) / (1 + beta)"},
+     .help =
+         "packets a round trip by which the window grows at least, where they are no more than "
+         "an eighth of it; 0: as much as lets it have what Reno has, 3 (1 - beta) / (1 + beta)"},
     {OCHE_PARAM(struct cubic_params, c), OCHE_IS_REAL(0.4, 0.001, 1000),
      .where = "RFC 9438 sec 5.1",
      .help = "C, how steep the cubic function is, in packets per second cubed"},
@@ -85,6 +86,8 @@ static const struct oche_param table[] = {
 #define LEAST_WINDOW 2.0
 #define MOST_WINDOW  0x1p22 /* packets: half of what PSNs can tell apart */
 #define NO_THRESHOLD 1e30
+/* Where windows are small, growing by `alpha` each round trip would lose a tenth and more. */
+#define MOST_SHARE 8.0
 
 enum phase { SLOW_START, CONSERVATIVE, AVOIDANCE };
 
@@ -294,12 +297,19 @@ static double cubic_at(const struct oche_cc_flow *flow, double t)
     return p->c * from * from * from + state->most;
 }
 
+/* Returns by how many packets the window grows at least in a round trip. */
+static double least_growth(const struct cubic_params *p, const struct cubic_flow *state)
+{
+    const double reno = 3.0 * (1.0 - p->beta) / (1.0 + p->beta); /* RFC 9438 sec 4.3 */
+
+    return p->alpha > 0 ? least(p->alpha, greatest(reno, state->window / MOST_SHARE)) : reno;
+}
+
 static void avoid(struct oche_cc_flow *flow, oche_time now, double packets)
 {
     const struct cubic_params *p = flow->params;
     struct cubic_flow *state = of(flow);
-    double alpha = p->alpha > 0 ? p->alpha : 3.0 * (1.0 - p->beta) / (1.0 + p->beta);
-    double target, t;
+    double alpha = least_growth(p, state), target, t;
 
     if (state->epoch == OCHE_NEVER)
         begin_epoch(flow, now);
