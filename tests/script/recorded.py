@@ -5,7 +5,7 @@
 a point gives something else. If it does: oche reproduce PAPER/FIGURE --restart --record, and look
 at what moved (git diff).
 
-Environment: OCHE, SOURCE; OCHE_LONG=yes: the samples of all figures, otherwise of every fourth one.
+Environment: OCHE, SOURCE; OCHE_LONG=yes: the samples of all figures, otherwise of every eighth one.
 """
 import os
 import subprocess
