@@ -26,7 +26,7 @@ SHORTER = {} if LONG else {
     "demo": ["--set", "workload.stop=5ms", "--set", "warmup=1ms"],
     "permutation": ["--set", "workload.messages=1", "--set", "workload.bytes=500KB"],
     "storage": ["--set", "workload[0].stop=3ms"],
-    "victim": ["--set", "duration=20ms"],
+    "victim": ["--set", "duration=40ms"],
 }
 
 
