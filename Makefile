@@ -53,8 +53,9 @@ soak:
 	@ninja -C build tests/interop/soak
 	@tests/interop/soak.py build/oche build/tests/interop/soak $(SOAK)
 
+# The simulator and its parts, under four minutes; make bench BENCH=--long: eight.
 bench: all
-	@tools/bench
+	@tools/bench $(BENCH)
 
 # Many senders into one slow port, by default and beside other schemes, TCP and the simulator: one
 # table, two hours. make bench-incast INCAST='--runs 1 --only default' takes minutes.

@@ -22,7 +22,8 @@
 #define LINE    (100 * OCHE_GBPS)
 #define MTU     1000
 #define MESSAGE (2 * 1000 * 1000)
-#define PACKETS 2000000
+#define PACKETS 500000
+#define LONG    4 /* times as many packets with --long */
 #define TURNS   3
 #define BAR     1.3
 #define HUGE    ((size_t)2 << 20)
@@ -222,14 +223,14 @@ static double run(const char *scheme, uint32_t pairs, uint32_t qps, uint64_t lim
     return ns;
 }
 
-static void compare(uint32_t pairs, uint32_t qps, uint64_t limit_bps)
+static void compare(uint32_t pairs, uint32_t qps, uint64_t limit_bps, uint64_t packets)
 {
     double dcqcn = 1e9, dart = 1e9;
 
     for (int turn = 0; turn < TURNS; turn++) {
-        double ns = run("dcqcn", pairs, qps, limit_bps, PACKETS);
+        double ns = run("dcqcn", pairs, qps, limit_bps, packets);
         dcqcn = ns < dcqcn ? ns : dcqcn;
-        ns = run("dart", pairs, qps, limit_bps, PACKETS);
+        ns = run("dart", pairs, qps, limit_bps, packets);
         dart = ns < dart ? ns : dart;
     }
     printf("qp_pair: %4u pairs of hosts, %2u queue pairs each, %s: dcqcn %4.0f, dart %4.0f ns a "
@@ -240,12 +241,13 @@ static void compare(uint32_t pairs, uint32_t qps, uint64_t limit_bps)
 }
 
 /*
- * Without arguments runs everything; with arguments, for counting instructions: SCHEME PAIRS QPS
- * LIMITED PACKETS
+ * Without arguments runs everything, with --long for longer; with arguments, for counting
+ * instructions: SCHEME PAIRS QPS LIMITED PACKETS
  */
 int main(int argc, char **argv)
 {
     static const uint32_t pairs[] = {1, 512, 2048};
+    const uint64_t packets = argc == 2 && strcmp(argv[1], "--long") == 0 ? LONG * PACKETS : PACKETS;
 
     if (argc == 6) {
         uint32_t qps = (uint32_t)atoi(argv[3]);
@@ -255,12 +257,12 @@ int main(int argc, char **argv)
         return 0;
     }
     printf("qp_pair:    1 pair of hosts without congestion control: %.0f ns a packet\n",
-           run("none", 1, 1, 0, PACKETS));
+           run("none", 1, 1, 0, packets));
     for (unsigned i = 0; i < OCHE_COUNT_OF(pairs); i++) {
-        compare(pairs[i], 1, 0);
-        compare(pairs[i], 1, LINE / 10 * 9);
+        compare(pairs[i], 1, 0, packets);
+        compare(pairs[i], 1, LINE / 10 * 9, packets);
         if (pairs[i] <= 512)
-            compare(pairs[i], 16, LINE / 18);
+            compare(pairs[i], 16, LINE / 18, packets);
     }
     return 0;
 }

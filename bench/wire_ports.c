@@ -5,17 +5,19 @@
  * packets of 4 KiB and 1 KiB. Processor time is measured because other programs disturb it less
  * than elapsed time; the lowest of three turns counts.
  *
- *     build/bench/bench_wire_ports
+ *     build/bench/bench_wire_ports [--long]      --long: three times as many messages
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "device/device.h"
 
 #define MESSAGE     65536
-#define MESSAGES    3000
-#define WARM_UP     600 /* of the MESSAGES, this many are for warm-up */
+#define MESSAGES    1000
+#define LONG        3 /* times as many with --long */
+#define WARM_UP     5 /* the first of so many parts of the messages is for warm-up */
 #define TURNS       3
 #define QPS         64
 #define OUTSTANDING 128 /* messages in flight on all queue pairs; the socket buffer holds more */
@@ -108,8 +110,9 @@ static void post(const struct end *from, const struct end *to, uint64_t qp)
 }
 
 /* Returns nanoseconds per packet; sets *shared to packets per datagram. */
-static double measure(uint32_t ports, unsigned qps, uint32_t mtu, double *shared)
+static double measure(uint32_t ports, unsigned qps, uint32_t mtu, unsigned messages, double *shared)
 {
+    const unsigned warm_up = messages / WARM_UP;
     const unsigned depth = OUTSTANDING / qps < DEPTH ? OUTSTANDING / qps : DEPTH;
     struct oche_device_stats stats;
     struct oche_completion done[16];
@@ -123,13 +126,13 @@ static double measure(uint32_t ports, unsigned qps, uint32_t mtu, double *shared
     connect_to(&b, &a, "127.0.0.101", qps);
     for (unsigned i = 0; i < depth * qps; i++)
         post(&a, &b, i % qps);
-    while (completed < MESSAGES) {
+    while (completed < messages) {
         unsigned count;
 
         oche_device_progress(a.device);
         oche_device_progress(b.device);
         count = oche_cq_poll(a.cq, done, 16);
-        if (completed < WARM_UP && completed + count >= WARM_UP)
+        if (completed < warm_up && completed + count >= warm_up)
             start = processor_ns();
         completed += count;
         for (unsigned i = 0; i < count; i++) {
@@ -145,11 +148,13 @@ static double measure(uint32_t ports, unsigned qps, uint32_t mtu, double *shared
     oche_device_close(b.device);
     free(a.memory);
     free(b.memory);
-    return start / ((double)(MESSAGES - WARM_UP) * (MESSAGE / mtu));
+    return start / ((double)(messages - warm_up) * (MESSAGE / mtu));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const bool longer = argc == 2 && strcmp(argv[1], "--long") == 0;
+    const unsigned messages = longer ? LONG * MESSAGES : MESSAGES;
     static const uint32_t ports[] = {1, 2, 4, 8, 16}, mtus[] = {4096, 1024};
     static const unsigned qps[] = {1, 4, 16, 64};
 
@@ -159,7 +164,7 @@ int main(void)
 
             for (unsigned turn = 0; turn < TURNS; turn++)
                 for (unsigned p = 0; p < 5; p++) {
-                    const double ns = measure(ports[p], qps[q], mtus[m], &shared[p]);
+                    const double ns = measure(ports[p], qps[q], mtus[m], messages, &shared[p]);
 
                     least[p] = turn == 0 || ns < least[p] ? ns : least[p];
                 }

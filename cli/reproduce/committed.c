@@ -13,7 +13,7 @@
 #include "lab/sweep/jobs.h"
 #include "params/table.h"
 
-#define QUICK_EVERY 4 /* figures: a change of the model moves most of its paper's samples */
+#define QUICK_EVERY 8 /* figures: a change of the model moves most of its paper's samples */
 
 /* ---- all papers ---- */
 

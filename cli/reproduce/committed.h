@@ -21,7 +21,7 @@ bool oche_committed_write(const struct oche_paper *paper, const struct oche_resu
 /*
  * Prints a line for each figure of the paper, or for one (`figure` not NULL), whose committed
  * results may not be those of this program any more, and counts them in *stale. `quick`: runs only
- * every fourth figure's sample. Returns false, with an error, if a file is bad.
+ * every eighth figure's sample. Returns false, with an error, if a file is bad.
  */
 bool oche_committed_check(const struct oche_paper *paper, const char *figure, bool quick,
                           size_t *stale, struct oche_error *error);

@@ -167,7 +167,7 @@ static const struct argp_option known[] = {
      0},
     {"stale", KEY_STALE, NULL, 0,
      "tell which of those verdicts may be others today: claims, scenarios or a sample of the "
-     "points have changed; about a minute, with --quick a fourth of that",
+     "points have changed; about a minute, with --quick an eighth of that",
      0},
     {"tolerances", KEY_TOLERANCES, NULL, 0,
      "list for each figure the commit that fixed its claims and tolerances, and their digest", 0},

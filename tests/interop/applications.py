@@ -5,7 +5,8 @@ uDAPL, Gloo; and what wants more than there is, which must hear so and end by it
 
 usage: applications.py OCHE [--table] [NAME…]
 
-OCHE is the program, whose `exec` runs everything here. NAME: only those whose command has it.
+OCHE is the program, whose `exec` runs everything here. NAME: only those whose command has it;
+without, and without OCHE_LONG=yes, not those of LONGER, which take long to start or to compile.
 --table prints the table of docs/clients.md. Programs that are not installed are left out and named.
 Status 77: none is installed.
 """
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import time
 
+import pairs
 import rdma_cm
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -27,6 +29,9 @@ LIMIT = 90  # seconds for one of them; a loaded machine is slow
 ADDRESS = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}.3"  # of this run alone
 RC, UD = "rc_verbs,ud_verbs", "ud_verbs"
 MPI_PYTHON = "/usr/bin/python3"  # Debian's, which has mpi4py
+# By words of their commands: a ring of messages over RC, which MPI_PROGRAM also sends; and Gloo,
+# whose headers take g++ several seconds.
+LONGER = ("ringtest -n 65536 -l 100", "gloo_data")
 # Two processes: messages of four sizes, a reduction, an exchange, one-sided; all data looked at.
 MPI_PROGRAM = """\
 from mpi4py import MPI
@@ -331,7 +336,8 @@ def main(arguments):
     table = "--table" in arguments
     names = [name for name in arguments[1:] if not name.startswith("--")]
     rows = [row for row in WORK + REFUSED
-            if not names or any(name in row.command for name in names)]
+            if any(name in row.command for name in names) or not names and
+            (table or pairs.LONG or not any(words in row.command for words in LONGER))]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("program.py", MPI_PROGRAM), ("dat.conf", DAT_DEVICES)):

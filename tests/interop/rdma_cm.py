@@ -27,7 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SPACES = {"TCP": 0x106, "UDP": 0x111}
 
 # Each a second of packets as fast as they go, all of which are looked at.
-QPERF = "rc_lat rc_rdma_read_bw"
+QPERF = "rc_lat"
 if pairs.LONG or "--table" in sys.argv:
     QPERF = "rc_lat rc_bw rc_rdma_write_bw rc_rdma_read_bw"
 FIO = "fio --name=job --thread=1 --ioengine=rdma --size=8m --bs=64k --iodepth=16"
@@ -64,7 +64,7 @@ PAIRS = [
      r"(?m)^ 8 +200 "),
     ("SEND, WRITE, READ", "RC", "qperf -lp {port}",
      f"qperf -lp {{port}} -cm 1 -t 1 {{address}} {QPERF}", None, None,
-     r"(?s)rc_rdma_read_bw:.*bw"),
+     rf"(?s){QPERF.split()[-1]}:.*(bw|latency)"),
     ("WRITE", "RC", f"{FIO} --port={{port}} --rw=read",
      f"{FIO} --hostname={{address}} --port={{port}} --verb=write --rw=write", None, "TCP",
      FIO_SAYS),

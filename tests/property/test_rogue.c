@@ -253,7 +253,8 @@ static void worlds(void **state)
     assert_true(sums.at_once > seeds_least(3000));
     assert_true(sums.kept > seeds_least(200));
     assert_true(sums.accepted > seeds_least(100));
-    assert_true(sums.after_end > seeds_least(1)); /* without hold_ends */
+    if (seeds_show_all())                             /* a twentieth has none */
+        assert_true(sums.after_end > seeds_least(1)); /* without hold_ends */
     assert_true(sums.closed > seeds_least(60));
     assert_true(sums.broken > seeds_least(150));
     assert_true(sums.broken < seeds_of(WORLDS));

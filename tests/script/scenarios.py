@@ -24,8 +24,8 @@ LONG = os.environ.get("OCHE_LONG") == "yes"
 # What makes runs shorter, of the scenarios that take the longest.
 SHORTER = {} if LONG else {
     "demo": ["--set", "workload.stop=5ms", "--set", "warmup=1ms"],
-    "permutation": ["--set", "workload.messages=1"],
-    "storage": ["--set", "workload[0].stop=4ms"],
+    "permutation": ["--set", "workload.messages=1", "--set", "workload.bytes=500KB"],
+    "storage": ["--set", "workload[0].stop=3ms"],
     "victim": ["--set", "duration=40ms"],
 }
 
