@@ -143,11 +143,18 @@ static void restore_retries(struct oche_qp *qp, uint32_t before)
     qp->flags &= (uint16_t)~QP_RETRIED;
 }
 
-/* una has moved on after a timeout: does that show that it was early? */
+/*
+ * una has moved on after a timeout: does that show that it was early? Not before the first packet
+ * that had asked for an ACK is acknowledged: those before it, if what asked is lost, are
+ * acknowledged only when a copy of them asks again.
+ */
 static OCHE_NOINLINE void look_back(struct oche_qp *qp, oche_time now)
 {
-    const enum oche_timeout_was was = qp->nic->recovery->judge(&qp->tx, now);
+    enum oche_timeout_was was;
 
+    if (oche_psn_diff(qp->tx.una, qp->doubt_psn) <= 0)
+        return;
+    was = qp->nic->recovery->judge(&qp->tx, now);
     qp->doubts = was == OCHE_TIMEOUT_DOUBTFUL;
     if (was != OCHE_TIMEOUT_EARLY)
         return;
@@ -672,8 +679,11 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
     forget_partial(qp, now);
     qp->resent_for = OCHE_RESENT_TIMEOUT;
+    if (qp->nic->recovery->judge != NULL && !qp->doubts) {
+        qp->doubts = true;
+        qp->doubt_psn = congestion_first_asked(qp);
+    }
     qp->nic->recovery->timeout(&qp->tx, now);
-    qp->doubts = qp->nic->recovery->judge != NULL;
     requester_seek(qp, before, now);
     /*
      * If packets must be sent again, the timer is armed when the first of them leaves, because a

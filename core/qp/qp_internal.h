@@ -280,16 +280,15 @@ struct oche_qp {
     uint32_t initiator_depth;
     /* 24 bits each; credit_limit: the peer has posted receives up to this SSN */
     uint32_t next_ssn, credit_limit;
-    uint32_t gap_psn;
-    uint32_t rtt_head, rtt_tail;
+    uint32_t gap_psn, rtt_head, rtt_tail;
     uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
     uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
     /* ring indices: the oldest receive; one past the last receive that the NIC has seen */
     uint32_t recv_head, recv_tail;
-    uint32_t response_count; /* places of `responses` in use, a power of two */
-    uint32_t response_next;  /* index that the next READ or atomic takes */
-    uint32_t response_first; /* no response before this index is active */
-    uint32_t nak_psn, pd, access;
+    uint32_t response_count;                 /* places of `responses` in use, a power of two */
+    uint32_t response_next;                  /* index that the next READ or atomic takes */
+    uint32_t response_first;                 /* no response before this index is active */
+    uint32_t nak_psn, pd, access, doubt_psn; /* doubt_psn: completer.c, look_back */
     uint32_t peer_slot;
     uint32_t next_receive;            /* number of messages started so far that take a receive */
     uint32_t placed_end, patience_us; /* with QP_HOLDS: one past the highest PSN kept; nic.h */
@@ -446,8 +445,8 @@ static inline bool is_local(uint8_t work_opcode)
 oche_time own_ack_wait(const struct oche_qp *qp);
 
 /*
- * Returns how long to wait for an ACK from now on, and stores it in ack_waited. A scheme's own
- * timer applies until the retries are used up, then the connection's (completer.c, gives_up).
+ * Returns how long to wait for an ACK, and stores it in ack_waited. A scheme's own timer applies
+ * until the retries are used up, then the connection's (completer.c, gives_up).
  */
 static inline oche_time ack_wait(struct oche_qp *qp)
 {
@@ -612,6 +611,7 @@ void congestion_note_more(struct oche_qp *qp, oche_time now);
 void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now);
 oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now);
 uint32_t congestion_peer_of(const struct oche_qp *qp); /* the peer device's number */
+uint32_t congestion_first_asked(const struct oche_qp *qp);
 bool congestion_peer_take(struct oche_qp *qp);
 void *congestion_peer_state(const struct oche_cc_nic *cc, uint32_t address); /* see cc.h */
 void congestion_peer_release(struct oche_qp *qp);
