@@ -48,9 +48,9 @@
  *     stamps, which RoCE has not). `touched` is where the PSNs end that were sent again since, or
  *     that a SACK has told of. Packets of a connection take one path, so whoever acknowledges more
  *     than that has had una before what lies behind it, or would have sent a NAK for una. Then
- *     nothing more is sent again, and the wait is taken for a round trip (RFC 4015 sec 3). An ACK
- *     that was lost, or NAKs that were lost all of them, look the same; of one packet outstanding
- *     nothing can be said.
+ *     nothing more is sent again, and the wait is taken for a round trip (RFC 4015 sec 3). Lost
+ *     ACKs look the same, and so does a loss of which no NAK told: all of them were lost, or the
+ *     peer was away until the repair came. Of one packet outstanding nothing can be said.
  *
  * With a peer that does not know the extensions both halves work as Go-Back-N: the receiver drops
  * the packets behind a gap and sends one NAK per gap; the sender resumes at the PSN that the NAK
@@ -375,10 +375,11 @@ static enum oche_timeout_was selective_judge(struct oche_recovery_tx *tx, oche_t
 
     if (!state->doubted)
         return OCHE_TIMEOUT_RIGHT;
-    if (oche_psn_diff(tx->una, state->touched) <= 0) {
-        state->doubted = oche_psn_diff(tx->una, state->doubt_end) < 0;
-        return state->doubted ? OCHE_TIMEOUT_DOUBTFUL : OCHE_TIMEOUT_RIGHT;
-    }
+    state->doubted = oche_psn_diff(state->touched, state->doubt_end) < 0;
+    if (!state->doubted)
+        return OCHE_TIMEOUT_RIGHT;
+    if (oche_psn_diff(tx->una, state->touched) <= 0)
+        return OCHE_TIMEOUT_DOUBTFUL;
     state->doubted = false;
     if (!state->extended) {
         tx->next = tx->high;
