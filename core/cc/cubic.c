@@ -82,7 +82,7 @@ static const struct oche_param table[] = {
      .where = "RFC 5681 sec 4.1; our choice (Linux's least retransmission timeout)",
      .help = "after so long without work a queue pair begins anew with the initial window"},
     {OCHE_PARAM(struct cubic_params, undo), OCHE_IS_BOOL(false),
-     .where = "RFC 9438 sec 4.9, RFC 4015 sec 3 (true); sec 4.8 alone (false)",
+     .where = "RFC 9438 sec 4.9; RFC 4015 sec 3",
      .help =
          "a timeout that recovery finds to have been early (its `undo`) leaves the window as it "
          "was before; on the wire true"},

@@ -127,10 +127,10 @@ static const struct oche_param selective_params[] = {
              "those by at least rto_low; rto_high until one is known"},
     {OCHE_PARAM(struct oche_selective_repeat_params, rto_most),
      OCHE_IS_TIME(OCHE_NEVER, OCHE_US, OCHE_NEVER),
-     .where = "RFC 6298 sec 2.5; on the wire 1s: our choice",
+     .where = "RFC 6298 sec 2.5; our choice (on the wire 1s)",
      .help = "a measured timeout is at most this, or the ACK timeout if that is more"},
     {OCHE_PARAM(struct oche_selective_repeat_params, undo), OCHE_IS_BOOL(false),
-     .where = "RFC 5682 sec 3; RFC 4015 sec 3; IRN has no such thing",
+     .where = "RFC 5682 sec 3; RFC 4015 sec 3",
      .help = "after a timeout, if an ACK shows that packets were late and not lost, the rest of "
              "them is not sent again, and congestion control is told; on the wire true"},
     {OCHE_PARAM(struct oche_selective_repeat_params, few_packets),
