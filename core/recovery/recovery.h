@@ -94,8 +94,9 @@ struct oche_recovery_scheme {
     void (*timeout)(struct oche_recovery_tx *tx, oche_time now);
     /*
      * Optional: tx->una has moved on after a timeout, beyond the first packet that had asked for an
-     * ACK before it; called before `acked` for the same ACK until the answer is not DOUBTFUL. Of a timeout that was EARLY the scheme forgets what it has
-     * planned for it, and congestion control is told (cc.h, undo).
+     * ACK before it; called before `acked` for the same ACK until the answer is not DOUBTFUL. Of a
+     * timeout that was EARLY the scheme forgets what it has planned for it, and congestion control
+     * is told (cc.h, undo).
      */
     enum oche_timeout_was (*judge)(struct oche_recovery_tx *tx, oche_time now);
     /* Optional: an RNR wait has ended, which is no sign of a loss. */
