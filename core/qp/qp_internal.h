@@ -247,6 +247,7 @@ struct oche_qp {
     _Atomic uint32_t posted_sends CACHE_ALIGNED;
     _Atomic uint32_t posted_recvs;
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
+    uint32_t doubt_psn;    /* completer.c, look_back; like those after the next it only fits here */
     struct oche_qp *rung_next;
     /* The next members do not belong to this line, but fit into it. */
     uint32_t limit_lag_bytes;         /* on the line until a new limit takes effect */
@@ -280,15 +281,14 @@ struct oche_qp {
     uint32_t initiator_depth;
     /* 24 bits each; credit_limit: the peer has posted receives up to this SSN */
     uint32_t next_ssn, credit_limit;
-    uint32_t gap_psn, rtt_head, rtt_tail;
-    uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
+    uint32_t gap_psn, rtt_head, rtt_tail, recv_mask, send_extra_bytes, recv_entry_bytes;
     uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
     /* ring indices: the oldest receive; one past the last receive that the NIC has seen */
     uint32_t recv_head, recv_tail;
-    uint32_t response_count;                 /* places of `responses` in use, a power of two */
-    uint32_t response_next;                  /* index that the next READ or atomic takes */
-    uint32_t response_first;                 /* no response before this index is active */
-    uint32_t nak_psn, pd, access, doubt_psn; /* doubt_psn: completer.c, look_back */
+    uint32_t response_count; /* places of `responses` in use, a power of two */
+    uint32_t response_next;  /* index that the next READ or atomic takes */
+    uint32_t response_first; /* no response before this index is active */
+    uint32_t nak_psn, pd, access;
     uint32_t peer_slot;
     uint32_t next_receive;            /* number of messages started so far that take a receive */
     uint32_t placed_end, patience_us; /* with QP_HOLDS: one past the highest PSN kept; nic.h */
