@@ -120,9 +120,9 @@ void oche_param_fit(const struct oche_param_table *table, void *values, uint64_t
     OCHE_MUST(param != NULL && table->count <= 64);
     if (!oche_param_is_free(table, free, name))
         return;
-    if (value < param->minimum.u)
+    if (param->unit != OCHE_UNIT_BOOL && value < param->minimum.u)
         value = param->minimum.u;
-    if (value > param->maximum.u)
+    if (param->unit != OCHE_UNIT_BOOL && value > param->maximum.u)
         value = param->maximum.u;
     oche_param_set(param, values, (union oche_value){.u = value});
 }

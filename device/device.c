@@ -559,6 +559,11 @@ bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time time
 
 /* ---- queries ---- */
 
+bool oche_device_times_itself(const struct oche_device *device)
+{
+    return device->config.recovery->rto != NULL;
+}
+
 uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t mtu_bytes)
 {
     /*

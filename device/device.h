@@ -293,6 +293,9 @@ void oche_device_posted_quietly(struct oche_device *device);
  * this number.
  */
 uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t mtu_bytes);
+/* True if recovery has timeouts of its own, shorter than a connection's may be (recovery.h, rto).
+ */
+bool oche_device_times_itself(const struct oche_device *device);
 
 void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats);
 /*

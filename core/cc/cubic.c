@@ -13,7 +13,11 @@
  *              while the window is what limits the queue pair.
  *   HyStart++  the first slow start slows down when round trips become longer, before there is a
  *              loss, and ends when they stay so.
- *   Idleness   time without work, or with less than the window lets through, does not count for
+ *   Undo       if an ACK shows that a timeout was early, the window and all that goes with it is
+ * again what it was before the first of such timeouts in a row (sec 4.9; RFC 4015 sec 3). The time
+ * in between does not count for the cubic function. RFC 4015 lets no more leave at once than what
+ * is acknowledged; here packets are paced. By default there is no undo (sec 4.8 alone), but on the
+ * wire. Idleness   time without work, or with less than the window lets through, does not count for
  *              the cubic function (sec 5.8). After idle_restart the queue pair begins anew with
  *              the initial window (RFC 5681 sec 4.1).
  *
@@ -31,7 +35,7 @@ struct cubic_params {
     uint64_t initial_window, hystart_samples, hystart_rounds;
     double beta, c, alpha;
     oche_time hystart_least, hystart_most, idle_restart;
-    bool fast_convergence, hystart, pacing;
+    bool fast_convergence, hystart, pacing, undo;
     uint32_t hystart_from;
 };
 
@@ -78,6 +82,11 @@ static const struct oche_param table[] = {
      OCHE_IS_TIME(200 * OCHE_MS, OCHE_US, OCHE_NEVER),
      .where = "RFC 5681 sec 4.1; our choice (Linux's least retransmission timeout)",
      .help = "after so long without work a queue pair begins anew with the initial window"},
+    {OCHE_PARAM(struct cubic_params, undo), OCHE_IS_BOOL(false),
+     .where = "RFC 9438 sec 4.9; RFC 4015 sec 3",
+     .help =
+         "a timeout that recovery finds to have been early (its `undo`) leaves the window as it "
+         "was before; on the wire true"},
 };
 
 /* RFC 9406 sec 4.3 */
@@ -92,7 +101,23 @@ static const struct oche_param table[] = {
 enum phase { SLOW_START, CONSERVATIVE, AVOIDANCE };
 
 /* Causes of the trace event WINDOW_CHANGED. */
-enum cause { CAUSE_START, CAUSE_LOSS, CAUSE_TIMEOUT, CAUSE_IDLE, CAUSE_SLOW_START_OVER };
+enum cause {
+    CAUSE_START,
+    CAUSE_LOSS,
+    CAUSE_TIMEOUT,
+    CAUSE_IDLE,
+    CAUSE_SLOW_START_OVER,
+    CAUSE_UNDONE
+};
+
+/* What a reduction changes. */
+struct before_timeout {
+    double window, ssthresh, most, before, reno, k;
+    oche_time epoch, reduced, at;
+    uint32_t recover, end; /* end: one past what had been sent by then */
+    uint8_t phase;
+    bool recovering, valid;
+};
 
 struct cubic_flow {
     double window, ssthresh; /* packets */
@@ -109,6 +134,7 @@ struct cubic_flow {
     uint32_t recover;        /* losses before this PSN are part of the last reduction */
     bool sent, recovering;
     uint8_t phase; /* enum phase */
+    struct before_timeout saved;
     /* HyStart++ */
     uint8_t css_rounds;
     uint32_t round_end, samples;
@@ -371,6 +397,9 @@ static void cubic_acked(struct oche_cc_flow *flow, oche_time now, const struct o
         state->srtt = state->srtt == 0 ? ack->rtt : state->srtt - state->srtt / 8 + ack->rtt / 8;
     if (OCHE_UNLIKELY(state->recovering) && oche_psn_diff(ack->packet->psn, state->recover) >= 0)
         state->recovering = false;
+    if (OCHE_UNLIKELY(state->saved.valid) &&
+        oche_psn_diff(oche_psn_add(ack->packet->psn, 1), state->saved.end) >= 0)
+        state->saved.valid = false; /* so it was no early one */
     if (ack->acked_bytes == 0)
         return;
     if (state->phase != AVOIDANCE) {
@@ -401,11 +430,62 @@ static void reduce(struct oche_cc_flow *flow)
     state->ssthresh = greatest(state->window * p->beta, LEAST_WINDOW);
 }
 
+/* Keeps what undo restores. Of several timeouts in a row the first counts. */
+static void save(struct cubic_flow *state, oche_time now)
+{
+    if (state->saved.valid)
+        return;
+    state->saved = (struct before_timeout){.window = state->window,
+                                           .ssthresh = state->ssthresh,
+                                           .most = state->most,
+                                           .before = state->before,
+                                           .reno = state->reno,
+                                           .k = state->k,
+                                           .epoch = state->epoch,
+                                           .reduced = state->reduced,
+                                           .at = now,
+                                           .recover = state->recover,
+                                           .end = state->next,
+                                           .phase = state->phase,
+                                           .recovering = state->recovering,
+                                           .valid = true};
+}
+
+static void cubic_undo(struct oche_cc_flow *flow, oche_time now)
+{
+    const struct cubic_params *p = flow->params;
+    struct cubic_flow *state = of(flow);
+    const struct before_timeout *saved = &state->saved;
+
+    if (!p->undo || !saved->valid)
+        return;
+    state->ssthresh = saved->ssthresh;
+    state->most = saved->most;
+    state->before = saved->before;
+    state->reno = saved->reno;
+    state->k = saved->k;
+    state->epoch = saved->epoch == OCHE_NEVER ? OCHE_NEVER : saved->epoch + (now - saved->at);
+    state->reduced = saved->reduced;
+    state->recover = saved->recover;
+    state->recovering = saved->recovering;
+    state->phase = saved->phase;
+    state->seen = now;
+    begin_round(state);
+    set_window(flow, greatest(saved->window, state->window));
+    state->saved.valid = false;
+    tell(flow, now, CAUSE_UNDONE);
+    pace(flow);
+}
+
 static void cubic_loss(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind)
 {
     struct cubic_flow *state = of(flow);
     const bool again = state->recovering && now - state->reduced < state->srtt;
 
+    if (kind == OCHE_CC_LOSS_TIMEOUT)
+        save(state, now);
+    else
+        state->saved.valid = false; /* something was lost in any case */
     if (kind == OCHE_CC_LOSS_NAK && again)
         return;
     if (!again && state->window > 1.0)
@@ -470,6 +550,7 @@ const struct oche_cc_scheme oche_cc_cubic = {
     .sent = cubic_sent,
     .acked = cubic_acked,
     .loss = cubic_loss,
+    .undo = cubic_undo,
     .idle = cubic_idle,
     .busy = cubic_busy,
     .check = cubic_check,

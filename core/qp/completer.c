@@ -139,8 +139,27 @@ static void restore_retries(struct oche_qp *qp, uint32_t before)
         return;
     qp->retries_left = qp->retry_count;
     qp->rnr_retries_left = qp->rnr_retry;
-    qp->long_waits = 0;
+    qp->silent_since = OCHE_NEVER;
     qp->flags &= (uint16_t)~QP_RETRIED;
+}
+
+/*
+ * una has moved on after a timeout: does that show that it was early? Not before the first packet
+ * that had asked for an ACK is acknowledged: those before it, if what asked is lost, are
+ * acknowledged only when a copy of them asks again.
+ */
+static OCHE_NOINLINE void look_back(struct oche_qp *qp, oche_time now)
+{
+    enum oche_timeout_was was;
+
+    if (oche_psn_diff(qp->tx.una, qp->doubt_psn) <= 0)
+        return;
+    was = qp->nic->recovery->judge(&qp->tx, now);
+    qp->doubts = was == OCHE_TIMEOUT_DOUBTFUL;
+    if (was != OCHE_TIMEOUT_EARLY)
+        return;
+    qp->nic->stats.early_timeouts++;
+    congestion_undo(qp, now);
 }
 
 /* Updates retries, recovery and the ACK timer after una has moved on from `before`. */
@@ -159,6 +178,8 @@ static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes
         qp->flight_bytes -= acked_bytes;
     }
     next = qp->tx.next;
+    if (OCHE_UNLIKELY(qp->doubts))
+        look_back(qp, now);
     qp->nic->recovery->acked(&qp->tx, now);
     if (OCHE_UNLIKELY(qp->tx.next != next))
         requester_seek(qp, next, now);
@@ -611,18 +632,23 @@ static bool waits_longer(struct oche_qp *qp, oche_time now)
 
 /*
  * Spends a retry for a timeout. Returns true if the peer must be given up: all retries are used up,
- * and the connection's ACK timeout has passed once more often than it grants retries. A scheme's
- * own timer may be a small part of that timeout, and expires as often while the peer only paces its
- * responses.
+ * and as much time without progress has passed as the connection wants. A scheme's own timer may be
+ * a small part of the ACK timeout, and expires as often while the peer only paces its responses:
+ * with it the time is at least that of all ACK timeouts.
  */
-static bool gives_up(struct oche_qp *qp)
+static bool gives_up(struct oche_qp *qp, oche_time now)
 {
-    bool spent = spend_retry(qp, &qp->retries_left);
+    const bool own = qp->nic->recovery->rto != NULL && !qp->own_timeouts;
+    const oche_time waited = oche_time_min(own ? qp->ack_waited : qp->ack_timeout, now);
+    oche_time least = qp->patience_us * OCHE_US;
 
-    if (OCHE_LIKELY(qp->nic->recovery->rto == NULL) || qp->own_timeouts)
-        return !spent;
-    qp->long_waits += qp->ack_waited >= qp->ack_timeout;
-    return !spent && qp->long_waits > qp->retry_count;
+    if (qp->silent_since == OCHE_NEVER)
+        qp->silent_since = now - waited;
+    if (spend_retry(qp, &qp->retries_left))
+        return false;
+    if (own && least == 0)
+        least = (qp->retry_count + 1) * qp->ack_timeout;
+    return now - qp->silent_since >= least;
 }
 
 /*
@@ -646,13 +672,17 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     qp_trace(qp, now, OCHE_TRACE_TIMEOUT, qp->tx.una, qp->retries_left);
     if (qp->nic->port->timed_out != NULL)
         qp->nic->port->timed_out(qp->nic->port_context, qp, now);
-    if (gives_up(qp)) {
+    if (gives_up(qp, now)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
     }
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
     forget_partial(qp, now);
     qp->resent_for = OCHE_RESENT_TIMEOUT;
+    if (qp->nic->recovery->judge != NULL && !qp->doubts) {
+        qp->doubts = true;
+        qp->doubt_psn = congestion_first_asked(qp);
+    }
     qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
     /*

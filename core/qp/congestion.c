@@ -283,6 +283,14 @@ void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now)
     congestion_apply(qp, now);
 }
 
+void congestion_undo(struct oche_qp *qp, oche_time now)
+{
+    if (qp->nic->cc->undo == NULL || !(qp->flags & QP_CC_STARTED))
+        return;
+    qp->nic->cc->undo(&qp->flow, now);
+    congestion_apply(qp, now);
+}
+
 void congestion_timers(struct oche_qp *qp, oche_time now)
 {
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++) {
@@ -336,6 +344,17 @@ void congestion_note_more(struct oche_qp *qp, oche_time now)
 }
 
 /* ---- round-trip times ---- */
+
+/*
+ * Returns the oldest PSN that has asked for an ACK and waits for it, or, if that is not known, the
+ * latest.
+ */
+uint32_t congestion_first_asked(const struct oche_qp *qp)
+{
+    if (!(qp->flags & QP_TAKES_RTT) || qp->rtt_head == qp->rtt_tail)
+        return qp->last_ack_request;
+    return qp->rtt_samples[qp->rtt_head & (RTT_SAMPLES - 1)].psn;
+}
 
 void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now)
 {

@@ -232,9 +232,10 @@ struct oche_nic_stats {
     uint64_t cnps_sent, cnps_received;
     /* congestion control's own packets other than CNPs */
     uint64_t cc_packets_sent, cc_packets_received;
-    uint64_t ce_received; /* data packets that arrived with CE */
-    uint64_t ce_marked;   /* data packets that this NIC marked itself */
-    uint64_t timeouts;    /* how often an ACK timer ran out */
+    uint64_t ce_received;    /* data packets that arrived with CE */
+    uint64_t ce_marked;      /* data packets that this NIC marked itself */
+    uint64_t timeouts;       /* how often an ACK timer ran out */
+    uint64_t early_timeouts; /* of these: an ACK has shown since that nothing was lost */
     /* the total; oche_nic_rejected has the numbers by cause */
     uint64_t rejected_packets;
 };
@@ -332,6 +333,11 @@ struct oche_qp_connection {
      * recovery restarts messages, each restart of a message counts.
      */
     uint32_t retry_count;
+    /*
+     * The least time without progress, in us, after which the peer is given up, when retry_count is
+     * used up; 0: as long as that many timeouts and one more take.
+     */
+    uint32_t patience_us;
     uint32_t rnr_retry;    /* like retry_count, for RNR NAKs */
     uint8_t min_rnr_timer; /* code sent in our RNR NAKs (rocev2.md#rnr-timers) */
     /*

@@ -214,7 +214,8 @@ struct oche_qp {
     uint8_t supplied : 1;   /* the program makes its data at supply_bps */
     uint8_t limit_lags : 1; /* rate_limit_bps takes effect after limit_lag_bytes */
     uint8_t resends_singly : 1, own_timeouts : 1; /* as in struct oche_nic_habits */
-    uint32_t last_ack_request;                    /* PSN of the last packet that asked for an ACK */
+    bool doubts; /* the last timeout may have been early: recovery's `judge` will say */
+    uint32_t last_ack_request; /* PSN of the last packet that asked for an ACK */
 
     /* Line 3: the responder. */
     struct oche_recovery_rx rx CACHE_ALIGNED;
@@ -246,6 +247,7 @@ struct oche_qp {
     _Atomic uint32_t posted_sends CACHE_ALIGNED;
     _Atomic uint32_t posted_recvs;
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
+    uint32_t doubt_psn;    /* completer.c, look_back; like those after the next it only fits here */
     struct oche_qp *rung_next;
     /* The next members do not belong to this line, but fit into it. */
     uint32_t limit_lag_bytes;         /* on the line until a new limit takes effect */
@@ -262,8 +264,8 @@ struct oche_qp {
     /* Touched rarely, or once a message. */
     uint32_t held_count; /* payloads that find room in `held`, a power of two, or 0 */
     uint32_t retry_count, rnr_retry, rnr_retries_left;
-    uint32_t long_waits; /* rto: timers of ack_timeout or more that expired without progress */
-    uint8_t *send_extra; /* send_extra_bytes for each entry of send_ring */
+    oche_time silent_since; /* since then no progress; OCHE_NEVER: no timer has expired since */
+    uint8_t *send_extra;    /* send_extra_bytes for each entry of send_ring */
     const struct oche_group *
         /* for each entry its group, or NULL; the array itself is NULL if groups are not used */
         *send_groups;
@@ -279,21 +281,18 @@ struct oche_qp {
     uint32_t initiator_depth;
     /* 24 bits each; credit_limit: the peer has posted receives up to this SSN */
     uint32_t next_ssn, credit_limit;
-    uint32_t gap_psn;
-    uint32_t rtt_head, rtt_tail;
-    uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
+    uint32_t gap_psn, rtt_head, rtt_tail, recv_mask, send_extra_bytes, recv_entry_bytes;
     uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
     /* ring indices: the oldest receive; one past the last receive that the NIC has seen */
     uint32_t recv_head, recv_tail;
     uint32_t response_count; /* places of `responses` in use, a power of two */
     uint32_t response_next;  /* index that the next READ or atomic takes */
     uint32_t response_first; /* no response before this index is active */
-    uint32_t nak_psn;
-    uint32_t pd, access;
+    uint32_t nak_psn, pd, access;
     uint32_t peer_slot;
-    uint32_t next_receive; /* number of messages started so far that take a receive */
-    uint32_t placed_end;   /* with QP_HOLDS: one past the highest PSN kept */
-    oche_time ack_waited;  /* the timeout, from rto, with which the ACK timer was last armed */
+    uint32_t next_receive;            /* number of messages started so far that take a receive */
+    uint32_t placed_end, patience_us; /* with QP_HOLDS: one past the highest PSN kept; nic.h */
+    oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
     oche_time order_deadline; /* ends struct oche_deflection's hold; follow: then STARTs wait */
     oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */
@@ -446,9 +445,8 @@ static inline bool is_local(uint8_t work_opcode)
 oche_time own_ack_wait(const struct oche_qp *qp);
 
 /*
- * Returns how long to wait for an ACK from now on, and stores it in ack_waited. A scheme's own
- * timer applies until the retries are used up, then the connection's ACK timeout (completer.c,
- * gives_up).
+ * Returns how long to wait for an ACK, and stores it in ack_waited. A scheme's own timer applies
+ * until the retries are used up, then the connection's (completer.c, gives_up).
  */
 static inline oche_time ack_wait(struct oche_qp *qp)
 {
@@ -589,6 +587,7 @@ void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oc
 void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint64_t acked_bytes,
                       oche_time rtt, oche_time now);
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now);
+void congestion_undo(struct oche_qp *qp, oche_time now); /* tells the scheme, as cc.h says */
 void congestion_timers(struct oche_qp *qp, oche_time now);
 /* Runs the scheme's timer of the NIC. */
 void congestion_nic_timer(struct oche_nic *nic, oche_time now);
@@ -612,6 +611,7 @@ void congestion_note_more(struct oche_qp *qp, oche_time now);
 void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now);
 oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now);
 uint32_t congestion_peer_of(const struct oche_qp *qp); /* the peer device's number */
+uint32_t congestion_first_asked(const struct oche_qp *qp);
 bool congestion_peer_take(struct oche_qp *qp);
 void *congestion_peer_state(const struct oche_cc_nic *cc, uint32_t address); /* see cc.h */
 void congestion_peer_release(struct oche_qp *qp);

@@ -36,7 +36,8 @@ void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *co
     qp->min_rnr_timer = connection->min_rnr_timer & OCHE_AETH_CODE_MASK;
     qp->ack_timeout = connection->ack_timeout;
     qp->retry_count = qp->retries_left = connection->retry_count;
-    qp->long_waits = 0;
+    qp->silent_since = OCHE_NEVER;
+    qp->patience_us = connection->patience_us;
     qp->rnr_retry = qp->rnr_retries_left = connection->rnr_retry;
 }
 
@@ -52,6 +53,7 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
     qp->tx.una = qp->tx.next = qp->tx.high = qp->tx.message_start = psn;
     qp->last_ack_request = oche_psn_add(psn, OCHE_PSN_MASK);
     qp->asked = psn & OCHE_PSN_MASK;
+    qp->doubts = false;
     qp->next_ssn = 1;
     qp->next_receive = 0;
     qp->ack_every = connection->ack_every_packets == 0 ? 1 : connection->ack_every_packets;

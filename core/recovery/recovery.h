@@ -35,6 +35,13 @@ struct oche_recovery_rx {
     void *state; /* scheme->rx_state_bytes, zeroed at start */
 };
 
+/* What an ACK shows about a timeout before it. */
+enum oche_timeout_was {
+    OCHE_TIMEOUT_DOUBTFUL, /* nothing yet */
+    OCHE_TIMEOUT_RIGHT,    /* nothing any more: it counts as one that was right */
+    OCHE_TIMEOUT_EARLY,    /* what had been sent was not lost, but late */
+};
+
 enum oche_verdict {
     OCHE_VERDICT_DELIVER,   /* the expected packet */
     OCHE_VERDICT_DUPLICATE, /* received before: answer as the opcode's rule for duplicates says */
@@ -85,6 +92,13 @@ struct oche_recovery_scheme {
     void (*nak)(struct oche_recovery_tx *tx, uint32_t psn, oche_time now);
     /* The ACK timer ran out, or an RNR wait ended and there is no rnr_over. */
     void (*timeout)(struct oche_recovery_tx *tx, oche_time now);
+    /*
+     * Optional: tx->una has moved on after a timeout, beyond the first packet that had asked for an
+     * ACK before it; called before `acked` for the same ACK until the answer is not DOUBTFUL. Of a
+     * timeout that was EARLY the scheme forgets what it has planned for it, and congestion control
+     * is told (cc.h, undo).
+     */
+    enum oche_timeout_was (*judge)(struct oche_recovery_tx *tx, oche_time now);
     /* Optional: an RNR wait has ended, which is no sign of a loss. */
     void (*rnr_over)(struct oche_recovery_tx *tx, oche_time now);
     /*
@@ -98,8 +112,7 @@ struct oche_recovery_scheme {
      * which applies again when the retries are used up: so many and one of them must pass before
      * the peer is given up. Called whenever the timer is armed. Not called if the connection's ACK
      * timeout is OCHE_NEVER, because then there is no timer. If the wait becomes longer with each
-     * timeout, then only up to `most`, the connection's ACK timeout: a peer that is gone must be
-     * given up in the time that timeout and retries make.
+     * timeout, then only up to `most`, the connection's ACK timeout.
      */
     oche_time (*rto)(const struct oche_recovery_tx *tx, oche_time most);
     /*

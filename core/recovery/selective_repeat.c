@@ -42,7 +42,15 @@
  *     up to the connection's ACK timeout, as a peer that is gone must be given up in time. The
  *     second term is at least rto_low and half of SRTT: where a queue is always there, round trips
  *     are so alike that RTTVAR is nearly nothing, and a few packets more in the queue would be a
- *     timeout.
+ *     timeout. The sum is at most rto_most, or the ACK timeout if that is more: a process that was
+ *     stopped for seconds makes round trips of seconds.
+ *   - With `undo` a timeout may turn out to have been early (RFC 5682; RFC 3522 asks for time
+ *     stamps, which RoCE has not). `touched` is where the PSNs end that were sent again since, or
+ *     that a SACK has told of. Packets of a connection take one path, so whoever acknowledges more
+ *     than that has had una before what lies behind it, or would have sent a NAK for una. Then
+ *     nothing more is sent again, and the wait is taken for a round trip (RFC 4015 sec 3). Lost
+ *     ACKs look the same, and so does a loss of which no NAK told: all of them were lost, or the
+ *     peer was away until the repair came. Of one packet outstanding nothing can be said.
  *
  * With a peer that does not know the extensions both halves work as Go-Back-N: the receiver drops
  * the packets behind a gap and sends one NAK per gap; the sender resumes at the PSN that the NAK
@@ -67,6 +75,10 @@ struct selective_tx {
     uint32_t lost_end;      /* packets below this PSN that have not arrived are lost */
     uint32_t floor;         /* the bits of all PSNs below this one are 0 */
     bool any;               /* some bit of the bitmap may be 1 */
+    bool doubted;           /* the next members are valid: a timeout may have been early */
+    uint32_t doubt_end;     /* one past the highest PSN sent before it */
+    uint32_t touched;       /* one past the highest of these sent again, or known from a SACK */
+    oche_time doubt_since;  /* when the wait for the ACK began */
     struct oche_psn_bitmap arrived;
 };
 
@@ -113,6 +125,14 @@ static const struct oche_param selective_params[] = {
      .where = "fixed: IRN sec 3.1; measured: RFC 6298 sec 2",
      .help = "fixed: rto_low and rto_high are the timeouts; measured: by round trips, longer than "
              "those by at least rto_low; rto_high until one is known"},
+    {OCHE_PARAM(struct oche_selective_repeat_params, rto_most),
+     OCHE_IS_TIME(OCHE_NEVER, OCHE_US, OCHE_NEVER),
+     .where = "RFC 6298 sec 2.5; our choice (on the wire 1s)",
+     .help = "a measured timeout is at most this, or the ACK timeout if that is more"},
+    {OCHE_PARAM(struct oche_selective_repeat_params, undo), OCHE_IS_BOOL(false),
+     .where = "RFC 5682 sec 3; RFC 4015 sec 3",
+     .help = "after a timeout, if an ACK shows that packets were late and not lost, the rest of "
+             "them is not sent again, and congestion control is told; on the wire true"},
     {OCHE_PARAM(struct oche_selective_repeat_params, few_packets),
      OCHE_IS_COUNT(3, 0, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.1; irn.md#timeouts",
      .help = "rto_low applies while at most this many packets are outstanding; 0: always "
@@ -305,13 +325,72 @@ static void selective_rnr_over(struct oche_recovery_tx *tx, oche_time now)
     send_una_again(tx, state);
 }
 
+/* Returns the measured timeout, without what follows from timeouts in a row. */
+static oche_time base_rto(const struct oche_selective_repeat_params *params,
+                          const struct selective_tx *state)
+{
+    const oche_time low = params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW;
+
+    if (state->srtt == 0)
+        return params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;
+    return state->srtt + oche_time_max(low, oche_time_max(4 * state->rttvar, state->srtt / 2));
+}
+
+/* A timeout that follows one which is doubted already belongs to it. */
+static void begin_doubt(struct oche_recovery_tx *tx, struct selective_tx *state, oche_time now)
+{
+    const struct oche_selective_repeat_params *params = tx->params;
+    const oche_time waited =
+        oche_time_min(base_rto(params, state), oche_time_min(params->rto_most, now));
+
+    if (!params->undo || state->doubted)
+        return;
+    state->doubted = true;
+    state->doubt_end = tx->high;
+    state->doubt_since = now - waited;
+    state->touched = state->recovering ? later(tx->una, state->lost_end) : tx->una;
+}
+
+/* Notes that what lies before `end` says nothing about the timeout that is doubted. */
+static void touch(struct selective_tx *state, uint32_t end)
+{
+    if (OCHE_UNLIKELY(state->doubted))
+        state->touched = later(state->touched, end);
+}
+
 static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
 {
     struct selective_tx *state = tx->state;
 
+    begin_doubt(tx, state, now);
     if (state->backoff < MOST_BACKOFF)
         state->backoff++;
     selective_rnr_over(tx, now);
+}
+
+static enum oche_timeout_was selective_judge(struct oche_recovery_tx *tx, oche_time now)
+{
+    struct selective_tx *state = tx->state;
+    const oche_time waited = now - state->doubt_since;
+
+    if (!state->doubted)
+        return OCHE_TIMEOUT_RIGHT;
+    state->doubted = oche_psn_diff(state->touched, state->doubt_end) < 0;
+    if (!state->doubted)
+        return OCHE_TIMEOUT_RIGHT;
+    if (oche_psn_diff(tx->una, state->touched) <= 0)
+        return OCHE_TIMEOUT_DOUBTFUL;
+    state->doubted = false;
+    if (!state->extended) {
+        tx->next = tx->high;
+    } else if (state->recovering) {
+        state->after_timeout = false;
+        if (oche_psn_diff(state->lost_end, state->touched) > 0)
+            state->lost_end = state->touched;
+    }
+    state->srtt = oche_time_max(state->srtt, waited);
+    state->rttvar = oche_time_max(state->rttvar, waited / 2);
+    return OCHE_TIMEOUT_EARLY;
 }
 
 static bool selective_sacked(struct oche_recovery_tx *tx, uint32_t psn,
@@ -332,6 +411,7 @@ static bool selective_sacked(struct oche_recovery_tx *tx, uint32_t psn,
                          oche_psn_add(sack->first, (uint32_t)__builtin_ctzll(bits)));
         state->any |= sack->bits != 0;
         state->lost_end = later(state->lost_end, end);
+        touch(state, end);
     }
     plan(tx, state);
     return begins;
@@ -343,6 +423,8 @@ static void selective_sent(struct oche_recovery_tx *tx, uint32_t psn, bool last,
 
     (void)last;
     (void)now;
+    if (OCHE_UNLIKELY(state->doubted) && oche_psn_diff(psn, state->doubt_end) < 0)
+        touch(state, tx->next);
     if (OCHE_LIKELY(!state->recovering))
         return;
     if (psn == tx->una)
@@ -379,11 +461,10 @@ static void selective_measured(struct oche_recovery_tx *tx, oche_time rtt)
 static oche_time measured_rto(const struct oche_selective_repeat_params *params,
                               const struct selective_tx *state, oche_time most)
 {
-    oche_time rto = params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;
-    oche_time more = oche_time_max(params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW,
-                                   oche_time_max(4 * state->rttvar, state->srtt / 2));
+    oche_time rto = oche_time_min(base_rto(params, state), oche_time_max(params->rto_most, most));
 
-    rto = state->srtt != 0 ? state->srtt + more : oche_time_min(rto, most);
+    if (state->srtt == 0)
+        rto = oche_time_min(rto, most);
     if (rto >= most)
         return rto;
     return most >> state->backoff < rto ? most : rto << state->backoff;
@@ -527,6 +608,7 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .acked = selective_acked,
     .nak = selective_nak,
     .timeout = selective_timeout,
+    .judge = selective_judge,
     .rnr_over = selective_rnr_over,
     .sent = selective_sent,
     .rto = selective_rto,

@@ -10,7 +10,8 @@ enum oche_selective_rto { OCHE_SELECTIVE_RTO_FIXED, OCHE_SELECTIVE_RTO_MEASURED 
 struct oche_selective_repeat_params {
     uint64_t window;
     uint64_t few_packets;
-    oche_time rto_low, rto_high;
+    oche_time rto_low, rto_high, rto_most;
+    bool undo;
     uint32_t rto;    /* enum oche_selective_rto */
     uint32_t preset; /* enum oche_preset */
 };

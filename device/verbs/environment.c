@@ -211,13 +211,14 @@ void ov_tell_stats(struct ov_port *port)
            address, s.sent_packets, s.sent_datagrams, s.received_packets, s.received_datagrams,
            s.send_full, s.send_errors, s.strangers, malformed(&s), s.wrong[OCHE_WIRE_ICRC],
            s.passed_on, s.taken_over, s.pass_lost, s.source_ports, s.strange_ports, s.kernel_drops);
-    ov_say(
-        "%s: recovery %s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64
-        " received %" PRIu64 ", RNR NAKs sent %" PRIu64 " received %" PRIu64 ", duplicates %" PRIu64
-        ", out of order %" PRIu64 ", of these kept %" PRIu64 ", rejected %" PRIu64,
-        address, ov_recovery(), s.nic.retransmitted_packets, s.nic.timeouts, s.nic.naks_sent,
-        s.nic.naks_received, s.nic.rnr_naks_sent, s.nic.rnr_naks_received, s.nic.duplicate_packets,
-        s.nic.out_of_order_packets, s.nic.placed_packets, s.nic.rejected_packets);
+    ov_say("%s: recovery %s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64
+           " received %" PRIu64 ", RNR NAKs sent %" PRIu64 " received %" PRIu64
+           ", duplicates %" PRIu64 ", out of order %" PRIu64 ", of these kept %" PRIu64
+           ", rejected %" PRIu64 ", early timeouts %" PRIu64,
+           address, ov_recovery(), s.nic.retransmitted_packets, s.nic.timeouts, s.nic.naks_sent,
+           s.nic.naks_received, s.nic.rnr_naks_sent, s.nic.rnr_naks_received,
+           s.nic.duplicate_packets, s.nic.out_of_order_packets, s.nic.placed_packets,
+           s.nic.rejected_packets, s.nic.early_timeouts);
     ov_say("%s: congestion control %s: ACKs sent %" PRIu64 " received %" PRIu64 " stamped %" PRIu64
            ", CNPs sent %" PRIu64 " received %" PRIu64 ", CE received %" PRIu64 " marked %" PRIu64
            ", packets of its own sent %" PRIu64 " received %" PRIu64 "; ACKs held %" PRIu64
@@ -287,7 +288,7 @@ static bool read_schemes(struct oche_device_config *config)
         ov_say("OCHE_RECOVERY: %s", error.text);
         return false;
     }
-    ov_suit_wire(&recovery);
+    ov_suit_wire(&cc, &recovery);
     config->recovery = recovery.recovery;
     config->recovery_params = &recovery.params;
     return true;

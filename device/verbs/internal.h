@@ -566,7 +566,7 @@ bool ov_has_defaults(void);
 /* Says so once, if much is sent again (repeats.c). To be called by the port's thread. */
 void ov_look_for_repeats(struct ov_port *port, oche_time now);
 /* Gives parameters that nobody chose the values that suit the wire (suit_wire.c). */
-void ov_suit_wire(struct oche_recovery_choice *choice);
+void ov_suit_wire(struct oche_cc_choice *cc, struct oche_recovery_choice *choice);
 /* False if there is to be no view. *folder: the one that the user names, or NULL. */
 bool ov_view_wanted(const char **folder);
 bool ov_is_strict(void);

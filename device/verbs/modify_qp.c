@@ -114,16 +114,36 @@ static void set_connection(struct ov_qp *qp, uint32_t peer)
  * Timeouts from half a second on say how long a peer may be away: one that is stopped, or waits for
  * a processor, answers nothing here, where an adapter would. What is lost should not take as long.
  * So it is sent again after an eighth of the timeout, and eight times as often: the peer is given
- * up when it would be without that.
+ * up when it would be without that. Selective repeat has timeouts of its own for it.
  */
 #define LONG_TIMEOUT 17
 #define LONG_PARTS   8
 
+/*
+ * Shorter ones are for adapters. An adapter's timer may take up to four times the timeout (IBTA
+ * 9.7.6.1.3), and a program that waits for a processor is away for longer than a cable loses
+ * packets. So a peer is given up after (retries + 1) timeouts, but where that is less than
+ * PATIENCE, after up to four times as long.
+ */
+#define PATIENCE     (2 * OCHE_SEC)
+#define TIMER_FACTOR 4
+
+static uint32_t patience_us(oche_time timeout, uint32_t retries)
+{
+    const oche_time asked = timeout == OCHE_NEVER ? OCHE_NEVER : timeout * (retries + 1);
+
+    if (asked >= PATIENCE)
+        return 0; /* as asked */
+    return (uint32_t)(oche_time_min(TIMER_FACTOR * asked, PATIENCE) / OCHE_US);
+}
+
 static void set_retries(struct ov_qp *qp)
 {
     const struct ibv_qp_attr *attr = &qp->attr;
-    const bool is_long = attr->timeout >= LONG_TIMEOUT;
+    const bool is_long =
+        attr->timeout >= LONG_TIMEOUT && !oche_device_times_itself(qp->port->device);
 
+    qp->connection.patience_us = patience_us(timeout_of(attr->timeout), attr->retry_cnt);
     qp->connection.ack_timeout = timeout_of(attr->timeout) / (is_long ? LONG_PARTS : 1);
     qp->connection.retry_count =
         is_long ? (attr->retry_cnt + 1u) * LONG_PARTS - 1 : attr->retry_cnt;

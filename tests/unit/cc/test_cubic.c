@@ -315,6 +315,65 @@ static void test_after_timeout(void **state)
     assert_true(window() > 896 + 20 && window() < 896 + 60); /* by Reno's share, which is more */
 }
 
+static void undo(void)
+{
+    bench.scheme->undo(&bench.flow, bench.now);
+}
+
+/*
+ * Sec 4.9, RFC 4015: a timeout that was early leaves all as it was before the first of several in a
+ * row, and the time until then does not count; one that was right stays.
+ */
+static void test_undo(void **state)
+{
+    const oche_time rtt = 50 * OCHE_MS;
+
+    (void)state;
+    open_flow();
+    bench_set(&bench, "undo", true);
+    bench_start(&bench, false);
+    grow_and_lose(1280, rtt);
+    full_round(rtt);
+    full_round(rtt);
+    const double before = window();
+    const uint64_t rate = bench.flow.rate_bps;
+    bench.now += OCHE_SEC;
+    lose(OCHE_CC_LOSS_TIMEOUT);
+    bench.now += OCHE_SEC;
+    lose(OCHE_CC_LOSS_TIMEOUT);
+    assert_int_equal(bench.flow.window_bytes, MTU);
+    undo();
+    assert_true(fabs(window() - before) < 0.01);
+    assert_int_equal(bench.flow.rate_bps, rate);
+    full_round(rtt);
+    assert_true(window() >= before && window() < before + 150); /* of 1 s, not of 2 s */
+    const double grown = window();
+    undo(); /* there is nothing to undo */
+    assert_true(fabs(window() - grown) < 0.01);
+    lose(OCHE_CC_LOSS_TIMEOUT);
+    full_round(rtt); /* all that was sent before is acknowledged: the timeout was right */
+    full_round(rtt);
+    undo();
+    assert_true(window() < grown / 2);
+    lose(OCHE_CC_LOSS_TIMEOUT);
+    lose(OCHE_CC_LOSS_NAK); /* and something was lost */
+    undo();
+    assert_true(window() < grown / 2);
+}
+
+/* Without `undo` sec 4.8 holds. */
+static void test_no_undo(void **state)
+{
+    (void)state;
+    open_flow();
+    bench_start(&bench, false);
+    grow_and_lose(160, OCHE_MS);
+    full_round(OCHE_MS);
+    lose(OCHE_CC_LOSS_TIMEOUT);
+    undo();
+    assert_int_equal(bench.flow.window_bytes, MTU);
+}
+
 static void test_idle(void **state)
 {
     (void)state;
@@ -392,7 +451,8 @@ int main(void)
         cmocka_unit_test(test_after_timeout),    cmocka_unit_test(test_idle),
         cmocka_unit_test(test_pacing),           cmocka_unit_test(test_read_data),
         cmocka_unit_test(test_own_values),       cmocka_unit_test(test_few_samples),
-        cmocka_unit_test(test_least_growth),
+        cmocka_unit_test(test_least_growth),     cmocka_unit_test(test_undo),
+        cmocka_unit_test(test_no_undo),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

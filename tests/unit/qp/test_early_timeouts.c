@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Timeouts that were early, and those that were right: CUBIC and selective repeat with `undo`. ACKs
+ * that come late give back the window, and nothing more is sent again; losses do not, whatever was
+ * lost. Also with a peer that does Go-Back-N, and in worlds at random.
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "core/qp/qp_internal.h"
+#include "core/recovery/selective_repeat.h"
+#include "tests/support/pair.h"
+
+#define PACKETS 64
+#define FIRST   (OCHE_PSN_MASK - 30) /* the circle's end is among the packets */
+#define AWAY    (400 * OCHE_US)      /* longer than rto_high, and shorter than two of them */
+
+/* Which data packets are lost, the first time that they leave. */
+struct losses {
+    uint32_t from, to; /* positions in the message */
+    uint32_t twice;    /* the packet at `from` is lost so often */
+    uint32_t lost;
+    bool left[PACKETS];   /* once already */
+    bool passed[PACKETS]; /* some copy was not lost */
+    uint64_t timeouts;
+    uint32_t perhaps; /* timeouts whose packet was not lost */
+};
+
+static enum pair_fate fate_of(struct losses *losses, uint32_t at, bool again)
+{
+    if (at < losses->from || at >= losses->to)
+        return PAIR_PASS;
+    if (at == losses->from && losses->twice > 0) {
+        losses->twice--;
+        return PAIR_DROP;
+    }
+    return again ? PAIR_PASS : PAIR_DROP;
+}
+
+static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    struct losses *losses = pair->context;
+    const uint32_t at = (packet->psn - FIRST) & OCHE_PSN_MASK;
+
+    if (from != 0 || at >= PACKETS)
+        return PAIR_PASS;
+    const bool again = losses->left[at];
+    const uint64_t timeouts = oche_nic_stats(pair->side[0].nic)->timeouts;
+    if (timeouts > losses->timeouts)
+        losses->perhaps += losses->passed[at];
+    losses->timeouts = timeouts;
+    losses->left[at] = true;
+    if (fate_of(losses, at, again) == PAIR_DROP) {
+        losses->lost++;
+        return PAIR_DROP;
+    }
+    losses->passed[at] = true;
+    return PAIR_PASS;
+}
+
+struct world {
+    bool plain; /* the peer does Go-Back-N */
+    bool undo_cc, undo_recovery;
+    uint64_t window; /* packets of the initial window */
+};
+
+static struct pair *open_world(const struct world *world, struct losses *losses)
+{
+    static struct oche_selective_repeat_params params;
+    static uint64_t cubic[32], plain[32];
+    const struct oche_cc_scheme *cc = oche_cc_find("cubic");
+    struct pair_options options = {.cc = cc,
+                                   .cc_params = cubic,
+                                   .recovery = &oche_recovery_selective_repeat,
+                                   .own_recovery_params = &params,
+                                   .extensions = !world->plain,
+                                   .first_psn = FIRST,
+                                   .ack_every = 4,
+                                   .ack_timeout = 16 * OCHE_MS};
+
+    assert_true(cc->table.struct_bytes <= sizeof(cubic));
+    oche_param_defaults(&cc->table, cubic);
+    oche_param_fit(&cc->table, cubic, UINT64_MAX, "initial_window", world->window);
+    oche_param_fit(&cc->table, cubic, UINT64_MAX, "undo", world->undo_cc);
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    params.undo = world->undo_recovery;
+    params.few_packets = 0;
+    if (world->plain) {
+        options.peer_recovery = oche_recovery_find("go_back_n");
+        oche_param_defaults(&options.peer_recovery->table, plain);
+        options.peer_recovery_params = plain;
+    }
+    struct pair *pair = pair_open(&options);
+    *losses = (struct losses){0};
+    pair->fate = lose;
+    pair->context = losses;
+    return pair;
+}
+
+static void post(struct pair *pair)
+{
+    const struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, PACKETS * PAIR_MTU);
+
+    pair_fill(pair, 0, 0, PACKETS * PAIR_MTU, 3);
+    pair_post(pair, 0, &work);
+}
+
+static uint64_t window_of(const struct pair *pair)
+{
+    return pair->side[0].qp[0]->flow.window_bytes / PAIR_MTU;
+}
+
+static uint64_t early_of(const struct pair *pair)
+{
+    return oche_nic_stats(pair->side[0].nic)->early_timeouts;
+}
+
+static void finish(struct pair *pair)
+{
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    assert_memory_equal(pair->side[0].memory, pair->side[1].memory, PACKETS * PAIR_MTU);
+    pair_close(pair);
+}
+
+/* The peer answers nothing for AWAY from `at` on. */
+static void go_away(struct pair *pair, oche_time at)
+{
+    const uint8_t classes = pair->side[1].classes;
+
+    pair_run(pair, at);
+    pair->side[1].classes = 0;
+    pair_run(pair, at + AWAY);
+    pair->side[1].classes = classes;
+}
+
+/* An ACK that is late: all was there. `undo`: what restores the letter leaves one packet. */
+static void late(bool plain, bool undo)
+{
+    struct losses losses;
+    struct pair *pair = open_world(
+        &(struct world){.plain = plain, .undo_cc = undo, .undo_recovery = undo, .window = PACKETS},
+        &losses);
+
+    post(pair);
+    go_away(pair, pair->now + 3 * OCHE_US);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 1);
+    assert_int_equal(window_of(pair), 1);
+    pair_run(pair, pair->now + 3 * OCHE_US); /* the ACK comes */
+    assert_int_equal(early_of(pair), undo);
+    if (undo) {
+        assert_true(window_of(pair) >= PACKETS);
+        assert_int_equal(oche_qp_retransmitted_packets(pair->side[0].qp[0]), 1);
+    } else {
+        assert_true(window_of(pair) < PACKETS);
+    }
+    finish(pair);
+}
+
+static void test_late(void **state)
+{
+    (void)state;
+    late(false, true);
+    late(true, true);
+    late(false, false);
+    late(true, false);
+}
+
+/* Several timeouts in a row give back what there was before the first. */
+static void test_late_for_long(void **state)
+{
+    struct losses losses;
+    struct pair *pair = open_world(
+        &(struct world){.undo_cc = true, .undo_recovery = true, .window = PACKETS}, &losses);
+
+    (void)state;
+    post(pair);
+    go_away(pair, pair->now + 3 * OCHE_US);
+    pair->side[1].classes ^= UINT8_MAX;
+    pair_run(pair, pair->now + 2 * AWAY);
+    pair->side[1].classes ^= UINT8_MAX;
+    assert_in_range(oche_nic_stats(pair->side[0].nic)->timeouts, 3, 4);
+    pair_run(pair, pair->now + 3 * OCHE_US);
+    assert_int_equal(early_of(pair), 1);
+    assert_true(window_of(pair) >= PACKETS);
+    finish(pair);
+}
+
+/* Lost: [from, to), of these the first so often. None of the timeouts was early. */
+static void test_lost(void **state)
+{
+    static const struct {
+        struct losses losses;
+        bool plain;
+    } rows[] = {
+        {{.from = 60, .to = 64}, false},             /* the end of the message */
+        {{.from = 63, .to = 64}, false},             /* its last packet */
+        {{.from = 1, .to = 64}, false},              /* nearly all of it */
+        {{.from = 20, .to = 21, .twice = 2}, false}, /* a packet and its repair */
+        {{.from = 20, .to = 30, .twice = 3}, false},
+        {{.from = 60, .to = 64}, true},
+        {{.from = 1, .to = 64}, true},
+        {{.from = 20, .to = 64, .twice = 2}, true},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < OCHE_COUNT_OF(rows); i++) {
+        struct losses losses;
+        struct pair *pair = open_world(
+            &(struct world){
+                .plain = rows[i].plain, .undo_cc = true, .undo_recovery = true, .window = PACKETS},
+            &losses);
+
+        losses = rows[i].losses;
+        post(pair);
+        pair_run_quiet(pair);
+        assert_true(losses.lost > 0);
+        assert_true(oche_nic_stats(pair->side[0].nic)->timeouts > 0);
+        if (early_of(pair) != 0)
+            fail_msg("row %u", i);
+        assert_true(window_of(pair) < PACKETS);
+        finish(pair);
+    }
+}
+
+/* A late ACK, and then a loss: the window is reduced for the loss, and only for it. */
+static void test_late_and_lost(void **state)
+{
+    struct losses losses;
+    struct pair *pair =
+        open_world(&(struct world){.undo_cc = true, .undo_recovery = true, .window = 16}, &losses);
+
+    (void)state;
+    post(pair);
+    go_away(pair, pair->now + OCHE_US);
+    losses.from = 40;
+    losses.to = 41;
+    pair_run_quiet(pair);
+    assert_int_equal(losses.lost, 1);
+    assert_int_equal(early_of(pair), 1);
+    assert_in_range(window_of(pair), 12, PACKETS - 8);
+    finish(pair);
+}
+
+/*
+ * At random: the peer is away for a while, or packets are lost, or both. If it is there, no timeout
+ * is early whose packet was lost. (One that was away has no NAK to send when the gap is closed.) If
+ * nothing is lost, each is early, but where a single packet was outstanding.
+ */
+static void test_random(void **state)
+{
+    uint64_t found = 0;
+
+    (void)state;
+    for (uint32_t seed = 0; seed < 300; seed++) {
+        struct oche_random random = oche_random_stream(seed, "early timeouts", 0);
+        const bool away = oche_random_below(&random, 2), losing = oche_random_below(&random, 2);
+        const uint32_t from = (uint32_t)oche_random_below(&random, PACKETS);
+        const uint32_t count = 1 + (uint32_t)oche_random_below(&random, PACKETS);
+        struct losses losses;
+        struct pair *pair =
+            open_world(&(struct world){.plain = oche_random_below(&random, 3) == 0,
+                                       .undo_cc = true,
+                                       .undo_recovery = true,
+                                       .window = 2 + oche_random_below(&random, PACKETS)},
+                       &losses);
+
+        if (losing)
+            losses = (struct losses){.from = from,
+                                     .to = from + count < PACKETS ? from + count : PACKETS,
+                                     .twice = (uint32_t)oche_random_below(&random, 4)};
+        post(pair);
+        if (away)
+            go_away(pair, pair->now + oche_random_below(&random, 6 * OCHE_US));
+        const uint32_t outstanding =
+            (pair->side[0].qp[0]->tx.high - pair->side[0].qp[0]->tx.una) & OCHE_PSN_MASK;
+        pair_run_quiet(pair);
+        const uint64_t timeouts = oche_nic_stats(pair->side[0].nic)->timeouts;
+        found += early_of(pair);
+        if (early_of(pair) > losses.perhaps && !away)
+            fail_msg("seed %u: a timeout was early whose packet was lost", seed);
+        if (early_of(pair) > timeouts)
+            fail_msg("seed %u: more early timeouts than timeouts", seed);
+        if (away && !losing && timeouts > 0 && early_of(pair) == 0 && outstanding > 1)
+            fail_msg("seed %u: %u packets were late, and the timeout counts", seed, outstanding);
+        finish(pair);
+    }
+    assert_true(found > 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_late),   cmocka_unit_test(test_late_for_long),
+        cmocka_unit_test(test_lost),   cmocka_unit_test(test_late_and_lost),
+        cmocka_unit_test(test_random),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
