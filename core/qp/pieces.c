@@ -327,8 +327,10 @@ static uint32_t piece_bytes(const struct oche_qp *qp, uint32_t left)
     return left < most ? left : (uint32_t)most;
 }
 
-enum requester_wait pieces_wait(const struct oche_qp *qp, uint32_t offset, uint32_t length)
+enum requester_wait pieces_wait(const struct oche_qp *qp)
 {
+    const uint32_t offset = qp->send_next == qp->send_started ? 0 : qp->cursor_offset;
+    const uint32_t length = send_at(qp, qp->send_next)->length;
     struct read_pieces *pieces = qp->pieces;
     const uint64_t flight = pieces_flight(qp);
     const bool again = qp->tx.next != qp->tx.high;

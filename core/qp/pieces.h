@@ -11,11 +11,12 @@
  *           it has room. With few requests outstanding at most, it is as much more of the window.
  * Pacing    after a request the next one waits as long as its data takes at the queue pair's rate.
  * Again     a peer remembers each request, and a repetition must lie within one. So nothing is
- * asked for across the end of a piece, until all of the piece has arrived. Losses    data behind a
- * gap is kept, if there is memory for it (oche_qp_config.held_reads), and goes to its place in its
- * turn. Once data from behind a piece has come, what is missing of the piece is asked for again, by
- * one request. Data that was asked for only after that shows whether the repetition was lost, too.
- * A timeout or a NAK concerns recovery, as ever; what has been kept is then passed over.
+ *           asked for across the end of a piece, until all of the piece has arrived.
+ * Losses    data behind a gap is kept, if there is memory for it (oche_qp_config.held_reads), and
+ *           goes to its place in its turn. Once data from behind a piece has come, what is missing
+ *           of the piece is asked for again, by one request. Data that was asked for only after
+ *           that shows whether the repetition was lost, too. A timeout or a NAK concerns recovery,
+ *           as ever; what has been kept is then passed over.
  */
 #ifndef OCHE_CORE_QP_PIECES_H
 #define OCHE_CORE_QP_PIECES_H
@@ -74,10 +75,8 @@ static inline bool pieces_counts(const struct oche_qp *qp, uint8_t work_opcode)
 
 /* Returns how much of the window a piece may leave unused while it waits. */
 uint64_t pieces_slack_bytes(const struct oche_qp *qp);
-/*
- * What the next request of a READ waits for. `offset`: of it in the READ; `length`: of the READ.
- */
-enum requester_wait pieces_wait(const struct oche_qp *qp, uint32_t offset, uint32_t length);
+/* Returns what the request of the READ at the cursor, or of the one that starts next, waits for. */
+enum requester_wait pieces_wait(const struct oche_qp *qp);
 /*
  * The request for the READ at the cursor is about to leave. Returns one past the last PSN that it
  * asks for.
