@@ -277,6 +277,7 @@ struct oche_qp {
     uint32_t peer_slot;
     uint32_t next_receive; /* number of messages started so far that take a receive */
     uint32_t placed_end;   /* with QP_HOLDS: one past the highest PSN kept */
+    uint32_t recv_pd;      /* protection domain of receives: that of the SRQ, or pd */
     oche_time ack_waited;  /* the timeout, from rto, with which the ACK timer was last armed */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
     oche_time order_deadline; /* ends struct oche_deflection's hold; follow: then STARTs wait */
@@ -294,7 +295,6 @@ struct oche_qp {
     struct datagrams *datagrams; /* UD only, otherwise NULL */
     struct read_pieces *pieces;  /* NULL: READs leave whole, and no window counts them */
     struct oche_srq *srq;        /* the shared receive queue, or NULL */
-    uint32_t recv_pd;            /* protection domain of receives: that of the SRQ, or pd */
 };
 
 /* ---- completion queue ---- */
