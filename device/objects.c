@@ -223,27 +223,30 @@ static void disown(void *object)
     if (owned->next != NULL)
         owned->next->link = owned->link;
     if (owned->held != NULL)
-        munmap(owned->held, HELD_BYTES);
+        munmap(owned->held, 2 * HELD_BYTES);
     free(owned);
 }
 
 /*
  * Makes the memory for payloads that arrive behind a gap: programs may wait for the last byte of a
  * message in memory, so nothing is written there before its turn. Only its addresses are taken
- * until something is kept. Returns false if there is no memory.
+ * until something is kept. The second half is for READ data. Returns false if there is no memory.
  */
 static bool make_held(const struct oche_device *device, struct oche_qp_config *config, void *object)
 {
+    const struct oche_cc_scheme *cc = device->config.cc;
     void *memory;
 
-    if (device->config.recovery->placed == NULL || config->transport != OCHE_TRANSPORT_RC)
+    if (config->transport != OCHE_TRANSPORT_RC ||
+        (device->config.recovery->placed == NULL && (cc == NULL || !cc->windows_reads)))
         return true;
-    memory = mmap(NULL, HELD_BYTES, PROT_READ | PROT_WRITE,
+    memory = mmap(NULL, 2 * HELD_BYTES, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return false;
     device_owned(object)->held = config->held = memory;
-    config->held_bytes = HELD_BYTES;
+    config->held_reads = config->held + HELD_BYTES;
+    config->held_bytes = config->held_reads_bytes = HELD_BYTES;
     return true;
 }
 

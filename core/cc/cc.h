@@ -143,6 +143,7 @@ struct oche_cc_ack {
     const struct oche_packet *packet;
     uint64_t acked_bytes;  /* payload that it newly acknowledges; may be 0 */
     uint64_t flight_bytes; /* payload still unacknowledged */
+    uint64_t slack_bytes;  /* of the window that stay unused where READs leave in pieces */
     oche_time rtt; /* round trip of the newest packet that the ACK covers, if that packet was not
                       retransmitted; OCHE_NEVER: unknown */
     bool ecn_echo; /* the receiver's `stamp_ack` set OCHE_BTH_BECN in the packet */
@@ -193,6 +194,12 @@ struct oche_cc_scheme {
     const char *paper; /* the paper that the scheme implements, with the section */
     struct oche_param_table table;
     size_t flow_state_bytes, peer_state_bytes, nic_state_bytes;
+    /*
+     * True: READ data counts for the window of the queue pair that asks for it, from when it is
+     * asked for: a READ leaves in pieces (core/qp/pieces.h). `sent` sees the requests, with what
+     * they ask for; `acked` and `loss` come for their data, too.
+     */
+    bool windows_reads;
     /*
      * Two cache lines of a flow's state, as offsets: the line used for most packets that are sent,
      * and the line used for most packets that arrive.

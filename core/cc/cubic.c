@@ -25,8 +25,8 @@
  * retransmit, and no limited transmit. Go-Back-N forgets what is in flight when it goes back: the
  * packets are still in a queue, and nothing tells when they have left it. Therefore a window is
  * paced, so that what is sent again does not meet them all at once. A loss that is found within a
- * round trip of the last reduction is part of it. READ data is sent by the responder without ACKs,
- * so nothing limits it here, and it is not paced.
+ * round trip of the last reduction is part of it. READ data is sent by the responder without ACKs
+ * and unpaced, so the window is of the queue pair that asks for it (core/qp/pieces.h).
  */
 #include "core/cc/cc.h"
 #include "core/wire/opcode.h"
@@ -370,7 +370,7 @@ static void cubic_sent(struct oche_cc_flow *flow, oche_time now, struct oche_pac
                        uint64_t line_bytes)
 {
     struct cubic_flow *state = of(flow);
-    const uint32_t next = oche_psn_add(packet->psn, 1);
+    uint32_t next = oche_psn_add(packet->psn, 1);
 
     (void)now;
     (void)line_bytes;
@@ -379,6 +379,8 @@ static void cubic_sent(struct oche_cc_flow *flow, oche_time now, struct oche_pac
         flow->rate_bps = flow->initial_rate_bps;
         return;
     }
+    if (packet->opcode == OCHE_RC_READ_REQUEST && packet->reth.dma_length > 0)
+        next = oche_psn_add(packet->psn, (packet->reth.dma_length - 1) / flow->mtu_bytes + 1);
     if (OCHE_UNLIKELY(!state->sent))
         state->round_end = state->next = next;
     else if (oche_psn_diff(next, state->next) > 0)
@@ -407,7 +409,7 @@ static void cubic_acked(struct oche_cc_flow *flow, oche_time now, const struct o
             slow_start(flow, now, ack, packets);
         else if (oche_psn_diff(ack->packet->psn, state->round_end) >= 0)
             begin_round(state);
-    } else if (flight + 2 * (uint64_t)flow->mtu_bytes <= flow->window_bytes) {
+    } else if (flight + ack->slack_bytes + 2 * (uint64_t)flow->mtu_bytes <= flow->window_bytes) {
         if (state->epoch != OCHE_NEVER) /* something else limits it: that time does not count */
             state->epoch += now - oche_time_max(state->seen, state->epoch);
     } else if (!state->recovering) {
@@ -546,6 +548,7 @@ const struct oche_cc_scheme oche_cc_cubic = {
     .needs = OCHE_CC_NEEDS_RTT,
     .transports = OCHE_CC_RC,
     .runs_on_wire = true,
+    .windows_reads = true,
     .start = cubic_start,
     .sent = cubic_sent,
     .acked = cubic_acked,

@@ -3,10 +3,11 @@
  * The completer: ACKs, NAKs and responses to our requests move tx.una on and complete work, in
  * order. An ACK or a NAK acknowledges everything before it. If a READ or an atomic before it still
  * lacks its response, responses were lost; then recovery is called as for a NAK that names the
- * first missing PSN, once until there is progress. READ responses count as data for congestion
+ * first missing PSN, once until there is progress. Where READs leave in pieces, their data is kept
+ * and asked for again there instead (pieces.h). READ responses count as data for congestion
  * control.
  */
-#include "core/qp/qp_internal.h"
+#include "core/qp/pieces.h"
 
 static const uint8_t done_opcodes[OCHE_WORK_OPCODES] = {
     [OCHE_WORK_SEND] = OCHE_DONE_SEND,
@@ -233,6 +234,8 @@ static void go_back(struct oche_qp *qp, bool spends, enum oche_resent cause, och
         return;
     }
     qp->resent_for = (uint8_t)cause;
+    if (OCHE_UNLIKELY(qp->pieces != NULL))
+        pieces_go_back(qp);
     qp->nic->recovery->nak(&qp->tx, qp->tx.una, now);
     requester_seek(qp, before, now);
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES))
@@ -249,6 +252,12 @@ static void response_gap(struct oche_qp *qp, oche_time now)
     qp->gap_psn = qp->flags & QP_WHOLE_MESSAGES ? qp->tx.message_start : qp->tx.una;
     qp->nic->stats.out_of_order_packets++;
     go_back(qp, false, OCHE_RESENT_RESPONSES, now);
+}
+
+/* True if una is of a READ of which data behind a gap can be kept. */
+static bool keeps_reads(const struct oche_qp *qp)
+{
+    return pieces_counts(qp, qp->head_opcode) && qp->pieces->reach > 0;
 }
 
 /* Called after every arrival: the queue pair may be able to send again, or may have become idle. */
@@ -440,8 +449,12 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         take_credits(qp, packet);
         if (OCHE_LIKELY(qp->tx.una != before))
             progressed(qp, before, acked_bytes, now);
-        if (OCHE_UNLIKELY(qp->tx.una != target) && is_read_or_atomic(qp->head_opcode))
-            response_gap(qp, now);
+        if (OCHE_UNLIKELY(qp->tx.una != target) && is_read_or_atomic(qp->head_opcode)) {
+            if (ack && keeps_reads(qp))
+                pieces_answered(qp, target);
+            else
+                response_gap(qp, now);
+        }
     }
     if (OCHE_UNLIKELY(behind > PSN_REACH)) {
         nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
@@ -464,7 +477,8 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
  * The part that all responses have in common: moves una up to the response's PSN. Returns false if
  * an earlier response is missing, or if the response is a duplicate or answers no request of ours.
  */
-static bool response_in_order(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+static bool response_in_order(struct oche_qp *qp, const struct oche_packet *packet, bool read,
+                              oche_time now)
 {
     uint32_t before = qp->tx.una;
 
@@ -485,22 +499,27 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
         congestion_acked(qp, packet, acked_bytes, rtt, now);
     if (qp->tx.una != packet->psn) {
         qp_trace(qp, now, OCHE_TRACE_OUT_OF_ORDER, packet->psn, qp->tx.una);
-        response_gap(qp, now);
+        if (keeps_reads(qp))
+            pieces_behind_gap(qp, packet, read, now);
+        else
+            response_gap(qp, now);
         return false;
     }
     return true;
 }
 
-/* Moves una past the response at una, which has arrived. */
-static void response_taken(struct oche_qp *qp, oche_time now)
+/* Moves una past the response at una, which has arrived. `bytes`: what it ends of the flight. */
+static void response_taken(struct oche_qp *qp, uint32_t bytes, oche_time now)
 {
     bool last = qp->tx.una == qp->head_last_psn;
     uint32_t before = qp->tx.una;
 
     qp->tx.una = oche_psn_add(qp->tx.una, 1);
+    if (OCHE_UNLIKELY(qp->pieces != NULL) && pieces_moved(qp) && !last)
+        qp->reads_started--;
     if (last)
         completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
-    progressed(qp, before, 0, now);
+    progressed(qp, before, bytes, now);
 }
 
 static const struct oche_sge *head_sges(const struct oche_qp *qp)
@@ -510,14 +529,15 @@ static const struct oche_sge *head_sges(const struct oche_qp *qp)
     return entry->sge_count > 1 ? send_extra_at(qp, qp->send_head) : &entry->sge;
 }
 
-static void read_response(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+/* Takes the data for una. Returns false if it is refused. */
+static bool take_read_data(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     const struct send_entry *head = send_at(qp, qp->send_head);
     struct oche_nic *nic = qp->nic;
 
     if (qp->send_head == qp->send_started || head->opcode != OCHE_WORK_READ) {
         nic_reject(nic, qp, OCHE_REJECT_PSN, packet, now);
-        return;
+        return false;
     }
     uint32_t offset = ((packet->psn - head->first_psn) & OCHE_PSN_MASK) * qp->mtu;
     uint32_t left = head->length - offset;
@@ -525,13 +545,13 @@ static void read_response(struct oche_qp *qp, const struct oche_packet *packet, 
     bool last = packet->psn == head->last_psn;
     if (packet->payload_bytes != bytes) {
         nic_reject(nic, qp, OCHE_REJECT_LENGTH, packet, now);
-        return;
+        return false;
     }
     if (nic->port->write != NULL && bytes > 0 && (packet->ext & OCHE_EXT_PAYLOAD) &&
         !region_scatter(nic, qp->pd, head_sges(qp), head->sge_count, offset, packet->payload,
                         bytes)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
-        return;
+        return false;
     }
     nic->stats.delivered_messages += last;
     qp_trace(qp, now, OCHE_TRACE_DELIVERED, packet->psn, bytes);
@@ -541,9 +561,57 @@ static void read_response(struct oche_qp *qp, const struct oche_packet *packet, 
         /* a message counts when complete; before, recovery may begin it again */
         bytes = last ? head->length : 0;
     nic->stats.delivered_bytes += bytes;
-    response_taken(qp, now);
+    response_taken(qp, qp->pieces != NULL ? bytes : 0, now);
     if (nic->port->delivered != NULL && (last || bytes > 0))
         nic->port->delivered(nic->port_context, qp, bytes, last, now);
+    return true;
+}
+
+/*
+ * una has moved on: takes what is kept for it, and passes over requests without a response which
+ * have been answered. Returns the payload that this acknowledges.
+ */
+static uint64_t take_kept(struct oche_qp *qp, oche_time now)
+{
+    const struct read_pieces *pieces = qp->pieces;
+    struct oche_packet kept;
+    uint64_t bytes = 0;
+
+    while (pieces->gap && oche_psn_diff(qp->tx.una, pieces->heard) < 0) {
+        const uint32_t before = qp->tx.una;
+
+        if (pieces_recall(qp, &kept)) {
+            if (!take_read_data(qp, &kept, now))
+                return bytes;
+            bytes += kept.payload_bytes;
+        } else if (!is_read_or_atomic(qp->head_opcode)) {
+            const uint64_t acked = advance(qp, pieces->heard, now);
+            progressed(qp, before, acked, now);
+            bytes += acked;
+        } else if (!keeps_reads(qp)) {
+            response_gap(qp, now); /* an atomic's result is missing */
+            break;
+        } else {
+            break;
+        }
+    }
+    pieces_settle(qp);
+    return bytes;
+}
+
+static void read_response(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    uint64_t bytes = packet->payload_bytes;
+    oche_time rtt = OCHE_NEVER;
+
+    if (!take_read_data(qp, packet, now) || qp->pieces == NULL)
+        return;
+    if (OCHE_UNLIKELY(qp->pieces->gap))
+        bytes += take_kept(qp, now);
+    if (qp->flags & QP_TAKES_RTT)
+        rtt = congestion_rtt_acked(qp, now);
+    if (qp->nic->cc->acked != NULL)
+        congestion_read_acked(qp, packet, bytes, rtt, now);
 }
 
 static void atomic_response(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
@@ -561,7 +629,9 @@ static void atomic_response(struct oche_qp *qp, const struct oche_packet *packet
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
         return;
     }
-    response_taken(qp, now);
+    response_taken(qp, 0, now);
+    if (OCHE_UNLIKELY(qp->pieces != NULL) && OCHE_UNLIKELY(qp->pieces->gap))
+        take_kept(qp, now);
 }
 
 static void response(struct oche_qp *qp, const struct oche_packet *packet,
@@ -587,7 +657,7 @@ static void response(struct oche_qp *qp, const struct oche_packet *packet,
         qp->nic->stats.acks_received++;
         qp_trace(qp, now, OCHE_TRACE_ACK_ARRIVED, packet->psn, packet->aeth);
     }
-    if (response_in_order(qp, packet, now)) {
+    if (response_in_order(qp, packet, read, now)) {
         if (row->flags & OCHE_OP_HAS(AETH))
             take_credits(qp, packet);
         if (read)
@@ -683,6 +753,8 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
         qp->doubts = true;
         qp->doubt_psn = congestion_first_asked(qp);
     }
+    if (OCHE_UNLIKELY(qp->pieces != NULL))
+        pieces_go_back(qp);
     qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
     /*
@@ -705,6 +777,8 @@ void completer_rnr_over(struct oche_qp *qp, oche_time now)
     uint32_t before = qp->tx.next;
 
     qp->resent_for = OCHE_RESENT_NOT_READY;
+    if (OCHE_UNLIKELY(qp->pieces != NULL))
+        pieces_go_back(qp);
     if (recovery->rnr_over != NULL)
         recovery->rnr_over(&qp->tx, now);
     else

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/pieces.h"
 
 /* ---- state by peer ---- */
 
@@ -260,19 +260,32 @@ void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oc
     congestion_apply(qp, now);
 }
 
-void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint64_t acked_bytes,
-                      oche_time rtt, oche_time now)
+static void tell_acked(struct oche_qp *qp, const struct oche_packet *packet, uint64_t acked_bytes,
+                       uint64_t slack_bytes, oche_time rtt, oche_time now)
 {
     struct oche_cc_ack ack = {
         .packet = packet,
         .acked_bytes = acked_bytes,
-        .flight_bytes = qp->flight_bytes,
+        .flight_bytes = pieces_flight(qp),
+        .slack_bytes = slack_bytes,
         .rtt = rtt,
         .ecn_echo = packet->bth & OCHE_BTH_BECN,
     };
 
     qp->nic->cc->acked(&qp->flow, now, &ack);
     congestion_apply(qp, now);
+}
+
+void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint64_t acked_bytes,
+                      oche_time rtt, oche_time now)
+{
+    tell_acked(qp, packet, acked_bytes, 0, rtt, now);
+}
+
+void congestion_read_acked(struct oche_qp *qp, const struct oche_packet *packet,
+                           uint64_t acked_bytes, oche_time rtt, oche_time now)
+{
+    tell_acked(qp, packet, acked_bytes, pieces_slack_bytes(qp), rtt, now);
 }
 
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now)

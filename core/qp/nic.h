@@ -307,6 +307,12 @@ struct oche_qp_config {
      */
     uint8_t *held;
     uint32_t held_bytes;
+    /*
+     * Optional, for congestion control that counts READs (oche_cc_scheme.windows_reads): as `held`,
+     * for READ data that arrives behind a gap. NULL: it is asked for again.
+     */
+    uint8_t *held_reads;
+    uint32_t held_reads_bytes;
     bool end_to_end_credits; /* our ACKs tell how many receives are posted (rocev2.md#credits) */
     struct oche_cq *send_cq, *recv_cq; /* the two may be the same; NULL: completions are not kept */
     void *user;                        /* the driver's value, which oche_qp_user returns */

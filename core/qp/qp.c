@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/qp/pieces.h"
 #include "core/qp/placement.h"
 
 #define MAX_MTU       9000
@@ -16,7 +17,8 @@
 
 /* Offsets of the parts of a queue pair from its beginning. */
 struct layout {
-    size_t cc_state, tx_state, rx_state, send_ring, send_extra, recv_ring, responses, rtt, placed;
+    size_t cc_state, tx_state, rx_state, send_ring, send_extra, recv_ring, responses, rtt, placed,
+        pieces;
     size_t send_groups;
     size_t datagrams, destinations;
     size_t end;
@@ -82,6 +84,7 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
     l.responses = oche_place(&l.end, l.response_count * sizeof(struct response), 16);
     l.rtt = oche_place(&l.end, rtt ? RTT_SAMPLES * sizeof(struct rtt_sample) : 0, 16);
     l.placed = oche_place(&l.end, l.placed_count * sizeof(struct placed_packet), 16);
+    l.pieces = oche_place(&l.end, pieces_bytes(c, config), 16);
     l.send_groups = oche_place(&l.end, config->groups ? config->send_depth * sizeof(void *) : 0, 8);
     if (config->transport == OCHE_TRANSPORT_UD) {
         l.datagrams = oche_place(&l.end, sizeof(struct datagrams), 16);
@@ -158,6 +161,9 @@ static void clear(struct oche_qp *qp)
     qp->recv_head = qp->recv_tail = 0;
     qp->recv_taken = qp->established = qp->overrun = qp->cnp_psns = false;
     qp->reads_started = 0;
+    qp->asks = qp->read_waits = false;
+    if (qp->pieces != NULL)
+        pieces_reset(qp);
     qp->rtt_head = qp->rtt_tail = 0;
     qp->least_rtt = OCHE_NEVER;
     qp->peer_slot = NO_SLOT;
@@ -196,8 +202,8 @@ static void set_memory(struct oche_qp *qp, const struct layout *l)
     qp->max_responses = (uint16_t)l->response_count;
     qp->placed = l->placed_count > 0 ? (void *)(base + l->placed) : NULL;
     qp->placed_mask = l->placed_count - 1;
-    qp->max_send_sge = l->max_send_sge;
-    qp->max_recv_sge = l->max_recv_sge;
+    qp->max_send_sge = (uint16_t)l->max_send_sge;
+    qp->max_recv_sge = (uint16_t)l->max_recv_sge;
     qp->recv_mask = l->recv_depth - 1;
     if (qp->transport == OCHE_TRANSPORT_UD) {
         qp->datagrams = (void *)(base + l->datagrams);
@@ -289,6 +295,10 @@ struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
     if (config->groups)
         qp->send_groups = (void *)((uint8_t *)qp + l.send_groups);
     set_config(qp, config);
+    if (pieces_bytes(&nic->config, config) > 0) {
+        qp->pieces = (void *)((uint8_t *)qp + l.pieces);
+        pieces_init(qp, config);
+    }
     atomic_init(&qp->state, OCHE_QP_RESET);
     clear(qp);
     return qp;

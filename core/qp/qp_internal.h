@@ -7,6 +7,7 @@
  *   scheduler.c        whose packet leaves next; noticing posts
  *   pacer.c            when a queue pair's next packet may leave
  *   requester.c        work requests become packets
+ *   pieces.c           READ data that is asked for in pieces
  *   completer.c        acknowledgements and responses move them on and complete them
  *   responder.c        arriving requests: the chain of checks, execution
  *   placement.c        keeps requests that arrive behind a gap
@@ -29,6 +30,7 @@
 #include "core/qp/heap.h"
 #include "core/qp/map.h"
 #include "core/qp/reach.h"
+#include "core/qp/response.h"
 #include "core/qp/slots.h"
 #include "core/qp/nic.h"
 #include "core/wire/aeth.h"
@@ -97,26 +99,6 @@ static inline void recv_entry_fill(struct recv_entry *entry, const struct oche_r
     entry->sge_count = work->sge_count;
     entry->length = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
 }
-
-/*
- * A READ or an atomic that the responder has accepted. It is kept until its response has left, and
- * then for as long as possible, to answer duplicates.
- */
-struct response {
-    uint64_t va;       /* READ: address of the first PSN's bytes */
-    uint64_t original; /* atomic: the result */
-    uint32_t rkey, length;
-    uint32_t first_psn, last_psn;
-    uint32_t next_psn, end_psn; /* READ: the PSN to send next; one past the last PSN to send */
-    uint32_t high_psn;          /* READ: one past the highest PSN ever sent */
-    uint32_t repeat_psn;        /* READ: the highest PSN that it was repeated from … */
-    uint32_t repeats;           /* … and how often it was repeated since from there or before */
-    uint32_t msn;               /* MSN after this request */
-    uint8_t operation;          /* enum oche_operation; NONE: the place was never used */
-    bool active;                /* part of the response has still to be sent */
-    bool begun;                 /* READ: the first packet of this execution has left */
-    bool repeated;              /* the request has arrived again */
-};
 
 /* ---- queue pair ---- */
 
@@ -205,12 +187,14 @@ struct oche_qp {
     oche_time pace_base CACHE_ALIGNED; /* base time of pacing (pacer.c) */
     oche_time pace_due;                /* when the next packet may leave; valid while queued */
     oche_time ack_deadline, ack_timeout;
-    uint64_t flight_bytes; /* payload in [tx.una, tx.next) */
+    uint64_t flight_bytes; /* payload in [tx.una, tx.next); READ data with `pieces` alone */
     uint32_t head_first_psn, head_last_psn;
     uint32_t head_length;
     uint32_t send_head;     /* ring index of the oldest work request not completed */
     uint16_t pace_bytes;    /* bytes on the line of the last packet */
-    uint8_t queued : 4;     /* enum queued */
+    uint8_t queued : 2;     /* enum queued */
+    uint8_t asks : 1;       /* READ data is missing and has to be asked for again (pieces.h) */
+    uint8_t read_waits : 1; /* no READ request may leave before its pacing time (pieces.h) */
     uint8_t supplied : 1;   /* the program makes its data at supply_bps */
     uint8_t limit_lags : 1; /* rate_limit_bps takes effect after limit_lag_bytes */
     uint8_t resends_singly : 1, own_timeouts : 1; /* as in struct oche_nic_habits */
@@ -240,7 +224,7 @@ struct oche_qp {
     struct rtt_sample *rtt_samples; /* NULL if nobody wants round-trip times */
     uint32_t send_mask, ack_every, window_packets;
     uint32_t full_line_bytes; /* bytes of a full packet on the line */
-    uint32_t reads_started;   /* READs and atomics that have not completed */
+    uint32_t reads_started;   /* requests for READs and atomics that are not answered */
     uint32_t retries_left;
 
     /* Written by posting threads; read by the NIC after the doorbell has rung. */
@@ -282,7 +266,8 @@ struct oche_qp {
     /* 24 bits each; credit_limit: the peer has posted receives up to this SSN */
     uint32_t next_ssn, credit_limit;
     uint32_t gap_psn, rtt_head, rtt_tail, recv_mask, send_extra_bytes, recv_entry_bytes;
-    uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
+    uint16_t max_send_sge, max_recv_sge; /* at most OCHE_MAX_SGE */
+    uint32_t max_inline_bytes;
     /* ring indices: the oldest receive; one past the last receive that the NIC has seen */
     uint32_t recv_head, recv_tail;
     uint32_t response_count; /* places of `responses` in use, a power of two */
@@ -292,6 +277,7 @@ struct oche_qp {
     uint32_t peer_slot;
     uint32_t next_receive;            /* number of messages started so far that take a receive */
     uint32_t placed_end, patience_us; /* with QP_HOLDS: one past the highest PSN kept; nic.h */
+    uint32_t recv_pd;                 /* protection domain of receives: that of the SRQ, or pd */
     oche_time ack_waited; /* the timeout, from rto, with which the ACK timer was last armed */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
     oche_time order_deadline; /* ends struct oche_deflection's hold; follow: then STARTs wait */
@@ -307,8 +293,8 @@ struct oche_qp {
     bool cnp_psns : 1;                  /* the peer's CNPs name a PSN (core/wire/cnp.h) */
     bool overrun : 1; /* a completion was lost; it fails when its timer expires, due at once */
     struct datagrams *datagrams; /* UD only, otherwise NULL */
+    struct read_pieces *pieces;  /* NULL: READs leave whole, and no window counts them */
     struct oche_srq *srq;        /* the shared receive queue, or NULL */
-    uint32_t recv_pd;            /* protection domain of receives: that of the SRQ, or pd */
 };
 
 /* ---- completion queue ---- */
@@ -586,6 +572,9 @@ void congestion_apply(struct oche_qp *qp, oche_time now);
 void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
 void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint64_t acked_bytes,
                       oche_time rtt, oche_time now);
+/* As congestion_acked, for READ data that leaves in pieces. */
+void congestion_read_acked(struct oche_qp *qp, const struct oche_packet *packet,
+                           uint64_t acked_bytes, oche_time rtt, oche_time now);
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now);
 void congestion_undo(struct oche_qp *qp, oche_time now); /* tells the scheme, as cc.h says */
 void congestion_timers(struct oche_qp *qp, oche_time now);
@@ -628,6 +617,7 @@ enum requester_wait {
     REQUESTER_WINDOW,
     REQUESTER_CC_WINDOW,
     REQUESTER_DEPTH,
+    REQUESTER_PACED,
     REQUESTER_FENCE,
     REQUESTER_ORDER,
     REQUESTER_CREDITS,

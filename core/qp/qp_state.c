@@ -4,6 +4,7 @@
  * them. In ERR all posted work completes as flushed, in order. In SQE, the state of UC and UD after
  * a send has failed, only the send queue is flushed.
  */
+#include "core/qp/pieces.h"
 #include "core/qp/placement.h"
 
 #define NO_STATUS OCHE_STATUS_SUCCESS
@@ -143,6 +144,8 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
         return false;
     qp->mtu = mtu != 0 ? (uint16_t)mtu : qp->max_mtu;
     placement_connect(qp);
+    if (qp->pieces != NULL)
+        pieces_connect(qp);
     qp->flow.mtu_bytes = qp->mtu;
     qp->remote_address = connection->remote_address;
     qp->remote_qpn = connection->remote_qpn & OCHE_PSN_MASK;
@@ -216,6 +219,8 @@ static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status sta
     qp->cursor_offset = qp->cursor_length = 0;
     qp->flight_bytes = 0;
     qp->reads_started = 0;
+    if (qp->pieces != NULL)
+        pieces_reset(qp);
     qp->rtt_head = qp->rtt_tail;
     qp->ack_deadline = qp->rnr_deadline = qp->order_deadline = OCHE_NEVER;
     qp->flags &= (uint16_t) ~(QP_LOCAL_ERROR | QP_GAP_TOLD);

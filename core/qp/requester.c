@@ -4,13 +4,14 @@
  * first packet leaves. From then on recovery decides, by moving tx.next, which PSN leaves next. The
  * cursor follows tx.next: it holds the work request and the byte offset that belong to that PSN. A
  * READ is one packet but takes a PSN for each packet of its response, so going back to a PSN within
- * a READ sends a READ request for the rest of the data (rocev2.md#psns).
+ * a READ sends a READ request for the rest of the data (rocev2.md#psns). Where congestion control's
+ * window counts READ data, a READ leaves as several requests (pieces.h).
  */
 #include <string.h>
 
 #include "core/qp/deflection.h"
 #include "core/qp/group.h"
-#include "core/qp/qp_internal.h"
+#include "core/qp/pieces.h"
 
 #define ACKS_A_WINDOW 8
 
@@ -114,6 +115,15 @@ static OCHE_NOINLINE bool window_holds(const struct oche_qp *qp)
     return qp->flight_bytes > 0 && oche_psn_diff(qp->asked, qp->tx.una) > 0;
 }
 
+/* True if the next packet of the request stream is of a READ. There is work. */
+static inline bool reads_next(const struct oche_qp *qp)
+{
+    const uint8_t opcode =
+        qp->send_next == qp->send_started ? send_at(qp, qp->send_next)->opcode : qp->cursor_opcode;
+
+    return opcode == OCHE_WORK_READ;
+}
+
 /*
  * For an RNIC that resends one message at a time: true if the next packet begins a message that was
  * sent before, and the one before it has not been acknowledged.
@@ -130,6 +140,8 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
 
     if (OCHE_UNLIKELY(state != OCHE_QP_RTS && state != OCHE_QP_SQD))
         return REQUESTER_STATE;
+    if (OCHE_UNLIKELY(qp->asks) && pieces_ask_now(qp))
+        return REQUESTER_GO;
     if (qp->send_next == qp->send_started) {
         if (qp->send_started == qp->send_tail)
             return REQUESTER_NO_WORK;
@@ -146,7 +158,10 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES) &&
         ((qp->tx.next - qp->tx.message_start) & OCHE_PSN_MASK) >= MAX_PSN_WINDOW)
         return REQUESTER_WINDOW; /* una may move back to message_start, so count from there */
-    if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && window_holds(qp))
+    if (OCHE_UNLIKELY(reads_next(qp)) && qp->pieces != NULL)
+        return pieces_wait(qp);
+    if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && window_holds(qp) &&
+        pieces_flight(qp) + qp->mtu > qp->flow.window_bytes)
         return REQUESTER_CC_WINDOW;
     return REQUESTER_GO;
 }
@@ -162,6 +177,7 @@ const char *oche_qp_waits_for(const struct oche_qp *qp)
         [REQUESTER_WINDOW] = "window",
         [REQUESTER_CC_WINDOW] = "congestion window",
         [REQUESTER_DEPTH] = "initiator depth",
+        [REQUESTER_PACED] = "pacing of READs",
         [REQUESTER_FENCE] = "fence",
         [REQUESTER_ORDER] = "order of short messages",
         [REQUESTER_CREDITS] = "credits",
@@ -212,6 +228,12 @@ static void load_cursor(struct oche_qp *qp)
     qp->cursor_tokens = deflection_tokens(qp, entry) & OCHE_BTH_TOKENS;
 }
 
+/* True if the payload of such work counts as flight while it is not acknowledged. */
+static bool counts_bytes(const struct oche_qp *qp, uint8_t opcode)
+{
+    return !is_read_or_atomic(opcode) || pieces_counts(qp, opcode);
+}
+
 void requester_load_head(struct oche_qp *qp)
 {
     if (qp->send_head == qp->send_started) {
@@ -225,7 +247,7 @@ void requester_load_head(struct oche_qp *qp)
     qp->head_first_psn = qp->tx.message_start = head->first_psn;
     qp->head_last_psn = head->last_psn;
     qp->head_opcode = head->opcode;
-    qp->head_length = is_read_or_atomic(head->opcode) ? 0 : head->length;
+    qp->head_length = counts_bytes(qp, head->opcode) ? head->length : 0;
 }
 
 uint32_t requester_find(const struct oche_qp *qp, uint32_t psn)
@@ -244,9 +266,9 @@ static uint64_t bytes_in_flight(const struct oche_qp *qp)
 
     for (uint32_t i = qp->send_head; i != qp->send_started && i != qp->send_next; i++) {
         const struct send_entry *entry = send_at(qp, i);
-        bytes += is_read_or_atomic(entry->opcode) ? 0 : entry->length;
+        bytes += counts_bytes(qp, entry->opcode) ? entry->length : 0;
     }
-    if (qp->send_next != qp->send_started && !is_read_or_atomic(qp->cursor_opcode))
+    if (qp->send_next != qp->send_started && counts_bytes(qp, qp->cursor_opcode))
         bytes += qp->cursor_offset;
     if (qp->send_head != qp->send_started) {
         uint64_t before = (uint64_t)((qp->tx.una - qp->head_first_psn) & OCHE_PSN_MASK) * qp->mtu;
@@ -296,6 +318,8 @@ void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
 
     if (next == before)
         return;
+    if (OCHE_UNLIKELY(qp->pieces != NULL))
+        next = qp->tx.next = pieces_pass_over(qp, next);
     move_cursor(qp);
     if (oche_psn_diff(next, before) > 0)
         return;
@@ -500,6 +524,31 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     return true;
 }
 
+/* Returns the bytes of these PSNs of a READ, of which `left` bytes are left from the first on. */
+static uint32_t bytes_asked(const struct oche_qp *qp, uint32_t first, uint32_t end, uint32_t left)
+{
+    const uint64_t bytes = (uint64_t)((end - first) & OCHE_PSN_MASK) * qp->mtu;
+
+    return bytes < left ? (uint32_t)bytes : left;
+}
+
+/* Asks for the next piece of the READ at the cursor. */
+static void ask_piece(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    const uint32_t first = qp->tx.next, end = pieces_take(qp);
+    const uint32_t bytes = bytes_asked(qp, first, end, qp->cursor_length - qp->cursor_offset);
+
+    packet->reth.dma_length = bytes;
+    expect_ack(qp, oche_psn_add(end, OCHE_PSN_MASK), now);
+    if ((qp->flags & QP_TAKES_RTT) && first == qp->tx.high)
+        congestion_rtt_sent(qp, first, now);
+    trace_sent(qp, packet, now);
+    qp->flight_bytes += bytes;
+    qp->cursor_offset += bytes;
+    qp->tx.next = end;
+    pieces_left(qp, first, end, now);
+}
+
 static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     const struct send_entry *entry = send_at(qp, qp->send_next);
@@ -521,10 +570,36 @@ static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *pack
         packet->ext |= OCHE_EXT_ATOMIC;
     }
     qp->since_ack_request = 0;
+    if (OCHE_UNLIKELY(pieces_counts(qp, entry->opcode))) {
+        ask_piece(qp, packet, now);
+        return;
+    }
     expect_ack(qp, entry->last_psn, now);
     trace_sent(qp, packet, now);
     qp->cursor_offset = qp->cursor_length;
     qp->tx.next = oche_psn_add(entry->last_psn, 1);
+}
+
+/* Asks again for READ data that is missing, without going back (pieces.h). */
+static OCHE_NOINLINE void transmit_hole(struct oche_qp *qp, struct oche_packet *packet,
+                                        oche_time now)
+{
+    const uint32_t first = qp->pieces->hole_first, end = qp->pieces->hole_end;
+    const struct send_entry *entry = send_at(qp, requester_find(qp, first));
+    const uint32_t offset = ((first - entry->first_psn) & OCHE_PSN_MASK) * qp->mtu;
+
+    packet_begin(qp, packet, OCHE_RC_READ_REQUEST, first, 0);
+    packet->traffic_class = qp->traffic_class;
+    packet->bth |= OCHE_BTH_ACKREQ;
+    packet->ext = OCHE_EXT_RETH;
+    packet->reth.rkey = entry->rkey;
+    packet->reth.va = entry->remote_va + offset;
+    packet->reth.dma_length = bytes_asked(qp, first, end, entry->length - offset);
+    qp->resent_for = OCHE_RESENT_RESPONSES;
+    trace_sent(qp, packet, now);
+    if (qp->ack_deadline != OCHE_NEVER) /* what was waited for comes later */
+        qp->ack_deadline = oche_time_add(now, ack_wait(qp));
+    pieces_asked(qp, now);
 }
 
 /*
@@ -622,6 +697,17 @@ static void next_work(struct oche_qp *qp)
         load_cursor(qp);
 }
 
+/* READ data that has come behind a gap is not asked for again. */
+static void pass_over_kept(struct oche_qp *qp)
+{
+    const uint32_t next = pieces_pass_over(qp, qp->tx.next);
+
+    if (next == qp->tx.next)
+        return;
+    qp->tx.next = next;
+    move_cursor(qp);
+}
+
 /*
  * Tells recovery that a packet has left. Recovery may then move tx.next as it has planned. That is
  * no reaction to a loss, so it is not traced as going back and does not change when ACKs are asked
@@ -659,6 +745,10 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
 {
     if (requester_wait(qp) != REQUESTER_GO)
         return false;
+    if (OCHE_UNLIKELY(qp->asks) && pieces_ask_now(qp)) {
+        transmit_hole(qp, packet, now);
+        return true;
+    }
     if (qp->send_next == qp->send_started && !start_next(qp, now))
         return false;
     if (OCHE_UNLIKELY(is_read_or_atomic(qp->cursor_opcode)))
@@ -676,6 +766,8 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
         sent_unreliably(qp, packet, whole, now);
     else if (OCHE_UNLIKELY(qp->nic->recovery->sent != NULL))
         note_sent(qp, packet, now);
+    if (OCHE_UNLIKELY(qp->tx.next != qp->tx.high) && qp->pieces != NULL)
+        pass_over_kept(qp);
     return true;
 }
 

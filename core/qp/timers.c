@@ -5,7 +5,7 @@
  * when the entry expires, the timers that are due run and the entry gets its next time. So an ACK
  * costs no heap operation.
  */
-#include "core/qp/qp_internal.h"
+#include "core/qp/pieces.h"
 
 void timers_want(struct oche_qp *qp, oche_time when)
 {
@@ -28,6 +28,8 @@ static oche_time earliest(const struct oche_qp *qp)
 
     when = oche_time_min(when, qp->rx.timer);
     when = oche_time_min(when, qp->order_deadline);
+    if (OCHE_UNLIKELY(qp->read_waits))
+        when = oche_time_min(when, qp->pieces->due);
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         when = oche_time_min(when, qp->flow.timer[i]);
     return OCHE_UNLIKELY(qp->overrun) ? 0 : when;
@@ -54,6 +56,8 @@ void timers_run(struct oche_qp *qp, oche_time now)
         qp->order_deadline = OCHE_NEVER;
         scheduler_kick(qp, now);
     }
+    if (OCHE_UNLIKELY(qp->read_waits))
+        pieces_due(qp, now);
     congestion_timers(qp, now);
 }
 

@@ -92,6 +92,13 @@ class Switch:
         command(["tc", "qdisc", "replace", "dev", f"data{RECEIVER}", "root", "tbf", "rate",
                  f"{mbps}mbit", "burst", str(BUCKET), "limit", str(queue)])
 
+    def port_out(self, mbps, queue):
+        """Limits what leaves the receiver's host instead, and no longer what arrives there."""
+        subprocess.run(["tc", "qdisc", "del", "dev", f"data{RECEIVER}", "root"],
+                       capture_output=True, check=False)
+        command(["tc", "qdisc", "replace", "dev", "data", "root", "tbf", "rate", f"{mbps}mbit",
+                 "burst", str(BUCKET), "limit", str(queue)], self.hosts[0].enter)
+
     def marks(self, mbps, burst):
         """Marks CE what would find more than `burst` packets in a queue that empties a little more
         slowly than the port's, which is the nearest thing to a switch's threshold that nft has. (By
@@ -109,9 +116,12 @@ class Switch:
                               check=False).returncode == 0
 
     def look(self):
-        """What tc counts of the port's queue."""
-        return json.loads(command(["tc", "-s", "-j", "qdisc", "show", "dev",
-                                   f"data{RECEIVER}"]))[0]
+        """What tc counts of the port's queue, in either direction; more where both are limited."""
+        words = ["tc", "-s", "-j", "qdisc", "show", "dev"]
+        both = (json.loads(command([*words, f"data{RECEIVER}"])),
+                json.loads(command([*words, "data"], self.hosts[0].enter)))
+        counts = [row for rows in both for row in rows if row.get("kind") == "tbf"]
+        return {name: sum(row[name] for row in counts) for name in ("drops", "backlog")}
 
     def lost(self):
         """Packets that found no room in the port's queue, since it was limited."""
@@ -192,9 +202,10 @@ def rate_of(said):
 
 
 def run(oche, switch, options, seconds, margin=1, verb="ib_write_bw", receiver=None,
-        **environment):
+        receiver_calls=False, **environment):
     """Every sender writes to the receiver for `seconds`, of which the first and the last `margin`
-    do not count. `options`: of oche exec, at both ends; `receiver`: at the receiver instead."""
+    do not count. `options`: of oche exec, at both ends; `receiver`: at the receiver instead.
+    `receiver_calls`: the receiver's programs are the clients, so that with ib_read_bw it reads."""
     environment = {"OCHE_STATS": "1", **environment}
     # The hosts share few processors: if a program that waits spins, its peers cannot run.
     options = ["--poll", "sleep", *options]
@@ -204,14 +215,18 @@ def run(oche, switch, options, seconds, margin=1, verb="ib_write_bw", receiver=N
     before = switch.lost()
     host, senders = switch.hosts[0], switch.hosts[1:]
     serving, calling = [], []
-    for i, _ in enumerate(senders):
-        side = pairs.Side(f"{DATA}{100 + i}", receiver_options, host.enter, **environment)
-        serving.append(side.start(oche, words + ["-p", str(20000 + i)]))
+    ends = []
+    for i, sender in enumerate(senders):
+        here = pairs.Side(f"{DATA}{100 + i}", receiver_options, host.enter, **environment)
+        there = pairs.Side(f"{DATA}{sender.number}", options, sender.enter, **environment)
+        ends.append((there, here, sender) if receiver_calls else (here, there, host))
+    for i, (server, _, _) in enumerate(ends):
+        serving.append(server.start(oche, words + ["-p", str(20000 + i)]))
     for i, process in enumerate(serving):
         pairs.wait_until_listening(20000 + i, process)
-    for i, host in enumerate(senders):
-        side = pairs.Side(f"{DATA}{host.number}", options, host.enter, **environment)
-        calling.append(side.start(oche, words + ["-p", str(20000 + i), f"{MEET}{RECEIVER}"]))
+    for i, (_, client, where) in enumerate(ends):
+        calling.append(client.start(oche, words + ["-p", str(20000 + i),
+                                                   f"{MEET}{where.number}"]))
     watch = Watch(switch, margin, seconds - margin)
     watch.start()
     rates, failed, said, served = [], [], [], []

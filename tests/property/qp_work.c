@@ -106,9 +106,18 @@ enum appearance { PLAIN, NOTIFYING, EXTENDED, APPEARANCES };
 #define NOTIFIES .cnp = take_cnp, .arrived = notify_some
 #define EXTENDS  NOTIFIES, .ack_opcode = OCHE_RC_ACK_SHARE, .stamp_ack = stamp_share
 
-static const struct oche_cc_scheme schemes[2][APPEARANCES] = {
-    {[PLAIN] = CALM(.cnp = NULL), [NOTIFYING] = CALM(NOTIFIES), [EXTENDED] = CALM(EXTENDS)},
-    {[PLAIN] = FICKLE(.cnp = NULL), [NOTIFYING] = FICKLE(NOTIFIES), [EXTENDED] = FICKLE(EXTENDS)},
+#define READS .windows_reads = true
+
+/* By whether the window is fickle, and whether READs leave in pieces. */
+static const struct oche_cc_scheme schemes[2][2][APPEARANCES] = {
+    {{[PLAIN] = CALM(.cnp = NULL), [NOTIFYING] = CALM(NOTIFIES), [EXTENDED] = CALM(EXTENDS)},
+     {[PLAIN] = CALM(READS),
+      [NOTIFYING] = CALM(READS, NOTIFIES),
+      [EXTENDED] = CALM(READS, EXTENDS)}},
+    {{[PLAIN] = FICKLE(.cnp = NULL), [NOTIFYING] = FICKLE(NOTIFIES), [EXTENDED] = FICKLE(EXTENDS)},
+     {[PLAIN] = FICKLE(READS),
+      [NOTIFYING] = FICKLE(READS, NOTIFIES),
+      [EXTENDED] = FICKLE(READS, EXTENDS)}},
 };
 
 /* ---- the plan ---- */
@@ -268,7 +277,10 @@ static void plan_held(struct pair_options *o, bool exact)
     o->held_bytes = payloads[oche_random_below(&random, exact ? 2 : 4)] * o->mtu;
 }
 
-/* Each side may be plain, or an extended one whatever its recovery; that is drawn by itself. */
+/*
+ * Each side may be plain, or an extended one whatever its recovery, and READs may leave in pieces;
+ * that is drawn by itself.
+ */
 static void plan_appearances(struct qp_work *w, const struct oche_recovery_choice of_side[2])
 {
     struct pair_options *o = &w->plan.pair;
@@ -277,8 +289,8 @@ static void plan_appearances(struct qp_work *w, const struct oche_recovery_choic
     const enum appearance own = (enum appearance)oche_random_below(&random, APPEARANCES);
     const enum appearance peers = (enum appearance)oche_random_below(&random, APPEARANCES);
 
-    o->cc = &schemes[is_fickle][own];
-    o->peer_cc = &schemes[is_fickle][peers];
+    o->cc = &schemes[is_fickle][oche_random_below(&random, 2)][own];
+    o->peer_cc = &schemes[is_fickle][oche_random_below(&random, 2)][peers];
     if (shown_by(&of_side[0], own) != shown_by(&of_side[1], peers))
         o->extensions = false; /* nobody says what is not so */
 }
@@ -320,7 +332,7 @@ static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_si
     }
     o->initiator_depth = o->responder_resources;
     if (qp_work_below(w, 3) == 0) {
-        o->cc = &schemes[1][PLAIN];
+        o->cc = &schemes[1][0][PLAIN];
         o->ack_every = 1 + qp_work_below(w, 1000);
     }
     plan->clean = trouble == 0;

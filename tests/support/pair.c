@@ -349,9 +349,11 @@ void pair_connect(struct pair *pair, int which, uint32_t index)
 
     const size_t bytes = oche_qp_bytes(side->nic, &config);
 
-    side->qp_memory[index] = memory(pair, bytes + pair->options.held_bytes);
+    side->qp_memory[index] = memory(pair, bytes + 2 * (size_t)pair->options.held_bytes);
     config.held_bytes = pair->options.held_bytes;
     config.held = config.held_bytes > 0 ? (uint8_t *)side->qp_memory[index] + bytes : NULL;
+    config.held_reads_bytes = config.held_bytes;
+    config.held_reads = config.held != NULL ? config.held + config.held_bytes : NULL;
     side->qp[index] = oche_qp_create(side->nic, side->qp_memory[index], &config);
     CHECK(side->qp[index] != NULL);
     bool ready = oche_qp_init(side->qp[index], pair->now) &&

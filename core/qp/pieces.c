@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* READ data that is asked for in pieces; see pieces.h. */
+#include "core/qp/pieces.h"
+
+#include <string.h>
+
+#define PIECES_A_WINDOW 8u
+#define LEAST_PIECES    16u /* room for so many even where the configuration has fewer */
+#define MOST_PIECES     4096u
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return oche_psn_diff(a, b) >= 0 ? a : b;
+}
+
+static uint32_t less(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- memory ---- */
+
+static uint32_t ring_of(uint32_t depth)
+{
+    uint32_t ring = LEAST_PIECES;
+
+    while (ring < depth && ring < MOST_PIECES)
+        ring *= 2;
+    return ring;
+}
+
+size_t pieces_bytes(const struct oche_nic_config *config, const struct oche_qp_config *qp)
+{
+    /* Where messages begin again, a peer would have to remember all requests of a READ. */
+    if (!config->cc->windows_reads || config->recovery->whole_messages ||
+        qp->transport != OCHE_TRANSPORT_RC || qp->initiator_depth == 0)
+        return 0;
+    return sizeof(struct read_pieces) + ring_of(qp->initiator_depth) * sizeof(struct read_piece);
+}
+
+void pieces_init(struct oche_qp *qp, const struct oche_qp_config *config)
+{
+    struct read_pieces *pieces = qp->pieces;
+
+    memset(pieces, 0, pieces_bytes(&qp->nic->config, config));
+    pieces->mask = ring_of(config->initiator_depth) - 1;
+    pieces->held = config->held_reads;
+    pieces->held_bytes = config->held_reads_bytes;
+}
+
+void pieces_connect(struct oche_qp *qp)
+{
+    struct read_pieces *pieces = qp->pieces;
+
+    pieces->reach = OCHE_PSN_BITMAP_BITS;
+    if (qp->nic->port->write == NULL)
+        return;
+    if (pieces->held == NULL)
+        pieces->reach = 0;
+    while (pieces->reach > 0 && (uint64_t)pieces->reach * qp->mtu > pieces->held_bytes)
+        pieces->reach /= 2;
+}
+
+void pieces_reset(struct oche_qp *qp)
+{
+    struct read_pieces *pieces = qp->pieces;
+
+    pieces->head = pieces->tail;
+    if (pieces->kept > 0)
+        pieces->arrived = (struct oche_psn_bitmap){0};
+    pieces->kept = 0;
+    pieces->kept_bytes = 0;
+    pieces->gap = pieces->recovering = false;
+    pieces->due = 0;
+    qp->asks = qp->read_waits = false;
+}
+
+static struct read_piece *piece_at(struct read_pieces *pieces, uint32_t index)
+{
+    return &pieces->piece[index & pieces->mask];
+}
+
+/* Returns the piece that has this PSN, or NULL. */
+static struct read_piece *find_piece(struct read_pieces *pieces, uint32_t psn)
+{
+    for (uint32_t i = pieces->head; i != pieces->tail; i++) {
+        struct read_piece *piece = piece_at(pieces, i);
+        if (oche_psn_diff(psn, piece->end) < 0)
+            return oche_psn_diff(psn, piece->first) >= 0 ? piece : NULL;
+    }
+    return NULL;
+}
+
+/* Returns the packet's payload as it must be. */
+static uint32_t bytes_of(const struct oche_qp *qp, const struct read_piece *piece, uint32_t psn)
+{
+    return less(piece->bytes - ((psn - piece->first) & OCHE_PSN_MASK) * qp->mtu, qp->mtu);
+}
+
+/* ---- what is kept ---- */
+
+static bool is_kept(const struct oche_qp *qp, uint32_t psn)
+{
+    const struct read_pieces *pieces = qp->pieces;
+    const uint32_t ahead = (psn - qp->tx.una) & OCHE_PSN_MASK;
+
+    return pieces->kept > 0 && ahead < pieces->reach && oche_psn_has(&pieces->arrived, psn);
+}
+
+uint32_t pieces_pass_over(const struct oche_qp *qp, uint32_t psn)
+{
+    while (psn != qp->tx.high && is_kept(qp, psn))
+        psn = oche_psn_add(psn, 1);
+    return psn;
+}
+
+static uint8_t *held_at(const struct oche_qp *qp, uint32_t psn)
+{
+    const struct read_pieces *pieces = qp->pieces;
+
+    return pieces->held + (size_t)(psn & (pieces->reach - 1)) * qp->mtu;
+}
+
+static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    struct read_pieces *pieces = qp->pieces;
+    const struct read_piece *piece = find_piece(pieces, packet->psn);
+    const uint32_t bytes = packet->payload_bytes;
+
+    if (((packet->psn - qp->tx.una) & OCHE_PSN_MASK) >= pieces->reach)
+        return;
+    if (piece == NULL || bytes != bytes_of(qp, piece, packet->psn)) {
+        nic_reject(qp->nic, qp, piece == NULL ? OCHE_REJECT_PSN : OCHE_REJECT_LENGTH, packet, now);
+        return;
+    }
+    if (is_kept(qp, packet->psn)) {
+        qp->nic->stats.duplicate_packets++;
+        return;
+    }
+    if (pieces->held != NULL && bytes > 0) {
+        if (!(packet->ext & OCHE_EXT_PAYLOAD))
+            return;
+        memcpy(held_at(qp, packet->psn), packet->payload, bytes);
+    }
+    oche_psn_set(&pieces->arrived, packet->psn);
+    pieces->kept++;
+    pieces->kept_bytes += bytes;
+    qp->nic->stats.placed_packets++;
+    qp_trace(qp, now, OCHE_TRACE_PLACED, packet->psn, bytes);
+}
+
+bool pieces_recall(struct oche_qp *qp, struct oche_packet *packet)
+{
+    struct read_pieces *pieces = qp->pieces;
+    const uint32_t psn = qp->tx.una;
+    const struct read_piece *piece;
+
+    if (OCHE_LIKELY(!is_kept(qp, psn)))
+        return false;
+    piece = find_piece(pieces, psn);
+    OCHE_MUST(piece != NULL);
+    *packet = (struct oche_packet){
+        .psn = psn,
+        .opcode = OCHE_RC_READ_RESPONSE_MIDDLE,
+        .payload_bytes = (uint16_t)bytes_of(qp, piece, psn),
+        .ext = pieces->held != NULL ? OCHE_EXT_PAYLOAD : 0,
+    };
+    if (pieces->held != NULL)
+        packet->payload = held_at(qp, psn);
+    oche_psn_clear(&pieces->arrived, psn, 1);
+    pieces->kept--;
+    pieces->kept_bytes -= packet->payload_bytes;
+    return true;
+}
+
+/* ---- what is missing ---- */
+
+/* Returns the end of what is missing of the piece: one past the last PSN that is not kept. */
+static uint32_t end_of_missing(const struct oche_qp *qp, const struct read_piece *piece)
+{
+    uint32_t end = piece->end;
+
+    while (is_kept(qp, oche_psn_add(end, OCHE_PSN_MASK)))
+        end = oche_psn_add(end, OCHE_PSN_MASK);
+    return end;
+}
+
+/*
+ * Looks for a piece of which data is missing although data from behind it has come, and which was
+ * not asked for again since: the result is in qp->asks.
+ */
+static void look(struct oche_qp *qp)
+{
+    struct read_pieces *pieces = qp->pieces;
+    const uint32_t reach = oche_psn_add(qp->tx.una, pieces->reach);
+
+    qp->asks = false;
+    for (uint32_t i = pieces->head; pieces->gap && i != pieces->tail; i++) {
+        const struct read_piece *piece = piece_at(pieces, i);
+        const uint32_t from = later(piece->first, qp->tx.una);
+
+        if (oche_psn_diff(piece->end, pieces->heard) > 0 ||
+            (oche_psn_diff(piece->end, reach) > 0 && from != qp->tx.una))
+            return;
+        if (oche_psn_diff(piece->end, pieces->walk) <= 0)
+            continue;
+        const uint32_t hole = pieces_pass_over(qp, from);
+        if (oche_psn_diff(hole, piece->end) >= 0)
+            continue;
+        pieces->hole_first = hole;
+        pieces->hole_end = end_of_missing(qp, piece);
+        qp->asks = true;
+        return;
+    }
+}
+
+void pieces_answered(struct oche_qp *qp, uint32_t end)
+{
+    struct read_pieces *pieces = qp->pieces;
+
+    if (!pieces->gap) {
+        pieces->gap = true;
+        pieces->heard = end;
+        /* what recovery sends again includes all that is missing */
+        pieces->walk = qp->tx.next != qp->tx.high ? qp->tx.high : qp->tx.una;
+        pieces->mark = qp->tx.high;
+    } else if (oche_psn_diff(end, pieces->heard) > 0) {
+        pieces->heard = end;
+    }
+    if (oche_psn_diff(end, pieces->mark) > 0) {
+        /* so the answer to what was asked for again before that would have come */
+        pieces->walk = qp->tx.una;
+        pieces->mark = qp->tx.high;
+        pieces->recovering = false;
+    }
+    look(qp);
+}
+
+void pieces_behind_gap(struct oche_qp *qp, const struct oche_packet *packet, bool read,
+                       oche_time now)
+{
+    qp->nic->stats.out_of_order_packets++;
+    if (read)
+        keep(qp, packet, now);
+    pieces_answered(qp, oche_psn_add(packet->psn, 1));
+}
+
+void pieces_asked(struct oche_qp *qp, oche_time now)
+{
+    struct read_pieces *pieces = qp->pieces;
+    const struct read_piece *piece = find_piece(pieces, pieces->hole_first);
+
+    qp->rtt_head = qp->rtt_tail; /* what is measured would have waited for the repetition */
+    pieces_left(qp, pieces->hole_first, pieces->hole_end, now);
+    pieces->walk = piece != NULL ? piece->end : pieces->hole_end;
+    pieces->mark = qp->tx.high;
+    if (!pieces->recovering || oche_psn_diff(pieces->hole_first, pieces->recover) >= 0) {
+        pieces->recovering = true;
+        pieces->recover = qp->tx.high;
+        congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
+    }
+    look(qp);
+}
+
+void pieces_go_back(struct oche_qp *qp)
+{
+    struct read_pieces *pieces = qp->pieces;
+
+    pieces->walk = pieces->mark = qp->tx.high;
+    qp->asks = false;
+}
+
+bool pieces_moved(struct oche_qp *qp)
+{
+    struct read_pieces *pieces = qp->pieces;
+
+    if (pieces->head == pieces->tail || piece_at(pieces, pieces->head)->end != qp->tx.una)
+        return false;
+    pieces->head++;
+    return true;
+}
+
+void pieces_settle(struct oche_qp *qp)
+{
+    struct read_pieces *pieces = qp->pieces;
+
+    if (pieces->recovering && oche_psn_diff(qp->tx.una, pieces->recover) >= 0)
+        pieces->recovering = false;
+    if (!pieces->gap)
+        return;
+    if (oche_psn_diff(qp->tx.una, pieces->heard) >= 0)
+        pieces->gap = false;
+    else
+        pieces->walk = later(pieces->walk, qp->tx.una);
+    look(qp);
+}
+
+/* ---- asking ---- */
+
+/* Returns the packets that may be under way: the lesser of both windows. */
+static uint32_t window_of(const struct oche_qp *qp)
+{
+    const uint64_t packets = qp->flow.window_bytes / qp->mtu;
+
+    return packets < qp->window_packets ? (uint32_t)packets : qp->window_packets;
+}
+
+/* Returns the packets of a piece of a long READ. */
+static uint32_t piece_packets(const struct oche_qp *qp)
+{
+    const uint32_t half = qp->initiator_depth / 2;
+    const uint32_t share = half == 0 ? 1 : less(half, PIECES_A_WINDOW);
+
+    return window_of(qp) < share ? 1 : (window_of(qp) + share - 1) / share;
+}
+
+uint64_t pieces_slack_bytes(const struct oche_qp *qp)
+{
+    return (uint64_t)piece_packets(qp) * qp->mtu;
+}
+
+/* Returns the bytes of the next request for a READ of which `left` bytes are left. */
+static uint32_t piece_bytes(const struct oche_qp *qp, uint32_t left)
+{
+    const uint64_t most = pieces_slack_bytes(qp);
+
+    return left < most ? left : (uint32_t)most;
+}
+
+enum requester_wait pieces_wait(const struct oche_qp *qp)
+{
+    const uint32_t offset = qp->send_next == qp->send_started ? 0 : qp->cursor_offset;
+    const uint32_t length = send_at(qp, qp->send_next)->length;
+    struct read_pieces *pieces = qp->pieces;
+    const uint64_t flight = pieces_flight(qp);
+    const bool again = qp->tx.next != qp->tx.high;
+    const uint32_t outstanding = (qp->tx.next - qp->tx.una) & OCHE_PSN_MASK;
+    uint64_t bytes;
+
+    if (qp->read_waits)
+        return REQUESTER_PACED;
+    if (!again && pieces->tail - pieces->head > pieces->mask)
+        return REQUESTER_DEPTH;
+    if (!again && offset > 0 && qp->reads_started >= qp->initiator_depth)
+        return REQUESTER_DEPTH;
+    if (outstanding == 0 || oche_psn_diff(qp->asked, qp->tx.una) <= 0)
+        return REQUESTER_GO;
+    if (again) {
+        const struct read_piece *piece = find_piece(pieces, qp->tx.next);
+        const uint32_t end = piece == NULL ? qp->tx.next : end_of_missing(qp, piece);
+        bytes = (uint64_t)((end - qp->tx.next) & OCHE_PSN_MASK) * qp->mtu;
+    } else {
+        bytes = piece_bytes(qp, length - offset);
+        if (outstanding + bytes / qp->mtu > qp->window_packets)
+            return REQUESTER_WINDOW;
+    }
+    if (flight > 0 && flight + bytes > qp->flow.window_bytes)
+        return REQUESTER_CC_WINDOW;
+    return REQUESTER_GO;
+}
+
+uint32_t pieces_take(struct oche_qp *qp)
+{
+    struct read_pieces *pieces = qp->pieces;
+    const uint32_t next = qp->tx.next, left = qp->cursor_length - qp->cursor_offset;
+
+    if (next != qp->tx.high) {
+        const struct read_piece *piece = find_piece(pieces, next);
+        OCHE_MUST(piece != NULL);
+        return end_of_missing(qp, piece);
+    }
+    const uint32_t bytes = piece_bytes(qp, left);
+    const uint32_t packets = bytes <= qp->mtu ? 1 : (bytes - 1) / qp->mtu + 1;
+    struct read_piece *piece = piece_at(pieces, pieces->tail++);
+
+    *piece = (struct read_piece){.first = next, .end = oche_psn_add(next, packets), .bytes = bytes};
+    if (qp->cursor_offset > 0) { /* to the peer it is one more READ, which needs no credit */
+        qp->reads_started++;
+        qp->next_ssn = oche_psn_add(qp->next_ssn, 1);
+        qp->credit_limit = oche_psn_add(qp->credit_limit, 1);
+    }
+    return piece->end;
+}
+
+void pieces_left(struct oche_qp *qp, uint32_t first, uint32_t end, oche_time now)
+{
+    struct read_pieces *pieces = qp->pieces;
+    const oche_time takes = qp->pace_full * ((end - first) & OCHE_PSN_MASK);
+
+    if (takes == 0)
+        return;
+    /* A request that left late is made up for by at most its own time. */
+    pieces->due = oche_time_max(pieces->due, now > takes ? now - takes : 0) + takes;
+    if (pieces->due <= now)
+        return;
+    qp->read_waits = true;
+    timers_want(qp, pieces->due);
+}
+
+void pieces_due(struct oche_qp *qp, oche_time now)
+{
+    if (now < qp->pieces->due)
+        return;
+    qp->read_waits = false;
+    scheduler_kick(qp, now);
+}

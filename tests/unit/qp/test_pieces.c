@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * READs under a congestion control whose window counts them: how they are asked for, what is kept
+ * and asked for again when responses are lost, and what a peer may not send.
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "core/wire/opcode.h"
+#include "tests/support/pair.h"
+
+#define SIDE0(offset) (pair->side[0].memory + (offset))
+#define SIDE1(offset) (pair->side[1].memory + (offset))
+#define THERE         500000 /* where the data is at side 1 */
+#define HELD          (256 * PAIR_MTU)
+#define REQUESTS      64
+
+/* ---- a window that the test sets ---- */
+
+static struct fixed {
+    uint64_t window_bytes;
+    uint64_t most_flight, acked_bytes;
+    unsigned losses;
+    unsigned rtts;
+} fixed;
+
+static void fixed_start(struct oche_cc_flow *flow, oche_time now)
+{
+    (void)now;
+    flow->window_bytes = fixed.window_bytes;
+}
+
+static void fixed_acked(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack)
+{
+    const uint64_t flight = ack->flight_bytes + ack->acked_bytes;
+
+    (void)flow;
+    (void)now;
+    fixed.most_flight = flight > fixed.most_flight ? flight : fixed.most_flight;
+    fixed.acked_bytes += ack->acked_bytes;
+    fixed.rtts += ack->rtt != OCHE_NEVER;
+}
+
+static void fixed_loss(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind)
+{
+    (void)flow;
+    (void)now;
+    (void)kind;
+    fixed.losses++;
+}
+
+static const struct oche_cc_scheme fixed_window = {.name = "fixed window",
+                                                   .transports = OCHE_CC_RC,
+                                                   .needs = OCHE_CC_NEEDS_RTT,
+                                                   .windows_reads = true,
+                                                   .start = fixed_start,
+                                                   .acked = fixed_acked,
+                                                   .loss = fixed_loss};
+
+/* ---- what leaves ---- */
+
+static struct seen {
+    uint32_t psn[REQUESTS], packets[REQUESTS], count; /* READ requests */
+    uint32_t data;                                    /* READ responses */
+    uint32_t lose_psn, losses;                        /* responses for this PSN are lost so often */
+} seen;
+
+static void note(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    seen.data += from == 1 && packet->opcode >= OCHE_RC_READ_RESPONSE_FIRST &&
+                 packet->opcode <= OCHE_RC_READ_RESPONSE_ONLY;
+    if (packet->opcode != OCHE_RC_READ_REQUEST || seen.count == REQUESTS)
+        return;
+    seen.psn[seen.count] = packet->psn;
+    seen.packets[seen.count++] = (packet->reth.dma_length + PAIR_MTU - 1) / PAIR_MTU;
+    assert_int_equal(packet->reth.va, PAIR_VA + THERE + packet->psn * PAIR_MTU);
+}
+
+static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    if (from == 0 || packet->psn != seen.lose_psn || seen.losses == 0)
+        return PAIR_PASS;
+    seen.losses--;
+    return PAIR_DROP;
+}
+
+static struct pair *open_pair(uint32_t window, uint32_t depth, uint32_t held)
+{
+    struct pair_options options = {.cc = &fixed_window,
+                                   .peer_cc = &pair_cc_idle,
+                                   .initiator_depth = depth,
+                                   .responder_resources = depth,
+                                   .held_bytes = held};
+
+    fixed = (struct fixed){.window_bytes = (uint64_t)window * PAIR_MTU};
+    seen = (struct seen){0};
+    struct pair *pair = pair_open(&options);
+    pair->tap = note;
+    pair->fate = lose;
+    return pair;
+}
+
+static void read_all(struct pair *pair, uint32_t length)
+{
+    struct oche_send_work work = pair_work(OCHE_WORK_READ, 1, 0, THERE, length);
+
+    pair_fill(pair, 1, THERE, length, 3);
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    assert_int_equal(pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS).bytes, length);
+    assert_memory_equal(SIDE0(0), SIDE1(THERE), length);
+    assert_int_equal(pair->side[0].delivered_bytes, length);
+    assert_int_equal(fixed.acked_bytes, length);
+}
+
+/* ---- pieces ---- */
+
+/* A READ of 40 packets, the last of them short. */
+static void test_pieces(void **state)
+{
+    static const struct {
+        uint32_t window, depth; /* packets; requests */
+        uint32_t pieces[24];
+    } table[] = {
+        {80, 16, {10, 10, 10, 10}},
+        {40, 16, {5, 5, 5, 5, 5, 5, 5, 5}},
+        {17, 16, {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 1}},
+        {40, 4, {20, 20}}, /* with fewer requests a piece is as much more */
+        {40, 1, {40}},
+        {10, 2, {10, 10, 10, 10}},
+        {1000, 16, {40}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(table); i++) {
+        struct pair *pair = open_pair(table[i].window, table[i].depth, HELD);
+        uint32_t psn = 0;
+
+        read_all(pair, 40 * PAIR_MTU - 100);
+        for (uint32_t k = 0; table[i].pieces[k] > 0; k++) {
+            assert_int_equal(seen.psn[k], psn);
+            assert_int_equal(seen.packets[k], table[i].pieces[k]);
+            psn += table[i].pieces[k];
+        }
+        assert_int_equal(psn, 40);
+        assert_int_equal(oche_nic_stats(pair->side[0].nic)->data_packets_sent, seen.count);
+        assert_true(fixed.most_flight <= fixed.window_bytes);
+        assert_int_equal(fixed.rtts, seen.count);
+        pair_close(pair);
+    }
+}
+
+/* Without a window that counts them, READs leave whole. */
+static void test_whole(void **state)
+{
+    struct pair *pair = pair_open(NULL);
+
+    (void)state;
+    seen = (struct seen){0};
+    fixed = (struct fixed){.acked_bytes = 40 * PAIR_MTU};
+    pair->tap = note;
+    read_all(pair, 40 * PAIR_MTU);
+    assert_int_equal(seen.count, 1);
+    pair_close(pair);
+}
+
+/* To the peer each request is a READ: its message numbers, and so the credits, go on. */
+static void test_credits(void **state)
+{
+    struct pair_options options = {.cc = &fixed_window, .credits = true, .recv_depth = 16};
+
+    (void)state;
+    fixed = (struct fixed){.window_bytes = 8 * PAIR_MTU};
+    seen = (struct seen){0};
+    struct pair *pair = pair_open(&options);
+    for (uint32_t i = 0; i < 8; i++) {
+        struct oche_send_work read = pair_work(OCHE_WORK_READ, i, 0, THERE, 30 * PAIR_MTU);
+        struct oche_send_work send = pair_work(OCHE_WORK_SEND, 100 + i, 0, 0, 3000);
+
+        pair_post_recv(pair, 1, i, 9000, 3000);
+        pair_post(pair, 0, &read);
+        pair_post(pair, 0, &send);
+        pair_run_quiet(pair);
+        pair_expect(pair, 0, i, OCHE_STATUS_SUCCESS);
+        pair_expect(pair, 0, 100 + i, OCHE_STATUS_SUCCESS);
+        pair_expect(pair, 1, i, OCHE_STATUS_SUCCESS);
+    }
+    assert_int_equal(pair->side[1].out_rnr_naks, 0);
+    assert_true(fixed.most_flight <= fixed.window_bytes + PAIR_MTU);
+    pair_close(pair);
+}
+
+/* ---- losses ---- */
+
+/* Loses the response for a PSN so often; returns how many responses were sent more than needed. */
+static uint32_t lose_some(uint32_t psn, uint32_t times, uint32_t held, uint64_t timeouts)
+{
+    struct pair *pair = open_pair(16, 16, held);
+
+    seen.lose_psn = psn;
+    seen.losses = times;
+    read_all(pair, 100 * PAIR_MTU);
+    assert_int_equal(seen.losses, 0);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, timeouts);
+    assert_true(fixed.losses > 0);
+    assert_true(oche_qp_idle(pair->side[0].qp[0]) && oche_qp_idle(pair->side[1].qp[0]));
+    pair_close(pair);
+    return seen.data - 100;
+}
+
+static void test_losses(void **state)
+{
+    (void)state;
+    assert_int_equal(lose_some(40, 1, HELD, 0), 1);
+    assert_int_equal(lose_some(41, 1, HELD, 0), 1); /* the last of a piece */
+    assert_int_equal(lose_some(40, 3, HELD, 0), 3); /* and the repetition, twice */
+    /* Nothing comes behind the last one, so that only the timer finds its loss. */
+    assert_int_equal(lose_some(99, 1, HELD, 1), 1);
+    /* Without memory everything behind is asked for again, but no more than the window. */
+    const uint32_t again = lose_some(40, 1, 0, 0);
+    assert_true(again > 1 && again <= 2 * 16);
+}
+
+/* A READ request that is lost: the next one shows that, and recovery goes back. */
+static enum pair_fate lose_request(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    if (from == 1 || packet->psn != seen.lose_psn || seen.losses == 0)
+        return PAIR_PASS;
+    seen.losses--;
+    return PAIR_DROP;
+}
+
+static void test_lost_request(void **state)
+{
+    struct pair *pair = open_pair(16, 16, HELD);
+
+    (void)state;
+    pair->fate = lose_request;
+    seen.lose_psn = 40;
+    seen.losses = 1;
+    read_all(pair, 100 * PAIR_MTU);
+    assert_int_equal(seen.losses, 0);
+    assert_int_equal(seen.data, 100);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 0);
+    pair_close(pair);
+}
+
+/* ---- what a peer may not send ---- */
+
+static void test_hostile(void **state)
+{
+    struct pair *pair = open_pair(16, 16, HELD);
+    struct oche_send_work work = pair_work(OCHE_WORK_READ, 1, 0, THERE, 100 * PAIR_MTU);
+    const struct oche_nic *nic = pair->side[0].nic;
+
+    (void)state;
+    pair_post(pair, 0, &work);
+    while (seen.count < 8 && pair_step(pair, OCHE_SEC))
+        ;
+    pair_clear_link(pair);
+    /* what was not asked for yet, though it is of the READ */
+    struct oche_packet packet = pair_packet(pair, 1, OCHE_RC_READ_RESPONSE_MIDDLE, 20, PAIR_MTU);
+    oche_nic_receive(pair->side[0].nic, &packet, pair->now);
+    assert_int_equal(oche_nic_rejected(nic, OCHE_REJECT_PSN), 1);
+    /* the wrong length, behind a gap */
+    packet = pair_packet(pair, 1, OCHE_RC_READ_RESPONSE_LAST, 5, 100);
+    oche_nic_receive(pair->side[0].nic, &packet, pair->now);
+    assert_int_equal(oche_nic_rejected(nic, OCHE_REJECT_LENGTH), 1);
+    assert_int_equal(oche_nic_stats(nic)->placed_packets, 0);
+    pair_close(pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pieces),  cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_credits), cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_hostile), cmocka_unit_test(test_lost_request),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
