@@ -121,7 +121,7 @@ class Switch:
         both = (json.loads(command([*words, f"data{RECEIVER}"])),
                 json.loads(command([*words, "data"], self.hosts[0].enter)))
         counts = [row for rows in both for row in rows if row.get("kind") == "tbf"]
-        return {name: sum(row[name] for row in counts) for name in ("drops", "backlog")}
+        return {name: sum(row[name] for row in counts) for name in ("bytes", "drops", "backlog")}
 
     def lost(self):
         """Packets that found no room in the port's queue, since it was limited."""
