@@ -162,7 +162,7 @@ struct first {
     oche_time deadlocked; /* when that was noticed; OCHE_NEVER: it was not */
     bool timed;           /* it has a duration */
     struct swarm_digest *digest;
-    uint64_t rows;     /* of its time series, for each of which threads are started anew */
+    uint64_t rows;     /* of its time series, for each of which threads stop and begin anew */
     bool auto_rows;    /* they are kept because measure.interval is auto */
     uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
 };
@@ -180,6 +180,7 @@ static void prepare(struct oche_world_config *config, enum swarm_twin twin,
     case TWIN_TWO:
     case TWIN_THREE:
         config->threads = twin == TWIN_TWO ? 2 : 3;
+        config->together = twin == TWIN_TWO;
         config->auto_series = has_few_rows(first);
         break;
     case TWIN_BYTES:
