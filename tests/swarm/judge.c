@@ -22,6 +22,7 @@
 #define ONE_APART         16
 #define MOST_ROWS_APART   200 /* of time series: with more, automatic ones are left out, */
 #define FEW_ROWS_APART    40  /* or with more than these, where worlds are many */
+#define REPEATS           4   /* of a world after which something is not freed */
 #define LEAST_LEAK        512 /* bytes: blocks are a little longer here and there */
 #define MOST_RSS_KB       1000000
 #define MOST_FLOWS        2000
@@ -458,12 +459,20 @@ bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_e
     after = allocated();
     if (after <= before)
         return true;
-    /* What is allocated once and for all is not allocated again. */
-    if (!run_all(yaml, bytes, twins, most_events, verdict))
-        return swarm_finding(verdict, "again", "it runs, and then it does not: %s", verdict->text);
+    /*
+     * What is allocated once and for all is not allocated again; and what a thread has allocated
+     * and another has freed may stay with that one for its next request, up to a bound.
+     */
+    for (unsigned again = 0; again < REPEATS; again++) {
+        size_t last = allocated();
+
+        if (!run_all(yaml, bytes, twins, most_events, verdict))
+            return swarm_finding(verdict, "again", "it runs, and then it does not: %s",
+                                 verdict->text);
+        if (allocated() <= last + LEAST_LEAK)
+            return true;
+    }
     verdict->twin = TWIN_NONE;
-    if (allocated() > after + LEAST_LEAK)
-        return swarm_finding(verdict, "leak", "%zu bytes are not freed, and then %zu",
-                             after - before, allocated() - after);
-    return true;
+    return swarm_finding(verdict, "leak", "%zu bytes are not freed, and after %u more runs %zu",
+                         after - before, REPEATS, allocated() - before);
 }
