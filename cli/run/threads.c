@@ -32,6 +32,17 @@ void oche_threads_print(const struct oche_world *world, FILE *out)
             oche_world_topology(world)->link_count);
 }
 
+void oche_threads_print_together(const struct oche_world *world, FILE *out)
+{
+    const struct oche_network *network = oche_world_network(world);
+    const uint64_t events = oche_network_events(network);
+
+    if (network->shard_count > 1 && network->schedule == NULL)
+        fprintf(out, "threads ran %.1f %% of %s events together, one of them the others\n",
+                events > 0 ? 100 * (double)network->events_together / (double)events : 0,
+                oche_figure_count(events).text);
+}
+
 void oche_partition_report_print(const struct oche_world *world, double wall_s, FILE *out)
 {
     const struct oche_network *network = oche_world_network(world);

@@ -10,6 +10,9 @@
 /* --verbose: prints the number of threads, why it is that, and what each has. */
 void oche_threads_print(const struct oche_world *world, FILE *out);
 
+/* --verbose, after the run: how much of it the threads ran together. */
+void oche_threads_print_together(const struct oche_world *world, FILE *out);
+
 /* --partition-report: prints what 2, 4, … threads would give, as found by the run. */
 void oche_partition_report_print(const struct oche_world *world, double wall_s, FILE *out);
 

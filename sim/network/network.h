@@ -178,6 +178,7 @@ struct oche_network {
     struct oche_schedule *schedule; /* records a run in one thread; NULL: does not */
     struct oche_team *team;         /* the threads; NULL: none was needed so far */
     uint64_t windows_together;      /* run by all threads at once */
+    uint64_t events_together;       /* in these */
     bool ipv6;                      /* in bytes mode frames are IPv6, not IPv4 */
     const struct oche_endpoint
         *endpoint;   /* the hosts' endpoint if it is not the RNIC; NULL: the RNIC */

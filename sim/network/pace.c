@@ -4,9 +4,9 @@
 
 #define LOOK_EVENTS      512 /* between looks at the clock there are so many events, */
 #define LOOK_WINDOWS     64  /* or so many windows */
-#define TRIAL_NS         UINT64_C(250000)
-#define FIRST_SETTLED_NS UINT64_C(2000000)
-#define LAST_SETTLED_NS  UINT64_C(100000000)
+#define TRIAL_NS         UINT64_C(1000000)
+#define FIRST_SETTLED_NS UINT64_C(10000000)
+#define LAST_SETTLED_NS  UINT64_C(200000000)
 #define BETTER           1.02 /* a way is better if it is so many times as fast */
 
 static void begin(struct oche_pace *pace, enum oche_pace_state state, uint64_t now)
@@ -16,9 +16,15 @@ static void begin(struct oche_pace *pace, enum oche_pace_state state, uint64_t n
     pace->events = pace->windows = 0;
 }
 
+static void choose(struct oche_pace *pace, bool together)
+{
+    pace->met &= together;
+    pace->together = together;
+}
+
 static void settle(struct oche_pace *pace, bool together, uint64_t now)
 {
-    pace->together = together;
+    choose(pace, together);
     begin(pace, OCHE_PACE_SETTLED, now);
 }
 
@@ -50,7 +56,7 @@ static void step(struct oche_pace *pace, uint64_t now)
         if (passed < TRIAL_NS)
             return;
         pace->before = rate;
-        pace->together = !pace->together;
+        choose(pace, !pace->together);
         begin(pace, OCHE_PACE_ON_TRIAL, now);
         return;
     case OCHE_PACE_ON_TRIAL:
@@ -69,18 +75,20 @@ void oche_pace_count(struct oche_pace *pace, uint64_t events, bool together,
     }
     pace->events += events;
     pace->windows++;
+    pace->met = together;
     if (pace->events < LOOK_EVENTS && pace->windows < LOOK_WINDOWS && together == pace->together)
         return;
     const uint64_t now = clock_ns();
 
     if (pace->since_ns == 0)
         pace->settled_ns = FIRST_SETTLED_NS;
-    if (pace->events >= OCHE_PACE_MANY * pace->windows)
+    if (pace->events >= OCHE_PACE_MANY * pace->windows) {
         settle(pace, true, now);
-    else if (pace->events < OCHE_PACE_FEW * pace->windows)
+    } else if (pace->events < OCHE_PACE_FEW * pace->windows) {
         settle(pace, false, now);
-    else if (pace->since_ns == 0 || together != pace->together)
+    } else if (pace->since_ns == 0 || together != pace->together) {
         begin(pace, pace->since_ns == 0 ? OCHE_PACE_MEASURED : pace->state, now);
-    else
+    } else {
         step(pace, now);
+    }
 }

@@ -12,7 +12,7 @@
 #include "core/base.h"
 
 /* With more events a window threads run together, with fewer one runs alone; between both try. */
-#define OCHE_PACE_MANY 4096
+#define OCHE_PACE_MANY 16384
 #define OCHE_PACE_FEW  16
 
 enum oche_pace_state {
@@ -25,6 +25,7 @@ enum oche_pace_state {
 struct oche_pace {
     bool always;   /* run together whatever it costs, as in tests */
     bool together; /* what is chosen */
+    bool met;      /* they have met since then, so that they are waited for */
     enum oche_pace_state state;
     uint64_t events, windows; /* since then: */
     uint64_t since_ns;        /* when this state began; 0: not yet */

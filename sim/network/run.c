@@ -145,5 +145,4 @@ void oche_network_run(struct oche_network *network, oche_time until, oche_networ
         unlooked = 0;
         stopped = look(context, network->now);
     }
-    oche_team_dismiss(network);
 }

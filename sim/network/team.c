@@ -224,14 +224,15 @@ static void *member_run(void *argument)
     struct member *member = argument;
     struct oche_team *team = member->team;
 
-    for (uint32_t call = 1;; call++) {
-        oche_turn_await(&team->called, call, team->spin_ns);
+    for (uint32_t number = 1;; number++) {
+        oche_turn_await(&team->called, number, team->spin_ns);
         if (team->over)
             return NULL;
-        oche_turn_raise(&member->here, call);
-        oche_turn_await(&team->begun, call, team->spin_ns);
-        if (!team->cancelled)
-            run_together(team, member->shard);
+        oche_turn_raise(&member->here, number);
+        oche_turn_await(&team->begun, number, team->spin_ns);
+        if (team->over)
+            return NULL;
+        run_together(team, member->shard);
     }
 }
 
@@ -256,6 +257,12 @@ static struct oche_team *gather(struct oche_network *network)
     return team;
 }
 
+static void call(struct oche_team *team)
+{
+    team->is_called = true;
+    oche_turn_raise(&team->called, ++team->call);
+}
+
 bool oche_team_is_here(struct oche_network *network)
 {
     struct oche_team *team;
@@ -266,12 +273,10 @@ bool oche_team_is_here(struct oche_network *network)
     if (network->team == NULL)
         network->team = gather(network);
     team = network->team;
-    if (!team->is_called) {
-        team->is_called = true;
-        oche_turn_raise(&team->called, ++team->call);
-    }
+    if (!team->is_called)
+        call(team);
     for (uint32_t s = 1; s < network->shard_count; s++) {
-        if (network->pace.always)
+        if (network->pace.always || network->pace.met)
             oche_turn_await(&team->members[s].here, team->call, team->spin_ns);
         all = all && oche_turn_is(&team->members[s].here, team->call);
     }
@@ -282,37 +287,31 @@ bool oche_team_run(struct oche_network *network, oche_time until, oche_network_l
                    void *context)
 {
     struct oche_team *team = network->team;
+    const uint64_t events = oche_network_events(network);
 
     team->until = until;
     team->look = look;
     team->context = context;
-    team->cancelled = false;
-    team->is_called = false;
     for (uint32_t s = 0; s < network->shard_count; s++)
         write_report(&network->shards[s], &team->members[s].reports[team->turn & 1], network->now,
                      0);
+    team->is_called = false;
     oche_turn_raise(&team->begun, team->call);
     run_together(team, 0);
+    network->events_together += oche_network_events(network) - events;
+    /* Where this was the end of a step, the next one begins with all at hand. */
+    if (network->pace.together)
+        call(team);
     return team->is_stopped;
-}
-
-void oche_team_dismiss(struct oche_network *network)
-{
-    struct oche_team *team = network->team;
-
-    if (team == NULL || !team->is_called)
-        return;
-    team->is_called = false;
-    team->cancelled = true;
-    oche_turn_raise(&team->begun, team->call);
 }
 
 void oche_team_free(struct oche_team *team)
 {
     if (team == NULL)
         return;
-    oche_team_dismiss(team->network);
     team->over = true;
+    if (team->is_called)
+        oche_turn_raise(&team->begun, team->call);
     oche_turn_raise(&team->called, ++team->call);
     for (uint32_t s = 1; s < team->network->shard_count; s++)
         pthread_join(team->members[s].thread, NULL);

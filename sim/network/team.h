@@ -41,9 +41,6 @@ bool oche_team_is_here(struct oche_network *network);
 bool oche_team_run(struct oche_network *network, oche_time until, oche_network_look *look,
                    void *context);
 
-/* Lets threads that are there go to sleep. */
-void oche_team_dismiss(struct oche_network *network);
-
 /* Ends the threads. NULL: there are none. */
 void oche_team_free(struct oche_team *team);
 
