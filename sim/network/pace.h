@@ -12,7 +12,7 @@
 #include "core/base.h"
 
 /* With more events a window threads run together, with fewer one runs alone; between both try. */
-#define OCHE_PACE_MANY 16384
+#define OCHE_PACE_MANY 4096
 #define OCHE_PACE_FEW  16
 
 enum oche_pace_state {
