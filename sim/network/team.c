@@ -51,6 +51,7 @@ struct oche_team {
     uint32_t call;    /* the number of the last call */
     bool is_called;   /* members are there, or will be */
     bool goes_on;     /* after all have met: together */
+    bool is_paused;   /* all have met, and wait for the next step of the run */
     bool is_stopped;  /* `look` has returned true */
     bool cancelled;   /* the call was for nothing */
     atomic_bool over; /* threads are to end */
@@ -178,13 +179,21 @@ static void look_at_all(struct oche_team *team, const struct sum *sum, uint32_t 
     network->now = sum->end;
     oche_network_balance(network);
     team->is_stopped = due && team->look != NULL && team->look(team->context, sum->end);
-    team->goes_on = !team->is_stopped && !(sum->flags & LEAVE) && sum->soonest < team->until;
     team->turn = turn;
+    team->goes_on = !team->is_stopped && sum->soonest < team->until;
+    /* At the end of a step all wait for the next one, which changes the reports. */
+    team->is_paused = !team->goes_on && !(sum->flags & LEAVE);
+    if (team->is_paused)
+        return;
+    team->goes_on = !(sum->flags & LEAVE);
     oche_turn_raise(&team->looked, turn);
 }
 
-/* After a window: lets the first thread look if there is a reason. Returns whether all go on. */
-static bool meet(struct oche_team *team, uint32_t shard, const struct sum *sum, uint32_t turn)
+/*
+ * After a window: lets the first thread look if there is a reason; then the sum is made anew, as
+ * the next step of the run may have changed it. Returns whether all go on.
+ */
+static bool meet(struct oche_team *team, uint32_t shard, struct sum *sum, uint32_t turn)
 {
     bool due = (sum->flags & ASKED) || sum->end == team->until ||
                oche_windows_due(&team->network->looks, sum->end, sum->flows, sum->awaited);
@@ -197,6 +206,7 @@ static bool meet(struct oche_team *team, uint32_t shard, const struct sum *sum, 
     } else {
         oche_turn_raise(&team->members[shard].met, turn);
         oche_turn_await(&team->looked, turn, team->spin_ns);
+        *sum = sum_up(team, turn);
     }
     return team->goes_on;
 }
@@ -273,6 +283,8 @@ bool oche_team_is_here(struct oche_network *network)
     if (network->team == NULL)
         network->team = gather(network);
     team = network->team;
+    if (team->is_paused)
+        return true;
     if (!team->is_called)
         call(team);
     for (uint32_t s = 1; s < network->shard_count; s++) {
@@ -295,13 +307,17 @@ bool oche_team_run(struct oche_network *network, oche_time until, oche_network_l
     for (uint32_t s = 0; s < network->shard_count; s++)
         write_report(&network->shards[s], &team->members[s].reports[team->turn & 1], network->now,
                      0);
-    team->is_called = false;
-    oche_turn_raise(&team->begun, team->call);
+    team->is_stopped = false;
+    if (team->is_paused) {
+        team->is_paused = false;
+        team->goes_on = true;
+        oche_turn_raise(&team->looked, team->turn);
+    } else {
+        team->is_called = false;
+        oche_turn_raise(&team->begun, team->call);
+    }
     run_together(team, 0);
     network->events_together += oche_network_events(network) - events;
-    /* Where this was the end of a step, the next one begins with all at hand. */
-    if (network->pace.together)
-        call(team);
     return team->is_stopped;
 }
 
@@ -310,6 +326,9 @@ void oche_team_free(struct oche_team *team)
     if (team == NULL)
         return;
     team->over = true;
+    team->goes_on = false;
+    if (team->is_paused)
+        oche_turn_raise(&team->looked, team->turn);
     if (team->is_called)
         oche_turn_raise(&team->begun, team->call);
     oche_turn_raise(&team->called, ++team->call);
