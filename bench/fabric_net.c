@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     uint16_t *part = calloc(nodes, sizeof(*part));
     for (uint32_t i = 0; i < nodes; i++)
         degree[i] = topology.nodes[i].port_count;
-    threads = oche_topology_partition(&topology, threads, part);
+    threads = oche_topology_partition(&topology, threads, NULL, part);
     oche_network_init(&network, hosts, topology.switch_count, degree, threads);
     for (uint32_t i = 0; i < nodes; i++)
         oche_network_assign(&network, i, part[i]);

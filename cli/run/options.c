@@ -13,7 +13,15 @@
 
 #define MOST_THREADS 64
 
-enum key { KEY_SEED = 256, KEY_CSV, KEY_JSON, KEY_PCAP, KEY_TRACE, KEY_SHOW_DEFAULTS };
+enum key {
+    KEY_SEED = 256,
+    KEY_CSV,
+    KEY_JSON,
+    KEY_PCAP,
+    KEY_TRACE,
+    KEY_SHOW_DEFAULTS,
+    KEY_PARTITION
+};
 
 static void add_set(struct oche_run_options *options, const char *key, const char *value,
                     const char *option)
@@ -27,16 +35,48 @@ static void add_set(struct oche_run_options *options, const char *key, const cha
     OCHE_GOT(asprintf(&set->typed, "%s %s", option, value) >= 0);
 }
 
-/* Parses a plain number from 1 to MOST_THREADS. */
-static uint32_t read_threads(const char *text, struct argp_state *state)
+/* Returns the plain number, from `least` to MOST_THREADS, that is written; 0: it is none. */
+static uint32_t number_in(const char *text, uint32_t least)
 {
     char *end;
     unsigned long number = strtoul(text, &end, 10);
 
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || number < 1 || number > MOST_THREADS)
-        oche_refuse(state, "--threads %s: not a number of threads; write 1 to %d", text,
-                    MOST_THREADS);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || number < least || number > MOST_THREADS)
+        return 0;
     return (uint32_t)number;
+}
+
+/* Returns 0 for "auto". */
+static uint32_t read_threads(const char *text, struct argp_state *state)
+{
+    uint32_t number = number_in(text, 1);
+
+    if (number == 0 && strcmp(text, "auto") != 0)
+        oche_refuse(state, "--threads %s: not a number of threads; write 1 to %d, or auto", text,
+                    MOST_THREADS);
+    return number;
+}
+
+static uint32_t read_parts(const char *text, struct argp_state *state)
+{
+    uint32_t number = number_in(text, 2);
+
+    if (number == 0)
+        oche_refuse(state, "--partition-report %s: not a number of parts; write 2 to %d", text,
+                    MOST_THREADS);
+    return number;
+}
+
+/* Refuses options that the report on the partition has no use for. */
+static void check_report(const struct oche_run_options *options, struct argp_state *state)
+{
+    const char *wrong = options->threads > 0       ? "is made in one thread; leave out --threads"
+                        : options->compare != NULL ? "is of one run; leave out --compare"
+                        : options->pcap != NULL    ? "has no captures; leave out --pcap"
+                                                   : NULL;
+
+    if (wrong != NULL)
+        oche_refuse(state, "--partition-report %s", wrong);
 }
 
 /* Refuses options that --show-defaults would ignore. */
@@ -48,6 +88,7 @@ static void check_show(const struct oche_run_options *options, struct argp_state
                           : options->out != NULL   ? "--out"
                           : options->csv           ? "--csv"
                           : options->json          ? "--json"
+                          : options->report_parts  ? "--partition-report"
                                                    : NULL;
 
     if (ignored != NULL)
@@ -86,6 +127,27 @@ static bool is_same_file(const char *one, const char *other)
     return same;
 }
 
+/* Refuses options that do not go together. */
+static void check(const struct oche_run_options *options, struct argp_state *state)
+{
+    if (options->report_parts > 0)
+        check_report(options, state);
+    if (options->show_defaults)
+        check_show(options, state);
+    if (options->scenario == NULL && !options->show_defaults)
+        oche_refuse(state, "which scenario? give a YAML file, such as those in "
+                           "scenarios/");
+    if (options->pcap != NULL && options->compare != NULL)
+        oche_refuse(state, "--pcap captures one run; leave out --compare");
+    if (options->trace != NULL && options->pcap != NULL &&
+        is_same_file(options->trace, options->pcap))
+        oche_refuse(state, "--trace and --pcap name one file; give each its own");
+    if (options->trace != NULL && options->compare != NULL)
+        oche_refuse(state, "--trace is of one run; leave out --compare");
+    if (options->pcap != NULL && options->threads > 1)
+        oche_refuse(state, "--pcap needs one thread; leave out --threads");
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct oche_run_options *options = state->input;
@@ -104,6 +166,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case 't':
         options->threads = read_threads(argument, state);
+        return 0;
+    case KEY_PARTITION:
+        options->report_parts = read_parts(argument, state);
+        return 0;
+    case 'v':
+        options->verbose = true;
         return 0;
     case 'c':
         if (options->compare != NULL)
@@ -139,20 +207,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->scenario = argument;
         return 0;
     case ARGP_KEY_END:
-        if (options->show_defaults)
-            check_show(options, state);
-        if (options->scenario == NULL && !options->show_defaults)
-            oche_refuse(state, "which scenario? give a YAML file, such as those in "
-                               "scenarios/");
-        if (options->pcap != NULL && options->compare != NULL)
-            oche_refuse(state, "--pcap captures one run; leave out --compare");
-        if (options->trace != NULL && options->pcap != NULL &&
-            is_same_file(options->trace, options->pcap))
-            oche_refuse(state, "--trace and --pcap name one file; give each its own");
-        if (options->trace != NULL && options->compare != NULL)
-            oche_refuse(state, "--trace is of one run; leave out --compare");
-        if (options->pcap != NULL && options->threads != 1)
-            oche_refuse(state, "--pcap needs one thread; leave out --threads");
+        check(options, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -183,7 +238,15 @@ static const struct argp_option known[] = {
      "write all protocol events, or those of these hosts, switches or flows, as CSV (FILE.csv) or "
      "as a JSON object a line (FILE.jsonl)",
      0},
-    {"threads", 't', "N", 0, "simulate with N threads; the results are the same", 0},
+    {"threads", 't', "N|auto", 0,
+     "simulate with N threads; the results are the same. Default auto: as many as there are "
+     "processors, or fewer if there is too little to do at a time",
+     0},
+    {"partition-report", KEY_PARTITION, "N", 0,
+     "share the network out in N parts, run them in one thread, and show what 2, 4, ... N threads "
+     "would give",
+     0},
+    {"verbose", 'v', NULL, 0, "tell, before the run, what each thread has of the network", 0},
     {"quiet", 'q', NULL, 0,
      "no progress line and no tables: only results files, errors and what --json prints", 0},
     {"show-defaults", KEY_SHOW_DEFAULTS, NULL, 0,
@@ -213,7 +276,7 @@ static const struct argp argp = {
 
 bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv)
 {
-    *options = (struct oche_run_options){.threads = 1};
+    *options = (struct oche_run_options){.threads = 0};
     if (oche_parse_arguments(&argp, argc, argv, 0, options))
         return true;
     oche_run_options_free(options);

@@ -36,6 +36,14 @@ static void wall(struct oche_table *table, const struct oche_outcome *o)
     oche_table_cell(table, "%.2f s", o->wall_s);
 }
 
+static void threads(struct oche_table *table, const struct oche_outcome *o)
+{
+    if (o->processors > o->threads)
+        oche_table_cell(table, "%u of %u (auto)", o->threads, o->processors);
+    else
+        oche_table_cell(table, "%u%s", o->threads, o->processors > 0 ? " (auto)" : "");
+}
+
 static void speed(struct oche_table *table, const struct oche_outcome *o)
 {
     if (o->wall_s <= 0)
@@ -227,6 +235,7 @@ const struct oche_row oche_rows[] = {
     {RUN, "  of which measured", {"measured_time"}},
     {RUN, "packet-hops", {"packet_hops"}},
     {RUN, "trace hash", .text = hash},
+    {RUN, "threads", .text = threads},
     {RUN, "wall time", .text = wall},
     {RUN, "speed, packet-hops", .text = speed},
 };

@@ -10,6 +10,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/interrupted.h"
+#include "cli/run/processors.h"
 #include "cli/run/progress.h"
 #include "cli/refuse.h"
 #include "cli/results_json.h"
@@ -23,6 +24,7 @@
 #include "cli/run/store_run.h"
 #include "cli/run/summary.h"
 #include "cli/run/taps.h"
+#include "cli/run/threads.h"
 #include "cli/variants.h"
 #include "lab/measures/long_run.h"
 #include "lab/measures/outcome.h"
@@ -89,6 +91,13 @@ static const char **overrides_of(const struct session *session, const char *last
     return sets;
 }
 
+static void set_threads(const struct oche_run_options *options, struct oche_world_config *config)
+{
+    config->threads = options->report_parts > 0 ? options->report_parts : options->threads;
+    config->record_schedule = options->report_parts > 0;
+    config->processors = oche_processors();
+}
+
 /*
  * Opens the scenario with the overrides of the command line, then `last` (NULL: none). With
  * `refused_too`, as oche_scenario_open_to_show.
@@ -103,7 +112,7 @@ static struct oche_scenario *open_scenario(struct session *session, const char *
 
     free(sets);
     if (scenario != NULL) {
-        scenario->config.threads = session->options.threads;
+        set_threads(&session->options, &scenario->config);
         scenario->config.auto_series = true;
     }
     return scenario;
@@ -400,6 +409,8 @@ static bool run_one(struct session *session, size_t number, const struct besides
         return false;
     }
     tell_length(session, run, world);
+    if (session->options.verbose)
+        oche_threads_print(world, stderr);
     if (besides->taps.capture != NULL)
         oche_capture_attach(besides->taps.capture, oche_world_network(world));
     oche_progress_begin(&line, run->name.text, run->scenario->config.run.stop_when_done,
@@ -409,6 +420,10 @@ static bool run_one(struct session *session, size_t number, const struct besides
     struct oche_outcome *outcome = &session->outcomes[session->finished++];
 
     oche_outcome_take(outcome, world, run->label, oche_progress_end(&line));
+    if (session->options.verbose)
+        oche_threads_print_together(world, stderr);
+    if (session->options.report_parts > 0)
+        oche_partition_report_print(world, outcome->wall_s, stderr);
     session->stopped |=
         outcome->pathologies.deadlock != NULL || outcome->pathologies.waiting != NULL;
     bool ok = (besides->trace.log == NULL ||

@@ -405,16 +405,18 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
 {
     const struct oche_world_config *config = oche_world_config(world);
 
-    *outcome = (struct oche_outcome){.pfc = config->switches.pfc,
-                                     .ipv6 = config->hosts.ipv6,
-                                     .seed = config->seed,
-                                     .threads = config->threads,
-                                     .defaults = config->defaults,
-                                     .scheme_preset = preset_of_scheme(config),
-                                     .end = oche_world_ended(world),
-                                     .cut_short = is_cut_short(world),
-                                     .simulated = oche_world_network(world)->now,
-                                     .wall_s = wall_s};
+    *outcome = (struct oche_outcome){
+        .pfc = config->switches.pfc,
+        .ipv6 = config->hosts.ipv6,
+        .seed = config->seed,
+        .threads = config->record_schedule ? 1 : oche_world_shares(world)->threads,
+        .processors = config->threads == 0 ? config->processors : 0,
+        .defaults = config->defaults,
+        .scheme_preset = preset_of_scheme(config),
+        .end = oche_world_ended(world),
+        .cut_short = is_cut_short(world),
+        .simulated = oche_world_network(world)->now,
+        .wall_s = wall_s};
     snprintf(outcome->label, sizeof(outcome->label), "%s", label);
     snprintf(outcome->topology, sizeof(outcome->topology), "%s",
              oche_world_topology(world)->summary);

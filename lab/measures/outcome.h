@@ -78,6 +78,7 @@ struct oche_outcome {
     bool pfc;
     uint64_t seed;
     uint32_t threads;
+    uint32_t processors;            /* for which that number was chosen; 0: it was given */
     enum oche_preset defaults;      /* the scenario's */
     enum oche_preset scheme_preset; /* the scheme's own, or `defaults` */
     enum oche_world_end end;        /* why the run ended */

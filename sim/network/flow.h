@@ -201,6 +201,8 @@ struct oche_flow_plan oche_flows_plan(const struct oche_flows *flows, uint32_t n
  * as before. `over`: how many flows are completed. To be called while no host is at work.
  */
 void oche_flows_move_over(struct oche_flows *flows, uint64_t over);
+/* Returns how many flows must be completed before that does anything. */
+uint64_t oche_flows_next_move(const struct oche_flows *flows);
 /*
  * To be called by who reads flows, or connections, in order, before each: gives back the memory
  * that reading those before it has taken.

@@ -82,6 +82,11 @@ static struct oche_flow_rest *make_rest(const struct oche_flows *flows)
     return rest;
 }
 
+uint64_t oche_flows_next_move(const struct oche_flows *flows)
+{
+    return flows->rest == NULL ? FIRST : flows->rest->looked + EVERY;
+}
+
 void oche_flows_move_over(struct oche_flows *flows, uint64_t over)
 {
     struct oche_flow_rest *rest = flows->rest;

@@ -8,6 +8,20 @@
 #include "sim/engine/big_memory.h"
 #include "sim/network/bytes_mode.h"
 #include "sim/network/host.h"
+#include "sim/network/schedule.h"
+#include "sim/network/team.h"
+
+/* With the thread sanitizer threads run all windows together, so that it sees all that they do. */
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define ALWAYS_TOGETHER true
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define ALWAYS_TOGETHER true
+#endif
+#ifndef ALWAYS_TOGETHER
+#define ALWAYS_TOGETHER false
+#endif
 
 #define TRACE_RING 64 /* trace records kept per node: the latest ones */
 
@@ -35,6 +49,7 @@ bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32
     network->node_count = (uint32_t)nodes;
     network->port_count = (uint32_t)ports;
     network->shard_count = shard_count;
+    network->pace.always = network->pace.together = ALWAYS_TOGETHER;
     network->nodes = make(nodes, sizeof(*network->nodes));
     network->ports = make(ports, sizeof(*network->ports));
     network->extras = make(ports, sizeof(*network->extras));
@@ -60,13 +75,16 @@ bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32
         oche_packet_pool_init(&shard->pool);
         oche_arena_init(&shard->arena);
         oche_arena_init(&shard->tables);
-        shard->outbox = make(shard_count, sizeof(*shard->outbox));
+        shard->crosses_from = OCHE_NEVER;
+        shard->outbox = make(2 * (size_t)shard_count, sizeof(*shard->outbox));
     }
     return true;
 }
 
 void oche_network_free(struct oche_network *network)
 {
+    oche_team_free(network->team);
+    oche_schedule_free(network->schedule);
     for (uint32_t i = 0; i < network->node_count; i++) {
         if (network->nodes[i].pauses != NULL)
             oche_pause_notes_free(network->nodes[i].pauses);
@@ -80,8 +98,8 @@ void oche_network_free(struct oche_network *network)
         oche_mishaps_free(&shard->mishaps);
         oche_arena_free(&shard->arena);
         oche_arena_free(&shard->tables);
-        for (uint32_t d = 0; d < network->shard_count; d++)
-            free(shard->outbox[d].ports);
+        for (uint32_t d = 0; d < 2 * network->shard_count; d++)
+            free(shard->outbox[d].list);
         free(shard->outbox);
         free(shard->scratch);
         free(shard->hits);
@@ -199,26 +217,21 @@ void oche_network_ready(struct oche_network *network)
     }
 }
 
-static void stage(struct oche_shard *shard, struct oche_port *peer, uint32_t number,
+/* Puts a packet into the mailbox of the other shard that the port is in. */
+static void cross(struct oche_shard *shard, const struct oche_port *peer, uint32_t number,
                   struct oche_packet *packet)
 {
-    struct oche_network *network = shard->network;
-    struct oche_port_extra *extra = &network->extras[number];
-    struct oche_mailbox *box = &shard->outbox[peer->shard];
+    struct oche_mailbox *box =
+        &shard->outbox[shard->side * shard->network->shard_count + peer->shard];
 
-    if (extra->staged_head != NULL) {
-        extra->staged_tail->next = packet;
-        extra->staged_tail = packet;
-        return;
-    }
-    extra->staged_head = extra->staged_tail = packet;
     if (box->count == box->capacity) {
         box->capacity = box->capacity == 0 ? 256 : box->capacity * 2;
-        box->ports = realloc(box->ports, box->capacity * sizeof(*box->ports));
-        if (box->ports == NULL)
+        box->list = realloc(box->list, box->capacity * sizeof(*box->list));
+        if (box->list == NULL)
             oche_panic(__FILE__, __LINE__, "out of memory for a mailbox");
     }
-    box->ports[box->count++] = number;
+    box->list[box->count++] = (struct oche_crossing){.packet = packet, .port = number};
+    shard->crosses_from = oche_time_min(shard->crosses_from, packet->when);
 }
 
 /*
@@ -270,17 +283,10 @@ void oche_network_send(struct oche_shard *shard, uint32_t number, struct oche_pa
     if (OCHE_UNLIKELY(port->flags & OCHE_PORT_SPECIAL) && !special(shard, number, packet, now))
         return;
     if (OCHE_UNLIKELY(port->flags & OCHE_PORT_REMOTE)) {
-        stage(shard, peer, port->peer, packet);
+        cross(shard, peer, port->peer, packet);
         return;
     }
-    if (peer->in_head != NULL) {
-        peer->in_tail->next = packet;
-        peer->in_tail = packet;
-        return;
-    }
-    peer->in_head = peer->in_tail = packet;
-    oche_event_push(&shard->events, packet->when,
-                    oche_event_key(peer->node, OCHE_EVENT_ARRIVAL, peer->local), port->peer);
+    oche_network_land(shard, peer, port->peer, packet);
 }
 
 void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)

@@ -5,8 +5,8 @@
  *
  * A node's handler touches only that node and reaches others by sending over a link, whose delay is
  * above zero. So nodes can be spread over shards, each run by one thread. All shards run the same
- * window of time, in parallel if there is much to do; a window is as long as the smallest link
- * delay. The result is the same for any number of shards.
+ * window of time, in parallel if that is quicker (sim/network/team.h); a window is as long as the
+ * smallest link delay. The result is the same for any number of shards.
  *
  * A link is a FIFO at the receiving port: only its head has an event pending. A transmit-done event
  * exists only if something waits for the port.
@@ -14,7 +14,7 @@
 #ifndef OCHE_SIM_NETWORK_NETWORK_H
 #define OCHE_SIM_NETWORK_NETWORK_H
 
-#include <stdatomic.h>
+#include <signal.h>
 
 #include "core/qp/nic.h"
 #include "fabric/loss.h"
@@ -23,6 +23,7 @@
 #include "sim/engine/event_queue.h"
 #include "sim/network/deflection_notes.h"
 #include "sim/network/mishaps.h"
+#include "sim/network/pace.h"
 #include "sim/network/packet_pool.h"
 #include "sim/network/pause_notes.h"
 
@@ -71,8 +72,6 @@ struct oche_port_extra {
     uint64_t rate_bps;
     struct oche_loss *loss; /* decides which packets of this port are lost; NULL: none */
     bool tap;               /* show the port's packets to network->tap */
-    /* Packets from another shard on the way to this port. They join in_head after the window. */
-    struct oche_packet *staged_head, *staged_tail;
     uint64_t lost_packets, lost_bytes;
     /* Valid with OCHE_PORT_FAILS: the state of this end of the link, written by its own node. */
     bool down;
@@ -102,11 +101,20 @@ struct oche_network;
 struct oche_endpoint;
 struct oche_change;
 
-/* The ports of one other shard to which this shard sent packets during the window. */
-struct oche_mailbox {
-    uint32_t *ports;
-    uint32_t count, capacity;
+/* A packet that was sent to a port of another shard. */
+struct oche_crossing {
+    struct oche_packet *packet;
+    uint32_t port;
 };
+
+/*
+ * What one shard sent to one other shard in a window. The first alone writes it during the window,
+ * the other one alone reads and empties it afterwards, and a later window has another mailbox.
+ */
+struct oche_mailbox {
+    struct oche_crossing *list;
+    uint32_t count, capacity;
+} __attribute__((aligned(OCHE_CACHE_LINE)));
 
 /* A shard: what one thread runs. */
 struct oche_shard {
@@ -122,9 +130,13 @@ struct oche_shard {
     uint64_t awaited_completed;  /* of these, flows for which the run waits */
     struct oche_mishaps mishaps; /* filled if network->keep_mishaps; read between windows */
     uint32_t index;
-    struct oche_mailbox *outbox; /* one mailbox per destination shard */
-    uint8_t *scratch;            /* two frame buffers, for bytes mode */
-    struct oche_hit *hits;       /* one per connection; NULL: no link can fail */
+    /* Two mailboxes per destination shard: [side][shard]. Windows use them by turns. */
+    struct oche_mailbox *outbox;
+    uint32_t side;          /* of the window that is run */
+    uint64_t windows;       /* in which this shard ran events, or could have */
+    oche_time crosses_from; /* when the first packet of `outbox` arrives; OCHE_NEVER: none */
+    uint8_t *scratch;       /* two frame buffers, for bytes mode */
+    struct oche_hit *hits;  /* one per connection; NULL: no link can fail */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 /*
@@ -136,19 +148,20 @@ typedef void oche_tap(void *context, uint32_t port, const struct oche_packet *pa
                       oche_time start, bool sent);
 
 /*
- * A window of fewer events is not worth waking threads for. With the thread sanitizer every window
- * is, so that it sees all that threads do.
+ * When a run is looked at: at the ends of windows in which something happened, where any of these
+ * is so, and where the run is to pause. All 0: at the end of every window.
  */
-#ifdef __has_feature
-#if __has_feature(thread_sanitizer)
-#define OCHE_NETWORK_FEW_EVENTS 0U
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define OCHE_NETWORK_FEW_EVENTS 0U
-#endif
-#ifndef OCHE_NETWORK_FEW_EVENTS
-#define OCHE_NETWORK_FEW_EVENTS 256U
-#endif
+struct oche_looks {
+    oche_time at;     /* the window ends at this time, or later */
+    uint64_t flows;   /* so many flows, or more, are completed */
+    uint64_t awaited; /* so many flows for which the run waits, or more */
+    uint64_t windows; /* so many windows were run since the last one; 0: however many */
+    const volatile sig_atomic_t *interrupt; /* this is not 0; NULL: nothing interrupts */
+    /* A packet was lost, or a timer expired (sim/network/mishaps.h): in every case. */
+};
+
+struct oche_team;
+struct oche_schedule;
 
 struct oche_network {
     struct oche_port *ports; /* all nodes' ports, node by node */
@@ -158,11 +171,15 @@ struct oche_network {
     struct oche_shard *shards;
     uint32_t shard_count;
     uint32_t gap_bytes;
-    oche_time window;          /* length of a window: the smallest link delay */
-    oche_time now;             /* everything before this time has happened */
-    uint64_t last_events;      /* handled in the last window */
-    uint64_t windows_together; /* run by all threads at once */
-    bool ipv6;                 /* in bytes mode frames are IPv6, not IPv4 */
+    oche_time window;               /* length of a window: the smallest link delay */
+    oche_time now;                  /* everything before this time has happened */
+    struct oche_looks looks;        /* may be changed while no thread runs, as by who looks */
+    struct oche_pace pace;          /* whether threads run windows together */
+    struct oche_schedule *schedule; /* records a run in one thread; NULL: does not */
+    struct oche_team *team;         /* the threads; NULL: none was needed so far */
+    uint64_t windows_together;      /* run by all threads at once */
+    uint64_t events_together;       /* in these */
+    bool ipv6;                      /* in bytes mode frames are IPv6, not IPv4 */
     const struct oche_endpoint
         *endpoint;   /* the hosts' endpoint if it is not the RNIC; NULL: the RNIC */
     bool bytes_mode; /* encode and decode every packet at every link */
@@ -199,11 +216,13 @@ void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t s
 void oche_network_ready(struct oche_network *network);
 
 /*
- * Runs all events before `until`. If `stop` is not NULL, it is called at the end of each window; if
- * it returns true, the run ends.
+ * Runs all events before `until`. If `look` is not NULL, it is called, while no shard runs, at the
+ * ends of windows that network->looks says; if it returns true, the run ends. It may change
+ * network->looks.
  */
-void oche_network_run(struct oche_network *network, oche_time until,
-                      bool (*stop)(void *context, oche_time now), void *context);
+typedef bool oche_network_look(void *context, oche_time now);
+void oche_network_run(struct oche_network *network, oche_time until, oche_network_look *look,
+                      void *context);
 
 /* Sends `packet` from `port` (global number), which must be free. Called by a node's handlers. */
 void oche_network_send(struct oche_shard *shard, uint32_t port, struct oche_packet *packet,
@@ -229,6 +248,20 @@ uint64_t oche_network_events(const struct oche_network *network);
 int64_t oche_network_live_packets(const struct oche_network *network);
 /* Returns all nodes' trace hashes, combined in node order. */
 uint64_t oche_network_hash(const struct oche_network *network);
+
+/* Puts a packet on the way to `port`, number `number`, which is of this shard. */
+static inline void oche_network_land(struct oche_shard *shard, struct oche_port *port,
+                                     uint32_t number, struct oche_packet *packet)
+{
+    if (port->in_head != NULL) {
+        port->in_tail->next = packet;
+        port->in_tail = packet;
+        return;
+    }
+    port->in_head = port->in_tail = packet;
+    oche_event_push(&shard->events, packet->when,
+                    oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local), number);
+}
 
 static inline struct oche_shard *oche_network_shard_of(struct oche_network *network, uint32_t node)
 {

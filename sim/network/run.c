@@ -1,126 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The main loop: windows as long as the smallest link delay, one thread per shard. Within a window
- * no shard can affect another, since every packet needs at least one link's delay; between windows,
- * packets that crossed shards are moved. A single thread runs the same windows, so stop conditions
- * are tested at the same times.
- *
- * To meet three times a window takes threads longer than a few events take one thread, so after a
- * window of few events the next one is run by the first thread alone, one shard after the other.
+ * The main loop: windows as long as the smallest link delay. One thread runs all shards, one after
+ * the other, or each shard has its own (team.h). Both run the same windows, so stop conditions are
+ * tested at the same times.
  */
-#include <pthread.h>
-#include <stdlib.h>
-
-#include "sim/network/host.h"
-#include "sim/network/link_failure.h"
-#include "sim/network/network.h"
-#include "sim/network/switch_node.h"
-
-/*
- * Handles the arrival of a packet on a link that can fail. Returns false if the link lost the
- * packet.
- */
-static OCHE_NOINLINE bool outlives(struct oche_shard *shard, struct oche_port *port,
-                                   struct oche_packet *packet, oche_time now)
-{
-    struct oche_network *network = shard->network;
-    uint32_t number = (uint32_t)(port - network->ports);
-
-    if (oche_network_lost_on_wire(shard, port, packet, now))
-        return false;
-    if (network->extras[number].tap)
-        network->tap(network->tap_context, number, packet, packet->when, false);
-    return true;
-}
-
-static inline void arrival(struct oche_shard *shard, struct oche_port *port, uint32_t number,
-                           oche_time now)
-{
-    struct oche_packet *packet = port->in_head;
-    struct oche_packet *next = packet->next;
-
-    port->in_head = next;
-    if (next != NULL) {
-        oche_event_push(&shard->events, next->when,
-                        oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local), number);
-    }
-    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_FAILS) && !outlives(shard, port, packet, now))
-        return;
-    if (port->flags & OCHE_PORT_HOST)
-        oche_host_arrival(shard, port, packet, now);
-    else
-        oche_switch_node_arrival(shard, port, packet, now);
-}
-
-static void timer(struct oche_shard *shard, struct oche_port *port, oche_time now)
-{
-    struct oche_node *node = &shard->network->nodes[port->node];
-
-    if (node->timer_at == now)
-        node->timer_at = OCHE_NEVER;
-    if (port->flags & OCHE_PORT_HOST)
-        oche_host_timer(shard, port, now);
-    else
-        oche_switch_node_timer(shard, port, now);
-}
-
-static void run_window(struct oche_shard *shard, oche_time end)
-{
-    struct oche_port *ports = shard->network->ports;
-    struct oche_event event;
-    uint64_t handled = 0;
-
-    while (oche_event_pop(&shard->events, end, &event)) {
-        struct oche_port *port = &ports[event.target];
-        handled++;
-        switch ((enum oche_event_kind)(event.key >> 10 & 3)) {
-        case OCHE_EVENT_TRANSMIT_DONE:
-            port->flags &= (uint8_t)~OCHE_PORT_DONE_PENDING;
-            if (port->flags & OCHE_PORT_HOST)
-                oche_host_transmit_done(shard, port, event.time);
-            else
-                oche_switch_node_transmit_done(shard, port, event.time);
-            break;
-        case OCHE_EVENT_ARRIVAL:
-            arrival(shard, port, event.target, event.time);
-            break;
-        case OCHE_EVENT_TIMER:
-            timer(shard, port, event.time);
-            break;
-        case OCHE_EVENT_CHANGE:
-            oche_network_change(shard, port, event.time);
-            break;
-        }
-    }
-    shard->handled_events += handled;
-}
-
-/* Moves the packets that other shards sent to this shard during the window to their ports. */
-static void collect(struct oche_shard *shard)
-{
-    struct oche_network *network = shard->network;
-
-    for (uint32_t from = 0; from < network->shard_count; from++) {
-        struct oche_mailbox *box = &network->shards[from].outbox[shard->index];
-        for (uint32_t i = 0; i < box->count; i++) {
-            uint32_t number = box->ports[i];
-            struct oche_port *port = &network->ports[number];
-            struct oche_port_extra *extra = &network->extras[number];
-            struct oche_packet *head = extra->staged_head;
-            if (port->in_head != NULL) {
-                port->in_tail->next = head;
-            } else {
-                port->in_head = head;
-                oche_event_push(&shard->events, head->when,
-                                oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local),
-                                number);
-            }
-            port->in_tail = extra->staged_tail;
-            extra->staged_head = extra->staged_tail = NULL;
-        }
-        box->count = 0;
-    }
-}
+#include "sim/engine/turn.h"
+#include "sim/network/schedule.h"
+#include "sim/network/team.h"
+#include "sim/network/windows.h"
 
 /*
  * A packet ends up in the pool of the shard that received it. If more packets go from one shard to
@@ -128,7 +15,7 @@ static void collect(struct oche_shard *shard)
  * So the shard with the most free packets gives some to the shard with the fewest. To be called
  * between windows, when no other thread runs.
  */
-static void balance_pools(struct oche_network *network)
+void oche_network_balance(struct oche_network *network)
 {
     struct oche_packet_pool *rich = &network->shards[0].pool, *poor = rich;
 
@@ -144,137 +31,118 @@ static void balance_pools(struct oche_network *network)
         oche_packet_pool_give(rich, poor, OCHE_PACKET_POOL_SHARE);
 }
 
-/*
- * Returns the end of the next window; no event is earlier than `soonest`. A window never crosses a
- * multiple of the window length, so its end does not depend on the steps in which the run is made.
- */
-static oche_time next_window_end(const struct oche_network *network, oche_time soonest,
-                                 oche_time until)
+struct soonest {
+    oche_time time, others; /* of the soonest event; of the soonest one of the other shards */
+    uint32_t first;         /* the shard that has the soonest event */
+};
+
+static struct soonest soonest_event(const struct oche_network *network)
 {
-    oche_time end = (soonest / network->window + 1) * network->window;
+    struct soonest soonest = {.time = OCHE_NEVER, .others = OCHE_NEVER};
 
-    return oche_time_min(end, until);
-}
+    for (uint32_t s = 0; s < network->shard_count; s++) {
+        oche_time next = oche_events_next_time(&network->shards[s].events);
 
-static oche_time soonest_event(const struct oche_network *network)
-{
-    oche_time soonest = OCHE_NEVER;
-
-    for (uint32_t s = 0; s < network->shard_count; s++)
-        soonest = oche_time_min(soonest, oche_events_next_time(&network->shards[s].events));
+        soonest.others = oche_time_min(soonest.others, next < soonest.time ? soonest.time : next);
+        if (next < soonest.time) {
+            soonest.time = next;
+            soonest.first = s;
+        }
+    }
     return soonest;
 }
 
-/* State shared by all threads; the first thread writes it between two barriers. */
-struct team {
-    struct oche_network *network;
-    struct member *members; /* NULL: no thread was needed so far */
-    pthread_t *threads;
-    pthread_barrier_t barrier;
-    oche_time end;
-    bool over;
+struct done {
+    uint64_t flows, awaited; /* completed */
+    bool asked;              /* by any shard, for a look */
 };
 
-struct member {
-    struct team *team;
-    uint32_t shard;
-};
-
-static void *member_run(void *argument)
+static struct done done_by_all(const struct oche_network *network)
 {
-    struct member *member = argument;
-    struct team *team = member->team;
-    struct oche_shard *shard = &team->network->shards[member->shard];
+    struct done done = {.flows = 0};
 
-    for (;;) {
-        pthread_barrier_wait(&team->barrier); /* wait until the next window is set */
-        if (team->over)
-            return NULL;
-        run_window(shard, team->end);
-        pthread_barrier_wait(&team->barrier); /* wait until all shards have run the window */
-        collect(shard);
-        pthread_barrier_wait(&team->barrier); /* wait until all shards have collected */
+    for (uint32_t s = 0; s < network->shard_count; s++) {
+        done.flows += network->shards[s].flows_completed;
+        done.awaited += network->shards[s].awaited_completed;
+        done.asked |= oche_windows_ask(&network->shards[s]);
     }
+    return done;
 }
 
-static void gather(struct team *team)
+/* Runs a window of all shards, or some of the one that alone has events. Returns their end. */
+static oche_time run_window(struct oche_network *network, const struct soonest *soonest,
+                            oche_time end, oche_time until)
 {
-    uint32_t count = team->network->shard_count;
+    struct oche_shard *shards = network->shards, *first = &shards[soonest->first];
 
-    team->members = calloc(count, sizeof(*team->members));
-    team->threads = calloc(count, sizeof(*team->threads));
-    if (team->members == NULL || team->threads == NULL ||
-        pthread_barrier_init(&team->barrier, NULL, count) != 0)
-        oche_panic(__FILE__, __LINE__, OCHE_OUT_OF_MEMORY ", or of threads");
-    for (uint32_t s = 1; s < count; s++) {
-        team->members[s] = (struct member){.team = team, .shard = s};
-        if (pthread_create(&team->threads[s], NULL, member_run, &team->members[s]) != 0)
-            oche_panic(__FILE__, __LINE__, OCHE_OUT_OF_MEMORY ", or of threads");
+    if (soonest->others >= end && network->schedule == NULL) {
+        struct done done = done_by_all(network);
+
+        end = oche_windows_run(first, end, oche_window_limit(network, soonest->others, end, until),
+                               done.flows - first->flows_completed,
+                               done.awaited - first->awaited_completed);
+    } else {
+        for (uint32_t s = 0; s < network->shard_count; s++)
+            oche_windows_run(&shards[s], end, end, 0, 0);
     }
-}
-
-static void dismiss(struct team *team)
-{
-    if (team->members == NULL)
-        return;
-    team->over = true;
-    pthread_barrier_wait(&team->barrier);
-    for (uint32_t s = 1; s < team->network->shard_count; s++)
-        pthread_join(team->threads[s], NULL);
-    pthread_barrier_destroy(&team->barrier);
-    free(team->members);
-    free(team->threads);
-}
-
-static void run_together(struct team *team)
-{
-    struct oche_network *network = team->network;
-
-    if (team->members == NULL)
-        gather(team);
-    network->windows_together++;
-    pthread_barrier_wait(&team->barrier);
-    run_window(&network->shards[0], team->end);
-    pthread_barrier_wait(&team->barrier);
-    collect(&network->shards[0]);
-    pthread_barrier_wait(&team->barrier);
-}
-
-static void run_alone(struct team *team)
-{
-    struct oche_network *network = team->network;
-
-    for (uint32_t s = 0; s < network->shard_count; s++)
-        run_window(&network->shards[s], team->end);
+    if (network->schedule != NULL)
+        oche_schedule_window(network->schedule);
     for (uint32_t s = 0; network->shard_count > 1 && s < network->shard_count; s++)
-        collect(&network->shards[s]);
+        oche_windows_collect(&shards[s]);
+    for (uint32_t s = 0; s < network->shard_count; s++)
+        shards[s].crosses_from = OCHE_NEVER;
+    return end;
 }
 
-void oche_network_run(struct oche_network *network, oche_time until,
-                      bool (*stop)(void *context, oche_time now), void *context)
+/* Runs the next window, or some of them, in this thread. Returns how many. */
+static uint64_t run_alone(struct oche_network *network, const struct soonest *soonest,
+                          oche_time until)
 {
-    struct team team = {.network = network};
+    const uint64_t events = oche_network_events(network);
+    const uint64_t windows = network->shards[soonest->first].windows;
+
+    network->now =
+        run_window(network, soonest, oche_window_end(network, soonest->time, until), until);
+    if (network->shard_count > 1)
+        oche_network_balance(network);
+    if (network->shard_count > 1 && network->schedule == NULL)
+        oche_pace_count(&network->pace, oche_network_events(network) - events, false,
+                        oche_clock_ns);
+    return network->shards[soonest->first].windows - windows;
+}
+
+static bool is_due(const struct oche_network *network, oche_time until, uint64_t unlooked)
+{
+    const struct oche_looks *looks = &network->looks;
+    const struct done done = done_by_all(network);
+
+    return network->now == until || done.asked ||
+           (looks->windows > 0 && unlooked >= looks->windows) ||
+           oche_windows_due(looks, network->now, done.flows, done.awaited);
+}
+
+void oche_network_run(struct oche_network *network, oche_time until, oche_network_look *look,
+                      void *context)
+{
+    uint64_t unlooked = 0;
+    bool stopped = false;
 
     OCHE_MUST(until < OCHE_TIME_LIMIT);
-    while (network->now < until) {
-        oche_time soonest = soonest_event(network);
-        uint64_t before = oche_network_events(network);
+    while (network->now < until && !stopped) {
+        struct soonest soonest = soonest_event(network);
 
-        if (soonest >= until) {
+        if (soonest.time >= until) {
             network->now = until;
             break;
         }
-        team.end = next_window_end(network, soonest, until);
-        if (network->shard_count > 1 && network->last_events >= OCHE_NETWORK_FEW_EVENTS)
-            run_together(&team);
-        else
-            run_alone(&team);
-        if (network->shard_count > 1)
-            balance_pools(network);
-        network->last_events = oche_network_events(network) - before;
-        network->now = team.end;
-        if (stop != NULL && stop(context, team.end))
-            break;
+        if (network->pace.together && oche_team_is_here(network)) {
+            stopped = oche_team_run(network, until, look, context);
+            continue;
+        }
+        unlooked += run_alone(network, &soonest, until);
+        if (look == NULL || !is_due(network, until, unlooked))
+            continue;
+        unlooked = 0;
+        stopped = look(context, network->now);
     }
-    dismiss(&team);
 }

@@ -7,7 +7,8 @@
 #define FREE    UINT32_MAX /* the node is in no block: it gets a part after the blocks */
 #define NOWHERE UINT16_MAX
 
-static uint64_t work_of(const struct oche_topology *topology, uint32_t node)
+/* Returns the work of a node if nothing is known about it. */
+static uint64_t usual_work(const struct oche_topology *topology, uint32_t node)
 {
     const struct oche_topology_node *n = &topology->nodes[node];
 
@@ -102,11 +103,10 @@ static void deal_blocks(const uint64_t *block_work, uint32_t blocks, uint32_t pa
  * is the part with the most links to the switch. If all parts would exceed `limit`, it is the least
  * loaded part.
  */
-static uint16_t place(const struct oche_topology *topology, uint32_t node,
+static uint16_t place(const struct oche_topology *topology, uint32_t node, uint64_t work,
                       const uint16_t *part_of_node, uint32_t parts, const uint64_t *load,
                       uint64_t limit, uint32_t *links)
 {
-    uint64_t work = work_of(topology, node);
     uint32_t best = 0;
 
     for (uint32_t part = 0; part < parts; part++)
@@ -130,7 +130,7 @@ static uint16_t place(const struct oche_topology *topology, uint32_t node,
 
 struct scratch {
     uint32_t *block_of, *pods, *links;
-    uint64_t *block_work, *load;
+    uint64_t *work, *block_work, *load;
     uint16_t *part_of_block;
 };
 
@@ -146,9 +146,9 @@ static void deal(const struct oche_topology *topology, uint32_t parts, uint16_t 
     if (blocks < parts)
         blocks = blocks_by_node(topology, scratch->block_of);
     for (uint32_t n = 0; n < nodes; n++) {
-        total += work_of(topology, n);
+        total += scratch->work[n];
         if (scratch->block_of[n] != FREE)
-            scratch->block_work[scratch->block_of[n]] += work_of(topology, n);
+            scratch->block_work[scratch->block_of[n]] += scratch->work[n];
     }
     deal_blocks(scratch->block_work, blocks, parts, scratch->part_of_block, scratch->load);
     for (uint32_t n = 0; n < nodes; n++)
@@ -158,14 +158,14 @@ static void deal(const struct oche_topology *topology, uint32_t parts, uint16_t 
     for (uint32_t n = 0; n < nodes; n++) {
         if (part_of_node[n] != NOWHERE)
             continue;
-        part_of_node[n] =
-            place(topology, n, part_of_node, parts, scratch->load, limit, scratch->links);
-        scratch->load[part_of_node[n]] += work_of(topology, n);
+        part_of_node[n] = place(topology, n, scratch->work[n], part_of_node, parts, scratch->load,
+                                limit, scratch->links);
+        scratch->load[part_of_node[n]] += scratch->work[n];
     }
 }
 
 uint32_t oche_topology_partition(const struct oche_topology *topology, uint32_t parts,
-                                 uint16_t *part_of_node)
+                                 const uint64_t *work, uint16_t *part_of_node)
 {
     uint32_t nodes = oche_topology_nodes(topology);
     struct scratch scratch;
@@ -178,21 +178,26 @@ uint32_t oche_topology_partition(const struct oche_topology *topology, uint32_t 
     scratch = (struct scratch){.block_of = calloc(nodes, sizeof(uint32_t)),
                                .pods = calloc(nodes, sizeof(uint32_t)),
                                .links = calloc(parts, sizeof(uint32_t)),
+                               .work = calloc(nodes, sizeof(uint64_t)),
                                .block_work = calloc(nodes, sizeof(uint64_t)),
                                .load = calloc(parts, sizeof(uint64_t)),
                                .part_of_block = calloc(nodes, sizeof(uint16_t))};
     if (scratch.block_of == NULL || scratch.pods == NULL || scratch.links == NULL ||
-        scratch.block_work == NULL || scratch.load == NULL || scratch.part_of_block == NULL) {
+        scratch.work == NULL || scratch.block_work == NULL || scratch.load == NULL ||
+        scratch.part_of_block == NULL) {
         /* Without memory, all nodes are one part, which is always correct. */
         for (uint32_t n = 0; n < nodes; n++)
             part_of_node[n] = 0;
         parts = 1;
     } else {
+        for (uint32_t n = 0; n < nodes; n++)
+            scratch.work[n] = work != NULL ? work[n] : usual_work(topology, n);
         deal(topology, parts, part_of_node, &scratch);
     }
     free(scratch.block_of);
     free(scratch.pods);
     free(scratch.links);
+    free(scratch.work);
     free(scratch.block_work);
     free(scratch.load);
     free(scratch.part_of_block);

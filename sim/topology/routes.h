@@ -114,14 +114,14 @@ void oche_topology_fan(const struct oche_topology_routes *routes, uint32_t *fan_
 
 /*
  * Assigns each node to one of `parts` parts (threads). The nodes of a pod stay together: a pod is a
- * block, and the parts get blocks in order, with about equal work. A switch's work is the number of
- * its ports; a host's counts double, because hosts run the transport. If there are fewer pods than
- * parts, each block is a ToR with its hosts; if there are fewer ToRs than parts, a single node. A
- * switch without a pod goes to the part that most of its links lead to if that keeps the balance,
- * else to the least loaded part. Returns how many parts are in use. Equal arguments give equal
- * results.
+ * block, and the parts get blocks in order, with about equal work. work[n] is that of node n; if
+ * `work` is NULL, a switch's is the number of its ports and a host's twice that, because hosts run
+ * the transport. If there are fewer pods than parts, each block is a ToR with its hosts; if there
+ * are fewer ToRs than parts, a single node. A switch without a pod goes to the part that most of
+ * its links lead to if that keeps the balance, else to the least loaded part. Returns how many
+ * parts are in use. Equal arguments give equal results.
  */
 uint32_t oche_topology_partition(const struct oche_topology *topology, uint32_t parts,
-                                 uint16_t *part_of_node);
+                                 const uint64_t *work, uint16_t *part_of_node);
 
 #endif

@@ -110,7 +110,10 @@ struct oche_workload_config {
 struct oche_world_config {
     uint64_t seed;
     enum oche_preset defaults; /* of the scenario; for the record, as parameters are bound */
-    uint32_t threads;          /* 1 or more */
+    uint32_t threads;          /* 0: as many as gain time, see `processors` */
+    uint32_t processors;       /* at most so many are chosen; 0 is as 1 */
+    bool record_schedule;      /* one thread runs the parts of all: see sim/network/schedule.h */
+    bool together;             /* these run every window together, however slow: for tests */
     struct oche_run_params run;
     const struct oche_topology_type *topology;
     const void *topology_params;

@@ -50,6 +50,7 @@ struct oche_world {
     struct oche_static_routes static_routes;
     struct oche_topology_routes used_routes; /* the routes in use: oche_world_used_routes */
     struct oche_network network;
+    struct oche_world_shares shares;
     uint8_t lanes;       /* number of lanes for data, which are the classes 0 … lanes - 1 */
     uint8_t class_count; /* number of classes: lanes, priority flows (if there are any), control */
     uint64_t *onward;    /* the result of oche_world_onward; NULL: no mechanism misroutes */
@@ -131,6 +132,13 @@ struct oche_workload_facts oche_world_workload_facts(const struct oche_world *wo
  */
 bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts facts,
                             struct oche_error *error);
+
+/* shares.c */
+/*
+ * Sets part[n] for each node n: the thread that runs it. Returns the number of threads. To be
+ * called when there are topology, routes and flows.
+ */
+uint32_t oche_world_share_out(struct oche_world *world, uint16_t *part);
 
 /* pinned_flows.c */
 /* Gives flows the paths of the file of static routes. To be called when flows are made. */

@@ -7,13 +7,12 @@
 
 #include <string.h>
 
-#define REPORT_EVERY 256 /* windows */
+#define REPORT_EVERY 256 /* windows, and wherever else it is looked */
 
 struct watcher {
     struct oche_world *world;
     oche_progress_report *report;
     void *context;
-    uint64_t windows;
     uint32_t arrived; /* no data of flows before this one is waited for */
     bool done;
     /*
@@ -76,6 +75,20 @@ static void end(struct watcher *watcher, enum oche_world_end why)
     watcher->done = true;
 }
 
+/* Tells the network at which windows' ends anything can happen in at_window_end. */
+static void set_looks(struct watcher *watcher)
+{
+    const struct oche_world *world = watcher->world;
+
+    watcher->world->network.looks = (struct oche_looks){
+        .at = world->config->events != NULL ? 0 : world->pauses_look_at,
+        .flows = oche_flows_next_move(&world->flows),
+        .awaited = world->config->run.stop_when_done ? world->awaited : UINT64_MAX,
+        .windows = watcher->report != NULL ? REPORT_EVERY : 0,
+        .interrupt = world->interrupt,
+    };
+}
+
 static bool at_window_end(void *context, oche_time now)
 {
     struct watcher *watcher = context;
@@ -91,7 +104,7 @@ static bool at_window_end(void *context, oche_time now)
     watcher->looked = now;
     oche_world_causes_judge(world);
     oche_flows_move_over(&world->flows, done);
-    if (watcher->report != NULL && watcher->windows++ % REPORT_EVERY == 0) {
+    if (watcher->report != NULL) {
         struct oche_progress progress = {
             .now = now,
             .duration = world->config->run.duration,
@@ -110,6 +123,7 @@ static bool at_window_end(void *context, oche_time now)
         end(watcher, OCHE_END_DEADLOCK);
     if (world->interrupt != NULL && *world->interrupt != 0)
         end(watcher, OCHE_END_INTERRUPTED);
+    set_looks(watcher);
     return watcher->done;
 }
 
@@ -190,6 +204,7 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
         if (step != until && step % window != 0)
             watcher->between = step;
     }
+    set_looks(watcher);
     oche_network_run(network, step, at_window_end, watcher);
     if (watcher->owed && !watcher->done && network->now != watcher->between) {
         watcher->owed = false;

@@ -15,6 +15,7 @@
 #include "params/error.h"
 #include "sim/engine/sparse_memory.h"
 #include "sim/network/link_failure.h"
+#include "sim/network/schedule.h"
 #include "sim/network/switch_node.h"
 #include "sim/topology/onward.h"
 #include "sim/world/internal.h"
@@ -56,7 +57,7 @@ static bool build_network(struct oche_world *world, struct oche_error *error)
     uint32_t nodes = oche_topology_nodes(topology);
     uint32_t *degree = oche_world_make(nodes, sizeof(*degree));
     uint16_t *part = oche_world_make(nodes, sizeof(*part));
-    uint32_t parts = oche_topology_partition(topology, world->config->threads, part);
+    uint32_t parts = oche_world_share_out(world, part);
 
     for (uint32_t i = 0; i < nodes; i++)
         degree[i] = topology->nodes[i].port_count;
@@ -68,6 +69,8 @@ static bool build_network(struct oche_world *world, struct oche_error *error)
         return oche_fail(error, "topology: too large; at most %u nodes of %u ports",
                          OCHE_MAX_NODES - 1, OCHE_MAX_PORTS);
     }
+    if (world->config->together)
+        world->network.pace.always = world->network.pace.together = true;
     for (uint32_t i = 0; i < nodes; i++)
         oche_network_assign(&world->network, i, part[i]);
     free(part);
@@ -75,6 +78,10 @@ static bool build_network(struct oche_world *world, struct oche_error *error)
         const struct oche_topology_link *link = &topology->links[i];
         oche_network_link(&world->network, link->a, link->port_a, link->b, link->port_b,
                           link->rate_bps, link->delay);
+    }
+    if (world->config->record_schedule) {
+        world->network.pace.always = world->network.pace.together = false;
+        world->network.schedule = oche_schedule_create(&world->network);
     }
     return true;
 }
@@ -565,11 +572,12 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
 
     world->config = config;
     if (!check_endpoint(config, error) || !count_classes(world, error) ||
-        !build_topology(world, error) || !build_network(world, error) ||
-        !oche_world_failures_find(world, error) || !build_switches(world, error) ||
+        !build_topology(world, error) ||
+        !oche_world_build_flows(world, oche_world_workload_facts(world), error) ||
+        !build_network(world, error) || !oche_world_failures_find(world, error) ||
+        !build_switches(world, error) ||
         !oche_world_build_slow_hosts(
             world, lossless_classes(world, oche_world_packets(config).lossless_classes), error) ||
-        !oche_world_build_flows(world, oche_world_workload_facts(world), error) ||
         !oche_world_pin_flows(world, error) || !oche_world_check_symmetry(world, error) ||
         !build_loss(world, error) || !oche_world_failures_build(world, error) ||
         !oche_world_build_watches(world, error)) {
@@ -616,6 +624,7 @@ void oche_world_free(struct oche_world *world)
     free(world->hosts);
     oche_world_free_slow_hosts(world);
     free(world->switches);
+    free(world->shares.parts);
     free(world->onward);
     free(world->losses);
     free(world->watched);

@@ -164,6 +164,19 @@ void oche_world_taken_ways(const struct oche_world *world,
                            void (*each)(void *context, const struct oche_world_taken_way *way),
                            void *context);
 
+/* Which thread has how much of a world. */
+struct oche_world_part {
+    uint32_t hosts, switches;
+    uint64_t work; /* that is expected, in no unit */
+};
+struct oche_world_shares {
+    uint32_t threads;
+    double events_a_window;        /* that are expected; 0: unknown, as with one thread */
+    struct oche_world_part *parts; /* one for each thread; NULL: there is one */
+    uint32_t cut_links;            /* between parts */
+};
+const struct oche_world_shares *oche_world_shares(const struct oche_world *world);
+
 /* The parts of a world. */
 const struct oche_world_config *oche_world_config(const struct oche_world *world);
 const struct oche_network *oche_world_network(const struct oche_world *world);

@@ -49,6 +49,7 @@ static void configure(struct random_world *random, uint32_t threads)
     *config = (struct oche_world_config){
         .seed = scenario->number,
         .threads = threads,
+        .together = threads > 1 && (scenario->number + threads) % 2 == 0,
         .topology = scenario->topology_type,
         .topology_params = scenario->topology_params,
         .switches = scenario->switches,

@@ -45,7 +45,7 @@ def scenario(name):
 
 def steady(text):
     """What does not depend on the machine."""
-    return re.sub(r"^(wall time|speed).*\n", "", text, flags=re.M)
+    return re.sub(r"^(threads|wall time|speed).*\n", "", text, flags=re.M)
 
 
 def database(*path):

@@ -20,8 +20,8 @@ static struct split split(const struct oche_topology *t, uint32_t parts)
     uint64_t *work = calloc(parts, sizeof(uint64_t));
 
     assert_true(s.part != NULL && again != NULL && work != NULL);
-    s.parts = oche_topology_partition(t, parts, s.part);
-    assert_int_equal(oche_topology_partition(t, parts, again), s.parts);
+    s.parts = oche_topology_partition(t, parts, NULL, s.part);
+    assert_int_equal(oche_topology_partition(t, parts, NULL, again), s.parts);
     assert_memory_equal(s.part, again, nodes * sizeof(uint16_t));
     for (uint32_t n = 0; n < nodes; n++) {
         assert_true(s.part[n] < s.parts);

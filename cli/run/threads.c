@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads: what each has, and what more would give. */
+#include "cli/run/threads.h"
+
+#include "params/figures.h"
+#include "sim/network/network.h"
+#include "sim/network/schedule.h"
+
+void oche_threads_print(const struct oche_world *world, FILE *out)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+    const struct oche_world_shares *shares = oche_world_shares(world);
+    uint64_t all = 0;
+
+    fprintf(out, "threads: %u", shares->threads);
+    if (config->threads == 0)
+        fprintf(out, ", chosen for %u processor%s", config->processors,
+                config->processors == 1 ? "" : "s");
+    if (shares->events_a_window > 0)
+        fprintf(out, "; windows of %s are expected to hold %.0f events",
+                oche_figure_time(oche_world_network(world)->window).text, shares->events_a_window);
+    fputc('\n', out);
+    if (shares->parts == NULL || shares->threads == 1)
+        return;
+    for (uint32_t i = 0; i < shares->threads; i++)
+        all += shares->parts[i].work;
+    for (uint32_t i = 0; i < shares->threads; i++)
+        fprintf(out, "part %u: %u hosts, %u switches, %.1f %% of the expected work\n", i,
+                shares->parts[i].hosts, shares->parts[i].switches,
+                100 * (double)shares->parts[i].work / (double)all);
+    fprintf(out, "%u of %u links are between parts\n", shares->cut_links,
+            oche_world_topology(world)->link_count);
+}
+
+void oche_threads_print_together(const struct oche_world *world, FILE *out)
+{
+    const struct oche_network *network = oche_world_network(world);
+    const uint64_t events = oche_network_events(network);
+
+    if (network->shard_count > 1 && network->schedule == NULL)
+        fprintf(out, "threads ran %.1f %% of %s events together, one of them the others\n",
+                events > 0 ? 100 * (double)network->events_together / (double)events : 0,
+                oche_figure_count(events).text);
+}
+
+void oche_partition_report_print(const struct oche_world *world, double wall_s, FILE *out)
+{
+    const struct oche_network *network = oche_world_network(world);
+    struct oche_schedule_way ways[OCHE_SCHEDULE_WAYS];
+    const unsigned count = oche_schedule_ways(network->schedule, ways);
+    const double windows = (double)oche_schedule_windows(network->schedule);
+    const double events = (double)oche_network_events(network);
+
+    fprintf(out, "\n%.0f windows of %s with %.0f events each, %.0f ns an event in this run\n",
+            windows, oche_figure_time(network->window).text, windows > 0 ? events / windows : 0,
+            events > 0 ? 1e9 * wall_s / events : 0);
+    fputs("Times as fast as one thread, where all events take 100 ns and telling others of a "
+          "window\ntakes nothing, 0.5 us (threads) or 10 us (machines); one waits for all others, "
+          "or for those\nthat it has links to:\n\n",
+          out);
+    fputs("         most/mean  most/mean   crossing  links      for all others        for those "
+          "with links\n"
+          "threads   in a run   a window   a window     to      0  0.5us   10us       0  0.5us   "
+          "10us\n",
+          out);
+    for (unsigned i = 0; i < count; i++) {
+        const struct oche_schedule_way *way = &ways[i];
+        const double mean = way->all > 0 ? way->all / way->threads : 1;
+
+        fprintf(out,
+                "%7u   %8.2f   %8.2f   %8.0f   %4.1f  %5.2f  %5.2f  %5.2f   %5.2f  %5.2f  %5.2f\n",
+                way->threads, way->busiest / mean, way->most / mean,
+                windows > 0 ? (double)way->crossing / windows : 0, way->links, way->barrier[0],
+                way->barrier[1], way->barrier[2], way->neighbours[0], way->neighbours[1],
+                way->neighbours[2]);
+    }
+}

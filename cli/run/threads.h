@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells how a run is shared out among threads, and what more of them would give. */
+#ifndef OCHE_CLI_RUN_THREADS_H
+#define OCHE_CLI_RUN_THREADS_H
+
+#include <stdio.h>
+
+#include "sim/world/world.h"
+
+/* --verbose: prints the number of threads, why it is that, and what each has. */
+void oche_threads_print(const struct oche_world *world, FILE *out);
+
+/* --verbose, after the run: how much of it the threads ran together. */
+void oche_threads_print_together(const struct oche_world *world, FILE *out);
+
+/* --partition-report: prints what 2, 4, … threads would give, as found by the run. */
+void oche_partition_report_print(const struct oche_world *world, double wall_s, FILE *out);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What more threads would give: a run in one thread, over a network of many shards, is a record of
+ * how many events each shard has in each window. From that follows when each of fewer threads, with
+ * some shards each, would be done with each window, if all events took equally long: with a barrier
+ * after each window, or when a thread waits for those alone that it has links to.
+ */
+#ifndef OCHE_SIM_NETWORK_SCHEDULE_H
+#define OCHE_SIM_NETWORK_SCHEDULE_H
+
+#include "core/base.h"
+
+struct oche_network;
+
+#define OCHE_SCHEDULE_MOST 64 /* shards */
+#define OCHE_SCHEDULE_WAYS 6  /* 2, 4, … 64 threads */
+/*
+ * What it costs to tell others of a window, in events: nothing, about what two threads of a machine
+ * need, and about what a message between two machines does, if an event takes 100 ns.
+ */
+#define OCHE_SCHEDULE_COSTS 3
+extern const double oche_schedule_costs[OCHE_SCHEDULE_COSTS];
+
+/* So many threads, with shards in order. */
+struct oche_schedule_way {
+    uint32_t threads;
+    double all;        /* events */
+    double most;       /* of the thread that has most in a window, summed over windows */
+    double busiest;    /* events of the thread that has most of them in the whole run */
+    uint64_t crossing; /* packets between threads */
+    double links;      /* mean number of threads that a thread has links to */
+    /* How many times as fast as one thread, by cost. */
+    double barrier[OCHE_SCHEDULE_COSTS], neighbours[OCHE_SCHEDULE_COSTS];
+};
+
+struct oche_schedule;
+
+/* Makes a record for a network whose links are made. Keeps the pointer to it. */
+struct oche_schedule *oche_schedule_create(const struct oche_network *network);
+void oche_schedule_free(struct oche_schedule *schedule); /* NULL: does nothing */
+
+/* Adds a window that all shards have run and not yet collected. */
+void oche_schedule_window(struct oche_schedule *schedule);
+
+uint64_t oche_schedule_windows(const struct oche_schedule *schedule);
+/* Fills `ways` with what was found. Returns how many there are: those of fewer than the shards,
+ * and of as many. */
+unsigned oche_schedule_ways(const struct oche_schedule *schedule,
+                            struct oche_schedule_way ways[OCHE_SCHEDULE_WAYS]);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A window of a shard. Within a window no shard can affect another, since every packet needs at
+ * least one link's delay; after it, packets that crossed shards are taken in.
+ */
+#include "sim/network/windows.h"
+
+#include "sim/network/host.h"
+#include "sim/network/link_failure.h"
+#include "sim/network/switch_node.h"
+
+#define AHEAD 8 /* packets to take in that are fetched into the cache */
+
+/*
+ * Handles the arrival of a packet on a link that can fail. Returns false if the link lost the
+ * packet.
+ */
+static OCHE_NOINLINE bool outlives(struct oche_shard *shard, struct oche_port *port,
+                                   struct oche_packet *packet, oche_time now)
+{
+    struct oche_network *network = shard->network;
+    uint32_t number = (uint32_t)(port - network->ports);
+
+    if (oche_network_lost_on_wire(shard, port, packet, now))
+        return false;
+    if (network->extras[number].tap)
+        network->tap(network->tap_context, number, packet, packet->when, false);
+    return true;
+}
+
+static inline void arrival(struct oche_shard *shard, struct oche_port *port, uint32_t number,
+                           oche_time now)
+{
+    struct oche_packet *packet = port->in_head;
+    struct oche_packet *next = packet->next;
+
+    port->in_head = next;
+    if (next != NULL) {
+        oche_event_push(&shard->events, next->when,
+                        oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local), number);
+    }
+    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_FAILS) && !outlives(shard, port, packet, now))
+        return;
+    if (port->flags & OCHE_PORT_HOST)
+        oche_host_arrival(shard, port, packet, now);
+    else
+        oche_switch_node_arrival(shard, port, packet, now);
+}
+
+static void timer(struct oche_shard *shard, struct oche_port *port, oche_time now)
+{
+    struct oche_node *node = &shard->network->nodes[port->node];
+
+    if (node->timer_at == now)
+        node->timer_at = OCHE_NEVER;
+    if (port->flags & OCHE_PORT_HOST)
+        oche_host_timer(shard, port, now);
+    else
+        oche_switch_node_timer(shard, port, now);
+}
+
+static void run_window(struct oche_shard *shard, oche_time end)
+{
+    struct oche_port *ports = shard->network->ports;
+    struct oche_event event;
+    uint64_t handled = 0;
+
+    while (oche_event_pop(&shard->events, end, &event)) {
+        struct oche_port *port = &ports[event.target];
+        handled++;
+        switch ((enum oche_event_kind)(event.key >> 10 & 3)) {
+        case OCHE_EVENT_TRANSMIT_DONE:
+            port->flags &= (uint8_t)~OCHE_PORT_DONE_PENDING;
+            if (port->flags & OCHE_PORT_HOST)
+                oche_host_transmit_done(shard, port, event.time);
+            else
+                oche_switch_node_transmit_done(shard, port, event.time);
+            break;
+        case OCHE_EVENT_ARRIVAL:
+            arrival(shard, port, event.target, event.time);
+            break;
+        case OCHE_EVENT_TIMER:
+            timer(shard, port, event.time);
+            break;
+        case OCHE_EVENT_CHANGE:
+            oche_network_change(shard, port, event.time);
+            break;
+        }
+    }
+    shard->handled_events += handled;
+}
+
+oche_time oche_windows_run(struct oche_shard *shard, oche_time end, oche_time limit, uint64_t flows,
+                           uint64_t awaited)
+{
+    const struct oche_network *network = shard->network;
+    const struct oche_looks *looks = &network->looks;
+    const uint64_t most = looks->windows == 0 ? UINT64_MAX : looks->windows;
+
+    for (uint64_t count = 1;; count++) {
+        run_window(shard, end);
+        shard->windows++;
+        if (end >= limit || count == most || shard->crosses_from != OCHE_NEVER ||
+            oche_windows_ask(shard) ||
+            oche_windows_due(looks, end, flows + shard->flows_completed,
+                             awaited + shard->awaited_completed))
+            return end;
+        oche_time soonest = oche_events_next_time(&shard->events);
+
+        if (soonest >= limit)
+            return end;
+        end = oche_window_end(network, soonest, limit);
+    }
+}
+
+void oche_windows_collect(struct oche_shard *shard)
+{
+    struct oche_network *network = shard->network;
+
+    for (uint32_t from = 0; from < network->shard_count; from++) {
+        struct oche_mailbox *box =
+            &network->shards[from].outbox[shard->side * network->shard_count + shard->index];
+
+        for (uint32_t i = 0; i < box->count; i++) {
+            const struct oche_crossing *crossing = &box->list[i];
+
+            if (i + AHEAD < box->count) {
+                __builtin_prefetch(&network->ports[box->list[i + AHEAD].port], 1);
+                __builtin_prefetch(box->list[i + AHEAD].packet, 1);
+            }
+            oche_network_land(shard, &network->ports[crossing->port], crossing->port,
+                              crossing->packet);
+        }
+        if (box->count > 0)
+            box->count = 0;
+    }
+}
