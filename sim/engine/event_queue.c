@@ -18,6 +18,7 @@
 #define MOST_EVENTS     12 /* buckets get narrower when the mean is above this */
 #define MOST_BUCKETS    (UINT64_C(1) << 17) /* 32 MiB of buckets */
 #define INSERTION_LIMIT 24
+#define SHOW_STEP       8 /* in a crowded bucket a stage comes so many events after the one before */
 
 static bool before_than(const struct oche_event *a, const struct oche_event *b)
 {
@@ -242,6 +243,29 @@ static void prefetch_ahead(const struct oche_event_queue *queue)
     __builtin_prefetch(next + OCHE_CACHE_LINE);
 }
 
+/*
+ * Of a bucket that holds more events than prefetch_ahead shows: passes each event to the prefetch
+ * callback some events before it is popped. Events that start together all share a bucket.
+ */
+void oche_events_show(const struct oche_event_queue *queue)
+{
+    for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
+        uint32_t k = queue->open_next + (OCHE_PREFETCH_STAGES - stage) * SHOW_STEP - 1;
+        if (k < queue->open_count)
+            queue->prefetch(queue->prefetch_context, &queue->open[k], stage);
+    }
+}
+
+/* Does the same for the first events of a bucket that has been opened, all stages at once. */
+static void show_first(const struct oche_event_queue *queue)
+{
+    for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
+        uint32_t count = (OCHE_PREFETCH_STAGES - stage) * SHOW_STEP;
+        for (uint32_t k = 0; k < count && k < queue->open_count; k++)
+            queue->prefetch(queue->prefetch_context, &queue->open[k], stage);
+    }
+}
+
 static void open_bucket(struct oche_event_queue *queue, uint64_t slot)
 {
     uint32_t count = queue->counts[slot];
@@ -258,6 +282,8 @@ static void open_bucket(struct oche_event_queue *queue, uint64_t slot)
     queue->open_count = count;
     queue->opened_events += count;
     sort_open(queue);
+    if (count > OCHE_BUCKET_EVENTS && queue->prefetch != NULL)
+        show_first(queue);
 }
 
 /* Moves the far events that the ring can hold now into the ring (or the open bucket). */

@@ -85,6 +85,7 @@ void oche_events_push_open(struct oche_event_queue *queue, struct oche_event eve
 void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event);
 void oche_events_spill(struct oche_event_queue *queue, uint64_t slot, struct oche_event event);
 bool oche_events_open_next(struct oche_event_queue *queue, oche_time before);
+void oche_events_show(const struct oche_event_queue *queue);
 
 /* Adds an event. Its time must not be before the time of the last popped event. */
 static inline void oche_event_push(struct oche_event_queue *queue, oche_time time, uint32_t key,
@@ -127,6 +128,8 @@ static inline bool oche_event_pop(struct oche_event_queue *queue, oche_time befo
     if (OCHE_UNLIKELY(queue->open[queue->open_next].time >= before))
         return false;
     *out = queue->open[queue->open_next++];
+    if (OCHE_UNLIKELY(queue->open_count > OCHE_BUCKET_EVENTS) && queue->prefetch != NULL)
+        oche_events_show(queue);
     return true;
 }
 

@@ -143,11 +143,41 @@ static void test_never_is_not_queued(void **state)
     oche_events_free(&queue);
 }
 
+#define TOGETHER 1000
+
+/* For each event the stages of prefetching that it has had, as a mask. */
+static void note_stage(void *context, const struct oche_event *event, unsigned stage)
+{
+    unsigned *stages = context;
+
+    stages[event->key] |= 1U << stage;
+}
+
+/* Events that start together share a bucket: each of them is shown in all stages all the same. */
+static void test_crowded_buckets_are_prefetched(void **state)
+{
+    struct oche_event_queue queue;
+    struct oche_event event = {0};
+    static unsigned stages[TOGETHER];
+
+    (void)state;
+    oche_events_init(&queue, OCHE_US, note_stage, stages);
+    for (uint32_t i = 0; i < TOGETHER; i++)
+        oche_event_push(&queue, OCHE_US / 2, TOGETHER - 1 - i, 0);
+    for (uint32_t i = 0; i < TOGETHER; i++) {
+        assert_true(oche_event_pop(&queue, OCHE_TIME_LIMIT - 1, &event));
+        assert_int_equal(event.key, i);
+        assert_int_equal(stages[i], (1U << OCHE_PREFETCH_STAGES) - 1);
+    }
+    oche_events_free(&queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_width_follows_load),
+        cmocka_unit_test(test_crowded_buckets_are_prefetched),
         cmocka_unit_test(test_never_is_not_queued),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
