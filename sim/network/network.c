@@ -38,6 +38,7 @@ bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32
     network->nodes = make(nodes, sizeof(*network->nodes));
     network->ports = make(ports, sizeof(*network->ports));
     network->extras = make(ports, sizeof(*network->extras));
+    network->sites = make(nodes, sizeof(*network->sites));
     network->shards = make(shard_count, sizeof(*network->shards));
     struct oche_trace_record *rings = make(nodes * TRACE_RING, sizeof(struct oche_trace_record));
     for (uint32_t i = 0, port = 0; i < network->node_count; i++) {
@@ -91,6 +92,7 @@ void oche_network_free(struct oche_network *network)
     free(network->nodes);
     free(network->ports);
     free(network->extras);
+    free(network->sites);
     free(network->shards);
     memset(network, 0, sizeof(*network));
 }
@@ -101,6 +103,8 @@ static void set_end(struct oche_network *network, uint32_t here, uint32_t there,
     struct oche_port *port = &network->ports[here];
 
     port->peer = there;
+    port->arrival_key =
+        oche_event_key(network->ports[there].node, OCHE_EVENT_ARRIVAL, network->ports[there].local);
     port->delay = delay;
     port->ps_per_byte = 8 * OCHE_SEC % rate_bps == 0 ? (uint32_t)(8 * OCHE_SEC / rate_bps) : 0;
     network->extras[here].rate_bps = rate_bps;
@@ -124,55 +128,69 @@ void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t s
     network->nodes[node].shard = (uint8_t)shard;
 }
 
-/* Fetches into the cache what the arrival of a packet at `port` will touch. */
-static void prefetch_arrival(struct oche_network *network, struct oche_port *port, unsigned stage)
+/* Fetches into the cache what the arrival of a packet will touch. */
+static void prefetch_arrival(struct oche_network *network, uint32_t key, struct oche_packet *packet,
+                             unsigned stage)
 {
-    struct oche_packet *packet = port->in_head;
+    const struct oche_site *site = oche_event_site(network, key);
     int egress;
 
-    if (OCHE_UNLIKELY(packet == NULL))
-        return;
-    if (stage == 1)
+    if (stage == 0)
         __builtin_prefetch(packet, 1);
-    else if (stage == 2 && packet->next != NULL)
-        __builtin_prefetch(packet->next, 1);
-    if (port->flags & OCHE_PORT_HOST) {
-        oche_host_fetch(port->device, packet, stage - 1);
-    } else if (stage == 2) {
-        egress = oche_switch_look_ahead(port->device, port->local, packet);
+    if (site->flags & OCHE_PORT_HOST) {
+        if (stage == 0)
+            __builtin_prefetch(&network->ports[site->first_port], 1);
+        oche_host_fetch(site->device, packet, stage);
+    } else if (stage == 1) {
+        egress = oche_switch_look_ahead(site->device, oche_event_local(key), packet);
         if (egress >= 0)
-            __builtin_prefetch(port - port->local + egress, 1);
-    } else if (stage == 3 && packet->port_ahead != 0) {
-        __builtin_prefetch(&network->ports[port[packet->port_ahead - 1 - port->local].peer], 1);
+            __builtin_prefetch(&network->ports[site->first_port + (uint32_t)egress], 1);
     }
 }
 
 /* Fetches into the cache what `port` will touch when it becomes free and sends. */
-static void prefetch_send(struct oche_network *network, struct oche_port *port, unsigned stage)
+static void prefetch_send(struct oche_network *network, uint32_t key, struct oche_port *port,
+                          unsigned stage)
 {
-    if (stage == 1)
-        __builtin_prefetch(&network->ports[port->peer], 1);
-    if (port->flags & OCHE_PORT_HOST) {
-        oche_host_fetch(port->device, NULL, stage - 1);
-    } else if (stage == 1) {
-        oche_switch_fetch_port(port->device, port->local);
-    } else if (stage == 2) {
-        oche_switch_fetch_head(port->device, port->local);
-    }
-}
-
-/* Fetches into the cache, ahead of time, what an event will touch. */
-static void prefetch(void *context, const struct oche_event *event, unsigned stage)
-{
-    struct oche_network *network = context;
-    struct oche_port *port = &network->ports[event->target];
+    const struct oche_site *site = oche_event_site(network, key);
 
     if (stage == 0)
         __builtin_prefetch(port, 1);
-    else if ((event->key >> 10 & 3) == OCHE_EVENT_ARRIVAL)
-        prefetch_arrival(network, port, stage);
+    if (site->flags & OCHE_PORT_HOST)
+        oche_host_fetch(site->device, NULL, stage);
+    else if (stage == 0)
+        oche_switch_fetch_port(site->device, oche_event_local(key));
+    else if (stage == 1)
+        oche_switch_fetch_head(site->device, oche_event_local(key));
+}
+
+/* Fetches into the cache, ahead of time, what an event will touch. */
+static void prefetch(void *context, uint32_t key, void *target, unsigned stage)
+{
+    if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL)
+        prefetch_arrival(context, key, target, stage);
     else
-        prefetch_send(network, port, stage);
+        prefetch_send(context, key, target, stage);
+}
+
+void oche_network_can_fail(struct oche_network *network, uint32_t port)
+{
+    network->ports[port].flags |= OCHE_PORT_FAILS;
+    network->sites[network->ports[port].node].flags |= OCHE_PORT_FAILS;
+}
+
+/* Fills in what arrivals have to know of the node. */
+static void find_site(struct oche_network *network, uint32_t node)
+{
+    struct oche_site *site = &network->sites[node];
+
+    if (network->nodes[node].port_count == 0)
+        return;
+    site->first_port = network->nodes[node].first_port;
+    site->device = network->ports[site->first_port].device;
+    for (uint32_t i = 0; i < network->nodes[node].port_count; i++)
+        site->flags |= network->ports[site->first_port + i].flags &
+                       (OCHE_PORT_HOST | OCHE_PORT_DEFLECTS | OCHE_PORT_FAILS);
 }
 
 void oche_network_ready(struct oche_network *network)
@@ -192,6 +210,8 @@ void oche_network_ready(struct oche_network *network)
         if (port->delay > longest)
             longest = port->delay;
     }
+    for (uint32_t i = 0; i < network->node_count; i++)
+        find_site(network, i);
     for (uint32_t s = 0; s < network->shard_count; s++) {
         oche_events_init(&network->shards[s].events, longest, prefetch, network);
         if (network->bytes_mode)
@@ -199,13 +219,13 @@ void oche_network_ready(struct oche_network *network)
     }
 }
 
-static void stage(struct oche_shard *shard, struct oche_port *peer, uint32_t number,
-                  struct oche_packet *packet)
+static void stage(struct oche_shard *shard, uint32_t number, struct oche_packet *packet)
 {
     struct oche_network *network = shard->network;
     struct oche_port_extra *extra = &network->extras[number];
-    struct oche_mailbox *box = &shard->outbox[peer->shard];
+    struct oche_mailbox *box = &shard->outbox[network->ports[number].shard];
 
+    packet->next = NULL;
     if (extra->staged_head != NULL) {
         extra->staged_tail->next = packet;
         extra->staged_tail = packet;
@@ -256,7 +276,6 @@ void oche_network_send(struct oche_shard *shard, uint32_t number, struct oche_pa
 {
     struct oche_network *network = shard->network;
     struct oche_port *port = &network->ports[number];
-    struct oche_port *peer = &network->ports[port->peer];
     uint32_t line_bytes = packet->frame_bytes + network->gap_bytes;
     oche_time busy = OCHE_LIKELY(port->ps_per_byte != 0)
                          ? (oche_time)line_bytes * port->ps_per_byte
@@ -266,21 +285,12 @@ void oche_network_send(struct oche_shard *shard, uint32_t number, struct oche_pa
     port->line_bytes += line_bytes;
     port->busy_until = now + busy;
     packet->when = now + busy + port->delay;
-    packet->next = NULL;
     if (OCHE_UNLIKELY(port->flags & OCHE_PORT_SPECIAL) && !special(shard, number, packet, now))
         return;
-    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_REMOTE)) {
-        stage(shard, peer, port->peer, packet);
-        return;
-    }
-    if (peer->in_head != NULL) {
-        peer->in_tail->next = packet;
-        peer->in_tail = packet;
-        return;
-    }
-    peer->in_head = peer->in_tail = packet;
-    oche_event_push(&shard->events, packet->when,
-                    oche_event_key(peer->node, OCHE_EVENT_ARRIVAL, peer->local), port->peer);
+    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_REMOTE))
+        stage(shard, port->peer, packet);
+    else
+        oche_event_push(&shard->events, packet->when, port->arrival_key, packet);
 }
 
 void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)
@@ -291,7 +301,7 @@ void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)
         return;
     at->timer_at = when;
     oche_event_push(&shard->events, when, oche_event_key(node, OCHE_EVENT_TIMER, 0),
-                    at->first_port);
+                    &shard->network->ports[at->first_port]);
 }
 
 uint64_t oche_network_unsent_bytes(const struct oche_network *network, uint32_t port, oche_time now)

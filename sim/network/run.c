@@ -33,23 +33,20 @@ static OCHE_NOINLINE bool outlives(struct oche_shard *shard, struct oche_port *p
     return true;
 }
 
-static inline void arrival(struct oche_shard *shard, struct oche_port *port, uint32_t number,
+static inline void arrival(struct oche_shard *shard, uint32_t key, struct oche_packet *packet,
                            oche_time now)
 {
-    struct oche_packet *packet = port->in_head;
-    struct oche_packet *next = packet->next;
+    struct oche_network *network = shard->network;
+    const struct oche_site *site = oche_event_site(network, key);
+    struct oche_port *port = &network->ports[site->first_port + oche_event_local(key)];
 
-    port->in_head = next;
-    if (next != NULL) {
-        oche_event_push(&shard->events, next->when,
-                        oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local), number);
-    }
-    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_FAILS) && !outlives(shard, port, packet, now))
+    if (OCHE_UNLIKELY(site->flags & OCHE_PORT_FAILS) && (port->flags & OCHE_PORT_FAILS) &&
+        !outlives(shard, port, packet, now))
         return;
-    if (port->flags & OCHE_PORT_HOST)
+    if (site->flags & OCHE_PORT_HOST)
         oche_host_arrival(shard, port, packet, now);
     else
-        oche_switch_node_arrival(shard, port, packet, now);
+        oche_switch_node_arrival(shard, site, oche_event_local(key), packet, now);
 }
 
 static void timer(struct oche_shard *shard, struct oche_port *port, oche_time now)
@@ -66,14 +63,13 @@ static void timer(struct oche_shard *shard, struct oche_port *port, oche_time no
 
 static void run_window(struct oche_shard *shard, oche_time end)
 {
-    struct oche_port *ports = shard->network->ports;
     struct oche_event event;
     uint64_t handled = 0;
 
     while (oche_event_pop(&shard->events, end, &event)) {
-        struct oche_port *port = &ports[event.target];
+        struct oche_port *port = event.target; /* but of an arrival it is the packet */
         handled++;
-        switch ((enum oche_event_kind)(event.key >> 10 & 3)) {
+        switch (oche_event_kind_of(event.key)) {
         case OCHE_EVENT_TRANSMIT_DONE:
             port->flags &= (uint8_t)~OCHE_PORT_DONE_PENDING;
             if (port->flags & OCHE_PORT_HOST)
@@ -82,7 +78,7 @@ static void run_window(struct oche_shard *shard, oche_time end)
                 oche_switch_node_transmit_done(shard, port, event.time);
             break;
         case OCHE_EVENT_ARRIVAL:
-            arrival(shard, port, event.target, event.time);
+            arrival(shard, event.key, event.target, event.time);
             break;
         case OCHE_EVENT_TIMER:
             timer(shard, port, event.time);
@@ -95,7 +91,7 @@ static void run_window(struct oche_shard *shard, oche_time end)
     shard->handled_events += handled;
 }
 
-/* Moves the packets that other shards sent to this shard during the window to their ports. */
+/* Makes events of the packets that other shards sent to this shard during the window. */
 static void collect(struct oche_shard *shard)
 {
     struct oche_network *network = shard->network;
@@ -106,16 +102,10 @@ static void collect(struct oche_shard *shard)
             uint32_t number = box->ports[i];
             struct oche_port *port = &network->ports[number];
             struct oche_port_extra *extra = &network->extras[number];
-            struct oche_packet *head = extra->staged_head;
-            if (port->in_head != NULL) {
-                port->in_tail->next = head;
-            } else {
-                port->in_head = head;
-                oche_event_push(&shard->events, head->when,
-                                oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local),
-                                number);
-            }
-            port->in_tail = extra->staged_tail;
+            uint32_t key = oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local);
+            for (struct oche_packet *packet = extra->staged_head; packet != NULL;
+                 packet = packet->next)
+                oche_event_push(&shard->events, packet->when, key, packet);
             extra->staged_head = extra->staged_tail = NULL;
         }
         box->count = 0;
