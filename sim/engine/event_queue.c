@@ -18,7 +18,7 @@
 #define MOST_EVENTS     12 /* buckets get narrower when the mean is above this */
 #define MOST_BUCKETS    (UINT64_C(1) << 20) /* 8 MiB of buckets */
 #define INSERTION_LIMIT 24
-#define SHOW_STEP       8 /* in a crowded bucket a stage comes so many events after the one before */
+#define SHOW_STEP       8    /* in a crowded bucket a stage comes so many events after the last */
 #define FIRST_CHUNKS    256  /* the first slab is small, because most worlds need few chunks */
 #define SLAB_CHUNKS     8192 /* one huge page */
 
