@@ -23,7 +23,7 @@
 #define SLAB_CHUNKS     8192 /* one huge page */
 
 _Static_assert(sizeof(struct oche_event_chunk) == OCHE_CHUNK_BYTES &&
-                   offsetof(struct oche_event_chunk, event) == sizeof(struct oche_pending),
+                   offsetof(struct oche_event_chunk, event) == 0,
                "the address of an event tells its place in the chunk");
 
 static bool before_than(const struct oche_event *a, const struct oche_event *b)
@@ -289,9 +289,8 @@ static void prefetch_ahead(const struct oche_event_queue *queue)
         event = queue->buckets[slot];
         if (event == NULL)
             continue;
-        const struct oche_pending *end = chunk_of(event)->event + OCHE_CHUNK_EVENTS;
-        for (; event < end; event++)
-            queue->prefetch(queue->prefetch_context, (uint32_t)event->order, event->target, stage);
+        queue->prefetch(queue->prefetch_context, event,
+                        (uint32_t)(chunk_of(event)->event + OCHE_CHUNK_EVENTS - event), stage);
     }
     event = queue->buckets[(queue->cursor + 2 * OCHE_PREFETCH_STAGES) & queue->bucket_mask];
     if (event == NULL)
@@ -310,8 +309,7 @@ void oche_events_show(const struct oche_event_queue *queue)
     for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
         uint32_t k = queue->open_next + (OCHE_PREFETCH_STAGES - stage) * SHOW_STEP - 1;
         if (k < queue->open_count)
-            queue->prefetch(queue->prefetch_context, (uint32_t)queue->open[k].order,
-                            queue->open[k].target, stage);
+            queue->prefetch(queue->prefetch_context, &queue->open[k], 1, stage);
     }
 }
 
@@ -320,9 +318,8 @@ static void show_first(const struct oche_event_queue *queue)
 {
     for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
         uint32_t count = (OCHE_PREFETCH_STAGES - stage) * SHOW_STEP;
-        for (uint32_t k = 0; k < count && k < queue->open_count; k++)
-            queue->prefetch(queue->prefetch_context, (uint32_t)queue->open[k].order,
-                            queue->open[k].target, stage);
+        queue->prefetch(queue->prefetch_context, queue->open,
+                        count < queue->open_count ? count : queue->open_count, stage);
     }
 }
 

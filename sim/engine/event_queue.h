@@ -35,21 +35,27 @@ struct oche_pending {
 #define OCHE_CHUNK_BYTES  256
 #define OCHE_CHUNK_EVENTS 15
 
-/* Events of one bucket; it is filled from its end. */
+/* Events of one bucket; it is filled from its end, which is the line of `next`. */
 struct oche_event_chunk {
+    struct oche_pending event[OCHE_CHUNK_EVENTS];
     struct oche_event_chunk
         *next; /* of the same bucket, and full; in the free list: the next one */
     uint64_t unused;
-    struct oche_pending event[OCHE_CHUNK_EVENTS];
 } __attribute__((aligned(OCHE_CHUNK_BYTES)));
 
 /*
- * A callback that gets an event some time before the event is handled, and fetches into the cache
- * what the handler will touch. It is called with stage 0, with stage 1 when the queue has advanced
- * by one bucket, and so on. Calls may come late or be left out.
+ * A callback that gets events some time before they are handled, and fetches into the cache what
+ * the handler will touch. It is called with stage 0, with stage 1 when the queue has advanced by
+ * one bucket, and so on. Calls may come late or be left out.
  */
 #define OCHE_PREFETCH_STAGES 4
-typedef void oche_event_prefetch(void *context, uint32_t key, void *target, unsigned stage);
+typedef void oche_event_prefetch(void *context, const struct oche_pending *event, uint32_t count,
+                                 unsigned stage);
+
+static inline uint32_t oche_pending_key(const struct oche_pending *event)
+{
+    return (uint32_t)event->order;
+}
 
 struct oche_event_queue {
     /* the open bucket, sorted; its events from open_next on are pending */
@@ -121,8 +127,7 @@ static inline void oche_event_push(struct oche_event_queue *queue, oche_time tim
                                    .target = target};
     queue->ring_events++;
     /* True if there is no chunk, or the newest one is full. */
-    if (OCHE_UNLIKELY((uintptr_t)last % OCHE_CHUNK_BYTES <=
-                      offsetof(struct oche_event_chunk, event))) {
+    if (OCHE_UNLIKELY((uintptr_t)last % OCHE_CHUNK_BYTES == 0)) {
         oche_events_extend(queue, slot, pending);
         return;
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/packet_path.h"
 #include "sim/engine/big_memory.h"
 #include "sim/network/bytes_mode.h"
 #include "sim/network/host.h"
@@ -128,49 +129,58 @@ void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t s
     network->nodes[node].shard = (uint8_t)shard;
 }
 
-/* Fetches into the cache what the arrival of a packet will touch. */
-static void prefetch_arrival(struct oche_network *network, uint32_t key, struct oche_packet *packet,
-                             unsigned stage)
+/* Fetches into the cache what is known of an event without looking at anything else. */
+static void prefetch_first(struct oche_network *network, const struct oche_pending *event)
 {
+    const uint32_t key = oche_pending_key(event);
     const struct oche_site *site = oche_event_site(network, key);
-    int egress;
 
-    if (stage == 0)
-        __builtin_prefetch(packet, 1);
+    __builtin_prefetch(event->target, 1); /* a packet or a port */
     if (site->flags & OCHE_PORT_HOST) {
-        if (stage == 0)
+        if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL)
             __builtin_prefetch(&network->ports[site->first_port], 1);
-        oche_host_fetch(site->device, packet, stage);
-    } else if (stage == 1) {
-        egress = oche_switch_look_ahead(site->device, oche_event_local(key), packet);
-        if (egress >= 0)
-            __builtin_prefetch(&network->ports[site->first_port + (uint32_t)egress], 1);
+        oche_host_fetch(site->device, NULL, 0);
+    } else if (oche_event_kind_of(key) == OCHE_EVENT_TRANSMIT_DONE) {
+        oche_path_fetch_port(site->device, oche_event_local(key));
     }
 }
 
-/* Fetches into the cache what `port` will touch when it becomes free and sends. */
-static void prefetch_send(struct oche_network *network, uint32_t key, struct oche_port *port,
-                          unsigned stage)
+/* Fetches what an event of a switch will touch; its packet, or its port's queue, is there. */
+static void prefetch_switch(struct oche_network *network, const struct oche_pending *event)
 {
+    const uint32_t key = oche_pending_key(event);
     const struct oche_site *site = oche_event_site(network, key);
+    int egress;
 
-    if (stage == 0)
-        __builtin_prefetch(port, 1);
-    if (site->flags & OCHE_PORT_HOST)
-        oche_host_fetch(site->device, NULL, stage);
-    else if (stage == 0)
-        oche_switch_fetch_port(site->device, oche_event_local(key));
-    else if (stage == 1)
-        oche_switch_fetch_head(site->device, oche_event_local(key));
+    if (oche_event_kind_of(key) == OCHE_EVENT_TRANSMIT_DONE)
+        oche_path_fetch_head(site->device, oche_event_local(key));
+    if (oche_event_kind_of(key) != OCHE_EVENT_ARRIVAL)
+        return;
+    egress = oche_path_look_ahead(site->device, oche_event_local(key), event->target);
+    if (egress >= 0)
+        __builtin_prefetch(&network->ports[site->first_port + (uint32_t)egress], 1);
 }
 
-/* Fetches into the cache, ahead of time, what an event will touch. */
-static void prefetch(void *context, uint32_t key, void *target, unsigned stage)
+/* Fetches into the cache, ahead of time, what events will touch. Only hosts need the later stages.
+ */
+static void prefetch(void *context, const struct oche_pending *event, uint32_t count,
+                     unsigned stage)
 {
-    if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL)
-        prefetch_arrival(context, key, target, stage);
-    else
-        prefetch_send(context, key, target, stage);
+    struct oche_network *network = context;
+    const struct oche_pending *end = event + count;
+
+    for (; stage == 0 && event < end; event++)
+        prefetch_first(network, event);
+    for (; event < end; event++) {
+        const uint32_t key = oche_pending_key(event);
+
+        if (key < oche_event_key(network->host_count, 0, 0))
+            oche_host_fetch(oche_event_site(network, key)->device,
+                            oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL ? event->target : NULL,
+                            stage);
+        else if (stage == 1)
+            prefetch_switch(network, event);
+    }
 }
 
 void oche_network_can_fail(struct oche_network *network, uint32_t port)

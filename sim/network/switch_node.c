@@ -3,6 +3,7 @@
 #include "sim/network/switch_node.h"
 
 #include "core/wire/opcode.h"
+#include "fabric/packet_path.h"
 #include "sim/network/fcp_trace.h"
 #include "sim/network/link_failure.h"
 
@@ -86,15 +87,15 @@ static void transmit(struct oche_shard *shard, struct oche_port *port, oche_time
 {
     struct oche_switch *sw = port->device;
 
-    if (OCHE_UNLIKELY(oche_switch_pause_waits(sw, port->local))) {
+    if (OCHE_UNLIKELY(oche_path_pause_waits(sw, port->local))) {
         send_pause(shard, port, now);
     } else {
-        struct oche_packet *packet = oche_switch_transmit(sw, port->local, now);
+        struct oche_packet *packet = oche_path_transmit(sw, port->local, now);
         if (packet == NULL)
             return;
         oche_network_send(shard, (uint32_t)(port - shard->network->ports), packet, now);
     }
-    if (oche_switch_ready(sw, port->local))
+    if (oche_path_ready(sw, port->local))
         oche_network_want_done(shard, port);
 }
 
@@ -112,9 +113,9 @@ static inline void settle(struct oche_shard *shard, struct oche_switch *sw, stru
 {
     int pausing;
 
-    while (OCHE_UNLIKELY((pausing = oche_switch_pause_port(sw)) >= 0))
+    while (OCHE_UNLIKELY((pausing = oche_path_pause_port(sw)) >= 0))
         kick(shard, first + pausing, now);
-    oche_time next = oche_switch_next(sw);
+    oche_time next = sw->next;
     if (OCHE_UNLIKELY(next != OCHE_NEVER))
         oche_network_wake(shard, first->node, next);
 }
@@ -198,7 +199,7 @@ void oche_switch_node_arrival(struct oche_shard *shard, const struct oche_site *
     }
     int egress = OCHE_UNLIKELY(site->flags & OCHE_PORT_DEFLECTS)
                      ? receive_noting(shard, first + local, packet, now)
-                     : oche_switch_receive(sw, local, packet, now);
+                     : oche_path_receive(sw, local, packet, now);
     if (OCHE_UNLIKELY(egress < 0)) {
         oche_trace_emit(&shard->network->nodes[first->node].trace, now, OCHE_TRACE_DROPPED,
                         packet->dest_qpn, local, packet->psn);

@@ -146,12 +146,13 @@ static void test_never_is_not_queued(void **state)
 #define TOGETHER 1000
 
 /* For each event the stages of prefetching that it has had, as a mask. */
-static void note_stage(void *context, uint32_t key, void *target, unsigned stage)
+static void note_stage(void *context, const struct oche_pending *event, uint32_t count,
+                       unsigned stage)
 {
     unsigned *stages = context;
 
-    (void)target;
-    stages[key] |= 1U << stage;
+    for (uint32_t i = 0; i < count; i++)
+        stages[oche_pending_key(&event[i])] |= 1U << stage;
 }
 
 /* Events that start together share a bucket: each of them is shown in all stages all the same. */
