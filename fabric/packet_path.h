@@ -177,9 +177,17 @@ static inline int oche_path_look_ahead(const struct oche_switch *sw, unsigned in
     return port;
 }
 
+/* Fetches what every packet touches of the switch. This and the next two only affect speed. */
+static inline void oche_path_fetch_switch(const struct oche_switch *sw)
+{
+    __builtin_prefetch(sw);
+    __builtin_prefetch(&sw->port_count);
+    __builtin_prefetch(&sw->buffer, 1);
+}
+
 /*
  * For a port that is about to send: this one fetches the port's queues; the next one, called a
- * moment later, fetches the packet at their head. They only affect speed.
+ * moment later, fetches the packet at their head.
  */
 static inline void oche_path_fetch_port(const struct oche_switch *sw, unsigned port)
 {

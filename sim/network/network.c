@@ -140,29 +140,32 @@ static void prefetch_first(struct oche_network *network, const struct oche_pendi
         if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL)
             __builtin_prefetch(&network->ports[site->first_port], 1);
         oche_host_fetch(site->device, NULL, 0);
-    } else if (oche_event_kind_of(key) == OCHE_EVENT_TRANSMIT_DONE) {
-        oche_path_fetch_port(site->device, oche_event_local(key));
+    } else {
+        oche_path_fetch_switch(site->device);
     }
 }
 
-/* Fetches what an event of a switch will touch; its packet, or its port's queue, is there. */
-static void prefetch_switch(struct oche_network *network, const struct oche_pending *event)
+/* Fetches what an event of a switch will touch, in stages 1 and 2. */
+static void prefetch_switch(struct oche_network *network, const struct oche_pending *event,
+                            unsigned stage)
 {
-    const uint32_t key = oche_pending_key(event);
+    const uint32_t key = oche_pending_key(event), local = oche_event_local(key);
     const struct oche_site *site = oche_event_site(network, key);
     int egress;
 
-    if (oche_event_kind_of(key) == OCHE_EVENT_TRANSMIT_DONE)
-        oche_path_fetch_head(site->device, oche_event_local(key));
-    if (oche_event_kind_of(key) != OCHE_EVENT_ARRIVAL)
-        return;
-    egress = oche_path_look_ahead(site->device, oche_event_local(key), event->target);
-    if (egress >= 0)
-        __builtin_prefetch(&network->ports[site->first_port + (uint32_t)egress], 1);
+    if (oche_event_kind_of(key) == OCHE_EVENT_TRANSMIT_DONE) {
+        if (stage == 1)
+            oche_path_fetch_port(site->device, local);
+        else
+            oche_path_fetch_head(site->device, local);
+    } else if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL && stage == 1) {
+        egress = oche_path_look_ahead(site->device, local, event->target);
+        if (egress >= 0)
+            __builtin_prefetch(&network->ports[site->first_port + (uint32_t)egress], 1);
+    }
 }
 
-/* Fetches into the cache, ahead of time, what events will touch. Only hosts need the later stages.
- */
+/* Fetches into the cache, ahead of time, what events will touch. */
 static void prefetch(void *context, const struct oche_pending *event, uint32_t count,
                      unsigned stage)
 {
@@ -173,13 +176,13 @@ static void prefetch(void *context, const struct oche_pending *event, uint32_t c
         prefetch_first(network, event);
     for (; event < end; event++) {
         const uint32_t key = oche_pending_key(event);
+        const bool arrival = oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL;
 
         if (key < oche_event_key(network->host_count, 0, 0))
-            oche_host_fetch(oche_event_site(network, key)->device,
-                            oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL ? event->target : NULL,
+            oche_host_fetch(oche_event_site(network, key)->device, arrival ? event->target : NULL,
                             stage);
-        else if (stage == 1)
-            prefetch_switch(network, event);
+        else if (stage == 1 || (stage == 2 && !arrival))
+            prefetch_switch(network, event, stage);
     }
 }
 
