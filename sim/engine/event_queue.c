@@ -71,6 +71,12 @@ static struct oche_event_chunk *chunk_of(const struct oche_pending *event)
     return (void *)((uintptr_t)event & ~(uintptr_t)(OCHE_CHUNK_BYTES - 1));
 }
 
+/* Returns how far ahead the ring should hold events: a link's delay and a packet's time. */
+static oche_time reach(const struct oche_event_queue *queue)
+{
+    return queue->horizon + queue->horizon / 4;
+}
+
 void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
                       oche_event_prefetch *prefetch, void *prefetch_context)
 {
@@ -81,8 +87,11 @@ void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
     queue->prefetch_context = prefetch_context;
     queue->shift = FIRST_SHIFT;
     queue->horizon = horizon;
-    while (count << queue->shift < horizon + horizon / 4 && count < MOST_BUCKETS)
+    while (count << queue->shift < reach(queue) && count < MOST_BUCKETS)
         count <<= 1;
+    /* Packets on a long link are many: they must not all lie in the heap. */
+    while (count << queue->shift < reach(queue) && queue->shift < LARGEST_SHIFT)
+        queue->shift++;
     make_ring(queue, count);
     queue->open_end = UINT64_C(1) << queue->shift;
     queue->open_capacity = 256;
@@ -136,6 +145,9 @@ void oche_events_extend(struct oche_event_queue *queue, uint64_t slot, struct oc
     if (queue->free_chunks == NULL)
         add_slab(queue);
     struct oche_event_chunk *chunk = queue->free_chunks;
+    uint64_t number = queue->cursor + ((slot - queue->cursor) & queue->bucket_mask);
+    if (number < queue->empty_to)
+        queue->empty_to = number;
     queue->free_chunks = chunk->next;
     chunk->next = queue->buckets[slot] == NULL ? NULL : chunk_of(queue->buckets[slot]);
     chunk->event[OCHE_CHUNK_EVENTS - 1] = event;
@@ -247,6 +259,7 @@ static void change_width(struct oche_event_queue *queue, unsigned shift)
     queue->open_start = queue->cursor << shift;
     queue->open_end = (queue->cursor + 1) << shift;
     queue->ring_events = 0;
+    queue->empty_to = 0;
     for (uint64_t number = cursor + 1; number <= cursor + mask; number++) {
         const struct oche_pending *event = buckets[number & mask];
         struct oche_event_chunk *chunk = event == NULL ? NULL : chunk_of(event), *next;
@@ -265,8 +278,8 @@ static void change_width(struct oche_event_queue *queue, unsigned shift)
 static void look_at_width(struct oche_event_queue *queue)
 {
     uint64_t events = queue->opened_events, buckets = queue->opened_buckets;
-    bool narrower = queue->shift > SMALLEST_SHIFT &&
-                    MOST_BUCKETS << (queue->shift - 1) >= queue->horizon + queue->horizon / 4;
+    bool narrower =
+        queue->shift > SMALLEST_SHIFT && MOST_BUCKETS << (queue->shift - 1) >= reach(queue);
 
     queue->opened_events = 0;
     queue->opened_buckets = 0;
@@ -403,17 +416,23 @@ bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
     return true;
 }
 
-oche_time oche_events_next_time(const struct oche_event_queue *queue)
+oche_time oche_events_next_time(struct oche_event_queue *queue)
 {
+    uint64_t number = queue->cursor + 1;
+
     if (queue->open_next < queue->open_count)
         return queue->open_start + (queue->open[queue->open_next].order >> 32);
     oche_time best = queue->heap_count > 0 ? queue->heap[0].time : OCHE_NEVER;
     if (queue->ring_events == 0)
         return best;
-    for (uint64_t number = queue->cursor + 1;; number++) {
+    /* Between packets on a long link a run may ask many times while nothing happens. */
+    if (number < queue->empty_to)
+        number = queue->empty_to;
+    for (;; number++) {
         const struct oche_pending *event = queue->buckets[number & queue->bucket_mask];
         if (event == NULL)
             continue;
+        queue->empty_to = number;
         for (struct oche_event_chunk *chunk = chunk_of(event); chunk != NULL;) {
             for (; event < chunk->event + OCHE_CHUNK_EVENTS; event++)
                 best = oche_time_min(best, (number << queue->shift) + (event->order >> 32));

@@ -71,6 +71,7 @@ struct oche_event_queue {
     uint64_t cursor;      /* number of the open bucket: its start time >> shift */
     oche_time horizon;    /* the ring reaches at least this far into the future */
     uint64_t ring_events; /* events in the ring, the open bucket not counted */
+    uint64_t empty_to;    /* buckets after the open one and before this one are empty */
 
     struct oche_event_chunk *free_chunks;
     struct oche_event_chunk **slabs; /* of chunks */
@@ -163,7 +164,7 @@ static inline uint64_t oche_events_pending(const struct oche_event_queue *queue)
     return queue->ring_events + queue->heap_count + (queue->open_count - queue->open_next);
 }
 
-/* Returns the time of the earliest pending event; OCHE_NEVER if none is pending. Slow. */
-oche_time oche_events_next_time(const struct oche_event_queue *queue);
+/* Returns the time of the earliest pending event; OCHE_NEVER if none is pending. */
+oche_time oche_events_next_time(struct oche_event_queue *queue);
 
 #endif

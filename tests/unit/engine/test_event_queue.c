@@ -143,6 +143,27 @@ static void test_never_is_not_queued(void **state)
     oche_events_free(&queue);
 }
 
+/* The packets on a long link are events too: the ring holds them, at any load, and not the heap. */
+static void test_ring_reaches_over_long_links(void **state)
+{
+    const oche_time delay = 100 * OCHE_MS, spacing = 80 * OCHE_NS;
+    struct oche_event_queue queue;
+    struct oche_event event = {0};
+
+    (void)state;
+    oche_events_init(&queue, delay, NULL, NULL);
+    for (uint32_t i = 0; i < 1000; i++)
+        oche_event_push(&queue, delay + i * spacing, i, NULL);
+    assert_int_equal(queue.heap_count, 0);
+    for (uint32_t i = 0; i < 300000; i++) {
+        assert_true(oche_event_pop(&queue, OCHE_TIME_LIMIT - 1, &event));
+        assert_int_equal(event.key, i % 1000);
+        oche_event_push(&queue, event.time + delay, event.key, NULL);
+        assert_int_equal(queue.heap_count, 0);
+    }
+    oche_events_free(&queue);
+}
+
 #define TOGETHER 1000
 
 /* For each event the stages of prefetching that it has had, as a mask. */
@@ -179,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_width_follows_load),
+        cmocka_unit_test(test_ring_reaches_over_long_links),
         cmocka_unit_test(test_crowded_buckets_are_prefetched),
         cmocka_unit_test(test_never_is_not_queued),
     };
