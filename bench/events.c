@@ -44,7 +44,7 @@ static double run(uint32_t pending, uint64_t events)
 
     oche_events_init(&queue, OCHE_US, NULL, NULL);
     for (uint32_t i = 0; i < pending; i++)
-        oche_event_push(&queue, oche_random_below(&random, 100000), i, i);
+        oche_event_push(&queue, oche_random_below(&random, 100000), i, NULL);
     double start = 0;
     oche_time last = 0;
     for (uint64_t i = 0; i < events + events / 4; i++) {

@@ -209,15 +209,11 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
 int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                         oche_time now);
 /*
- * Prefetching, which only affects speed. The first function is for the packet that arrives next at
- * `in_port`: it looks up the egress port, notes it in the packet and returns it, or -1. The other
- * two are for a port that is about to send: the one fetches the port's queues; the other, called a
- * moment later, fetches the packet at their head.
+ * Only affects speed: for a packet that will arrive at `in_port` looks up the egress port, notes it
+ * in the packet and returns it, or -1, and fetches what the arrival will touch.
  */
 int oche_switch_look_ahead(const struct oche_switch *sw, unsigned in_port,
                            struct oche_packet *packet);
-void oche_switch_fetch_port(const struct oche_switch *sw, unsigned port);
-void oche_switch_fetch_head(const struct oche_switch *sw, unsigned port);
 /*
  * True if `port` has something that may leave now: a PFC frame, or a packet of a class that is not
  * paused.

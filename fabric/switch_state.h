@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The internal state of a switch, for the files of fabric/ only. */
+/* The internal state of a switch, for the files of fabric/ and the packet path only. */
 #ifndef OCHE_FABRIC_SWITCH_STATE_H
 #define OCHE_FABRIC_SWITCH_STATE_H
 

@@ -10,7 +10,12 @@
 
 void *oche_big_memory(size_t bytes)
 {
-    size_t unit = bytes >= OCHE_HUGE_PAGE ? OCHE_HUGE_PAGE : OCHE_CACHE_LINE;
+    return oche_big_memory_aligned(bytes, OCHE_CACHE_LINE);
+}
+
+void *oche_big_memory_aligned(size_t bytes, size_t alignment)
+{
+    size_t unit = bytes >= OCHE_HUGE_PAGE ? OCHE_HUGE_PAGE : alignment;
     size_t rounded = (bytes + unit - 1) / unit * unit;
     void *memory = aligned_alloc(unit, rounded == 0 ? unit : rounded);
 

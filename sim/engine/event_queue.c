@@ -12,12 +12,19 @@
 
 #define FIRST_SHIFT     10 /* a bucket is 1 ns wide until the first review of the load */
 #define SMALLEST_SHIFT  2
-#define LARGEST_SHIFT   22
+#define LARGEST_SHIFT   22 /* a time within a bucket has to fit into 32 bits */
 #define LOOK_PART       4  /* the width is reviewed whenever 1/LOOK_PART of the ring was opened */
 #define FEWEST_EVENTS   4  /* buckets get wider when their mean number of events is below this */
 #define MOST_EVENTS     12 /* buckets get narrower when the mean is above this */
-#define MOST_BUCKETS    (UINT64_C(1) << 17) /* 32 MiB of buckets */
+#define MOST_BUCKETS    (UINT64_C(1) << 20) /* 8 MiB of buckets */
 #define INSERTION_LIMIT 24
+#define SHOW_STEP       8    /* in a crowded bucket a stage comes so many events after the last */
+#define FIRST_CHUNKS    256  /* the first slab is small, because most worlds need few chunks */
+#define SLAB_CHUNKS     8192 /* one huge page */
+
+_Static_assert(sizeof(struct oche_event_chunk) == OCHE_CHUNK_BYTES &&
+                   offsetof(struct oche_event_chunk, event) == 0,
+               "the address of an event tells its place in the chunk");
 
 static bool before_than(const struct oche_event *a, const struct oche_event *b)
 {
@@ -35,20 +42,39 @@ static void *grow(void *old, size_t bytes)
 
 static void make_ring(struct oche_event_queue *queue, uint64_t count)
 {
-    queue->buckets = oche_big_memory(count * sizeof(*queue->buckets));
-    queue->counts = oche_big_memory(count * sizeof(*queue->counts));
-    queue->spills = oche_big_memory(count * sizeof(*queue->spills));
+    queue->buckets = oche_big_memory(count * sizeof(struct oche_pending *));
     queue->bucket_mask = count - 1;
 }
 
-static void free_ring(struct oche_bucket *buckets, uint32_t *counts,
-                      struct oche_bucket_spill *spills, uint64_t count)
+static void add_slab(struct oche_event_queue *queue)
 {
-    for (uint64_t i = 0; i < count; i++)
-        free(spills[i].event);
-    free(buckets);
-    free(counts);
-    free(spills);
+    size_t count = queue->slab_count == 0 ? FIRST_CHUNKS : SLAB_CHUNKS;
+    struct oche_event_chunk *slab =
+        oche_big_memory_aligned(count * sizeof(*slab), OCHE_CHUNK_BYTES);
+
+    queue->slabs = grow(queue->slabs, (queue->slab_count + 1) * sizeof(struct oche_event_chunk *));
+    queue->slabs[queue->slab_count++] = slab;
+    for (size_t i = count; i-- > 0;) {
+        slab[i].next = queue->free_chunks;
+        queue->free_chunks = &slab[i];
+    }
+}
+
+static void free_chunk(struct oche_event_queue *queue, struct oche_event_chunk *chunk)
+{
+    chunk->next = queue->free_chunks;
+    queue->free_chunks = chunk;
+}
+
+static struct oche_event_chunk *chunk_of(const struct oche_pending *event)
+{
+    return (void *)((uintptr_t)event & ~(uintptr_t)(OCHE_CHUNK_BYTES - 1));
+}
+
+/* Returns how far ahead the ring should hold events: a link's delay and a packet's time. */
+static oche_time reach(const struct oche_event_queue *queue)
+{
+    return queue->horizon + queue->horizon / 4;
 }
 
 void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
@@ -61,18 +87,26 @@ void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
     queue->prefetch_context = prefetch_context;
     queue->shift = FIRST_SHIFT;
     queue->horizon = horizon;
-    while (count << queue->shift < horizon + horizon / 4 && count < MOST_BUCKETS)
+    while (count << queue->shift < reach(queue) && count < MOST_BUCKETS)
         count <<= 1;
+    /* Packets on a long link are many: they must not all lie in the heap. */
+    while (count << queue->shift < reach(queue) && queue->shift < LARGEST_SHIFT)
+        queue->shift++;
     make_ring(queue, count);
     queue->open_end = UINT64_C(1) << queue->shift;
     queue->open_capacity = 256;
     queue->open = grow(NULL, queue->open_capacity * sizeof(*queue->open));
+    queue->spare = grow(NULL, queue->open_capacity * sizeof(*queue->open));
 }
 
 void oche_events_free(struct oche_event_queue *queue)
 {
-    free_ring(queue->buckets, queue->counts, queue->spills, queue->bucket_mask + 1);
+    for (uint32_t i = 0; i < queue->slab_count; i++)
+        free(queue->slabs[i]);
+    free(queue->slabs);
+    free(queue->buckets);
     free(queue->open);
+    free(queue->spare);
     free(queue->heap);
     memset(queue, 0, sizeof(*queue));
 }
@@ -84,32 +118,40 @@ static void reserve_open(struct oche_event_queue *queue, uint32_t count)
     while (queue->open_capacity < count)
         queue->open_capacity *= 2;
     queue->open = grow(queue->open, queue->open_capacity * sizeof(*queue->open));
+    queue->spare = grow(queue->spare, queue->open_capacity * sizeof(*queue->open));
 }
 
 /* Inserts an event into the open bucket, in order among the bucket's pending events. */
 void oche_events_push_open(struct oche_event_queue *queue, struct oche_event event)
 {
-    OCHE_MUST(queue->open_next == 0 || event.time >= queue->open[queue->open_next - 1].time);
+    const struct oche_pending pending = {
+        .order = (event.time - queue->open_start) << 32 | event.key, .target = event.target};
+
+    OCHE_MUST(event.time >= queue->open_start &&
+              (queue->open_next == 0 ||
+               pending.order >> 32 >= queue->open[queue->open_next - 1].order >> 32));
     reserve_open(queue, queue->open_count + 1);
     uint32_t i = queue->open_count++;
-    while (i > queue->open_next && before_than(&event, &queue->open[i - 1])) {
+    while (i > queue->open_next && pending.order < queue->open[i - 1].order) {
         queue->open[i] = queue->open[i - 1];
         i--;
     }
-    queue->open[i] = event;
+    queue->open[i] = pending;
 }
 
-void oche_events_spill(struct oche_event_queue *queue, uint64_t slot, struct oche_event event)
+/* Adds an event to a bucket that needs another chunk for it. */
+void oche_events_extend(struct oche_event_queue *queue, uint64_t slot, struct oche_pending event)
 {
-    struct oche_bucket_spill *spill = &queue->spills[slot];
-    uint32_t spilled = queue->counts[slot] - (uint32_t)OCHE_BUCKET_EVENTS;
-
-    if (spilled == spill->capacity) {
-        spill->capacity = spilled == 0 ? 16 : spilled * 2;
-        spill->event = grow(spill->event, spill->capacity * sizeof(*spill->event));
-    }
-    spill->event[spilled] = event;
-    queue->counts[slot]++;
+    if (queue->free_chunks == NULL)
+        add_slab(queue);
+    struct oche_event_chunk *chunk = queue->free_chunks;
+    uint64_t number = queue->cursor + ((slot - queue->cursor) & queue->bucket_mask);
+    if (number < queue->empty_to)
+        queue->empty_to = number;
+    queue->free_chunks = chunk->next;
+    chunk->next = queue->buckets[slot] == NULL ? NULL : chunk_of(queue->buckets[slot]);
+    chunk->event[OCHE_CHUNK_EVENTS - 1] = event;
+    queue->buckets[slot] = &chunk->event[OCHE_CHUNK_EVENTS - 1];
 }
 
 void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event)
@@ -148,24 +190,48 @@ static struct oche_event pop_far(struct oche_event_queue *queue)
     return top;
 }
 
-static int compare_events(const void *a, const void *b)
+/* Sorts the open bucket byte by byte, from the last one on; skips bytes that are all the same. */
+static void sort_by_bytes(struct oche_event_queue *queue)
 {
-    return before_than(a, b) ? -1 : before_than(b, a) ? 1 : 0;
+    uint32_t count = queue->open_count;
+    uint64_t varying = 0;
+
+    for (uint32_t i = 1; i < count; i++)
+        varying |= queue->open[i].order ^ queue->open[0].order;
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        const struct oche_pending *from = queue->open;
+        struct oche_pending *to = queue->spare;
+        uint32_t at[256] = {0}, sum = 0;
+
+        if ((varying >> shift & 255) == 0)
+            continue;
+        for (uint32_t i = 0; i < count; i++)
+            at[from[i].order >> shift & 255]++;
+        for (unsigned i = 0; i < 256; i++) {
+            uint32_t here = at[i];
+            at[i] = sum;
+            sum += here;
+        }
+        for (uint32_t i = 0; i < count; i++)
+            to[at[from[i].order >> shift & 255]++] = from[i];
+        queue->spare = queue->open;
+        queue->open = to;
+    }
 }
 
 static void sort_open(struct oche_event_queue *queue)
 {
-    struct oche_event *event = queue->open;
+    struct oche_pending *event = queue->open;
     uint32_t count = queue->open_count;
 
     if (count > INSERTION_LIMIT) {
-        qsort(event, count, sizeof(*event), compare_events);
+        sort_by_bytes(queue);
         return;
     }
     for (uint32_t i = 1; i < count; i++) {
-        struct oche_event moving = event[i];
+        struct oche_pending moving = event[i];
         uint32_t j = i;
-        while (j > 0 && before_than(&moving, &event[j - 1])) {
+        while (j > 0 && moving.order < event[j - 1].order) {
             event[j] = event[j - 1];
             j--;
         }
@@ -173,22 +239,12 @@ static void sort_open(struct oche_event_queue *queue)
     }
 }
 
-/* Returns event k (from 0) of the bucket in `slot`. */
-static inline const struct oche_event *event_at(const struct oche_bucket *buckets,
-                                                const struct oche_bucket_spill *spills,
-                                                uint64_t slot, uint32_t k)
-{
-    return k < OCHE_BUCKET_EVENTS ? &buckets[slot].event[k]
-                                  : &spills[slot].event[k - OCHE_BUCKET_EVENTS];
-}
-
 /* Replaces the ring with one whose buckets have a new width, and moves all its events there. */
 static void change_width(struct oche_event_queue *queue, unsigned shift)
 {
-    struct oche_bucket *buckets = queue->buckets;
-    struct oche_bucket_spill *spills = queue->spills;
-    uint32_t *counts = queue->counts;
-    uint64_t old_count = queue->bucket_mask + 1, count = old_count;
+    struct oche_pending **buckets = queue->buckets;
+    uint64_t mask = queue->bucket_mask, count = mask + 1, cursor = queue->cursor;
+    unsigned old_shift = queue->shift;
     oche_time start = queue->open_end;
 
     if (shift < queue->shift && count < MOST_BUCKETS)
@@ -200,21 +256,30 @@ static void change_width(struct oche_event_queue *queue, unsigned shift)
     queue->open_next = queue->open_count = 0;
     /* The open bucket is empty. Its end is rounded up to a multiple of the new width. */
     queue->cursor = ((start + (UINT64_C(1) << shift) - 1) >> shift) - 1;
+    queue->open_start = queue->cursor << shift;
     queue->open_end = (queue->cursor + 1) << shift;
     queue->ring_events = 0;
-    for (uint64_t slot = 0; slot < old_count; slot++)
-        for (uint32_t k = 0; k < counts[slot]; k++) {
-            const struct oche_event *event = event_at(buckets, spills, slot, k);
-            oche_event_push(queue, event->time, event->key, event->target);
+    queue->empty_to = 0;
+    for (uint64_t number = cursor + 1; number <= cursor + mask; number++) {
+        const struct oche_pending *event = buckets[number & mask];
+        struct oche_event_chunk *chunk = event == NULL ? NULL : chunk_of(event), *next;
+        for (; chunk != NULL; chunk = next) {
+            for (; event < chunk->event + OCHE_CHUNK_EVENTS; event++)
+                oche_event_push(queue, (number << old_shift) + (event->order >> 32),
+                                (uint32_t)event->order, event->target);
+            next = chunk->next;
+            free_chunk(queue, chunk);
+            event = next == NULL ? NULL : next->event;
         }
-    free_ring(buckets, counts, spills, old_count);
+    }
+    free(buckets);
 }
 
 static void look_at_width(struct oche_event_queue *queue)
 {
     uint64_t events = queue->opened_events, buckets = queue->opened_buckets;
     bool narrower =
-        queue->shift > SMALLEST_SHIFT && MOST_BUCKETS << (queue->shift - 1) >= queue->horizon;
+        queue->shift > SMALLEST_SHIFT && MOST_BUCKETS << (queue->shift - 1) >= reach(queue);
 
     queue->opened_events = 0;
     queue->opened_buckets = 0;
@@ -224,40 +289,75 @@ static void look_at_width(struct oche_event_queue *queue)
         change_width(queue, queue->shift + 1);
 }
 
-/* Passes the events of the next buckets to the prefetch callback, each bucket once per stage. */
+/*
+ * Passes the events of the next buckets to the prefetch callback, each bucket once per stage. Of a
+ * bucket with several chunks it takes the newest one.
+ */
 static void prefetch_ahead(const struct oche_event_queue *queue)
 {
+    const struct oche_pending *event;
+
     for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
         uint64_t slot = (queue->cursor + (OCHE_PREFETCH_STAGES - stage)) & queue->bucket_mask;
-        uint32_t count = queue->counts[slot];
-        if (count > OCHE_BUCKET_EVENTS)
-            count = OCHE_BUCKET_EVENTS;
-        for (uint32_t k = 0; k < count; k++)
-            queue->prefetch(queue->prefetch_context, &queue->buckets[slot].event[k], stage);
+        event = queue->buckets[slot];
+        if (event == NULL)
+            continue;
+        queue->prefetch(queue->prefetch_context, event,
+                        (uint32_t)(chunk_of(event)->event + OCHE_CHUNK_EVENTS - event), stage);
     }
-    const char *next =
-        (const char *)&queue
-            ->buckets[(queue->cursor + 2 * OCHE_PREFETCH_STAGES + 4) & queue->bucket_mask];
-    __builtin_prefetch(next);
-    __builtin_prefetch(next + OCHE_CACHE_LINE);
+    event = queue->buckets[(queue->cursor + 2 * OCHE_PREFETCH_STAGES) & queue->bucket_mask];
+    if (event == NULL)
+        return;
+    const char *line = (const char *)event, *end = (const char *)(chunk_of(event) + 1);
+    for (; line < end; line += OCHE_CACHE_LINE)
+        __builtin_prefetch(line);
+}
+
+/*
+ * Of a bucket that holds more events than prefetch_ahead shows: passes each event to the prefetch
+ * callback some events before it is popped. Events that start together all share a bucket.
+ */
+void oche_events_show(const struct oche_event_queue *queue)
+{
+    for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
+        uint32_t k = queue->open_next + (OCHE_PREFETCH_STAGES - stage) * SHOW_STEP - 1;
+        if (k < queue->open_count)
+            queue->prefetch(queue->prefetch_context, &queue->open[k], 1, stage);
+    }
+}
+
+/* Does the same for the first events of a bucket that has been opened, all stages at once. */
+static void show_first(const struct oche_event_queue *queue)
+{
+    for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
+        uint32_t count = (OCHE_PREFETCH_STAGES - stage) * SHOW_STEP;
+        queue->prefetch(queue->prefetch_context, queue->open,
+                        count < queue->open_count ? count : queue->open_count, stage);
+    }
 }
 
 static void open_bucket(struct oche_event_queue *queue, uint64_t slot)
 {
-    uint32_t count = queue->counts[slot];
-    uint32_t inlined = count < OCHE_BUCKET_EVENTS ? count : OCHE_BUCKET_EVENTS;
+    const struct oche_pending *event = queue->buckets[slot];
+    struct oche_event_chunk *chunk = chunk_of(event), *next;
+    uint32_t count = 0;
 
-    reserve_open(queue, count);
-    for (uint32_t k = 0; k < inlined; k++)
-        queue->open[k] = queue->buckets[slot].event[k];
-    for (uint32_t k = inlined; k < count; k++)
-        queue->open[k] = queue->spills[slot].event[k - OCHE_BUCKET_EVENTS];
-    queue->counts[slot] = 0;
+    for (; chunk != NULL; chunk = next) {
+        reserve_open(queue, count + OCHE_CHUNK_EVENTS);
+        while (event < chunk->event + OCHE_CHUNK_EVENTS)
+            queue->open[count++] = *event++;
+        next = chunk->next;
+        free_chunk(queue, chunk);
+        event = next == NULL ? NULL : next->event;
+    }
+    queue->buckets[slot] = NULL;
     queue->ring_events -= count;
     queue->open_next = 0;
     queue->open_count = count;
     queue->opened_events += count;
     sort_open(queue);
+    if (count > OCHE_CHUNK_EVENTS && queue->prefetch != NULL)
+        show_first(queue);
 }
 
 /* Moves the far events that the ring can hold now into the ring (or the open bucket). */
@@ -293,6 +393,7 @@ bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
             oche_time to = next < before ? next : before - 1;
             queue->cursor = to >> queue->shift;
             queue->open_next = queue->open_count = 0;
+            queue->open_start = queue->cursor << queue->shift;
             queue->open_end = (queue->cursor + 1) << queue->shift;
             fetch_far(queue);
             if (next >= before)
@@ -300,13 +401,14 @@ bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
             continue;
         }
         queue->cursor++;
+        queue->open_start = queue->open_end;
         queue->open_end += UINT64_C(1) << queue->shift;
         queue->opened_buckets++;
         uint64_t slot = queue->cursor & queue->bucket_mask;
         queue->open_next = queue->open_count = 0;
         if (queue->prefetch != NULL)
             prefetch_ahead(queue);
-        if (queue->counts[slot] > 0)
+        if (queue->buckets[slot] != NULL)
             open_bucket(queue, slot);
         if (OCHE_UNLIKELY(queue->heap_count > 0))
             fetch_far(queue);
@@ -314,18 +416,29 @@ bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
     return true;
 }
 
-oche_time oche_events_next_time(const struct oche_event_queue *queue)
+oche_time oche_events_next_time(struct oche_event_queue *queue)
 {
+    uint64_t number = queue->cursor + 1;
+
     if (queue->open_next < queue->open_count)
-        return queue->open[queue->open_next].time;
+        return queue->open_start + (queue->open[queue->open_next].order >> 32);
     oche_time best = queue->heap_count > 0 ? queue->heap[0].time : OCHE_NEVER;
     if (queue->ring_events == 0)
         return best;
-    for (uint64_t number = queue->cursor + 1;; number++) {
-        uint64_t slot = number & queue->bucket_mask;
-        for (uint32_t k = 0; k < queue->counts[slot]; k++)
-            best = oche_time_min(best, event_at(queue->buckets, queue->spills, slot, k)->time);
-        if (queue->counts[slot] > 0)
-            return best;
+    /* Between packets on a long link a run may ask many times while nothing happens. */
+    if (number < queue->empty_to)
+        number = queue->empty_to;
+    for (;; number++) {
+        const struct oche_pending *event = queue->buckets[number & queue->bucket_mask];
+        if (event == NULL)
+            continue;
+        queue->empty_to = number;
+        for (struct oche_event_chunk *chunk = chunk_of(event); chunk != NULL;) {
+            for (; event < chunk->event + OCHE_CHUNK_EVENTS; event++)
+                best = oche_time_min(best, (number << queue->shift) + (event->order >> 32));
+            chunk = chunk->next;
+            event = chunk == NULL ? NULL : chunk->event;
+        }
+        return best;
     }
 }

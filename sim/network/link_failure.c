@@ -21,7 +21,7 @@ void oche_network_set_changes(struct oche_network *network, const struct oche_ch
         if (changes[i].kind == OCHE_CHANGE_ROUTES)
             continue;
         OCHE_MUST(changes[i].port < node->port_count);
-        network->ports[node->first_port + changes[i].port].flags |= OCHE_PORT_FAILS;
+        oche_network_can_fail(network, node->first_port + changes[i].port);
         network->extras[node->first_port + changes[i].port].last_down = OCHE_NEVER;
     }
 }
@@ -31,7 +31,7 @@ static void want_change(struct oche_shard *shard, const struct oche_node *node)
     if (node->change_count > 0)
         oche_event_push(&shard->events, node->changes->time,
                         oche_event_key(node->changes->node, OCHE_EVENT_CHANGE, 0),
-                        node->first_port);
+                        &shard->network->ports[node->first_port]);
 }
 
 void oche_network_begin_changes(struct oche_network *network)

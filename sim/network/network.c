@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/packet_path.h"
 #include "sim/engine/big_memory.h"
 #include "sim/network/bytes_mode.h"
 #include "sim/network/host.h"
@@ -53,6 +54,7 @@ bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32
     network->nodes = make(nodes, sizeof(*network->nodes));
     network->ports = make(ports, sizeof(*network->ports));
     network->extras = make(ports, sizeof(*network->extras));
+    network->sites = make(nodes, sizeof(*network->sites));
     network->shards = make(shard_count, sizeof(*network->shards));
     struct oche_trace_record *rings = make(nodes * TRACE_RING, sizeof(struct oche_trace_record));
     for (uint32_t i = 0, port = 0; i < network->node_count; i++) {
@@ -109,6 +111,7 @@ void oche_network_free(struct oche_network *network)
     free(network->nodes);
     free(network->ports);
     free(network->extras);
+    free(network->sites);
     free(network->shards);
     memset(network, 0, sizeof(*network));
 }
@@ -119,6 +122,8 @@ static void set_end(struct oche_network *network, uint32_t here, uint32_t there,
     struct oche_port *port = &network->ports[here];
 
     port->peer = there;
+    port->arrival_key =
+        oche_event_key(network->ports[there].node, OCHE_EVENT_ARRIVAL, network->ports[there].local);
     port->delay = delay;
     port->ps_per_byte = 8 * OCHE_SEC % rate_bps == 0 ? (uint32_t)(8 * OCHE_SEC / rate_bps) : 0;
     network->extras[here].rate_bps = rate_bps;
@@ -142,55 +147,81 @@ void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t s
     network->nodes[node].shard = (uint8_t)shard;
 }
 
-/* Fetches into the cache what the arrival of a packet at `port` will touch. */
-static void prefetch_arrival(struct oche_network *network, struct oche_port *port, unsigned stage)
+/* Fetches into the cache what is known of an event without looking at anything else. */
+static void prefetch_first(struct oche_network *network, const struct oche_pending *event)
 {
-    struct oche_packet *packet = port->in_head;
+    const uint32_t key = oche_pending_key(event);
+    const struct oche_site *site = oche_event_site(network, key);
+
+    __builtin_prefetch(event->target, 1); /* a packet or a port */
+    if (site->flags & OCHE_PORT_HOST) {
+        if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL)
+            __builtin_prefetch(&network->ports[site->first_port], 1);
+        oche_host_fetch(site->device, NULL, 0);
+    } else {
+        oche_path_fetch_switch(site->device);
+    }
+}
+
+/* Fetches what an event of a switch will touch, in stages 1 and 2. */
+static void prefetch_switch(struct oche_network *network, const struct oche_pending *event,
+                            unsigned stage)
+{
+    const uint32_t key = oche_pending_key(event), local = oche_event_local(key);
+    const struct oche_site *site = oche_event_site(network, key);
     int egress;
 
-    if (OCHE_UNLIKELY(packet == NULL))
-        return;
-    if (stage == 1)
-        __builtin_prefetch(packet, 1);
-    else if (stage == 2 && packet->next != NULL)
-        __builtin_prefetch(packet->next, 1);
-    if (port->flags & OCHE_PORT_HOST) {
-        oche_host_fetch(port->device, packet, stage - 1);
-    } else if (stage == 2) {
-        egress = oche_switch_look_ahead(port->device, port->local, packet);
+    if (oche_event_kind_of(key) == OCHE_EVENT_TRANSMIT_DONE) {
+        if (stage == 1)
+            oche_path_fetch_port(site->device, local);
+        else
+            oche_path_fetch_head(site->device, local);
+    } else if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL && stage == 1) {
+        egress = oche_path_look_ahead(site->device, local, event->target);
         if (egress >= 0)
-            __builtin_prefetch(port - port->local + egress, 1);
-    } else if (stage == 3 && packet->port_ahead != 0) {
-        __builtin_prefetch(&network->ports[port[packet->port_ahead - 1 - port->local].peer], 1);
+            __builtin_prefetch(&network->ports[site->first_port + (uint32_t)egress], 1);
     }
 }
 
-/* Fetches into the cache what `port` will touch when it becomes free and sends. */
-static void prefetch_send(struct oche_network *network, struct oche_port *port, unsigned stage)
-{
-    if (stage == 1)
-        __builtin_prefetch(&network->ports[port->peer], 1);
-    if (port->flags & OCHE_PORT_HOST) {
-        oche_host_fetch(port->device, NULL, stage - 1);
-    } else if (stage == 1) {
-        oche_switch_fetch_port(port->device, port->local);
-    } else if (stage == 2) {
-        oche_switch_fetch_head(port->device, port->local);
-    }
-}
-
-/* Fetches into the cache, ahead of time, what an event will touch. */
-static void prefetch(void *context, const struct oche_event *event, unsigned stage)
+/* Fetches into the cache, ahead of time, what events will touch. */
+static void prefetch(void *context, const struct oche_pending *event, uint32_t count,
+                     unsigned stage)
 {
     struct oche_network *network = context;
-    struct oche_port *port = &network->ports[event->target];
+    const struct oche_pending *end = event + count;
 
-    if (stage == 0)
-        __builtin_prefetch(port, 1);
-    else if ((event->key >> 10 & 3) == OCHE_EVENT_ARRIVAL)
-        prefetch_arrival(network, port, stage);
-    else
-        prefetch_send(network, port, stage);
+    for (; stage == 0 && event < end; event++)
+        prefetch_first(network, event);
+    for (; event < end; event++) {
+        const uint32_t key = oche_pending_key(event);
+        const bool arrival = oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL;
+
+        if (key < oche_event_key(network->host_count, 0, 0))
+            oche_host_fetch(oche_event_site(network, key)->device, arrival ? event->target : NULL,
+                            stage);
+        else if (stage == 1 || (stage == 2 && !arrival))
+            prefetch_switch(network, event, stage);
+    }
+}
+
+void oche_network_can_fail(struct oche_network *network, uint32_t port)
+{
+    network->ports[port].flags |= OCHE_PORT_FAILS;
+    network->sites[network->ports[port].node].flags |= OCHE_PORT_FAILS;
+}
+
+/* Fills in what arrivals have to know of the node. */
+static void find_site(struct oche_network *network, uint32_t node)
+{
+    struct oche_site *site = &network->sites[node];
+
+    if (network->nodes[node].port_count == 0)
+        return;
+    site->first_port = network->nodes[node].first_port;
+    site->device = network->ports[site->first_port].device;
+    for (uint32_t i = 0; i < network->nodes[node].port_count; i++)
+        site->flags |= network->ports[site->first_port + i].flags &
+                       (OCHE_PORT_HOST | OCHE_PORT_DEFLECTS | OCHE_PORT_FAILS);
 }
 
 void oche_network_ready(struct oche_network *network)
@@ -210,6 +241,8 @@ void oche_network_ready(struct oche_network *network)
         if (port->delay > longest)
             longest = port->delay;
     }
+    for (uint32_t i = 0; i < network->node_count; i++)
+        find_site(network, i);
     for (uint32_t s = 0; s < network->shard_count; s++) {
         oche_events_init(&network->shards[s].events, longest, prefetch, network);
         if (network->bytes_mode)
@@ -218,7 +251,7 @@ void oche_network_ready(struct oche_network *network)
 }
 
 /* Puts a packet into the mailbox of the other shard that the port is in. */
-static void cross(struct oche_shard *shard, const struct oche_port *peer, uint32_t number,
+static void cross(struct oche_shard *shard, const struct oche_port *peer, uint32_t key,
                   struct oche_packet *packet)
 {
     struct oche_mailbox *box =
@@ -230,7 +263,7 @@ static void cross(struct oche_shard *shard, const struct oche_port *peer, uint32
         if (box->list == NULL)
             oche_panic(__FILE__, __LINE__, "out of memory for a mailbox");
     }
-    box->list[box->count++] = (struct oche_crossing){.packet = packet, .port = number};
+    box->list[box->count++] = (struct oche_crossing){.packet = packet, .key = key};
     shard->crosses_from = oche_time_min(shard->crosses_from, packet->when);
 }
 
@@ -269,7 +302,6 @@ void oche_network_send(struct oche_shard *shard, uint32_t number, struct oche_pa
 {
     struct oche_network *network = shard->network;
     struct oche_port *port = &network->ports[number];
-    struct oche_port *peer = &network->ports[port->peer];
     uint32_t line_bytes = packet->frame_bytes + network->gap_bytes;
     oche_time busy = OCHE_LIKELY(port->ps_per_byte != 0)
                          ? (oche_time)line_bytes * port->ps_per_byte
@@ -279,14 +311,13 @@ void oche_network_send(struct oche_shard *shard, uint32_t number, struct oche_pa
     port->line_bytes += line_bytes;
     port->busy_until = now + busy;
     packet->when = now + busy + port->delay;
-    packet->next = NULL;
     if (OCHE_UNLIKELY(port->flags & OCHE_PORT_SPECIAL) && !special(shard, number, packet, now))
         return;
     if (OCHE_UNLIKELY(port->flags & OCHE_PORT_REMOTE)) {
-        cross(shard, peer, port->peer, packet);
+        cross(shard, &network->ports[port->peer], port->arrival_key, packet);
         return;
     }
-    oche_network_land(shard, peer, port->peer, packet);
+    oche_event_push(&shard->events, packet->when, port->arrival_key, packet);
 }
 
 void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)
@@ -297,7 +328,7 @@ void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)
         return;
     at->timer_at = when;
     oche_event_push(&shard->events, when, oche_event_key(node, OCHE_EVENT_TIMER, 0),
-                    at->first_port);
+                    &shard->network->ports[at->first_port]);
 }
 
 uint64_t oche_network_unsent_bytes(const struct oche_network *network, uint32_t port, oche_time now)

@@ -8,7 +8,7 @@
  * window of time, in parallel if that is quicker (sim/network/team.h); a window is as long as the
  * smallest link delay. The result is the same for any number of shards.
  *
- * A link is a FIFO at the receiving port: only its head has an event pending. A transmit-done event
+ * A packet on a link is its arrival's event, and nothing else holds it. A transmit-done event
  * exists only if something waits for the port.
  */
 #ifndef OCHE_SIM_NETWORK_NETWORK_H
@@ -50,14 +50,17 @@ enum oche_port_flags {
     OCHE_PORT_FAILS = 1 << 5,        /* the port's link goes down at some time */
 };
 
-/* A port is one cache line: everything a hop touches besides the node and the packet. */
+/*
+ * A port is one cache line: what sending touches besides the node and the packet. The arrival of a
+ * packet at a switch touches only the port by which the packet goes on.
+ */
 struct oche_port {
-    struct oche_packet *in_head, *in_tail; /* packets on the way to this port */
-    oche_time busy_until;                  /* when the transmitter becomes free */
-    void *device;                          /* struct oche_switch or struct oche_host */
-    oche_time delay;                       /* propagation delay of the link */
-    uint64_t line_bytes; /* bytes of frames and gaps so far, including the frame being sent */
-    uint32_t peer;       /* global number of the far port */
+    oche_time busy_until; /* when the transmitter becomes free */
+    void *device;         /* struct oche_switch or struct oche_host */
+    oche_time delay;      /* propagation delay of the link */
+    uint64_t line_bytes;  /* bytes of frames and gaps so far, including the frame being sent */
+    uint32_t peer;        /* global number of the far port */
+    uint32_t arrival_key; /* of the events of packets that this port sends */
     uint32_t node;
     uint32_t ps_per_byte; /* 0: not a whole number, so rate_bps is used */
     uint16_t local;       /* the port's number within its node */
@@ -66,6 +69,13 @@ struct oche_port {
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(sizeof(struct oche_port) == OCHE_CACHE_LINE, "a port is one line");
+
+/* What the arrival of a packet has to know of its node. */
+struct oche_site {
+    void *device;        /* that of the node's ports */
+    uint32_t first_port; /* global number of the node's port 0 */
+    uint8_t flags;       /* OCHE_PORT_HOST, _DEFLECTS and _FAILS: those of any of its ports */
+};
 
 /* Members of a port that few ports use or that are rarely needed. */
 struct oche_port_extra {
@@ -104,7 +114,7 @@ struct oche_change;
 /* A packet that was sent to a port of another shard. */
 struct oche_crossing {
     struct oche_packet *packet;
-    uint32_t port;
+    uint32_t key; /* of its arrival's event */
 };
 
 /*
@@ -166,6 +176,7 @@ struct oche_schedule;
 struct oche_network {
     struct oche_port *ports; /* all nodes' ports, node by node */
     struct oche_port_extra *extras;
+    struct oche_site *sites; /* one per node, valid after oche_network_ready */
     struct oche_node *nodes; /* hosts first, in address order, then switches */
     uint32_t node_count, host_count, port_count;
     struct oche_shard *shards;
@@ -189,6 +200,7 @@ struct oche_network {
     void *tap_context;
 };
 
+/* The key of an event. Its target is the packet that arrives, or else the node's port. */
 static inline uint32_t oche_event_key(uint32_t node, enum oche_event_kind kind, uint32_t local)
 {
     return node << 12 | (uint32_t)kind << 10 | local;
@@ -211,6 +223,9 @@ void oche_network_link(struct oche_network *network, uint32_t node_a, uint32_t l
 
 /* Puts a node into a shard. To be called before anything runs. */
 void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t shard);
+
+/* Tells that the port's link can fail. */
+void oche_network_can_fail(struct oche_network *network, uint32_t port);
 
 /* To be called when all links are made and all devices are attached. */
 void oche_network_ready(struct oche_network *network);
@@ -249,18 +264,21 @@ int64_t oche_network_live_packets(const struct oche_network *network);
 /* Returns all nodes' trace hashes, combined in node order. */
 uint64_t oche_network_hash(const struct oche_network *network);
 
-/* Puts a packet on the way to `port`, number `number`, which is of this shard. */
-static inline void oche_network_land(struct oche_shard *shard, struct oche_port *port,
-                                     uint32_t number, struct oche_packet *packet)
+static inline enum oche_event_kind oche_event_kind_of(uint32_t key)
 {
-    if (port->in_head != NULL) {
-        port->in_tail->next = packet;
-        port->in_tail = packet;
-        return;
-    }
-    port->in_head = port->in_tail = packet;
-    oche_event_push(&shard->events, packet->when,
-                    oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local), number);
+    return (enum oche_event_kind)(key >> 10 & 3);
+}
+
+/* Returns the site of the node that an event is for, and the number of the port at that node. */
+static inline const struct oche_site *oche_event_site(const struct oche_network *network,
+                                                      uint32_t key)
+{
+    return &network->sites[key >> 12];
+}
+
+static inline uint32_t oche_event_local(uint32_t key)
+{
+    return key & 1023;
 }
 
 static inline struct oche_shard *oche_network_shard_of(struct oche_network *network, uint32_t node)
@@ -275,8 +293,7 @@ static inline void oche_network_want_done(struct oche_shard *shard, struct oche_
         return;
     port->flags |= OCHE_PORT_DONE_PENDING;
     oche_event_push(&shard->events, port->busy_until,
-                    oche_event_key(port->node, OCHE_EVENT_TRANSMIT_DONE, port->local),
-                    (uint32_t)(port - shard->network->ports));
+                    oche_event_key(port->node, OCHE_EVENT_TRANSMIT_DONE, port->local), port);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "sim/network/switch_node.h"
 
 #include "core/wire/opcode.h"
+#include "fabric/packet_path.h"
 #include "sim/network/fcp_trace.h"
 #include "sim/network/link_failure.h"
 
@@ -86,15 +87,15 @@ static void transmit(struct oche_shard *shard, struct oche_port *port, oche_time
 {
     struct oche_switch *sw = port->device;
 
-    if (OCHE_UNLIKELY(oche_switch_pause_waits(sw, port->local))) {
+    if (OCHE_UNLIKELY(oche_path_pause_waits(sw, port->local))) {
         send_pause(shard, port, now);
     } else {
-        struct oche_packet *packet = oche_switch_transmit(sw, port->local, now);
+        struct oche_packet *packet = oche_path_transmit(sw, port->local, now);
         if (packet == NULL)
             return;
         oche_network_send(shard, (uint32_t)(port - shard->network->ports), packet, now);
     }
-    if (oche_switch_ready(sw, port->local))
+    if (oche_path_ready(sw, port->local))
         oche_network_want_done(shard, port);
 }
 
@@ -107,14 +108,14 @@ static void kick(struct oche_shard *shard, struct oche_port *port, oche_time now
 }
 
 /* Sends PFC frames that the last call has caused, and schedules the switch's own timers. */
-static inline void settle(struct oche_shard *shard, struct oche_port *first, oche_time now)
+static inline void settle(struct oche_shard *shard, struct oche_switch *sw, struct oche_port *first,
+                          oche_time now)
 {
-    struct oche_switch *sw = first->device;
     int pausing;
 
-    while (OCHE_UNLIKELY((pausing = oche_switch_pause_port(sw)) >= 0))
+    while (OCHE_UNLIKELY((pausing = oche_path_pause_port(sw)) >= 0))
         kick(shard, first + pausing, now);
-    oche_time next = oche_switch_next(sw);
+    oche_time next = sw->next;
     if (OCHE_UNLIKELY(next != OCHE_NEVER))
         oche_network_wake(shard, first->node, next);
 }
@@ -184,38 +185,39 @@ static bool is_of_failure(const struct oche_switch *sw)
     return cause == OCHE_DROP_LINK_DOWN || cause == OCHE_DROP_NO_ROUTE;
 }
 
-void oche_switch_node_arrival(struct oche_shard *shard, struct oche_port *port,
-                              struct oche_packet *packet, oche_time now)
+void oche_switch_node_arrival(struct oche_shard *shard, const struct oche_site *site,
+                              uint32_t local, struct oche_packet *packet, oche_time now)
 {
-    struct oche_port *first = port - port->local;
+    struct oche_switch *sw = site->device;
+    struct oche_port *first = &shard->network->ports[site->first_port];
 
     if (OCHE_UNLIKELY(oche_packet_is_of_link(packet->kind))) {
-        receive_pause(shard, port, packet, now);
-        kick(shard, port, now);
-        settle(shard, first, now);
+        receive_pause(shard, first + local, packet, now);
+        kick(shard, first + local, now);
+        settle(shard, sw, first, now);
         return;
     }
-    int egress = OCHE_UNLIKELY(port->flags & OCHE_PORT_DEFLECTS)
-                     ? receive_noting(shard, port, packet, now)
-                     : oche_switch_receive(port->device, port->local, packet, now);
+    int egress = OCHE_UNLIKELY(site->flags & OCHE_PORT_DEFLECTS)
+                     ? receive_noting(shard, first + local, packet, now)
+                     : oche_path_receive(sw, local, packet, now);
     if (OCHE_UNLIKELY(egress < 0)) {
-        oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_DROPPED,
-                        packet->dest_qpn, port->local, packet->psn);
+        oche_trace_emit(&shard->network->nodes[first->node].trace, now, OCHE_TRACE_DROPPED,
+                        packet->dest_qpn, local, packet->psn);
         if (shard->network->keep_mishaps)
             oche_mishaps_lost(&shard->mishaps, packet, now);
-        if (shard->hits != NULL && is_of_failure(port->device))
+        if (shard->hits != NULL && is_of_failure(sw))
             oche_network_note_hit(shard, packet, now);
         oche_packet_return(&shard->pool, packet);
     } else {
         kick(shard, first + egress, now);
     }
-    settle(shard, first, now);
+    settle(shard, sw, first, now);
 }
 
 void oche_switch_node_transmit_done(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {
     transmit(shard, port, now);
-    settle(shard, port - port->local, now);
+    settle(shard, port->device, port - port->local, now);
 }
 
 void oche_switch_node_timer(struct oche_shard *shard, struct oche_port *first, oche_time now)
@@ -224,7 +226,7 @@ void oche_switch_node_timer(struct oche_shard *shard, struct oche_port *first, o
 
     while ((ready = oche_switch_expire(first->device, now)) >= 0)
         kick(shard, first + ready, now);
-    settle(shard, first, now);
+    settle(shard, first->device, first, now);
 }
 
 void oche_switch_node_link_down(struct oche_shard *shard, struct oche_port *port, oche_time now)
@@ -245,11 +247,11 @@ void oche_switch_node_link_down(struct oche_shard *shard, struct oche_port *port
         oche_network_note_hit(shard, packet, now);
         oche_packet_return(&shard->pool, packet);
     }
-    settle(shard, port - port->local, now);
+    settle(shard, port->device, port - port->local, now);
 }
 
 void oche_switch_node_link_up(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {
     oche_switch_link_up(port->device, port->local);
-    settle(shard, port - port->local, now);
+    settle(shard, port->device, port - port->local, now);
 }

@@ -10,8 +10,9 @@
  * may be due before anything has arrived.
  */
 void oche_switch_node_begin(struct oche_network *network, uint32_t node);
-void oche_switch_node_arrival(struct oche_shard *shard, struct oche_port *port,
-                              struct oche_packet *packet, oche_time now);
+/* A packet has arrived at the switch's port `local`. */
+void oche_switch_node_arrival(struct oche_shard *shard, const struct oche_site *site,
+                              uint32_t local, struct oche_packet *packet, oche_time now);
 void oche_switch_node_transmit_done(struct oche_shard *shard, struct oche_port *port,
                                     oche_time now);
 void oche_switch_node_timer(struct oche_shard *shard, struct oche_port *first, oche_time now);

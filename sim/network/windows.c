@@ -28,23 +28,20 @@ static OCHE_NOINLINE bool outlives(struct oche_shard *shard, struct oche_port *p
     return true;
 }
 
-static inline void arrival(struct oche_shard *shard, struct oche_port *port, uint32_t number,
+static inline void arrival(struct oche_shard *shard, uint32_t key, struct oche_packet *packet,
                            oche_time now)
 {
-    struct oche_packet *packet = port->in_head;
-    struct oche_packet *next = packet->next;
+    struct oche_network *network = shard->network;
+    const struct oche_site *site = oche_event_site(network, key);
+    struct oche_port *port = &network->ports[site->first_port + oche_event_local(key)];
 
-    port->in_head = next;
-    if (next != NULL) {
-        oche_event_push(&shard->events, next->when,
-                        oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local), number);
-    }
-    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_FAILS) && !outlives(shard, port, packet, now))
+    if (OCHE_UNLIKELY(site->flags & OCHE_PORT_FAILS) && (port->flags & OCHE_PORT_FAILS) &&
+        !outlives(shard, port, packet, now))
         return;
-    if (port->flags & OCHE_PORT_HOST)
+    if (site->flags & OCHE_PORT_HOST)
         oche_host_arrival(shard, port, packet, now);
     else
-        oche_switch_node_arrival(shard, port, packet, now);
+        oche_switch_node_arrival(shard, site, oche_event_local(key), packet, now);
 }
 
 static void timer(struct oche_shard *shard, struct oche_port *port, oche_time now)
@@ -61,14 +58,13 @@ static void timer(struct oche_shard *shard, struct oche_port *port, oche_time no
 
 static void run_window(struct oche_shard *shard, oche_time end)
 {
-    struct oche_port *ports = shard->network->ports;
     struct oche_event event;
     uint64_t handled = 0;
 
     while (oche_event_pop(&shard->events, end, &event)) {
-        struct oche_port *port = &ports[event.target];
+        struct oche_port *port = event.target; /* but of an arrival it is the packet */
         handled++;
-        switch ((enum oche_event_kind)(event.key >> 10 & 3)) {
+        switch (oche_event_kind_of(event.key)) {
         case OCHE_EVENT_TRANSMIT_DONE:
             port->flags &= (uint8_t)~OCHE_PORT_DONE_PENDING;
             if (port->flags & OCHE_PORT_HOST)
@@ -77,7 +73,7 @@ static void run_window(struct oche_shard *shard, oche_time end)
                 oche_switch_node_transmit_done(shard, port, event.time);
             break;
         case OCHE_EVENT_ARRIVAL:
-            arrival(shard, port, event.target, event.time);
+            arrival(shard, event.key, event.target, event.time);
             break;
         case OCHE_EVENT_TIMER:
             timer(shard, port, event.time);
@@ -124,12 +120,10 @@ void oche_windows_collect(struct oche_shard *shard)
         for (uint32_t i = 0; i < box->count; i++) {
             const struct oche_crossing *crossing = &box->list[i];
 
-            if (i + AHEAD < box->count) {
-                __builtin_prefetch(&network->ports[box->list[i + AHEAD].port], 1);
+            if (i + AHEAD < box->count)
                 __builtin_prefetch(box->list[i + AHEAD].packet, 1);
-            }
-            oche_network_land(shard, &network->ports[crossing->port], crossing->port,
-                              crossing->packet);
+            oche_event_push(&shard->events, crossing->packet->when, crossing->key,
+                            crossing->packet);
         }
         if (box->count > 0)
             box->count = 0;

@@ -77,7 +77,8 @@ static void tap_all(struct swarm_watch *watch, struct oche_network *network)
     for (uint32_t i = 0; i < network->port_count; i++) {
         if (!(network->ports[i].flags & OCHE_PORT_FAILS))
             network->extras[i].last_down = OCHE_NEVER;
-        network->ports[i].flags |= OCHE_PORT_SPECIAL | OCHE_PORT_FAILS;
+        network->ports[i].flags |= OCHE_PORT_SPECIAL;
+        oche_network_can_fail(network, i);
         network->extras[i].tap = true;
     }
 }
