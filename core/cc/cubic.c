@@ -14,10 +14,10 @@
  *   HyStart++  the first slow start slows down when round trips become longer, before there is a
  *              loss, and ends when they stay so.
  *   Undo       if an ACK shows that a timeout was early, the window and all that goes with it is
- * again what it was before the first of such timeouts in a row (sec 4.9; RFC 4015 sec 3). The time
- * in between does not count for the cubic function. RFC 4015 lets no more leave at once than what
- * is acknowledged; here packets are paced. By default there is no undo (sec 4.8 alone), but on the
- * wire. Idleness   time without work, or with less than the window lets through, does not count for
+ *              again what it was before the first of such timeouts in a row (sec 4.9; RFC 4015 sec
+ *              3). The time in between does not count for the cubic function. RFC 4015 lets no more
+ *              leave at once than what is acknowledged; here packets are paced. Only with `undo`.
+ *   Idleness   time without work, or with less than the window lets through, does not count for
  *              the cubic function (sec 5.8). After idle_restart the queue pair begins anew with
  *              the initial window (RFC 5681 sec 4.1).
  *

@@ -753,9 +753,9 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
         qp->doubts = true;
         qp->doubt_psn = congestion_first_asked(qp);
     }
+    qp->nic->recovery->timeout(&qp->tx, now);
     if (OCHE_UNLIKELY(qp->pieces != NULL))
         pieces_go_back(qp);
-    qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
     /*
      * If packets must be sent again, the timer is armed when the first of them leaves, because a

@@ -109,9 +109,14 @@ static bool is_kept(const struct oche_qp *qp, uint32_t psn)
 
 uint32_t pieces_pass_over(const struct oche_qp *qp, uint32_t psn)
 {
-    while (psn != qp->tx.high && is_kept(qp, psn))
-        psn = oche_psn_add(psn, 1);
-    return psn;
+    const struct read_pieces *pieces = qp->pieces;
+    uint32_t end = oche_psn_add(qp->tx.una, pieces->reach);
+
+    if (pieces->kept == 0)
+        return psn;
+    if (oche_psn_diff(end, qp->tx.high) > 0)
+        end = qp->tx.high;
+    return oche_psn_diff(psn, end) < 0 ? oche_psn_first_clear(&pieces->arrived, psn, end) : psn;
 }
 
 static uint8_t *held_at(const struct oche_qp *qp, uint32_t psn)
@@ -185,6 +190,13 @@ static uint32_t end_of_missing(const struct oche_qp *qp, const struct read_piece
     return end;
 }
 
+/* What was answered says nothing about a timeout: recovery shall not take it for early. */
+static void tell_answered(struct oche_qp *qp)
+{
+    if (qp->nic->recovery->answered != NULL && qp->pieces->gap)
+        qp->nic->recovery->answered(&qp->tx, qp->pieces->heard);
+}
+
 /*
  * Looks for a piece of which data is missing although data from behind it has come, and which was
  * not asked for again since: the result is in qp->asks.
@@ -205,8 +217,10 @@ static void look(struct oche_qp *qp)
         if (oche_psn_diff(piece->end, pieces->walk) <= 0)
             continue;
         const uint32_t hole = pieces_pass_over(qp, from);
-        if (oche_psn_diff(hole, piece->end) >= 0)
+        if (oche_psn_diff(hole, piece->end) >= 0) {
+            pieces->walk = piece->end; /* all of it is here */
             continue;
+        }
         pieces->hole_first = hole;
         pieces->hole_end = end_of_missing(qp, piece);
         qp->asks = true;
@@ -233,6 +247,7 @@ void pieces_answered(struct oche_qp *qp, uint32_t end)
         pieces->mark = qp->tx.high;
         pieces->recovering = false;
     }
+    tell_answered(qp);
     look(qp);
 }
 
@@ -268,6 +283,7 @@ void pieces_go_back(struct oche_qp *qp)
 
     pieces->walk = pieces->mark = qp->tx.high;
     qp->asks = false;
+    tell_answered(qp);
 }
 
 bool pieces_moved(struct oche_qp *qp)

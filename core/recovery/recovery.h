@@ -99,6 +99,11 @@ struct oche_recovery_scheme {
      * is told (cc.h, undo).
      */
     enum oche_timeout_was (*judge)(struct oche_recovery_tx *tx, oche_time now);
+    /*
+     * Optional, with judge: READ data up to `end` has been answered, and some is kept behind what
+     * is missing at una. That una soon moves past it does not show that a timeout was early.
+     */
+    void (*answered)(struct oche_recovery_tx *tx, uint32_t end);
     /* Optional: an RNR wait has ended, which is no sign of a loss. */
     void (*rnr_over)(struct oche_recovery_tx *tx, oche_time now);
     /*

@@ -368,6 +368,11 @@ static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
     selective_rnr_over(tx, now);
 }
 
+static void selective_answered(struct oche_recovery_tx *tx, uint32_t end)
+{
+    touch(tx->state, end);
+}
+
 static enum oche_timeout_was selective_judge(struct oche_recovery_tx *tx, oche_time now)
 {
     struct selective_tx *state = tx->state;
@@ -609,6 +614,7 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .nak = selective_nak,
     .timeout = selective_timeout,
     .judge = selective_judge,
+    .answered = selective_answered,
     .rnr_over = selective_rnr_over,
     .sent = selective_sent,
     .rto = selective_rto,

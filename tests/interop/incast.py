@@ -196,9 +196,9 @@ class Watch(threading.Thread):
 
 
 def rate_of(said):
-    """Mbit/s that ib_write_bw says, or None."""
+    """Mbit/s that ib_write_bw says, or None: by its messages, as it rounds its Gbit/s."""
     rows = pairs.rows_of(said)
-    return float(rows[-1][3]) * 1000 if rows else None
+    return float(rows[-1][4]) * float(rows[-1][0]) * 8 if rows else None
 
 
 def run(oche, switch, options, seconds, margin=1, verb="ib_write_bw", receiver=None,

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The house rules that a machine can see: one licence line a file, lines of at most 100 columns,
-C files of at most 800 lines, C functions of at most 70.
+C files of at most 800 lines, C functions of at most 70, and names of plain characters.
 
 usage: house.py ROOT
 """
 import os
 import re
+import subprocess
 import sys
 
 FOLDERS = ("core", "fabric", "sim", "device", "store", "report", "params", "lab", "fluid",
@@ -70,8 +71,17 @@ def check(path, text):
     return found
 
 
+def odd_names(root):
+    """Files in the repository whose names a shell or a person would stumble over."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL, check=False).stdout
+    return [f"{name!r}: a name of letters, digits and ._+- is meant"
+            for name in listed.decode("utf-8", "replace").split("\0")
+            if not re.fullmatch(r"[\w./+-]*", name, re.ASCII)]
+
+
 def main(root):
-    found = []
+    found = odd_names(root)
     for folder in FOLDERS:
         for directory, folders, names in os.walk(os.path.join(root, folder)):
             folders[:] = [name for name in folders if name != "node_modules"]

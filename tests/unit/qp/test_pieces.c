@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/recovery/selective_repeat.h"
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
 
@@ -274,12 +275,51 @@ static void test_hostile(void **state)
     pair_close(pair);
 }
 
+/* ---- timeouts that were right ---- */
+
+/*
+ * A READ of 50 packets of which one is lost again and again: the timeout at last is right, although
+ * what is kept behind it takes una past all that was sent again.
+ */
+static void test_no_undo(void **state)
+{
+    static struct oche_selective_repeat_params params;
+    static const struct {
+        uint32_t psn, losses, timeouts;
+    } rows[] = {{40, 2, 1}, {8, 3, 2}, {47, 2, 1}, {0, 4, 3}, {49, 1, 1}, {49, 2, 2}};
+
+    (void)state;
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    params.undo = true;
+    for (unsigned i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        struct pair_options options = {.cc = &fixed_window,
+                                       .peer_cc = &pair_cc_idle,
+                                       .recovery = &oche_recovery_selective_repeat,
+                                       .own_recovery_params = &params,
+                                       .extensions = i % 2,
+                                       .initiator_depth = 16,
+                                       .responder_resources = 16,
+                                       .held_bytes = HELD,
+                                       .ack_timeout = 16 * OCHE_MS};
+        fixed = (struct fixed){.window_bytes = (uint64_t)64 * PAIR_MTU};
+        struct pair *pair = pair_open(&options);
+        seen = (struct seen){.lose_psn = rows[i / 2].psn, .losses = rows[i / 2].losses};
+        pair->tap = note;
+        pair->fate = lose;
+        read_all(pair, 50 * PAIR_MTU);
+        assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, rows[i / 2].timeouts);
+        assert_int_equal(oche_nic_stats(pair->side[0].nic)->early_timeouts, 0);
+        pair_close(pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces),  cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_credits), cmocka_unit_test(test_losses),
-        cmocka_unit_test(test_hostile), cmocka_unit_test(test_lost_request),
+        cmocka_unit_test(test_pieces),       cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_credits),      cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_hostile),      cmocka_unit_test(test_no_undo),
+        cmocka_unit_test(test_lost_request),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
