@@ -183,7 +183,7 @@ bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, struct oche_
         return false;
     choice->cc = oche_cc_find(name);
     if (choice->cc == NULL || !choice->cc->runs_on_wire)
-        return oche_fail(error, "%s%s; there are %s", name,
+        return oche_fail(error, "%s%s; choose one of %s", name,
                          choice->cc == NULL ? ": no such congestion control"
                                             : " needs switches that no network has",
                          oche_cc_names(names, sizeof(names)));

@@ -123,7 +123,8 @@ static void set_connection(struct ov_qp *qp, uint32_t peer)
  * Shorter ones are for adapters. An adapter's timer may take up to four times the timeout (IBTA
  * 9.7.6.1.3), and a program that waits for a processor is away for longer than a cable loses
  * packets. So a peer is given up after (retries + 1) timeouts, but where that is less than
- * PATIENCE, after up to four times as long.
+ * PATIENCE, after up to four times as long. Who asks for one retry at most, as RoGUE does, wants to
+ * know early.
  */
 #define PATIENCE     (2 * OCHE_SEC)
 #define TIMER_FACTOR 4
@@ -132,7 +133,7 @@ static uint32_t patience_us(oche_time timeout, uint32_t retries)
 {
     const oche_time asked = timeout == OCHE_NEVER ? OCHE_NEVER : timeout * (retries + 1);
 
-    if (asked >= PATIENCE)
+    if (asked >= PATIENCE || retries <= 1)
         return 0; /* as asked */
     return (uint32_t)(oche_time_min(TIMER_FACTOR * asked, PATIENCE) / OCHE_US);
 }

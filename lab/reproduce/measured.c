@@ -82,6 +82,13 @@ static bool read_column(const struct reading *reading, const char *name, struct 
     return true;
 }
 
+static bool same_column(const struct column *a, const struct column *b)
+{
+    if (a->metric == NULL || b->metric == NULL)
+        return a->metric == b->metric && a->axis == b->axis;
+    return strcmp(a->metric, b->metric) == 0;
+}
+
 static bool read_head(const struct reading *reading, char *text)
 {
     struct oche_measured *measured = reading->measured;
@@ -91,9 +98,16 @@ static bool read_head(const struct reading *reading, char *text)
     for (const char *c = text; *c != '\0'; c++)
         count += *c == ',';
     measured->columns = oche_read_alloc(reading->reader, count, sizeof(*measured->columns));
-    while ((name = strsep(&text, ",")) != NULL)
-        if (!read_column(reading, name, &measured->columns[measured->column_count++]))
+    while ((name = strsep(&text, ",")) != NULL) {
+        struct column *column = &measured->columns[measured->column_count];
+
+        if (!read_column(reading, name, column))
             return false;
+        for (size_t c = 0; c < measured->column_count; c++)
+            if (same_column(&measured->columns[c], column))
+                return line_fail(reading, "%s: is there twice", name);
+        measured->column_count++;
+    }
     return true;
 }
 
@@ -232,6 +246,36 @@ static bool fits(const struct oche_measured *measured, const struct row *row,
     return true;
 }
 
+static bool has_axis(const struct oche_measured *measured, size_t axis)
+{
+    for (size_t c = 0; c < measured->column_count; c++)
+        if (measured->columns[c].metric == NULL && measured->columns[c].axis == axis)
+            return true;
+    return false;
+}
+
+/* Refuses a file without a column for an axis of which the grid has several values. */
+static bool check_axes(const struct oche_reader *reader, const struct oche_study *study,
+                       size_t grid)
+{
+    const struct oche_measured *measured = study->measured[grid];
+    const struct oche_combination *first = NULL;
+
+    for (size_t i = 0; i < study->combination_count; i++) {
+        const struct oche_combination *combination = &study->combinations[i];
+
+        if (combination->grid != grid)
+            continue;
+        if (first == NULL)
+            first = combination;
+        for (size_t a = 0; a < study->axis_count; a++)
+            if (combination->value[a] != first->value[a] && !has_axis(measured, a))
+                return oche_fail(reader->error, "%s: has no column %s, of which there are several",
+                                 measured->path, study->axes[a].key);
+    }
+    return true;
+}
+
 static bool check_rows(const struct oche_reader *reader, const struct oche_study *study,
                        size_t grid)
 {
@@ -284,7 +328,7 @@ bool oche_measured_read(const struct oche_reader *reader, struct oche_study *stu
             return false;
         if (same == g)
             add_difference(reader, study, study->measured[g]);
-        if (!check_rows(reader, study, g))
+        if (!check_axes(reader, study, g) || !check_rows(reader, study, g))
             return false;
     }
     return true;

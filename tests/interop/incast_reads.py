@@ -4,7 +4,7 @@
 READs of 64 KiB, 16 outstanding): one host that reads from one and from several others, and several
 that read from one. The port is used, and little is sent again.
 
-usage: incast_reads.py OCHE [SECONDS]
+usage: incast_reads.py OCHE [SECONDS]    SECONDS: 5 or more
 
 Status 77: not possible here.
 """

@@ -24,7 +24,7 @@ PARAMETERS = {"timely": "t_low=5ms,t_high=50ms,min_rtt=2ms",
               "dart": "base_rtt=5ms",
               "selective_repeat": "rto_low=5ms,rto_high=20ms"}
 # What is wrong, and a part of what must be said about it.
-WRONG = [("--cc", "OCHE_CC", "dqcn", "there are none, cubic, dcqcn"),
+WRONG = [("--cc", "OCHE_CC", "dqcn", "choose one of none, cubic, dcqcn"),
          ("--cc", "OCHE_CC", "rcp", "needs switches"),
          ("--cc", "OCHE_CC", "timely,t_lo=5ms", "did you mean t_low?"),
          ("--cc", "OCHE_CC", "timely,t_low=5", "unit"),

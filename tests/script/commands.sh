@@ -37,7 +37,7 @@ run frobnicate
 run exec
 [ $status = 2 ] && [[ $err == "oche exec: no COMMAND"* ]] || fail "exec: status $status, $err"
 run exec --cc nonesuch -- true
-[ $status = 2 ] && [[ $err == *"no such congestion control; there are none, cubic, dcqcn"* ]] ||
+[ $status = 2 ] && [[ $err == *"no such congestion control; choose one of none, cubic, dcqcn"* ]] ||
     fail "exec --cc nonesuch: status $status, $err"
 run exec --recovery nonesuch -- true
 [ $status = 2 ] && [[ $err == *"no such loss recovery; there are go_back_0"* ]] ||

@@ -685,6 +685,9 @@ def test_measured(work):
     for old, new, said in (
             ("loss.probability,goodput", "loss.probability,godput",
              ":3: godput: is neither an axis of the figure nor a metric\n"),
+            ("goodput,convergence.trips", "goodput,goodput", ":3: goodput: is there twice\n"),
+            (WIRE, re.sub("^(loss.probability|0|1%),", "", WIRE, flags=re.M),
+             ": has no column loss.probability, of which there are several\n"),
             ("0,3e9,1", "0,3e9", ":6: has not the 3 columns of the first line\n"),
             ("0,3e9,1", "0,3e9,1,1", ":6: has not the 3 columns of the first line\n"),
             ("0,3e9,1", "0,3e9,x", ':6: "x" is no number; a number, never, or nothing\n'),

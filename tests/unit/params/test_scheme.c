@@ -198,9 +198,9 @@ static void test_wrong(void **state)
     static const struct {
         const char *text, *says;
     } wrong[] = {
-        {"dqcn", "no such congestion control; there are none, cubic, dcqcn"},
+        {"dqcn", "no such congestion control; choose one of none, cubic, dcqcn"},
         {"", "no such congestion control"},
-        {"rcp", "needs switches that no network has; there are none, cubic, dcqcn"},
+        {"rcp", "needs switches that no network has; choose one of none, cubic, dcqcn"},
         {"timely,t_lo=5ms", "timely has no parameter t_lo; did you mean t_low?"},
         {"timely,qqqqq=5ms", "docs/scenario-reference.md"},
         {"timely,t_low", "t_low: no value; t_low=VALUE is meant"},
