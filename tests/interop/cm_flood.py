@@ -205,19 +205,28 @@ def other_messages(port):
     server.kill()
 
 
+def rping(port):
+    """(status, what it says) of a client."""
+    client = Program(CLIENT, ["rping", "-c", "-C", "3", "-V", "-p", port, "-a", SERVER])
+    said = client.process.communicate(timeout=30)[0]
+    return client.process.returncode, said
+
+
 def beside_rping(port):
     """A program of others, with a thread and a queue pair for each connection; 1,000 requests."""
     if subprocess.run(["which", "rping"], stdout=subprocess.DEVNULL, check=False).returncode != 0:
         return
     server = Program(SERVER, ["rping", "-s", "-P", "-p", port, "-a", SERVER])
     spare = serve(SERVER, pairs.free_port(), "auto")
-    time.sleep(0.5)
+    for _ in range(20):
+        if rping(port)[0] == 0: # the server listens
+            break
+        time.sleep(0.2)
     attack = start_flood("nobody", port)
     done = 0
     while attack.poll() is None:
-        client = Program(CLIENT, ["rping", "-c", "-C", "3", "-V", "-p", port, "-a", SERVER])
-        said = client.process.communicate(timeout=30)[0]
-        must(client.process.returncode == 0, "rping:", said)
+        status, said = rping(port)
+        must(status == 0, "rping:", said)
         done += 1
     must(done > 0, "no rping was done")
     server.kill()

@@ -78,7 +78,7 @@ done
 
 run lossy --message $((64 << 10)) --drop 10000 --capture "$work/lossy.pcap"
 clean lossy
-[ "$(count lossy NAKs)" -gt 50 ] || fail "NAKs: $(count lossy NAKs)"
+[ "$(count lossy NAKs)" -gt 25 ] || fail "NAKs: $(count lossy NAKs)"
 again=$(count lossy retransmissions)
 [ "$again" -gt 100 ] || fail "retransmissions: $again"
 
