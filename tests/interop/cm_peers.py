@@ -239,8 +239,8 @@ def is_stopped_for_a_second(port):
 
 
 def does_not_answer_data(port):
-    """Nothing was measured: data is sent again after 0.2 s, then after twice as long, but never later
-    than the ACK timeout of a connection, 0.54 s."""
+    """Nothing was measured: data is sent again after 0.2 s, then after twice as long, but never
+    later than the ACK timeout of a connection, 0.54 s."""
     peer = mads.Peer(RAW, CLIENT)
     client = Program(CLIENT, "ask", RAW, port)
     asked = peer.expect(mads.REQ)
