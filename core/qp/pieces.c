@@ -123,7 +123,7 @@ static uint8_t *held_at(const struct oche_qp *qp, uint32_t psn)
 {
     const struct read_pieces *pieces = qp->pieces;
 
-    return pieces->held + (size_t)(psn & (pieces->reach - 1)) * qp->mtu;
+    return pieces->held + (size_t)((psn - pieces->base) & (pieces->reach - 1)) * qp->mtu;
 }
 
 static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
@@ -142,6 +142,8 @@ static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time
         qp->nic->stats.duplicate_packets++;
         return;
     }
+    if (pieces->kept == 0) /* so no more memory is touched than what is kept at a time */
+        pieces->base = qp->tx.una;
     if (pieces->held != NULL && bytes > 0) {
         if (!(packet->ext & OCHE_EXT_PAYLOAD))
             return;

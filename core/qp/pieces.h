@@ -37,6 +37,7 @@ struct read_pieces {
     uint8_t *held;       /* payloads; NULL: none, or the driver moves none */
     uint32_t held_bytes; /* of that memory */
     uint32_t reach;      /* from una on, so many PSNs can be kept; a power of two, or 0 */
+    uint32_t base;       /* the PSN whose payload is at `held` */
     uint32_t kept;       /* packets */
     uint64_t kept_bytes;
     bool gap;        /* a response is missing, and one from behind it has come: */

@@ -126,10 +126,13 @@ static struct placed_packet *placed_at(const struct oche_qp *qp, uint32_t psn)
     return &qp->placed[psn & qp->placed_mask];
 }
 
-/* Returns where the payload of `psn` is held until its turn comes. */
+/*
+ * Returns where the payload of `psn` is held until its turn comes. Each gap begins with the first
+ * place, so that no more memory is touched than what has been held at a time.
+ */
 static uint8_t *held_at(const struct oche_qp *qp, uint32_t psn)
 {
-    return qp->held + (size_t)(psn & (qp->held_count - 1)) * qp->mtu;
+    return qp->held + (size_t)((psn - qp->held_base) & (qp->held_count - 1)) * qp->mtu;
 }
 
 static struct payload_target target_of(const struct placed_packet *placed)
@@ -335,6 +338,8 @@ enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *pack
 
     if (placement != PLACEMENT_KEPT)
         return placement;
+    if (!(qp->flags & QP_HOLDS))
+        qp->held_base = (uint16_t)qp->rx.epsn;
     if (!keep_payload(qp, packet, note(qp, packet)))
         return PLACEMENT_WRONG;
     if (!(qp->flags & QP_HOLDS) || oche_psn_diff(end, qp->placed_end) > 0)

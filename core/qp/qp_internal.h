@@ -236,9 +236,10 @@ struct oche_qp {
     /* The next members do not belong to this line, but fit into it. */
     uint32_t limit_lag_bytes;         /* on the line until a new limit takes effect */
     uint8_t resent_for, resent_twice; /* the cause: requester.c, count_again */
-    oche_time least_rtt;              /* of this connection; OCHE_NEVER: none yet */
-    struct placed_packet *placed;     /* placed_mask + 1 entries, or NULL */
-    uint8_t *held;                    /* with held_bytes as in struct oche_qp_config */
+    uint16_t held_base;           /* with QP_HOLDS: the low bits of the PSN that is held first */
+    oche_time least_rtt;          /* of this connection; OCHE_NEVER: none yet */
+    struct placed_packet *placed; /* placed_mask + 1 entries, or NULL */
+    uint8_t *held;                /* with held_bytes as in struct oche_qp_config */
     uint32_t placed_mask, held_bytes;
 
     /* Written by the NIC; read by posting threads. */
