@@ -179,8 +179,8 @@ struct oche_cc_network {
 };
 
 /*
- * What the other NICs of the same port have counted, for schemes that count senders. A simulated
- * NIC has its port to itself. On the wire the processes of one address tell each other.
+ * Counts of the other NICs at the same port, for schemes that count senders. A simulated NIC has
+ * its port to itself. On the wire the processes of one address tell each other.
  */
 struct oche_cc_elsewhere {
     uint32_t senders;             /* active there, and not here */

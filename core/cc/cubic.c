@@ -110,7 +110,7 @@ enum cause {
     CAUSE_UNDONE
 };
 
-/* What a reduction changes. */
+/* The state from before a timeout, which undo brings back. */
 struct before_timeout {
     double window, ssthresh, most, before, reno, k;
     oche_time epoch, reduced, at;

@@ -192,7 +192,10 @@ static uint32_t end_of_missing(const struct oche_qp *qp, const struct read_piece
     return end;
 }
 
-/* What was answered says nothing about a timeout: recovery shall not take it for early. */
+/*
+ * Tells recovery up to where READ data has been answered, so that data taken from `held` does not
+ * make a timeout look early.
+ */
 static void tell_answered(struct oche_qp *qp)
 {
     if (qp->nic->recovery->answered != NULL && qp->pieces->gap)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the responder keeps of a READ or an atomic. */
+/* The responder's record of a READ or an atomic, from which it answers repetitions. */
 #ifndef OCHE_CORE_QP_RESPONSE_H
 #define OCHE_CORE_QP_RESPONSE_H
 

@@ -35,11 +35,11 @@ struct oche_recovery_rx {
     void *state; /* scheme->rx_state_bytes, zeroed at start */
 };
 
-/* What an ACK shows about a timeout before it. */
+/* The verdict on an earlier timeout, once an ACK has come. */
 enum oche_timeout_was {
-    OCHE_TIMEOUT_DOUBTFUL, /* nothing yet */
-    OCHE_TIMEOUT_RIGHT,    /* nothing any more: it counts as one that was right */
-    OCHE_TIMEOUT_EARLY,    /* what had been sent was not lost, but late */
+    OCHE_TIMEOUT_DOUBTFUL, /* a later ACK may still tell */
+    OCHE_TIMEOUT_RIGHT,    /* packets were lost, or no ACK can tell any more */
+    OCHE_TIMEOUT_EARLY,    /* the packets were late, and not lost */
 };
 
 enum oche_verdict {

@@ -33,7 +33,7 @@ struct oche_measured {
     size_t row_count, row_room;
 };
 
-/* What is being read. */
+/* The state of reading one file. */
 struct reading {
     const struct oche_reader *reader;
     const struct oche_study *study;

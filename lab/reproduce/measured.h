@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was measured with real processes, of which a figure judges as of runs (grids with
+ * Measurements of real processes, which a figure judges like runs of the simulator (grids with
  * `measured: NAME`): papers/PAPER/measured/NAME.csv. The file is never made by a run of the
  * simulator; a program beside the papers (tools/wire-PAPER) writes it.
  *

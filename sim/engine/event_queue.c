@@ -314,8 +314,9 @@ static void prefetch_ahead(const struct oche_event_queue *queue)
 }
 
 /*
- * Of a bucket that holds more events than prefetch_ahead shows: passes each event to the prefetch
- * callback some events before it is popped. Events that start together all share a bucket.
+ * Passes the events of the current bucket to the prefetch callback, each some events before it is
+ * popped. Only for buckets that hold more events than prefetch_ahead shows: flows that start
+ * together all have their events in one.
  */
 void oche_events_show(const struct oche_event_queue *queue)
 {
