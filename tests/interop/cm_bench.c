@@ -49,7 +49,7 @@ void cm_close(void)
     rdma_destroy_event_channel(cm_asking);
 }
 
-static bool waits(struct rdma_event_channel *channel, int ms)
+bool cm_waits(struct rdma_event_channel *channel, int ms)
 {
     struct pollfd ready = {.fd = channel->fd, .events = POLLIN};
 
@@ -60,7 +60,7 @@ struct rdma_cm_event *cm_next(struct rdma_event_channel *channel, enum rdma_cm_e
 {
     struct rdma_cm_event *event;
 
-    if (!waits(channel, LIMIT_MS))
+    if (!cm_waits(channel, LIMIT_MS))
         fail_msg("no %s came", rdma_event_str(type));
     CM_WORKS(rdma_get_cm_event(channel, &event));
     if (event->event != type)
@@ -80,7 +80,7 @@ int cm_take(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
 
 void cm_silent(struct rdma_event_channel *channel)
 {
-    assert_false(waits(channel, 0));
+    assert_false(cm_waits(channel, 0));
 }
 
 struct rdma_cm_id *cm_resolved(enum rdma_port_space ps)

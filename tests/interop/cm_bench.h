@@ -39,6 +39,8 @@ uint16_t cm_port(void);
 struct rdma_cm_event *cm_next(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 /* Takes the next event and acknowledges it. Returns its status. */
 int cm_take(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
+/* True if an event comes within this time. */
+bool cm_waits(struct rdma_event_channel *channel, int ms);
 /* Fails if there is an event. */
 void cm_silent(struct rdma_event_channel *channel);
 /* Returns an identifier that has resolved its way to the listener. */
