@@ -12,6 +12,7 @@
 #include "sim/network/fcp_trace.h"
 #include "sim/endpoint/rnic.h"
 #include "sim/network/feedback.h"
+#include "sim/network/flow_notes.h"
 #include "sim/network/host_credits.h"
 #include "sim/network/host_state.h"
 #include "sim/network/payload.h"
@@ -98,6 +99,14 @@ uint32_t oche_host_flow_hash(uint64_t seed, uint32_t connection)
     return (uint32_t)oche_random_u64(&random);
 }
 
+/* Notes what has become of a flow, if another process has its other end. */
+static void note_flow(const struct oche_host *host, uint32_t flow, enum oche_flow_event event,
+                      unsigned status, oche_time now)
+{
+    if (OCHE_UNLIKELY(host->shard->flow_notes != NULL))
+        oche_flow_notes_add(host->shard->flow_notes, flow, event, status, now);
+}
+
 void oche_host_flow_started(struct oche_host *host, uint32_t number, oche_time now)
 {
     const struct oche_flow_plan *plan = &host->flows->plan[number];
@@ -105,6 +114,7 @@ void oche_host_flow_started(struct oche_host *host, uint32_t number, oche_time n
 
     host->flows->order[connection->first + connection->queued++] = number;
     host->flows->sent[number].started = now;
+    note_flow(host, number, OCHE_FLOW_STARTED, 0, now);
     if (plan->then_same_source != OCHE_NO_FLOW)
         oche_flows_make_follower(host->flows, plan->then_same_source);
     oche_trace_emit(oche_host_trace(host), now, OCHE_TRACE_FLOW_STARTED,
@@ -117,6 +127,7 @@ uint32_t oche_host_flow_delivered(struct oche_host *host, uint32_t number, oche_
     uint32_t flow = host->flows->order[connection->first + connection->delivered++];
 
     host->flows->received[flow].delivered = now;
+    note_flow(host, flow, OCHE_FLOW_DELIVERED, 0, now);
     oche_trace_emit(oche_host_trace(host), now, OCHE_TRACE_FLOW_ENDED, OCHE_FIRST_QPN + number,
                     flow, host->flows->plan[flow].bytes);
     return flow;
@@ -128,6 +139,7 @@ uint32_t oche_host_flow_passed_over(struct oche_host *host, uint32_t number)
     uint32_t flow = host->flows->order[connection->first + connection->delivered++];
 
     host->flows->received[flow].passed_over = true;
+    note_flow(host, flow, OCHE_FLOW_PASSED, 0, 0);
     return flow;
 }
 
@@ -150,6 +162,7 @@ void oche_host_flow_completed(struct oche_host *host, uint32_t number, enum oche
     connection->completed++;
     sent->completed = now;
     sent->failed = status;
+    note_flow(host, number, OCHE_FLOW_COMPLETED, status, now);
     count_sent_again(sent, connection, retransmitted, timeouts);
     connection->retransmitted += sent->retransmitted_packets;
     connection->timeouts += sent->timeouts;

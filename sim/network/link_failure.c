@@ -4,6 +4,7 @@
 
 #include "sim/engine/big_memory.h"
 #include "sim/network/host.h"
+#include "sim/network/ranks.h"
 #include "sim/network/switch_node.h"
 
 void oche_network_set_changes(struct oche_network *network, const struct oche_change *changes,
@@ -37,7 +38,8 @@ static void want_change(struct oche_shard *shard, const struct oche_node *node)
 void oche_network_begin_changes(struct oche_network *network)
 {
     for (uint32_t i = 0; i < network->node_count; i++)
-        want_change(oche_network_shard_of(network, i), &network->nodes[i]);
+        if (oche_network_has(network, i))
+            want_change(oche_network_shard_of(network, i), &network->nodes[i]);
 }
 
 static void change_link(struct oche_shard *shard, struct oche_port *port, bool down, oche_time now)

@@ -61,6 +61,16 @@ void oche_mishaps_timed_out(struct oche_mishaps *mishaps, const struct oche_qp *
     mishaps->timed_out[mishaps->timed_out_count++] = timed_out;
 }
 
+void oche_mishaps_make_room(struct oche_mishaps *mishaps, uint32_t lost, uint32_t timed_out)
+{
+    while (mishaps->lost_capacity < lost)
+        mishaps->lost = room(mishaps->lost, mishaps->lost_capacity, &mishaps->lost_capacity,
+                             sizeof(*mishaps->lost));
+    while (mishaps->timed_out_capacity < timed_out)
+        mishaps->timed_out = room(mishaps->timed_out, mishaps->timed_out_capacity,
+                                  &mishaps->timed_out_capacity, sizeof(*mishaps->timed_out));
+}
+
 void oche_mishaps_clear(struct oche_mishaps *mishaps)
 {
     mishaps->lost_count = mishaps->timed_out_count = 0;

@@ -38,6 +38,8 @@ struct oche_mishaps {
 void oche_mishaps_lost(struct oche_mishaps *mishaps, const struct oche_packet *packet,
                        oche_time now);
 void oche_mishaps_timed_out(struct oche_mishaps *mishaps, const struct oche_qp *qp, oche_time now);
+/* Makes room for so many of both in all, for who fills the lists himself. */
+void oche_mishaps_make_room(struct oche_mishaps *mishaps, uint32_t lost, uint32_t timed_out);
 void oche_mishaps_clear(struct oche_mishaps *mishaps);
 void oche_mishaps_free(struct oche_mishaps *mishaps);
 

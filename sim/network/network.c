@@ -9,6 +9,7 @@
 #include "sim/engine/big_memory.h"
 #include "sim/network/bytes_mode.h"
 #include "sim/network/host.h"
+#include "sim/network/ranks.h"
 #include "sim/network/schedule.h"
 #include "sim/network/team.h"
 
@@ -86,6 +87,7 @@ bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32
 void oche_network_free(struct oche_network *network)
 {
     oche_team_free(network->team);
+    oche_ranks_free(network->ranks);
     oche_schedule_free(network->schedule);
     for (uint32_t i = 0; i < network->node_count; i++) {
         if (network->nodes[i].pauses != NULL)
@@ -244,6 +246,8 @@ void oche_network_ready(struct oche_network *network)
     for (uint32_t i = 0; i < network->node_count; i++)
         find_site(network, i);
     for (uint32_t s = 0; s < network->shard_count; s++) {
+        if (network->ranks != NULL && s != network->ranks->rank)
+            continue;
         oche_events_init(&network->shards[s].events, longest, prefetch, network);
         if (network->bytes_mode)
             network->shards[s].scratch = make(2, OCHE_BYTES_MODE_FRAME);

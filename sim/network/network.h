@@ -110,6 +110,8 @@ struct oche_node {
 struct oche_network;
 struct oche_endpoint;
 struct oche_change;
+struct oche_flow_notes;
+struct oche_ranks;
 
 /* A packet that was sent to a port of another shard. */
 struct oche_crossing {
@@ -146,7 +148,8 @@ struct oche_shard {
     uint64_t windows;       /* in which this shard ran events, or could have */
     oche_time crosses_from; /* when the first packet of `outbox` arrives; OCHE_NEVER: none */
     uint8_t *scratch;       /* two frame buffers, for bytes mode */
-    struct oche_hit *hits;  /* one per connection; NULL: no link can fail */
+    struct oche_flow_notes *flow_notes; /* NULL: no other process has to hear of flows */
+    struct oche_hit *hits;              /* one per connection; NULL: no link can fail */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 /*
@@ -188,6 +191,7 @@ struct oche_network {
     struct oche_pace pace;          /* whether threads run windows together */
     struct oche_schedule *schedule; /* records a run in one thread; NULL: does not */
     struct oche_team *team;         /* the threads; NULL: none was needed so far */
+    struct oche_ranks *ranks;       /* the other processes that run it; NULL: there are none */
     uint64_t windows_together;      /* run by all threads at once */
     uint64_t events_together;       /* in these */
     bool ipv6;                      /* in bytes mode frames are IPv6, not IPv4 */

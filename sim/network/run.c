@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The main loop: windows as long as the smallest link delay. One thread runs all shards, one after
- * the other, or each shard has its own (team.h). Both run the same windows, so stop conditions are
- * tested at the same times.
+ * the other, or each shard has its own (team.h), or its own process (ranks.h). All run the same
+ * windows, so stop conditions are tested at the same times.
  */
 #include "sim/engine/turn.h"
+#include "sim/network/ranks.h"
 #include "sim/network/schedule.h"
 #include "sim/network/team.h"
 #include "sim/network/windows.h"
@@ -128,6 +129,10 @@ void oche_network_run(struct oche_network *network, oche_time until, oche_networ
     bool stopped = false;
 
     OCHE_MUST(until < OCHE_TIME_LIMIT);
+    if (network->ranks != NULL) {
+        oche_ranks_run(network->ranks, until, look, context);
+        return;
+    }
     while (network->now < until && !stopped) {
         struct soonest soonest = soonest_event(network);
 
