@@ -47,8 +47,7 @@ static bool has_dropped(const struct oche_world *world, uint32_t host)
 
     if (port->peer < hosts)
         return false;
-    oche_switch_port_stats(oche_world_switch(world, port->peer - hosts), port->peer_port,
-                           oche_world_network(world)->now, &stats);
+    oche_world_switch_port(world, port->peer - hosts, port->peer_port, &stats);
     return stats.drops[OCHE_DROP_BUFFER] > 0;
 }
 

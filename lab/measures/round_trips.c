@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/measure/percentile.h"
-#include "sim/network/host.h"
+#include "sim/endpoint/gauge.h"
 
 static void make(struct oche_sorted_values *values, size_t most)
 {
@@ -29,8 +29,8 @@ static size_t samples_of(const struct oche_world *world)
     size_t count = 0;
 
     for (uint32_t i = 0; i < oche_world_topology(world)->host_count; i++)
-        for (const struct oche_rtt_chunk *chunk = oche_host_rtts(oche_world_host(world, i));
-             chunk != NULL; chunk = chunk->before)
+        for (const struct oche_rtt_chunk *chunk = oche_world_rtts(world, i); chunk != NULL;
+             chunk = chunk->before)
             count += chunk->count;
     return count;
 }
@@ -75,8 +75,8 @@ void oche_round_trips_take(struct oche_round_trips *trips, const struct oche_wor
     make(&trips->rtt, most);
     make(&trips->estimate, most);
     for (uint32_t i = 0; i < oche_world_topology(world)->host_count; i++)
-        for (const struct oche_rtt_chunk *chunk = oche_host_rtts(oche_world_host(world, i));
-             chunk != NULL; chunk = chunk->before)
+        for (const struct oche_rtt_chunk *chunk = oche_world_rtts(world, i); chunk != NULL;
+             chunk = chunk->before)
             take_chunk(trips, chunk, warmup);
     take_intervals(trips, world, rates);
     sort(&trips->rtt);

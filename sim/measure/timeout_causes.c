@@ -141,6 +141,16 @@ void oche_timeout_causes_tidy(struct oche_timeout_causes *causes)
     resize(causes, capacity);
 }
 
+void oche_timeout_causes_each(const struct oche_timeout_causes *causes, uint32_t more,
+                              void (*each)(void *context, uint32_t connection), void *context)
+{
+    if (causes->count + more < causes->capacity / 4)
+        return; /* nothing is tidied */
+    for (uint32_t i = 0; i < causes->capacity; i++)
+        if (causes->entries[i].about != NOTHING)
+            each(context, causes->entries[i].connection);
+}
+
 /* Returns the entry; a new one is created with first = OCHE_NEVER and last = 0. */
 static struct entry *take(struct oche_timeout_causes *causes, uint32_t connection, enum about about,
                           uint64_t psn)

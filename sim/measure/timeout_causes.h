@@ -94,4 +94,11 @@ enum oche_timeout_cause oche_timeout_causes_judge(struct oche_timeout_causes *ca
  */
 void oche_timeout_causes_tidy(struct oche_timeout_causes *causes);
 
+/*
+ * Calls `each` for the connections of losses that are kept, in any order, some more than once, if
+ * the functions above may look at them while `more` further losses and timeouts are handled.
+ */
+void oche_timeout_causes_each(const struct oche_timeout_causes *causes, uint32_t more,
+                              void (*each)(void *context, uint32_t connection), void *context);
+
 #endif

@@ -144,7 +144,7 @@ static void join_holds(struct oche_world *world)
 
 void oche_world_series_join(struct oche_world *world)
 {
-    bool many_holds = world->hold_count > MOST_NEW_HOLDS && world->rows > LEAST_ROWS;
+    bool many_holds = world->holds_of_all > MOST_NEW_HOLDS && world->rows > LEAST_ROWS;
 
     if (world->rows % 2 != 0 || (world->rows < world->most_rows && !many_holds))
         return;

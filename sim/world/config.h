@@ -114,6 +114,8 @@ struct oche_world_config {
     uint32_t processors;       /* at most so many are chosen; 0 is as 1 */
     bool record_schedule;      /* one thread runs the parts of all: see sim/network/schedule.h */
     bool together;             /* these run every window together, however slow: for tests */
+    /* Reaches the other processes that run this world, and replaces `threads`; NULL: none do. */
+    struct oche_rank_mail *mail;
     struct oche_run_params run;
     const struct oche_topology_type *topology;
     const void *topology_params;

@@ -9,6 +9,7 @@
 
 #include "sim/network/link_failure.h"
 #include "sim/world/internal.h"
+#include "sim/world/told.h"
 
 #define TIMEOUTS 4 /* so many of the longest timeout pass without a byte */
 
@@ -100,8 +101,32 @@ static uint32_t *parts(const struct oche_world *world)
     return parents;
 }
 
-static bool all_are_cut_off(const struct oche_world *world)
+/* Tells all ranks which links are down, each of its own nodes. */
+static void share_links(struct oche_world *world)
 {
+    const uint32_t count = world->topology.link_count;
+    uint64_t *down = oche_world_make(count / 64 + 1, sizeof(*down));
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct oche_topology_link *link = &world->topology.links[i];
+        uint32_t port = world->network.nodes[link->a].first_port + link->port_a;
+
+        if (oche_world_has(world, link->a) && world->network.extras[port].down)
+            down[i / 64] |= UINT64_C(1) << (i % 64);
+    }
+    oche_ranks_sum(world->network.ranks, down, count / 64 + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct oche_topology_link *link = &world->topology.links[i];
+
+        world->network.extras[world->network.nodes[link->a].first_port + link->port_a].down =
+            (down[i / 64] >> (i % 64) & 1) != 0;
+    }
+    free(down);
+}
+
+static bool all_are_cut_off(struct oche_world *world)
+{
+    share_links(world);
     uint32_t *part = parts(world);
     bool all = true;
 
@@ -111,7 +136,7 @@ static bool all_are_cut_off(const struct oche_world *world)
         all = all && (!oche_world_is_under_way(world, i) || part[plan->src] != part[plan->dst]);
     }
     free(part);
-    return all;
+    return oche_ranks_all(world->network.ranks, all);
 }
 
 /* ---- looking ---- */
@@ -121,11 +146,12 @@ static uint64_t delivered(const struct oche_world *world)
 {
     uint64_t sum = 0;
 
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
+        if (oche_world_is_under_way(world, i) && oche_world_has(world, world->flows.plan[i].dst))
+            sum += oche_world_flow_bytes(world, i);
+    oche_ranks_sum(world->network.ranks, &sum, 1);
     for (uint32_t s = 0; s < world->network.shard_count; s++)
         sum += world->network.shards[s].flows_completed;
-    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
-        if (oche_world_is_under_way(world, i))
-            sum += oche_world_flow_bytes(world, i);
     return sum;
 }
 

@@ -10,8 +10,12 @@
  * A PAUSE counts only after it has lasted so long that it has taken effect and no older frame is
  * still on its way (links lose no PFC frames). A port that may be released is not deadlocked,
  * however long it is held.
+ *
+ * With ranks each reads its own switches. What is left when nothing more can be struck off does not
+ * depend on the order, so each rank strikes off what its switches may release, all tell what is
+ * left, and so on until none has anything to strike off.
  */
-#include "sim/world/internal.h"
+#include "sim/world/told.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +23,15 @@
 
 struct check {
     const struct oche_world *world;
-    uint8_t *stuck; /* for each port, a mask of the classes that are not struck off yet */
-    uint32_t *left; /* for one switch: bytes that wait at stuck ports, by ingress and class */
+    uint8_t *stuck;     /* for each port, a mask of the classes that are not struck off yet */
+    uint32_t *left;     /* for one switch: bytes that wait at stuck ports, by ingress and class */
+    struct wait *waits; /* by place (place_of), when no more can be struck off */
+};
+
+/* What a stuck place waits for. */
+struct wait {
+    uint32_t next;   /* the place */
+    oche_time since; /* when the PAUSE that holds it began */
 };
 
 static const struct oche_switch *switch_of(const struct oche_world *world, uint32_t node)
@@ -43,8 +54,8 @@ static oche_time settled_before(const struct oche_world *world, uint32_t port, o
     return now > patience ? now - patience : 0;
 }
 
-/* Marks the classes that a port holds at its upstream switch. Returns true if there are any. */
-static bool mark_held(struct check *check, uint32_t node, uint32_t local, oche_time now)
+/* Marks the classes that a port means to hold at its upstream switch, and has for long. */
+static void mark_holding(struct check *check, uint32_t node, uint32_t local, oche_time now)
 {
     const struct oche_world *world = check->world;
     const struct oche_topology *topology = &world->topology;
@@ -53,17 +64,35 @@ static bool mark_held(struct check *check, uint32_t node, uint32_t local, oche_t
     uint8_t classes = oche_switch_pausing(switch_of(world, node), local), marked = 0;
 
     if (classes == 0 || end->peer < topology->host_count)
-        return false;
+        return;
     for (uint8_t rest = classes; rest != 0; rest &= (uint8_t)(rest - 1)) {
         unsigned cls = (unsigned)__builtin_ctz(rest);
         oche_time since = oche_switch_pausing_since(switch_of(world, node), local, cls);
 
-        if (since < settled_before(world, port, now) &&
-            oche_switch_is_paused(switch_of(world, end->peer), end->peer_port, cls))
+        if (since < settled_before(world, port, now))
             marked |= (uint8_t)(1U << cls);
     }
     check->stuck[topology->nodes[end->peer].first_port + end->peer_port] = marked;
-    return marked != 0;
+}
+
+/* Of the classes that are marked at the ports of a switch, leaves those that are held. */
+static bool keep_held(struct check *check, uint32_t node)
+{
+    const struct oche_topology_node *at = &check->world->topology.nodes[node];
+    bool any = false;
+
+    for (uint32_t local = 0; local < at->port_count; local++) {
+        uint8_t *stuck = &check->stuck[at->first_port + local];
+
+        for (uint8_t rest = *stuck; rest != 0; rest &= (uint8_t)(rest - 1)) {
+            unsigned cls = (unsigned)__builtin_ctz(rest);
+
+            if (!oche_switch_is_paused(switch_of(check->world, node), local, cls))
+                *stuck &= (uint8_t) ~(1U << cls);
+        }
+        any |= *stuck != 0;
+    }
+    return any;
 }
 
 /* Counts the bytes in the switch that wait at stuck ports, by ingress and class. */
@@ -149,6 +178,85 @@ static oche_time held_since(const struct oche_world *world, uint32_t place)
                                      place % OCHE_CLASSES);
 }
 
+/* ---- with ranks ---- */
+
+/* True if this process has the switch at the other end of a port's link. */
+static bool has_peer(const struct check *check, uint32_t port)
+{
+    return oche_world_has(check->world, check->world->topology.ports[port].peer);
+}
+
+struct stuck_part {
+    uint32_t port;
+    uint8_t classes;
+};
+
+/*
+ * Tells all ranks what is marked at some ports, those that this rank has or, if `of_peers`, those
+ * whose other ends it has, and hears of the others. Other ports' marks are forgotten.
+ */
+static void share_stuck(struct check *check, bool of_peers)
+{
+    const struct oche_world *world = check->world;
+    struct oche_ranks *ranks = world->network.ranks;
+
+    for (uint32_t i = 0; ranks != NULL && i < world->network.port_count; i++) {
+        struct stuck_part part = {.port = i, .classes = check->stuck[i]};
+
+        check->stuck[i] = 0;
+        if (part.classes != 0 &&
+            (of_peers ? has_peer(check, i) : oche_world_has(world, world->network.ports[i].node)))
+            oche_rank_put(oche_ranks_to(ranks, 0), &part, sizeof(part));
+    }
+    if (ranks == NULL)
+        return;
+    oche_ranks_share(ranks);
+    for (uint32_t r = 0; r < ranks->count; r++)
+        while (oche_rank_has_more(oche_ranks_from(ranks, r))) {
+            struct stuck_part part;
+
+            oche_rank_get(oche_ranks_from(ranks, r), &part, sizeof(part));
+            check->stuck[part.port] = part.classes;
+        }
+}
+
+struct wait_part {
+    uint32_t place;
+    struct wait wait;
+};
+
+/* Finds what each stuck place waits for, at the switches of all ranks. */
+static void find_waits(struct check *check)
+{
+    const struct oche_world *world = check->world;
+    struct oche_ranks *ranks = world->network.ranks;
+
+    check->waits =
+        oche_world_make((size_t)world->network.port_count * OCHE_CLASSES, sizeof(*check->waits));
+    for (uint32_t i = 0; i < world->network.port_count; i++)
+        for (uint8_t rest = check->stuck[i]; rest != 0; rest &= (uint8_t)(rest - 1)) {
+            struct wait_part part = {.place = place_of(i, (unsigned)__builtin_ctz(rest))};
+
+            if (!has_peer(check, i))
+                continue;
+            part.wait = (struct wait){.next = waits_for(check, part.place),
+                                      .since = held_since(world, part.place)};
+            check->waits[part.place] = part.wait;
+            if (ranks != NULL)
+                oche_rank_put(oche_ranks_to(ranks, 0), &part, sizeof(part));
+        }
+    if (ranks == NULL)
+        return;
+    oche_ranks_share(ranks);
+    for (uint32_t r = 0; r < ranks->count; r++)
+        while (oche_rank_has_more(oche_ranks_from(ranks, r))) {
+            struct wait_part part;
+
+            oche_rank_get(oche_ranks_from(ranks, r), &part, sizeof(part));
+            check->waits[part.place] = part.wait;
+        }
+}
+
 /* Follows the dependencies from `start` until they form a cycle. */
 static void find_circle(const struct check *check, uint32_t start, struct oche_deadlock *deadlock)
 {
@@ -156,11 +264,11 @@ static void find_circle(const struct check *check, uint32_t start, struct oche_d
     uint32_t *way = oche_world_make(room, sizeof(*way));
     bool *seen = oche_world_make(room, sizeof(*seen));
 
-    for (uint32_t place = start; !seen[place]; place = waits_for(check, place)) {
+    for (uint32_t place = start; !seen[place]; place = check->waits[place].next) {
         seen[place] = true;
         way[count++] = place;
     }
-    uint32_t again = waits_for(check, way[count - 1]);
+    uint32_t again = check->waits[way[count - 1]].next;
 
     while (way[from] != again)
         from++;
@@ -168,7 +276,7 @@ static void find_circle(const struct check *check, uint32_t start, struct oche_d
     memmove(way, way + from, count * sizeof(*way));
     deadlock->cls = (uint8_t)(way[0] % OCHE_CLASSES);
     for (uint32_t i = 0; i < count; i++) {
-        oche_time since = held_since(check->world, way[i]);
+        oche_time since = check->waits[way[i]].since;
 
         deadlock->since = since > deadlock->since ? since : deadlock->since;
         way[i] /= OCHE_CLASSES;
@@ -187,37 +295,57 @@ static void count_stuck(const struct oche_world *world, uint32_t node, uint32_t 
                 oche_switch_held_bytes(switch_of(world, node), in, of, out, cls);
 }
 
-static void describe(const struct check *check, uint32_t start, struct oche_deadlock *deadlock)
+static void describe(struct check *check, uint32_t start, struct oche_deadlock *deadlock)
 {
     const struct oche_world *world = check->world;
     const struct oche_topology *topology = &world->topology;
+    uint64_t stuck[2];
 
     deadlock->found = true;
     deadlock->noticed = world->network.now;
+    find_waits(check);
     find_circle(check, place_of(start, (unsigned)__builtin_ctz(check->stuck[start])), deadlock);
     for (uint32_t node = topology->host_count; node < oche_topology_nodes(topology); node++)
-        for (uint32_t out = 0; out < topology->nodes[node].port_count; out++)
+        for (uint32_t out = 0;
+             oche_world_has(world, node) && out < topology->nodes[node].port_count; out++)
             for (unsigned cls = 0; cls < world->class_count; cls++)
                 if (check->stuck[topology->nodes[node].first_port + out] >> cls & 1)
                     count_stuck(world, node, out, cls, deadlock);
+    stuck[0] = deadlock->stuck_ports;
+    stuck[1] = deadlock->stuck_bytes;
+    oche_ranks_sum(world->network.ranks, stuck, OCHE_COUNT_OF(stuck));
+    deadlock->stuck_ports = (uint32_t)stuck[0];
+    deadlock->stuck_bytes = stuck[1];
+}
+
+/* True if this process has the switch, and it has sent or received a PAUSE. */
+static bool has_pausing(const struct check *check, uint32_t node)
+{
+    return oche_world_has(check->world, node) && check->world->network.nodes[node].pauses != NULL;
 }
 
 static void prove(struct check *check, struct oche_deadlock *deadlock)
 {
     const struct oche_topology *topology = &check->world->topology;
+    struct oche_ranks *ranks = check->world->network.ranks;
     uint32_t nodes = oche_topology_nodes(topology), start = 0;
     bool any = false;
 
     for (uint32_t node = topology->host_count; node < nodes; node++)
-        for (uint32_t local = 0; check->world->network.nodes[node].pauses != NULL &&
-                                 local < topology->nodes[node].port_count;
-             local++)
-            any |= mark_held(check, node, local, check->world->network.now);
-    while (any) {
+        for (uint32_t local = 0;
+             has_pausing(check, node) && local < topology->nodes[node].port_count; local++)
+            mark_holding(check, node, local, check->world->network.now);
+    share_stuck(check, true);
+    for (uint32_t node = topology->host_count; node < nodes; node++)
+        if (oche_world_has(check->world, node))
+            any |= keep_held(check, node);
+    share_stuck(check, false);
+    while (oche_ranks_any(ranks, any)) {
         any = false;
         for (uint32_t node = topology->host_count; node < nodes; node++)
-            if (check->world->network.nodes[node].pauses != NULL)
+            if (has_pausing(check, node))
                 any |= strike_off(check, node);
+        share_stuck(check, true);
     }
     while (start < check->world->network.port_count && check->stuck[start] == 0)
         start++;
@@ -234,6 +362,7 @@ void oche_world_deadlock_check(struct oche_world *world)
     prove(&check, &world->deadlock);
     free(check.stuck);
     free(check.left);
+    free(check.waits);
 }
 
 char *oche_deadlock_text(const struct oche_world *world, const struct oche_deadlock *deadlock)

@@ -2,14 +2,12 @@
 /* The results of deflection: the switches' counters, and the paths that packets took. */
 #include "fabric/iofd.h"
 #include "sim/world/internal.h"
+#include "sim/world/told.h"
 
-static void add_switch(const struct oche_switch *sw, unsigned number,
-                       const struct oche_switch_mechanism *mechanism, uint64_t *sums)
+static void add_switch(const uint64_t *values, const struct oche_switch_mechanism *mechanism,
+                       uint64_t *sums)
 {
-    uint64_t values[OCHE_MOST_MECHANISM_COUNTERS] = {0};
-
     OCHE_MUST(mechanism->counter_count <= OCHE_MOST_MECHANISM_COUNTERS);
-    oche_switch_mechanism_counters(sw, number, values);
     for (unsigned c = 0; c < mechanism->counter_count; c++) {
         if (!mechanism->counters[c].peak)
             sums[c] += values[c];
@@ -31,9 +29,13 @@ void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world
         if (oche_switch_mechanisms[m] == NULL)
             continue; /* a mechanism of a test, which is not in the registry */
         totals->has_mechanism[m] = true;
-        for (uint32_t i = 0; i < world->topology.switch_count; i++)
-            add_switch(world->switches[i], number, config->mechanisms[number],
+        for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+            struct oche_switch_reading reading;
+
+            oche_world_read_switch(world, i, &reading);
+            add_switch(reading.mechanisms[number], config->mechanisms[number],
                        totals->mechanisms[m]);
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 #include "params/text_stream.h"
 #include "sim/engine/sparse_memory.h"
 #include "sim/world/internal.h"
+#include "sim/world/told.h"
 
 #define TIMEOUTS   1000 /* so many of the longest timeout pass without a byte */
 #define LOOKS      10   /* in that time */
@@ -94,28 +95,36 @@ bool oche_world_is_under_way(const struct oche_world *world, uint32_t flow)
            world->flows.sent[flow].completed == OCHE_NEVER;
 }
 
-/* Returns how many flows are under way; sets *arrived if bytes of any have arrived since. */
+/*
+ * Returns how many flows are under way; sets *arrived if bytes of any have arrived since. A rank
+ * counts the flows that begin there, and looks at the bytes of those that end there.
+ */
 static uint64_t look_at_flows(struct oche_world *world, bool *arrived)
 {
-    uint64_t under_way = 0;
+    uint64_t found[2] = {0, *arrived};
 
     for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
         if (!oche_world_is_under_way(world, i))
             continue;
+        found[0] += oche_world_has(world, world->flows.plan[i].src);
+        if (!oche_world_has(world, world->flows.plan[i].dst))
+            continue;
         uint64_t bytes = oche_world_flow_bytes(world, i);
 
-        under_way++;
-        *arrived |= bytes > world->idle->most[i];
+        found[1] |= bytes > world->idle->most[i];
         if (bytes > world->idle->most[i]) /* after Go-Back-0 there may be fewer */
             world->idle->most[i] = bytes;
     }
-    return under_way;
+    oche_ranks_sum(world->network.ranks, found, OCHE_COUNT_OF(found));
+    *arrived = found[1] > 0;
+    return found[0];
 }
 
-bool oche_world_something_is_to_come(const struct oche_world *world, bool flows)
+/* The same, of the nodes of this process. */
+static bool is_to_come_here(const struct oche_world *world, bool flows)
 {
     for (uint32_t i = 0; i < world->network.node_count; i++)
-        if (world->network.nodes[i].change_count > 0)
+        if (world->network.nodes[i].change_count > 0 && oche_world_has(world, i))
             return true;
     for (uint32_t i = 0; i < world->config->storm_count; i++) {
         oche_time until = world->config->storms[i].until;
@@ -124,9 +133,14 @@ bool oche_world_something_is_to_come(const struct oche_world *world, bool flows)
             return true;
     }
     for (uint32_t i = 0; flows && i < world->topology.host_count; i++)
-        if (oche_flows_next_start(&world->flows, i) != OCHE_NEVER)
+        if (oche_world_has(world, i) && oche_flows_next_start(&world->flows, i) != OCHE_NEVER)
             return true;
     return false;
+}
+
+bool oche_world_something_is_to_come(const struct oche_world *world, bool flows)
+{
+    return oche_ranks_any(world->network.ranks, is_to_come_here(world, flows));
 }
 
 /* True if nothing has arrived for so long that nothing will. */
@@ -231,12 +245,15 @@ static void add_name(struct names *names, const struct oche_world *world, uint32
 
 static bool is_held(const struct oche_world *world, uint32_t node, uint32_t local)
 {
-    if (node < world->topology.host_count)
-        return oche_host_pause(world->hosts[node])->mask != 0;
-    for (unsigned cls = 0; cls < world->class_count; cls++)
-        if (oche_switch_is_paused(world->switches[node - world->topology.host_count], local, cls))
-            return true;
-    return false;
+    struct oche_host_reading host;
+    struct oche_port_reading port;
+
+    if (node < world->topology.host_count) {
+        oche_world_read_host(world, node, &host);
+        return host.paused;
+    }
+    oche_world_read_port(world, node - world->topology.host_count, local, &port);
+    return port.paused != 0;
 }
 
 static void print_ports(const struct oche_world *world, bool down, FILE *out)

@@ -50,6 +50,7 @@ struct oche_world {
     struct oche_static_routes static_routes;
     struct oche_topology_routes used_routes; /* the routes in use: oche_world_used_routes */
     struct oche_network network;
+    struct oche_world_told *told; /* told.h; NULL: no other process has told anything */
     struct oche_world_shares shares;
     uint8_t lanes;       /* number of lanes for data, which are the classes 0 … lanes - 1 */
     uint8_t class_count; /* number of classes: lanes, priority flows (if there are any), control */
@@ -65,6 +66,7 @@ struct oche_world {
     struct oche_world_failures *failures; /* link failures; NULL: none */
     char *losses; /* struct oche_loss, one for each port whose packets may be lost */
     struct oche_timeout_causes *causes;
+    struct oche_world_ends *ends;                 /* causes.c: while ranks judge; else NULL */
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* since the end of warm-up */
     struct oche_pause_tree *pause_tree;
     struct oche_pause_note *notes; /* notes not yet given to the tree, in order of time */
@@ -101,6 +103,7 @@ struct oche_world {
     oche_time *paused_last; /* by port and class: time held until the last sample */
     struct oche_world_hold *holds;
     size_t hold_count, hold_capacity;
+    uint64_t holds_of_all; /* ranks, at the last sample */
 };
 
 static inline bool oche_world_has_static_routes(const struct oche_world_config *config)

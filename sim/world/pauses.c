@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/world/internal.h"
+#include "sim/world/told.h"
 
 /* ---- notes ---- */
 
@@ -42,8 +43,8 @@ static int compare_notes(const void *a, const void *b)
     return x->cls < y->cls ? -1 : x->cls > y->cls;
 }
 
-/* Appends the notes of all nodes, in order of time. Returns true if there were any so far. */
-static bool take_notes(struct oche_world *world)
+/* Appends the notes of this process's nodes. Returns true if there were any so far. */
+static bool take_own_notes(struct oche_world *world)
 {
     struct oche_network *network = &world->network;
     size_t count = world->note_count;
@@ -67,9 +68,53 @@ static bool take_notes(struct oche_world *world)
         count += of->count;
         of->count = 0;
     }
-    qsort(&world->notes[world->note_count], count - world->note_count, sizeof(*world->notes),
-          compare_notes);
     world->note_count = count;
+    return any;
+}
+
+/* Gives rank 0 the notes of all others. Returns true if any rank has had any so far. */
+static bool send_notes(struct oche_world *world, bool any)
+{
+    struct oche_ranks *ranks = world->network.ranks;
+    const uint8_t flag = any;
+
+    if (ranks == NULL)
+        return any;
+    for (uint32_t r = 0; r < ranks->count; r++)
+        oche_rank_put(oche_ranks_to(ranks, r), &flag, sizeof(flag));
+    if (ranks->rank != 0) {
+        oche_rank_put(oche_ranks_to(ranks, 0), world->notes,
+                      world->note_count * sizeof(*world->notes));
+        world->note_count = 0;
+    }
+    oche_ranks_exchange(ranks);
+    for (uint32_t r = 0; r < ranks->count; r++) {
+        struct oche_rank_bytes *bytes = oche_ranks_from(ranks, r);
+        uint8_t of;
+
+        oche_rank_get(bytes, &of, sizeof(of));
+        any = any || of != 0;
+        size_t more = (bytes->count - bytes->read) / sizeof(*world->notes);
+
+        if (more == 0)
+            continue;
+        world->notes = realloc(world->notes, (world->note_count + more) * sizeof(*world->notes));
+        OCHE_GOT(world->notes != NULL);
+        oche_rank_get(bytes, &world->notes[world->note_count], more * sizeof(*world->notes));
+        world->note_count += more;
+    }
+    return any;
+}
+
+/* Appends the notes of all nodes, in order of time. Returns true if there were any so far. */
+static bool take_notes(struct oche_world *world)
+{
+    const size_t sorted = world->note_count;
+    const bool any = send_notes(world, take_own_notes(world));
+
+    if (world->note_count > sorted)
+        qsort(&world->notes[sorted], world->note_count - sorted, sizeof(*world->notes),
+              compare_notes);
     return any;
 }
 
@@ -124,7 +169,7 @@ uint64_t oche_world_pauses_unnoted(const struct oche_world *world)
     for (uint32_t i = 0; i < world->network.node_count; i++)
         if (world->network.nodes[i].pauses != NULL)
             sum += world->network.nodes[i].pauses->dropped;
-    return sum;
+    return sum + (world->told == NULL ? 0 : world->told->pauses_unnoted);
 }
 
 const struct oche_deadlock *oche_world_deadlock(const struct oche_world *world)

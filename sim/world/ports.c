@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/world/internal.h"
+#include "sim/world/told.h"
 
 /* All counters of struct oche_nic_stats are uint64_t. */
 #define NIC_COUNTERS (sizeof(struct oche_nic_stats) / sizeof(uint64_t))
@@ -19,8 +20,10 @@ void oche_world_host_stats(const struct oche_world *world, uint32_t host,
                            struct oche_nic_stats *stats)
 {
     uint64_t now[NIC_COUNTERS], before[NIC_COUNTERS];
+    struct oche_host_reading reading;
 
-    memcpy(now, oche_host_stats(world->hosts[host]), sizeof(now));
+    oche_world_read_host(world, host, &reading);
+    memcpy(now, &reading.nic, sizeof(now));
     memcpy(before, &world->nic_before[host], sizeof(before));
     for (size_t i = 0; i < NIC_COUNTERS; i++)
         now[i] -= before[i];
@@ -31,34 +34,44 @@ const struct oche_counters *oche_world_host_counters(const struct oche_world *wo
                                                      uint64_t values[OCHE_MOST_COUNTERS])
 {
     const uint64_t *before = &world->counted_before[host * OCHE_MOST_COUNTERS];
+    struct oche_host_reading reading;
 
-    memset(values, 0, OCHE_MOST_COUNTERS * sizeof(*values));
-    const struct oche_counters *counters = oche_host_counters(world->hosts[host], values);
+    oche_world_read_host(world, host, &reading);
     for (unsigned i = 0; i < OCHE_MOST_COUNTERS; i++)
-        values[i] -= before[i];
-    return counters;
+        values[i] = reading.counted[i] - before[i];
+    return world->config->endpoint != NULL ? world->config->endpoint->counters
+                                           : world->config->cc->counters;
 }
 
 struct oche_slow_host_stats oche_world_slow_host(const struct oche_world *world, uint32_t host)
 {
-    return oche_slow_host_stats(world->hosts[host]);
+    struct oche_host_reading reading;
+
+    oche_world_read_host(world, host, &reading);
+    return reading.slow;
 }
 
 static void host_port(const struct oche_world *world, uint32_t host,
                       struct oche_switch_port_stats *port)
 {
-    const struct oche_pause *pause = oche_host_pause(world->hosts[host]);
+    struct oche_host_reading reading;
     struct oche_nic_stats nic;
 
+    oche_world_read_host(world, host, &reading);
     oche_world_host_stats(world, host, &nic);
-    *port = (struct oche_switch_port_stats){.packets = nic.data_packets_sent,
-                                            .marks = nic.ce_marked,
-                                            .queueing_time = nic.queueing_time};
-    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
-        port->pauses_received[cls] = oche_pause_received(pause, cls);
-        port->paused_time[cls] = oche_pause_time(pause, cls, world->network.now);
-    }
-    oche_slow_host_pauses(world->hosts[host], world->network.now, port);
+    *port = reading.port;
+    port->packets = nic.data_packets_sent;
+    port->marks = nic.ce_marked;
+    port->queueing_time = nic.queueing_time;
+}
+
+void oche_world_switch_port(const struct oche_world *world, uint32_t number, uint32_t port,
+                            struct oche_switch_port_stats *stats)
+{
+    struct oche_port_reading reading;
+
+    oche_world_read_port(world, number, port, &reading);
+    *stats = reading.stats;
 }
 
 void oche_world_port_stats(const struct oche_world *world, struct oche_switch_port_stats *stats)
@@ -71,8 +84,7 @@ void oche_world_port_stats(const struct oche_world *world, struct oche_switch_po
         const struct oche_topology_node *node = &topology->nodes[topology->host_count + i];
 
         for (uint32_t port = 0; port < node->port_count; port++)
-            oche_switch_port_stats(world->switches[i], port, world->network.now,
-                                   &stats[node->first_port + port]);
+            oche_world_switch_port(world, i, port, &stats[node->first_port + port]);
     }
 }
 
@@ -90,7 +102,7 @@ uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow)
         return 0; /* the flow has not begun, or waits for an earlier flow on its connection */
     /* Over UC, RoGUE may post a message again whose first copy has arrived in part: count it once.
      */
-    uint64_t arrived = oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
+    uint64_t arrived = oche_world_read_arrived(world, flow);
 
     return arrived < plan->bytes ? arrived : plan->bytes;
 }

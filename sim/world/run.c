@@ -4,6 +4,7 @@
  * the interval after warm-up, and where to look for a stall, whatever the number of threads.
  */
 #include "sim/world/internal.h"
+#include "sim/world/told.h"
 
 #include <string.h>
 
@@ -51,9 +52,22 @@ static bool is_over(const struct oche_world *world, uint32_t flow)
            world->flows.sent[flow].failed != 0 || world->flows.plan[flow].beside;
 }
 
+/* True if this process has the flow's sender. */
+static bool begins_here(const struct oche_world *world, uint32_t flow)
+{
+    const struct oche_flow_source *source;
+
+    if (world->network.ranks == NULL)
+        return true;
+    if (oche_flow_is_made(&world->flows, flow))
+        return oche_world_has(world, world->flows.plan[flow].src);
+    source = oche_flow_sources_find(&world->flows.sources, flow);
+    return source != NULL && oche_world_has(world, source->flow.src);
+}
+
 /*
  * With all flows completed that are waited for: true if no data of them may still arrive. What is
- * not in the network any more was lost.
+ * not in the network any more was lost. A rank knows of the flows that begin there.
  */
 static bool has_arrived(struct watcher *watcher)
 {
@@ -63,9 +77,10 @@ static bool has_arrived(struct watcher *watcher)
     if (endpoint == NULL || endpoint->completes_early == NULL ||
         !endpoint->completes_early(oche_world_endpoint_params(world->config)))
         return true;
-    while (watcher->arrived < world->flows.count && is_over(world, watcher->arrived))
+    while (watcher->arrived < world->flows.count &&
+           (!begins_here(world, watcher->arrived) || is_over(world, watcher->arrived)))
         watcher->arrived++;
-    return watcher->arrived == world->flows.count ||
+    return oche_ranks_all(world->network.ranks, watcher->arrived == world->flows.count) ||
            oche_network_live_packets(&world->network) == 0;
 }
 
@@ -87,6 +102,13 @@ static void set_looks(struct watcher *watcher)
         .windows = watcher->report != NULL ? REPORT_EVERY : 0,
         .interrupt = world->interrupt,
     };
+}
+
+static bool is_interrupted(const struct oche_world *world)
+{
+    if (world->network.ranks != NULL)
+        return world->network.ranks->interrupted; /* all ranks end at the same window */
+    return world->interrupt != NULL && *world->interrupt != 0;
 }
 
 static bool at_window_end(void *context, oche_time now)
@@ -121,7 +143,7 @@ static bool at_window_end(void *context, oche_time now)
         end(watcher, OCHE_END_DELIVERED);
     if (oche_world_pauses_look(world))
         end(watcher, OCHE_END_DEADLOCK);
-    if (world->interrupt != NULL && *world->interrupt != 0)
+    if (is_interrupted(world))
         end(watcher, OCHE_END_INTERRUPTED);
     set_looks(watcher);
     return watcher->done;
@@ -131,8 +153,20 @@ static void note_flows(struct oche_world *world)
 {
     world->flow_before = oche_world_make_sparse(world->flows.count, sizeof(*world->flow_before));
     for (OCHE_EACH_MADE_FLOW(i, &world->flows))
-        if (world->flows.sent[i].started != OCHE_NEVER)
+        if (world->flows.sent[i].started != OCHE_NEVER &&
+            oche_world_has(world, world->flows.plan[i].dst))
             world->flow_before[i] = oche_world_flow_bytes(world, i);
+}
+
+static void watch_queues(struct oche_world *world, bool watch)
+{
+    for (uint32_t i = 0; i < world->watched_count; i++) {
+        struct oche_world_watched *watched = &world->watched[i];
+
+        if (oche_world_has(world, watched->node))
+            oche_switch_watch(world->switches[watched->node - world->topology.host_count],
+                              watched->local, watch ? &watched->watch : NULL, world->network.now);
+    }
 }
 
 static void end_warmup(struct oche_world *world)
@@ -142,6 +176,8 @@ static void end_warmup(struct oche_world *world)
     world->measured_from = now;
     memset(world->timeout_causes, 0, sizeof(world->timeout_causes));
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
+        if (!oche_world_has(world, i))
+            continue;
         world->nic_before[i] = *oche_host_stats(world->hosts[i]);
         oche_host_counters(world->hosts[i], &world->counted_before[i * OCHE_MOST_COUNTERS]);
         world->late_before[i] = oche_host_late_packets(world->hosts[i]);
@@ -149,7 +185,8 @@ static void end_warmup(struct oche_world *world)
         oche_slow_host_reset(world->hosts[i], now);
     }
     for (uint32_t i = 0; i < world->topology.switch_count; i++)
-        oche_switch_reset_stats(world->switches[i], now);
+        if (oche_world_has_switch(world, i))
+            oche_switch_reset_stats(world->switches[i], now);
     for (uint32_t i = 0; i < world->network.port_count; i++) {
         /* Rounds up the bytes sent so far; otherwise a link could seem to carry too many later. */
         uint64_t unsent = oche_network_unsent_bytes(&world->network, i, now);
@@ -160,11 +197,7 @@ static void end_warmup(struct oche_world *world)
     if (world->ways_before != NULL)
         for (OCHE_EACH_MADE_FLOW(i, &world->flows))
             world->ways_before[i] = world->flows.ways[i];
-    for (uint32_t i = 0; i < world->watched_count; i++) {
-        struct oche_world_watched *watched = &world->watched[i];
-        oche_switch_watch(world->switches[watched->node - world->topology.host_count],
-                          watched->local, &watched->watch, now);
-    }
+    watch_queues(world, true);
     if (now > 0)
         note_flows(world);
     oche_world_series_start(world);
@@ -218,7 +251,8 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
 static void count_sent_again(struct oche_world *world)
 {
     for (OCHE_EACH_MADE_FLOW(i, &world->flows))
-        oche_host_count_sent_again(world->hosts[world->flows.plan[i].src], i);
+        if (oche_world_has(world, world->flows.plan[i].src))
+            oche_host_count_sent_again(world->hosts[world->flows.plan[i].src], i);
 }
 
 void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context)
@@ -243,9 +277,6 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     }
     count_sent_again(world);
     oche_world_pauses_finish(world);
-    for (uint32_t i = 0; i < world->watched_count; i++) {
-        struct oche_world_watched *watched = &world->watched[i];
-        oche_switch_watch(world->switches[watched->node - world->topology.host_count],
-                          watched->local, NULL, world->network.now);
-    }
+    watch_queues(world, false);
+    oche_world_tell(world);
 }

@@ -6,6 +6,7 @@
  * number of threads gives the same values.
  */
 #include "sim/world/internal.h"
+#include "sim/world/told.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,9 @@ static uint32_t goodput_flows(const struct oche_world *world)
 static const struct oche_gauges *gauges_of(const struct oche_world *world)
 {
     static const struct oche_gauges none = {0};
-    const struct oche_gauges *gauges = oche_host_gauges(world->hosts[0]);
+    const struct oche_endpoint *endpoint = world->config->endpoint;
+    const struct oche_gauges *gauges =
+        endpoint != NULL ? endpoint->gauges : oche_endpoint_rnic.gauges;
 
     return gauges == NULL ? &none : gauges;
 }
@@ -63,27 +66,43 @@ static uint32_t counter_columns(const struct oche_world *world)
     return FIRST_HOST + goodput_hosts(world) + goodput_flows(world);
 }
 
-/* Reads the counters of the goodput columns: total, hosts, flows. */
-static void read_goodputs(const struct oche_world *world, uint64_t *out)
+/* True if this process has the flow's receiver. */
+static bool ends_here(const struct oche_world *world, uint32_t flow)
+{
+    return oche_flow_is_made(&world->flows, flow) &&
+           oche_world_has(world, world->flows.plan[flow].dst);
+}
+
+/*
+ * Reads the counters of the goodput columns: total, hosts, flows. The column in between is of
+ * PAUSEs, of which there have been `pauses`. A rank reads those of its own hosts, and all get sums.
+ */
+static void read_counters(const struct oche_world *world, uint64_t pauses, uint64_t *out)
 {
     uint64_t all = 0;
     uint32_t at = FIRST_HOST;
 
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
-        uint64_t bytes = oche_host_stats(world->hosts[i])->delivered_bytes;
+        uint64_t bytes =
+            oche_world_has(world, i) ? oche_host_stats(world->hosts[i])->delivered_bytes : 0;
         all += bytes;
         if (i < goodput_hosts(world))
             out[at++] = bytes;
     }
-    for (uint32_t i = 0; i < goodput_flows(world); i++, at++) {
-        uint64_t bytes = oche_world_flow_bytes(world, i);
+    for (uint32_t i = 0; i < goodput_flows(world); i++)
+        out[at++] = ends_here(world, i) ? oche_world_flow_bytes(world, i) : 0;
+    out[0] = all;
+    out[1] = pauses;
+    oche_ranks_sum(world->network.ranks, out, at);
+    for (uint32_t i = 0; i < goodput_flows(world); i++) {
+        uint64_t before = world->column_last[FIRST_HOST + goodput_hosts(world) + i];
+        uint64_t *bytes = &out[FIRST_HOST + goodput_hosts(world) + i];
         /*
          * After a receiver has gone back to the start of a message, nothing new arrives for a
          * while.
          */
-        out[at] = bytes > world->column_last[at] ? bytes : world->column_last[at];
+        *bytes = *bytes > before ? *bytes : before;
     }
-    out[0] = all;
 }
 
 /*
@@ -133,6 +152,8 @@ static uint64_t sample_pauses(struct oche_world *world)
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < topology->host_count; i++) {
+        if (!oche_world_has(world, i))
+            continue;
         for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
             paused[cls] = oche_pause_time(oche_host_pause(world->hosts[i]), cls, now);
         sample_hold(world, i, 0, paused);
@@ -140,6 +161,9 @@ static uint64_t sample_pauses(struct oche_world *world)
     }
     for (uint32_t i = 0; i < topology->switch_count; i++) {
         uint32_t node = topology->host_count + i;
+
+        if (!oche_world_has(world, node))
+            continue;
         for (uint32_t port = 0; port < topology->nodes[node].port_count; port++) {
             struct oche_switch_port_stats stats;
             oche_switch_port_stats(world->switches[i], port, now, &stats);
@@ -151,12 +175,40 @@ static uint64_t sample_pauses(struct oche_world *world)
     return sum;
 }
 
-/* Returns what a gauge reads now. */
+/* Returns the host at which a connection begins, also if it is not made here. */
+static uint32_t source_of(const struct oche_world *world, uint32_t connection)
+{
+    const struct oche_flow_sources *sources = &world->flows.sources;
+
+    for (uint32_t i = 0; world->network.ranks != NULL &&
+                         world->flows.connections[connection].count == 0 && i < sources->count;
+         i++) {
+        const struct oche_flow_source *source = &sources->list[i];
+
+        if (source->each && connection - source->connection < source->count)
+            return source->flow.src;
+    }
+    return world->flows.connections[connection].src;
+}
+
+/* Returns what a gauge reads now; 0 if another rank has it. */
 static double gauge(const struct oche_world *world, unsigned number, uint32_t connection)
 {
-    const struct oche_host *host = world->hosts[world->flows.connections[connection].src];
+    const uint32_t host = source_of(world, connection);
 
-    return oche_host_gauge(host, number, connection);
+    return oche_world_has(world, host) ? oche_host_gauge(world->hosts[host], number, connection)
+                                       : 0;
+}
+
+/* Reads all gauges into `out`, gauge by gauge. */
+static void read_gauges(const struct oche_world *world, double *out)
+{
+    size_t count = 0;
+
+    for (unsigned g = 0; g < gauges_of(world)->count; g++)
+        for (uint32_t i = 0; i < rate_series(world); i++)
+            out[count++] = gauge(world, g, i);
+    oche_ranks_sum_reals(world->network.ranks, out, count);
 }
 
 uint32_t oche_world_series_planned(const struct oche_world *world)
@@ -202,11 +254,11 @@ void oche_world_series_start(struct oche_world *world)
     for (unsigned g = 0; g < gauges->count; g++)
         for (uint32_t i = 0; i < rates; i++) {
             snprintf(entity, sizeof(entity), "connection %u", i);
-            world->totals_last[world->column_count] = gauge(world, g, i);
             add_column(world, gauges->rows[g].name, gauges->rows[g].unit,
                        gauges->rows[g].total ? OCHE_JOIN_SUM : OCHE_JOIN_LAST, entity);
         }
-    read_goodputs(world, world->column_last); /* the counters of PAUSEs begin at 0 now */
+    read_gauges(world, &world->totals_last[most - rates * gauges->count]);
+    read_counters(world, 0, world->column_last); /* the counters of PAUSEs begin at 0 now */
 }
 
 static void add_row(struct oche_world *world)
@@ -226,24 +278,57 @@ static void add_row(struct oche_world *world)
 static void sample_gauges(struct oche_world *world, uint32_t at)
 {
     const struct oche_gauges *gauges = gauges_of(world);
+    const uint32_t rates = rate_series(world), count = gauges->count * rates;
+    double *values = oche_world_make(count, sizeof(*values));
 
-    for (unsigned g = 0; g < gauges->count; g++)
-        for (uint32_t i = 0; i < rate_series(world); i++, at++) {
-            double value = gauge(world, g, i), before = world->totals_last[at];
+    read_gauges(world, values);
+    for (uint32_t i = 0; i < count; i++, at++) {
+        double before = world->totals_last[at];
 
-            world->totals_last[at] = value;
-            world->columns[at].values[world->rows] = gauges->rows[g].total ? value - before : value;
-        }
+        world->totals_last[at] = values[i];
+        world->columns[at].values[world->rows] =
+            gauges->rows[i / rates].total ? values[i] - before : values[i];
+    }
+    free(values);
+}
+
+/* Samples watched queues and rates; their first column is number `at`. Returns how many. */
+static uint32_t sample_queues_and_rates(struct oche_world *world, uint32_t at)
+{
+    const struct oche_endpoint *endpoint = world->config->endpoint;
+    const bool there = endpoint != NULL && endpoint->receiver_sets_rate;
+    const uint32_t rates = rate_series(world), count = world->watched_count + rates;
+    uint64_t *values = oche_world_make(count, sizeof(*values)), *next = values;
+
+    for (uint32_t i = 0; i < world->watched_count; i++, next++) {
+        const struct oche_world_watched *watched = &world->watched[i];
+
+        if (oche_world_has(world, watched->node))
+            *next = oche_switch_queue_bytes(
+                world->switches[watched->node - world->topology.host_count], watched->local);
+    }
+    for (uint32_t i = 0; i < rates; i++, next++) {
+        const struct oche_connection *connection = &world->flows.connections[i];
+        const uint32_t host = there ? connection->dst : source_of(world, i);
+
+        if (oche_world_has(world, host))
+            *next = oche_host_rate_bps(world->hosts[host], i);
+    }
+    oche_ranks_sum(world->network.ranks, values, count);
+    for (uint32_t i = 0; i < count; i++)
+        world->columns[at + i].values[world->rows] = (double)values[i];
+    free(values);
+    return count;
 }
 
 void oche_world_series_sample(struct oche_world *world)
 {
-    uint32_t counters = counter_columns(world), row = world->rows, at = counters;
-    uint64_t *values = oche_world_make(counters, sizeof(*values));
+    uint32_t counters = counter_columns(world), row = world->rows;
+    uint64_t *values = oche_world_make(counters, sizeof(*values)), pauses;
 
     add_row(world);
-    read_goodputs(world, values);
-    values[1] = sample_pauses(world);
+    pauses = sample_pauses(world);
+    read_counters(world, pauses, values);
     for (uint32_t i = 0; i < counters; i++) {
         uint64_t more = values[i] - world->column_last[i];
         world->column_last[i] = values[i];
@@ -251,23 +336,13 @@ void oche_world_series_sample(struct oche_world *world)
             i == 1 ? (double)more : (double)oche_rate_of(more, world->interval);
     }
     free(values);
-    for (uint32_t i = 0; i < world->watched_count; i++, at++) {
-        const struct oche_world_watched *watched = &world->watched[i];
-        const struct oche_switch *sw = world->switches[watched->node - world->topology.host_count];
-        world->columns[at].values[row] = (double)oche_switch_queue_bytes(sw, watched->local);
-    }
-    for (uint32_t i = 0; i < rate_series(world); i++, at++) {
-        const struct oche_connection *connection = &world->flows.connections[i];
-        const struct oche_endpoint *endpoint = world->config->endpoint;
-        bool there = endpoint != NULL && endpoint->receiver_sets_rate;
-        uint32_t host = there ? connection->dst : connection->src;
-
-        world->columns[at].values[row] = (double)oche_host_rate_bps(world->hosts[host], i);
-    }
-    sample_gauges(world, at);
+    sample_gauges(world, counters + sample_queues_and_rates(world, counters));
     world->rows++;
-    if (world->most_rows > 0)
-        oche_world_series_join(world);
+    if (world->most_rows == 0)
+        return;
+    world->holds_of_all = world->hold_count;
+    oche_ranks_sum(world->network.ranks, &world->holds_of_all, 1);
+    oche_world_series_join(world);
 }
 
 void oche_world_series_free(struct oche_world *world)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many threads run a world, and which nodes each has: by the packets that its flows are
- * expected to send through each node. Neither shows in the results.
+ * How many threads, or ranks, run a world, and which nodes each has: by the packets that its flows
+ * are expected to send through each node. Neither shows in the results.
  */
 #include <stdlib.h>
 
 #include "core/wire/packet.h"
+#include "sim/network/rank_mail.h"
 #include "sim/world/internal.h"
 
 #define MOST_WALKED  65536 /* flows whose ways are looked at; the others are thought to be alike */
@@ -109,6 +110,8 @@ uint32_t oche_world_share_out(struct oche_world *world, uint16_t *part)
     struct oche_world_shares *shares = &world->shares;
     uint32_t nodes = oche_topology_nodes(&world->topology), threads = config->threads;
 
+    if (config->mail != NULL)
+        threads = config->mail->count;
     if (threads == 1 || (threads == 0 && config->processors < 2)) {
         shares->threads = 1;
         return oche_topology_partition(&world->topology, 1, NULL, part);
@@ -134,7 +137,8 @@ uint32_t oche_world_share_out(struct oche_world *world, uint16_t *part)
     for (uint32_t i = 0; i < world->topology.link_count; i++)
         shares->cut_links += part[world->topology.links[i].a] != part[world->topology.links[i].b];
     free(work);
-    return shares->threads;
+    /* A rank without a part of its own has nothing to do. */
+    return config->mail != NULL ? config->mail->count : shares->threads;
 }
 
 const struct oche_world_shares *oche_world_shares(const struct oche_world *world)

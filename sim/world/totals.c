@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Access to a world: its parts, and sums over hosts and switches. */
 #include "sim/world/internal.h"
+#include "sim/world/told.h"
 
 #include <string.h>
 
@@ -23,21 +24,19 @@ static void add_counters(const struct oche_world *world, struct oche_world_total
     }
 }
 
-static void add_slow_host(const struct oche_world *world, const struct oche_host *host,
-                          struct oche_world_totals *totals)
+static void add_pauses_of_host(const struct oche_host_reading *host,
+                               struct oche_world_totals *totals)
 {
-    struct oche_slow_host_stats stats = oche_slow_host_stats(host);
-    struct oche_switch_port_stats port = {.packets = 0};
-
-    totals->dropped_by_hosts += stats.dropped_packets;
-    if (stats.most_bytes > totals->receive_buffer_most)
-        totals->receive_buffer_most = stats.most_bytes;
-    oche_slow_host_pauses(host, world->network.now, &port);
+    totals->dropped_by_hosts += host->slow.dropped_packets;
+    if (host->slow.most_bytes > totals->receive_buffer_most)
+        totals->receive_buffer_most = host->slow.most_bytes;
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
-        totals->pauses_sent += port.pauses_sent[cls];
-        totals->pauses_sent_by_hosts += port.pauses_sent[cls];
-        totals->pause_time += port.pause_sent_time[cls];
+        totals->pauses_received_by_hosts += host->port.pauses_received[cls];
+        totals->pauses_sent += host->port.pauses_sent[cls];
+        totals->pauses_sent_by_hosts += host->port.pauses_sent[cls];
+        totals->pause_time += host->port.pause_sent_time[cls];
     }
+    totals->any_port_paused |= host->paused;
 }
 
 static void add_hosts(const struct oche_world *world, struct oche_world_totals *totals)
@@ -45,18 +44,16 @@ static void add_hosts(const struct oche_world *world, struct oche_world_totals *
     uint64_t sum[NIC_COUNTERS] = {0}, now[NIC_COUNTERS], before[NIC_COUNTERS];
 
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
-        const struct oche_host *host = world->hosts[i];
-        memcpy(now, oche_host_stats(host), sizeof(now));
+        struct oche_host_reading host;
+
+        oche_world_read_host(world, i, &host);
+        memcpy(now, &host.nic, sizeof(now));
         memcpy(before, &world->nic_before[i], sizeof(before));
         for (size_t k = 0; k < NIC_COUNTERS; k++)
             sum[k] += now[k] - before[k];
-        totals->late_packets += oche_host_late_packets(host) - world->late_before[i];
-        const struct oche_pause *pause = oche_host_pause(world->hosts[i]);
-        for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
-            totals->pauses_received_by_hosts += oche_pause_received(pause, cls);
-        totals->any_port_paused |= (pause->mask != 0);
-        totals->corrupt_bytes += oche_host_corrupt_bytes(world->hosts[i]);
-        add_slow_host(world, host, totals);
+        totals->late_packets += host.late_packets - world->late_before[i];
+        totals->corrupt_bytes += host.corrupt_bytes;
+        add_pauses_of_host(&host, totals);
     }
     memcpy(&totals->nic, sum, sizeof(sum));
     add_counters(world, totals);
@@ -65,28 +62,36 @@ static void add_hosts(const struct oche_world *world, struct oche_world_totals *
     totals->departures[OCHE_PLACE_HOST_NIC] = totals->nic.data_packets_sent;
 }
 
+static void add_port(const struct oche_port_reading *port, enum oche_port_place place,
+                     struct oche_world_totals *totals)
+{
+    totals->marks[place] += port->stats.marks;
+    totals->departures[place] += port->stats.packets;
+    for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
+        totals->drops[cause] += port->stats.drops[cause];
+    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
+        totals->pauses_sent += port->stats.pauses_sent[cls];
+        totals->pause_time += port->stats.pause_sent_time[cls];
+    }
+    totals->any_port_paused |= port->paused != 0;
+}
+
 static void add_switches(const struct oche_world *world, struct oche_world_totals *totals)
 {
     const struct oche_topology *topology = &world->topology;
 
     for (uint32_t i = 0; i < topology->switch_count; i++) {
-        const struct oche_switch *sw = world->switches[i];
-        uint32_t node = topology->host_count + i;
+        const uint32_t node = topology->host_count + i;
+        struct oche_switch_reading of;
+
         for (uint32_t port = 0; port < topology->nodes[node].port_count; port++) {
-            struct oche_switch_port_stats stats;
-            enum oche_port_place place = oche_topology_place(topology, node, port);
-            oche_switch_port_stats(sw, port, world->network.now, &stats);
-            totals->marks[place] += stats.marks;
-            totals->departures[place] += stats.packets;
-            for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
-                totals->drops[cause] += stats.drops[cause];
-            for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
-                totals->pauses_sent += stats.pauses_sent[cls];
-                totals->pause_time += stats.pause_sent_time[cls];
-                totals->any_port_paused |= oche_switch_is_paused(sw, port, cls);
-            }
+            struct oche_port_reading reading;
+
+            oche_world_read_port(world, i, port, &reading);
+            add_port(&reading, oche_topology_place(topology, node, port), totals);
         }
-        totals->queued_bytes += oche_switch_occupied_bytes(sw);
+        oche_world_read_switch(world, i, &of);
+        totals->queued_bytes += of.occupied_bytes;
     }
 }
 

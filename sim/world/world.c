@@ -19,6 +19,7 @@
 #include "sim/network/switch_node.h"
 #include "sim/topology/onward.h"
 #include "sim/world/internal.h"
+#include "sim/world/told.h"
 
 const void *oche_world_mechanism(const struct oche_world_config *config,
                                  const struct oche_switch_mechanism *mechanism)
@@ -74,6 +75,9 @@ static bool build_network(struct oche_world *world, struct oche_error *error)
     for (uint32_t i = 0; i < nodes; i++)
         oche_network_assign(&world->network, i, part[i]);
     free(part);
+    if (world->config->mail != NULL)
+        world->network.ranks =
+            oche_ranks_create(&world->network, &world->flows, world->config->mail);
     for (uint32_t i = 0; i < topology->link_count; i++) {
         const struct oche_topology_link *link = &topology->links[i];
         oche_network_link(&world->network, link->a, link->port_a, link->b, link->port_b,
@@ -330,6 +334,8 @@ static bool build_switches(struct oche_world *world, struct oche_error *error)
         oche_world_switch_config(world, i, &config, ports);
         if (!check_switch(world, &config, error))
             return false;
+        if (!oche_world_has(world, node))
+            continue;
         struct oche_arena *arena = &oche_network_shard_of(&world->network, node)->arena;
         world->switches[i] =
             oche_switch_create(oche_arena_take(arena, oche_switch_bytes(&config)), &config);
@@ -439,7 +445,8 @@ static void build_hosts(struct oche_world *world)
     };
     world->hosts = oche_world_make(count, sizeof(struct oche_host *));
     for (uint32_t i = 0; i < count; i++)
-        world->hosts[i] = oche_host_create(&world->network, i, &world->shared);
+        if (oche_world_has(world, i))
+            world->hosts[i] = oche_host_create(&world->network, i, &world->shared);
     world->nic_before = oche_world_make(count, sizeof(*world->nic_before));
     world->counted_before =
         oche_world_make((size_t)count * OCHE_MOST_COUNTERS, sizeof(*world->counted_before));
@@ -602,9 +609,11 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
     oche_network_ready(&world->network);
     oche_network_begin_changes(&world->network);
     for (uint32_t i = 0; i < world->topology.host_count; i++)
-        oche_host_begin(world->hosts[i]);
+        if (oche_world_has(world, i))
+            oche_host_begin(world->hosts[i]);
     for (uint32_t i = 0; i < world->topology.switch_count; i++)
-        oche_switch_node_begin(&world->network, world->topology.host_count + i);
+        if (oche_world_has_switch(world, i))
+            oche_switch_node_begin(&world->network, world->topology.host_count + i);
     if (config->events != NULL)
         oche_event_log_write(config->events);
     return world;
@@ -619,6 +628,7 @@ void oche_world_free(struct oche_world *world)
     oche_world_causes_free(world);
     oche_world_pauses_free(world);
     oche_world_failures_free(world);
+    oche_world_told_free(world);
     for (uint32_t i = 0; i < world->watched_count; i++)
         free(world->watched[i].watch.time);
     free(world->hosts);

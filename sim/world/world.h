@@ -272,6 +272,11 @@ uint64_t oche_world_lossy_room(const struct oche_world *world, uint32_t number);
 void oche_world_switch_config(const struct oche_world *world, uint32_t number,
                               struct oche_switch_config *config,
                               struct oche_switch_port_config *ports);
+/* Returns the last chunk of the round trips that the host has measured; NULL: none. */
+const struct oche_rtt_chunk *oche_world_rtts(const struct oche_world *world, uint32_t host);
+/* Copies the counters of one port of switch `number` since the end of warm-up. */
+void oche_world_switch_port(const struct oche_world *world, uint32_t number, uint32_t port,
+                            struct oche_switch_port_stats *stats);
 /* Returns switch `number`, 0 … switch_count - 1. */
 const struct oche_switch *oche_world_switch(const struct oche_world *world, uint32_t number);
 /*

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Brings together, at rank 0, what all ranks have of a world whose run is over. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/network/flow_notes.h"
+#include "sim/world/told.h"
+
+#define NODES 512   /* in one exchange */
+#define FLOWS 16384 /* the same of flows, and of connections */
+
+/* ---- nodes ---- */
+
+struct node_part {
+    uint32_t node, rtts, deflections;
+    oche_time timer_at;
+    uint64_t hash, count, deflections_dropped;
+};
+
+struct host_part {
+    struct oche_host_reading reading;
+    struct oche_nic_stats nic_before;
+    uint64_t counted_before[OCHE_MOST_COUNTERS];
+    uint64_t late_before;
+};
+
+struct port_part {
+    oche_time busy_until, last_down;
+    uint64_t line_bytes, line_before, lost_before, cut_before;
+    uint64_t lost_packets, lost_bytes, cut_packets, cut_bytes;
+    bool down;
+};
+
+static void put_rtts(const struct oche_world *world, uint32_t host, struct oche_rank_bytes *bytes)
+{
+    for (const struct oche_rtt_chunk *chunk = oche_world_rtts(world, host); chunk != NULL;
+         chunk = chunk->before) {
+        oche_rank_put(bytes, &chunk->count, sizeof(chunk->count));
+        oche_rank_put(bytes, chunk->samples, chunk->count * sizeof(chunk->samples[0]));
+    }
+}
+
+static uint32_t count_rtts(const struct oche_world *world, uint32_t host)
+{
+    uint32_t count = 0;
+
+    for (const struct oche_rtt_chunk *chunk = oche_world_rtts(world, host); chunk != NULL;
+         chunk = chunk->before)
+        count++;
+    return count;
+}
+
+static void put_host(const struct oche_world *world, uint32_t host, struct oche_rank_bytes *bytes)
+{
+    struct host_part part = {.nic_before = world->nic_before[host],
+                             .late_before = world->late_before[host]};
+
+    oche_world_read_host(world, host, &part.reading);
+    memcpy(part.counted_before, &world->counted_before[host * OCHE_MOST_COUNTERS],
+           sizeof(part.counted_before));
+    oche_rank_put(bytes, &part, sizeof(part));
+    put_rtts(world, host, bytes);
+}
+
+static void put_switch(const struct oche_world *world, uint32_t number,
+                       struct oche_rank_bytes *bytes)
+{
+    const uint32_t node = world->topology.host_count + number;
+    const struct oche_deflection_notes *notes = &world->network.nodes[node].deflections;
+    struct oche_switch_reading reading;
+
+    oche_world_read_switch(world, number, &reading);
+    oche_rank_put(bytes, &reading, sizeof(reading));
+    oche_rank_put(bytes, notes->notes, notes->count * sizeof(*notes->notes));
+    for (uint32_t port = 0; port < world->topology.nodes[node].port_count; port++) {
+        struct oche_port_reading of;
+
+        oche_world_read_port(world, number, port, &of);
+        oche_rank_put(bytes, &of, sizeof(of));
+    }
+}
+
+static void put_ports(const struct oche_world *world, uint32_t node, struct oche_rank_bytes *bytes)
+{
+    const struct oche_node *of = &world->network.nodes[node];
+
+    for (uint32_t i = of->first_port; i < of->first_port + of->port_count; i++) {
+        const struct oche_port *port = &world->network.ports[i];
+        const struct oche_port_extra *extra = &world->network.extras[i];
+        struct port_part part = {.busy_until = port->busy_until,
+                                 .last_down = extra->last_down,
+                                 .line_bytes = port->line_bytes,
+                                 .line_before = world->line_before[i],
+                                 .lost_before = world->lost_before[i],
+                                 .cut_before = world->cut_before[i],
+                                 .lost_packets = extra->lost_packets,
+                                 .lost_bytes = extra->lost_bytes,
+                                 .cut_packets = extra->cut_packets,
+                                 .cut_bytes = extra->cut_bytes,
+                                 .down = extra->down};
+
+        oche_rank_put(bytes, &part, sizeof(part));
+    }
+}
+
+static void put_node(const struct oche_world *world, uint32_t node, struct oche_rank_bytes *bytes)
+{
+    const struct oche_node *of = &world->network.nodes[node];
+    const bool is_host = node < world->topology.host_count;
+    struct node_part part = {.node = node,
+                             .rtts = is_host ? count_rtts(world, node) : 0,
+                             .deflections = of->deflections.count,
+                             .timer_at = of->timer_at,
+                             .hash = of->trace.hash,
+                             .count = of->trace.count,
+                             .deflections_dropped = of->deflections.dropped};
+
+    oche_rank_put(bytes, &part, sizeof(part));
+    if (is_host)
+        put_host(world, node, bytes);
+    else
+        put_switch(world, node - world->topology.host_count, bytes);
+    put_ports(world, node, bytes);
+}
+
+/* The chunks come in order of age, the last one first, and stay so. */
+static void get_rtts(struct oche_world_told *told, uint32_t host, uint32_t count,
+                     struct oche_rank_bytes *bytes)
+{
+    struct oche_rtt_chunk **last = &told->rtts[host];
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct oche_rtt_chunk *chunk = oche_arena_take(&told->arena, sizeof(*chunk));
+
+        oche_rank_get(bytes, &chunk->count, sizeof(chunk->count));
+        oche_rank_get(bytes, chunk->samples, chunk->count * sizeof(chunk->samples[0]));
+        chunk->before = NULL;
+        *last = chunk;
+        last = &chunk->before;
+    }
+}
+
+static void get_host(struct oche_world *world, const struct node_part *node,
+                     struct oche_rank_bytes *bytes)
+{
+    struct host_part part;
+
+    oche_rank_get(bytes, &part, sizeof(part));
+    world->told->hosts[node->node] = part.reading;
+    world->nic_before[node->node] = part.nic_before;
+    world->late_before[node->node] = part.late_before;
+    memcpy(&world->counted_before[node->node * OCHE_MOST_COUNTERS], part.counted_before,
+           sizeof(part.counted_before));
+    get_rtts(world->told, node->node, node->rtts, bytes);
+}
+
+static void get_switch(struct oche_world *world, const struct node_part *node,
+                       struct oche_rank_bytes *bytes)
+{
+    struct oche_deflection_notes *notes = &world->network.nodes[node->node].deflections;
+    const struct oche_topology_node *at = &world->topology.nodes[node->node];
+
+    oche_rank_get(bytes, &world->told->switches[node->node - world->topology.host_count],
+                  sizeof(world->told->switches[0]));
+    for (uint32_t i = 0; i < node->deflections; i++) {
+        struct oche_deflection_note note;
+
+        oche_rank_get(bytes, &note, sizeof(note));
+        oche_deflection_notes_add(notes, &note);
+    }
+    notes->dropped = node->deflections_dropped;
+    oche_rank_get(bytes, &world->told->ports[at->first_port],
+                  at->port_count * sizeof(world->told->ports[0]));
+}
+
+static void get_ports(struct oche_world *world, uint32_t node, struct oche_rank_bytes *bytes)
+{
+    const struct oche_node *of = &world->network.nodes[node];
+
+    for (uint32_t i = of->first_port; i < of->first_port + of->port_count; i++) {
+        struct oche_port_extra *extra = &world->network.extras[i];
+        struct port_part part;
+
+        oche_rank_get(bytes, &part, sizeof(part));
+        world->network.ports[i].busy_until = part.busy_until;
+        world->network.ports[i].line_bytes = part.line_bytes;
+        world->line_before[i] = part.line_before;
+        world->lost_before[i] = part.lost_before;
+        world->cut_before[i] = part.cut_before;
+        extra->last_down = part.last_down;
+        extra->lost_packets = part.lost_packets;
+        extra->lost_bytes = part.lost_bytes;
+        extra->cut_packets = part.cut_packets;
+        extra->cut_bytes = part.cut_bytes;
+        extra->down = part.down;
+    }
+}
+
+static void get_node(struct oche_world *world, struct oche_rank_bytes *bytes)
+{
+    struct node_part part;
+
+    oche_rank_get(bytes, &part, sizeof(part));
+    OCHE_MUST(part.node < world->network.node_count);
+    struct oche_node *node = &world->network.nodes[part.node];
+
+    node->timer_at = part.timer_at;
+    node->trace.hash = part.hash;
+    node->trace.count = part.count;
+    if (part.node < world->topology.host_count)
+        get_host(world, &part, bytes);
+    else
+        get_switch(world, &part, bytes);
+    get_ports(world, part.node, bytes);
+}
+
+/* ---- flows ---- */
+
+struct connection_part {
+    uint32_t number, order; /* order: entries of flows->order that follow, from the source */
+    uint32_t posted, timeouts, completed, delivered;
+    uint64_t retransmitted, packets_delivered;
+    bool from_source, from_destination;
+};
+
+struct flow_part {
+    uint32_t number;
+    bool from_source, from_destination;
+    struct oche_flow_sent sent;
+    struct oche_flow_received received;
+    struct oche_flow_way way, way_before;
+    uint64_t bytes_before, arrived;
+};
+
+static void put_connection(const struct oche_world *world, uint32_t number,
+                           struct oche_rank_bytes *bytes)
+{
+    const struct oche_connection *of = &world->flows.connections[number];
+    struct connection_part part = {.number = number,
+                                   .from_source = oche_world_has(world, of->src),
+                                   .from_destination = oche_world_has(world, of->dst),
+                                   .posted = of->posted,
+                                   .timeouts = of->timeouts,
+                                   .completed = of->completed,
+                                   .delivered = of->delivered,
+                                   .retransmitted = of->retransmitted,
+                                   .packets_delivered = of->packets_delivered};
+
+    if (of->count == 0 || of->queued == 0 || (!part.from_source && !part.from_destination))
+        return;
+    part.order = part.from_source ? of->queued : 0;
+    oche_rank_put(bytes, &part, sizeof(part));
+    oche_rank_put(bytes, &world->flows.order[of->first], part.order * sizeof(uint32_t));
+}
+
+static void get_connection(struct oche_world *world, struct oche_rank_bytes *bytes)
+{
+    struct connection_part part;
+
+    oche_rank_get(bytes, &part, sizeof(part));
+    OCHE_MUST(part.number < world->flows.connection_count);
+    struct oche_connection *of = &world->flows.connections[part.number];
+
+    if (part.from_source) {
+        OCHE_MUST(part.order <= of->count);
+        oche_rank_get(bytes, &world->flows.order[of->first], part.order * sizeof(uint32_t));
+        of->queued = part.order;
+        of->posted = part.posted;
+        of->timeouts = part.timeouts;
+        of->completed = part.completed;
+        of->retransmitted = part.retransmitted;
+        of->delivered = part.delivered;
+    }
+    if (part.from_destination)
+        of->packets_delivered = part.packets_delivered;
+}
+
+static void put_flow(const struct oche_world *world, uint32_t number, struct oche_rank_bytes *bytes)
+{
+    const struct oche_flows *flows = &world->flows;
+    const struct oche_flow_plan *plan = &flows->plan[number];
+    struct flow_part part = {.number = number,
+                             .from_source = oche_world_has(world, plan->src),
+                             .from_destination = oche_world_has(world, plan->dst),
+                             .sent = flows->sent[number],
+                             .received = flows->received[number]};
+
+    if (part.sent.started == OCHE_NEVER || (!part.from_source && !part.from_destination))
+        return;
+    if (part.from_destination && flows->ways != NULL) {
+        part.way = flows->ways[number];
+        part.way_before = world->ways_before[number];
+    }
+    if (part.from_destination) {
+        part.bytes_before = world->flow_before == NULL ? 0 : world->flow_before[number];
+        part.arrived =
+            part.received.delivered == OCHE_NEVER ? oche_world_read_arrived(world, number) : 0;
+    }
+    oche_rank_put(bytes, &part, sizeof(part));
+}
+
+static void get_flow(struct oche_world *world, struct oche_rank_bytes *bytes)
+{
+    struct oche_flows *flows = &world->flows;
+    struct flow_part part;
+
+    oche_rank_get(bytes, &part, sizeof(part));
+    OCHE_MUST(part.number < flows->count);
+    if (part.from_source) {
+        flows->sent[part.number] = part.sent;
+        flows->received[part.number] = part.received;
+    }
+    if (!part.from_destination)
+        return;
+    if (flows->ways != NULL) {
+        flows->ways[part.number] = part.way;
+        world->ways_before[part.number] = part.way_before;
+    }
+    if (world->flow_before != NULL && part.bytes_before > 0)
+        world->flow_before[part.number] = part.bytes_before;
+    if (part.arrived > 0)
+        world->told->arrived[part.number] = part.arrived;
+}
+
+/* Makes the flows that the ranks of their senders have made. */
+static void tell_made(struct oche_world *world)
+{
+    struct oche_flow_sources *sources = &world->flows.sources;
+    uint64_t *made = oche_world_make(sources->count, sizeof(*made));
+
+    for (uint32_t i = 0; i < sources->count; i++)
+        if (oche_world_has(world, sources->list[i].flow.src))
+            made[i] = sources->list[i].made;
+    oche_ranks_sum(world->network.ranks, made, sources->count);
+    for (uint32_t i = 0; world->network.ranks->rank == 0 && i < sources->count; i++)
+        if (made[i] > 0)
+            oche_flows_make(&world->flows, sources->list[i].first + (uint32_t)made[i] - 1);
+    free(made);
+}
+
+/* ---- the rest ---- */
+
+struct hit_part {
+    uint32_t connection, unused;
+    struct oche_hit hit;
+};
+
+static void put_hits(const struct oche_world *world, struct oche_rank_bytes *bytes)
+{
+    const struct oche_hit *hits = world->network.shards[world->network.ranks->rank].hits;
+
+    for (uint32_t i = 0; hits != NULL && i < world->network.connections; i++)
+        if (hits[i].packets > 0) {
+            struct hit_part part = {.connection = i, .hit = hits[i]};
+
+            oche_rank_put(bytes, &part, sizeof(part));
+        }
+}
+
+static void get_hits(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
+{
+    while (oche_rank_has_more(bytes)) {
+        struct hit_part part;
+
+        oche_rank_get(bytes, &part, sizeof(part));
+        OCHE_MUST(part.connection < world->network.connections);
+        world->network.shards[from].hits[part.connection] = part.hit;
+    }
+}
+
+static void put_watches(const struct oche_world *world, struct oche_rank_bytes *bytes)
+{
+    for (uint32_t i = 0; i < world->watched_count; i++) {
+        const struct oche_world_watched *watched = &world->watched[i];
+
+        if (!oche_world_has(world, watched->node))
+            continue;
+        oche_rank_put(bytes, &i, sizeof(i));
+        oche_rank_put(bytes, &watched->watch, sizeof(watched->watch));
+        oche_rank_put(bytes, watched->watch.time, watched->watch.steps * sizeof(oche_time));
+    }
+}
+
+static void get_watches(struct oche_world *world, struct oche_rank_bytes *bytes)
+{
+    while (oche_rank_has_more(bytes)) {
+        uint32_t number;
+
+        oche_rank_get(bytes, &number, sizeof(number));
+        OCHE_MUST(number < world->watched_count);
+        struct oche_queue_watch *watch = &world->watched[number].watch;
+        oche_time *time = watch->time;
+
+        oche_rank_get(bytes, watch, sizeof(*watch));
+        watch->time = time;
+        oche_rank_get(bytes, time, watch->steps * sizeof(*time));
+    }
+}
+
+static int compare_holds(const void *a, const void *b)
+{
+    const struct oche_world_hold *x = a, *y = b;
+
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return x->port < y->port ? -1 : x->port > y->port;
+}
+
+static void get_holds(struct oche_world *world, struct oche_rank_bytes *bytes)
+{
+    const size_t more = (bytes->count - bytes->read) / sizeof(*world->holds);
+
+    if (more == 0)
+        return;
+    world->holds = realloc(world->holds, (world->hold_count + more) * sizeof(*world->holds));
+    OCHE_GOT(world->holds != NULL);
+    oche_rank_get(bytes, &world->holds[world->hold_count], more * sizeof(*world->holds));
+    world->hold_count = world->hold_capacity = world->hold_count + more;
+    qsort(world->holds, world->hold_count, sizeof(*world->holds), compare_holds);
+}
+
+/* ---- exchanges ---- */
+
+static void tell_nodes(struct oche_world *world)
+{
+    struct oche_ranks *ranks = world->network.ranks;
+
+    for (uint32_t first = 0; first < world->network.node_count; first += NODES) {
+        for (uint32_t n = first; n < first + NODES && n < world->network.node_count; n++)
+            if (ranks->rank != 0 && oche_world_has(world, n))
+                put_node(world, n, oche_ranks_to(ranks, 0));
+        oche_ranks_exchange(ranks);
+        for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
+            while (oche_rank_has_more(oche_ranks_from(ranks, r)))
+                get_node(world, oche_ranks_from(ranks, r));
+    }
+}
+
+static void tell_connections(struct oche_world *world)
+{
+    struct oche_ranks *ranks = world->network.ranks;
+    const uint32_t count = world->flows.connection_count;
+
+    for (uint32_t first = 0; first < count; first += FLOWS) {
+        for (uint32_t c = first; c < first + FLOWS && c < count; c++)
+            if (ranks->rank != 0)
+                put_connection(world, c, oche_ranks_to(ranks, 0));
+        oche_ranks_exchange(ranks);
+        for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
+            while (oche_rank_has_more(oche_ranks_from(ranks, r)))
+                get_connection(world, oche_ranks_from(ranks, r));
+    }
+}
+
+static void tell_flows(struct oche_world *world)
+{
+    struct oche_ranks *ranks = world->network.ranks;
+
+    for (uint32_t first = 0; first < world->flows.count; first += FLOWS) {
+        for (uint32_t i = first; i < first + FLOWS && i < world->flows.count; i++)
+            if (ranks->rank != 0 && oche_flow_is_made(&world->flows, i))
+                put_flow(world, i, oche_ranks_to(ranks, 0));
+        oche_ranks_exchange(ranks);
+        for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
+            while (oche_rank_has_more(oche_ranks_from(ranks, r)))
+                get_flow(world, oche_ranks_from(ranks, r));
+    }
+}
+
+static void tell_rest(struct oche_world *world)
+{
+    struct oche_ranks *ranks = world->network.ranks;
+    uint64_t unnoted = oche_world_pauses_unnoted(world);
+
+    if (ranks->rank != 0)
+        put_hits(world, oche_ranks_to(ranks, 0));
+    oche_ranks_exchange(ranks);
+    for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
+        get_hits(world, r, oche_ranks_from(ranks, r));
+    if (ranks->rank != 0)
+        put_watches(world, oche_ranks_to(ranks, 0));
+    oche_ranks_exchange(ranks);
+    for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
+        get_watches(world, oche_ranks_from(ranks, r));
+    if (ranks->rank != 0)
+        oche_rank_put(oche_ranks_to(ranks, 0), world->holds,
+                      world->hold_count * sizeof(*world->holds));
+    oche_ranks_exchange(ranks);
+    for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
+        get_holds(world, oche_ranks_from(ranks, r));
+    const uint64_t own = unnoted;
+
+    oche_ranks_sum(ranks, &unnoted, 1);
+    world->told->pauses_unnoted = unnoted - own;
+}
+
+static struct oche_world_told *make_told(const struct oche_world *world)
+{
+    struct oche_world_told *told = calloc(1, sizeof(*told));
+    const struct oche_topology *topology = &world->topology;
+
+    OCHE_GOT(told != NULL);
+    oche_arena_init(&told->arena);
+    told->hosts = oche_world_make_sparse(topology->host_count, sizeof(*told->hosts));
+    told->rtts = oche_world_make_sparse(topology->host_count, sizeof(*told->rtts));
+    told->ports = oche_world_make_sparse(world->network.port_count, sizeof(*told->ports));
+    told->switches = oche_world_make_sparse(topology->switch_count, sizeof(*told->switches));
+    told->arrived = oche_world_make_sparse(world->flows.count, sizeof(*told->arrived));
+    return told;
+}
+
+void oche_world_tell(struct oche_world *world)
+{
+    if (world->network.ranks == NULL)
+        return;
+    tell_made(world);
+    tell_connections(world);
+    /* Until now a flow's bytes at another rank count as 0. */
+    struct oche_world_told *told = make_told(world);
+
+    world->told = told;
+    tell_flows(world);
+    tell_nodes(world);
+    tell_rest(world);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readings of hosts and switches, of this process or of others. */
+#include "sim/world/told.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine/sparse_memory.h"
+
+void oche_world_read_host(const struct oche_world *world, uint32_t number,
+                          struct oche_host_reading *reading)
+{
+    if (!oche_world_has(world, number)) {
+        *reading = world->told->hosts[number];
+        return;
+    }
+    struct oche_host *host = world->hosts[number];
+    const struct oche_pause *pause = oche_host_pause(host);
+
+    *reading = (struct oche_host_reading){
+        .nic = *oche_host_stats(host),
+        .late_packets = oche_host_late_packets(host),
+        .corrupt_bytes = oche_host_corrupt_bytes(host),
+        .slow = oche_slow_host_stats(host),
+        .paused = pause->mask != 0,
+    };
+    oche_host_counters(host, reading->counted);
+    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
+        reading->port.pauses_received[cls] = oche_pause_received(pause, cls);
+        reading->port.paused_time[cls] = oche_pause_time(pause, cls, world->network.now);
+    }
+    oche_slow_host_pauses(host, world->network.now, &reading->port);
+}
+
+void oche_world_read_port(const struct oche_world *world, uint32_t number, uint32_t port,
+                          struct oche_port_reading *reading)
+{
+    const struct oche_topology *topology = &world->topology;
+    const struct oche_switch *sw = world->switches[number];
+
+    if (!oche_world_has_switch(world, number)) {
+        uint32_t first = topology->nodes[topology->host_count + number].first_port;
+
+        *reading = world->told->ports[first + port];
+        return;
+    }
+    *reading = (struct oche_port_reading){.paused = 0};
+    oche_switch_port_stats(sw, port, world->network.now, &reading->stats);
+    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
+        if (oche_switch_is_paused(sw, port, cls))
+            reading->paused |= (uint8_t)(1U << cls);
+}
+
+void oche_world_read_switch(const struct oche_world *world, uint32_t number,
+                            struct oche_switch_reading *reading)
+{
+    if (!oche_world_has_switch(world, number)) {
+        *reading = world->told->switches[number];
+        return;
+    }
+    memset(reading, 0, sizeof(*reading));
+    reading->occupied_bytes = oche_switch_occupied_bytes(world->switches[number]);
+    for (uint32_t m = 0; m < world->config->mechanism_count; m++)
+        oche_switch_mechanism_counters(world->switches[number], m, reading->mechanisms[m]);
+}
+
+uint64_t oche_world_read_arrived(const struct oche_world *world, uint32_t flow)
+{
+    const struct oche_flow_plan *plan = &world->flows.plan[flow];
+
+    if (oche_world_has(world, plan->dst))
+        return oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
+    return world->told == NULL ? 0 : world->told->arrived[flow];
+}
+
+const struct oche_rtt_chunk *oche_world_rtts(const struct oche_world *world, uint32_t host)
+{
+    return oche_world_has(world, host) ? oche_host_rtts(world->hosts[host])
+                                       : world->told->rtts[host];
+}
+
+void oche_world_told_free(struct oche_world *world)
+{
+    struct oche_world_told *told = world->told;
+
+    if (told == NULL)
+        return;
+    oche_sparse_free(told->hosts);
+    oche_sparse_free(told->rtts);
+    oche_sparse_free(told->ports);
+    oche_sparse_free(told->switches);
+    oche_sparse_free(told->arrived);
+    oche_arena_free(&told->arena);
+    free(told);
+}
