@@ -12,6 +12,13 @@
 /* Long enough for any of these worlds to run dry: what is left does nothing and costs nothing. */
 #define DURATION (500 * OCHE_MS)
 
+static struct oche_rank_mail *rank_mail;
+
+void random_world_use_mail(struct oche_rank_mail *mail)
+{
+    rank_mail = mail;
+}
+
 static bool generate(const void *params, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error)
 {
@@ -49,6 +56,7 @@ static void configure(struct random_world *random, uint32_t threads)
     *config = (struct oche_world_config){
         .seed = scenario->number,
         .threads = threads,
+        .mail = rank_mail,
         .together = threads > 1 && (scenario->number + threads) % 2 == 0,
         .topology = scenario->topology_type,
         .topology_params = scenario->topology_params,

@@ -3,6 +3,7 @@
 #ifndef OCHE_TESTS_PROPERTY_RANDOM_WORLD_H
 #define OCHE_TESTS_PROPERTY_RANDOM_WORLD_H
 
+#include "sim/network/rank_mail.h"
 #include "sim/world/world.h"
 #include "tests/property/random_scenario.h"
 
@@ -29,6 +30,8 @@ void random_world_run_until_done(struct random_world *random, struct random_scen
 /* The same, but the link of the first receiver goes down after 5 us, for good. */
 void random_world_run_cut(struct random_world *random, struct random_scenario *scenario,
                           uint32_t threads);
+/* Worlds that are made after this are run by ranks, in place of threads; NULL: by threads. */
+void random_world_use_mail(struct oche_rank_mail *mail);
 void random_world_free(struct random_world *random);
 
 /* Drops in switches, of all causes. */
