@@ -12,6 +12,7 @@
 #include "cli/interrupted.h"
 #include "cli/run/processors.h"
 #include "cli/run/progress.h"
+#include "cli/run/ranks.h"
 #include "cli/refuse.h"
 #include "cli/results_json.h"
 #include "cli/run/remarks.h"
@@ -44,6 +45,7 @@ struct run {
 
 struct session {
     struct oche_run_options options;
+    struct oche_run_ranks ranks;
     struct oche_run_source source;
     struct oche_variants variants;
     char *command; /* command line as typed, for the record */
@@ -114,6 +116,7 @@ static struct oche_scenario *open_scenario(struct session *session, const char *
     if (scenario != NULL) {
         set_threads(&session->options, &scenario->config);
         scenario->config.auto_series = true;
+        scenario->config.mail = session->ranks.mail;
     }
     return scenario;
 }
@@ -398,13 +401,13 @@ struct besides {
 static bool run_one(struct session *session, size_t number, const struct besides *besides)
 {
     const struct run *run = &session->runs[number];
+    const bool speaks = oche_run_ranks_is_first(&session->ranks);
     struct oche_world *world = make_world(session, number);
     struct oche_progress_line line;
-
-    if (world == NULL)
-        return false;
     /* everything else has been checked already */
-    if (number == 0 && !results_can_be_written(session)) {
+    bool ok = world != NULL && (number > 0 || !speaks || results_can_be_written(session));
+
+    if (!oche_run_ranks_agree(&session->ranks, ok, &session->error)) {
         oche_world_free(world);
         return false;
     }
@@ -419,6 +422,11 @@ static bool run_one(struct session *session, size_t number, const struct besides
     oche_world_run(world, line.shown ? oche_progress_draw : NULL, &line);
     struct oche_outcome *outcome = &session->outcomes[session->finished++];
 
+    if (!speaks) {
+        outcome->end = oche_world_ended(world);
+        oche_world_free(world);
+        return oche_run_ranks_agree(&session->ranks, true, &session->error);
+    }
     oche_outcome_take(outcome, world, run->label, oche_progress_end(&line));
     if (session->options.verbose)
         oche_threads_print_together(world, stderr);
@@ -426,12 +434,11 @@ static bool run_one(struct session *session, size_t number, const struct besides
         oche_partition_report_print(world, outcome->wall_s, stderr);
     session->stopped |=
         outcome->pathologies.deadlock != NULL || outcome->pathologies.waiting != NULL;
-    bool ok = (besides->trace.log == NULL ||
-               oche_event_trace_is_fine(&besides->trace, &session->error)) &&
-              write_results(session, number, world);
-
+    ok = (besides->trace.log == NULL ||
+          oche_event_trace_is_fine(&besides->trace, &session->error)) &&
+         write_results(session, number, world);
     oche_world_free(world);
-    return ok;
+    return oche_run_ranks_agree(&session->ranks, ok, &session->error);
 }
 
 /*
@@ -482,13 +489,15 @@ static bool finish_besides(struct session *session, struct besides *besides)
            (besides->taps.capture == NULL || oche_taps_finish(&besides->taps, &session->error));
 }
 
-static bool run_all(struct session *session)
+/* `ready`: everything that is needed for the runs has been read. */
+static bool run_all(struct session *session, bool ready)
 {
     struct besides besides = {.trace = {.log = NULL}};
-    bool ok = other_worlds_can_be_made(session);
+    bool ok = ready && other_worlds_can_be_made(session);
 
     session->interrupted = oche_interrupt_gently(true);
     ok = ok && open_besides(session, &besides);
+    ok = oche_run_ranks_agree(&session->ranks, ok, &session->error);
     for (size_t i = 0; ok && i < session->count && !is_interrupted(session); i++)
         ok = run_one(session, i, &besides);
     ok = ok && finish_besides(session, &besides);
@@ -595,7 +604,8 @@ static bool read_source(struct session *session)
     return fine;
 }
 
-static bool work(struct session *session)
+/* Reads all that the runs are made of, and names where results go. */
+static bool prepare(struct session *session)
 {
     const struct oche_run_options *options = &session->options;
 
@@ -605,7 +615,7 @@ static bool work(struct session *session)
     if (options->scenario != NULL && !read_source(session))
         return false;
     if (options->show_defaults)
-        return show_defaults(session);
+        return true;
     session->count = session->variants.count > 0 ? session->variants.count : 1;
     session->runs = calloc(session->count, sizeof(*session->runs));
     session->outcomes = calloc(session->count, sizeof(*session->outcomes));
@@ -613,10 +623,19 @@ static bool work(struct session *session)
     if (!open_scenarios(session))
         return false;
     name_folders(session);
-    if (!run_all(session))
-        return false;
-    bool ok = true;
+    return true;
+}
 
+static bool work(struct session *session)
+{
+    const struct oche_run_options *options = &session->options;
+    bool ok = prepare(session);
+
+    if (options->show_defaults)
+        return ok && (!oche_run_ranks_is_first(&session->ranks) || show_defaults(session));
+    ok = run_all(session, ok);
+    if (!ok || !oche_run_ranks_is_first(&session->ranks))
+        return ok;
     if (options->json)
         ok = print_json(session);
     else if (!options->quiet)
@@ -686,19 +705,22 @@ static void clean_up(struct session *session)
 
 int oche_cmd_run(int argc, char **argv)
 {
-    struct session session = {.count = 0};
+    struct session session = {.count = 0, .ranks = oche_run_ranks_find()};
 
     session.command = oche_command_line(argc, argv); /* before argp reorders the arguments */
     if (!oche_run_options_read(&session.options, argc, argv)) {
         free(session.command);
         return REFUSED;
     }
-    bool ok = work(&session);
+    bool ok =
+        oche_run_ranks_join(&session.ranks, &session.options, &session.error) && work(&session);
 
-    if (!ok)
+    if (!ok && oche_run_ranks_is_first(&session.ranks))
         oche_print_error("%s", session.error.text);
-    enum status status = ok ? tell_ends(&session) : REFUSED;
+    enum status status = !ok                                       ? REFUSED
+                         : oche_run_ranks_is_first(&session.ranks) ? tell_ends(&session)
+                                                                   : DONE;
 
     clean_up(&session);
-    return (int)status;
+    return oche_run_ranks_leave(&session.ranks, (int)status);
 }

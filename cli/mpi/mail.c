@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages between ranks over MPI. Each message is one MPI message if it fits into FIRST bytes,
+ * with its length in front; the rest of a longer one is a second. All are under way at a time. An
+ * error, such as a rank that is gone, ends all ranks: that is MPI's default.
+ */
+#include "cli/mpi/mail.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST 32768
+
+enum tag { TAG_FIRST, TAG_REST };
+
+struct first {
+    uint64_t count; /* of the whole message */
+    char bytes[FIRST - sizeof(uint64_t)];
+};
+
+static struct {
+    struct oche_rank_mail mail;
+    struct first *out, *in; /* by rank */
+    MPI_Request *requests;  /* two by rank of what is received, two of what is sent */
+    bool begun;             /* MPI was, here */
+} ours;
+
+oche_mpi_join oche_mpi_join_ranks;
+oche_mpi_leave oche_mpi_leave_ranks;
+
+static void end_all(const char *what)
+{
+    fprintf(stderr, "rank %u: %s\n", ours.mail.rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+static int rest_of(uint64_t count)
+{
+    if (count <= sizeof(ours.out->bytes))
+        return 0;
+    if (count - sizeof(ours.out->bytes) > INT_MAX)
+        end_all("a message to another rank is longer than 2 GB; use more ranks");
+    return (int)(count - sizeof(ours.out->bytes));
+}
+
+static void send_to(uint32_t rank, const struct oche_rank_bytes *message, MPI_Request *requests)
+{
+    struct first *first = &ours.out[rank];
+    const int rest = rest_of(message->count);
+    const size_t here = message->count - (size_t)rest;
+
+    first->count = message->count;
+    if (here > 0)
+        memcpy(first->bytes, message->at, here);
+    MPI_Isend(first, (int)(sizeof(first->count) + here), MPI_BYTE, (int)rank, TAG_FIRST,
+              MPI_COMM_WORLD, &requests[0]);
+    if (rest > 0)
+        MPI_Isend(message->at + here, rest, MPI_BYTE, (int)rank, TAG_REST, MPI_COMM_WORLD,
+                  &requests[1]);
+}
+
+/* The first part has come: takes it over, and asks for the rest. */
+static void receive(uint32_t rank, struct oche_rank_bytes *message, MPI_Request *request)
+{
+    const struct first *first = &ours.in[rank];
+    const int rest = rest_of(first->count);
+    const size_t here = first->count - (size_t)rest;
+
+    if (message->capacity < first->count) {
+        message->at = realloc(message->at, first->count);
+        message->capacity = first->count;
+        if (message->at == NULL)
+            end_all("out of memory for a message of another rank");
+    }
+    message->count = first->count;
+    if (here > 0)
+        memcpy(message->at, first->bytes, here);
+    if (rest > 0)
+        MPI_Irecv(message->at + here, rest, MPI_BYTE, (int)rank, TAG_REST, MPI_COMM_WORLD, request);
+}
+
+static void exchange(struct oche_rank_mail *mail, const struct oche_rank_bytes *out,
+                     struct oche_rank_bytes *in)
+{
+    const uint32_t count = mail->count;
+    MPI_Request *firsts = ours.requests, *rests = firsts + count, *sends = rests + count;
+
+    for (uint32_t i = 0; i < 4 * count; i++)
+        ours.requests[i] = MPI_REQUEST_NULL;
+    for (uint32_t r = 0; r < count; r++)
+        if (r != mail->rank)
+            MPI_Irecv(&ours.in[r], FIRST, MPI_BYTE, (int)r, TAG_FIRST, MPI_COMM_WORLD, &firsts[r]);
+    for (uint32_t r = 0; r < count; r++)
+        if (r != mail->rank)
+            send_to(r, &out[r], &sends[2 * r]);
+    for (uint32_t left = count - 1; left > 0; left--) {
+        int which;
+
+        MPI_Waitany((int)count, firsts, &which, MPI_STATUS_IGNORE);
+        receive((uint32_t)which, &in[which], &rests[which]);
+    }
+    MPI_Waitall((int)(4 * count), ours.requests, MPI_STATUSES_IGNORE);
+}
+
+struct oche_rank_mail *oche_mpi_join_ranks(void)
+{
+    int begun, rank, count;
+
+    MPI_Initialized(&begun);
+    if (!begun)
+        MPI_Init(NULL, NULL);
+    ours.begun = !begun;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    ours.mail.rank = (uint32_t)rank;
+    ours.mail.count = (uint32_t)count;
+    ours.mail.exchange = exchange;
+    ours.out = calloc((size_t)count, sizeof(*ours.out));
+    ours.in = calloc((size_t)count, sizeof(*ours.in));
+    ours.requests = calloc((size_t)count, 4 * sizeof(MPI_Request));
+    if (ours.out == NULL || ours.in == NULL || ours.requests == NULL)
+        end_all("out of memory for messages");
+    return &ours.mail;
+}
+
+void oche_mpi_leave_ranks(void)
+{
+    free(ours.out);
+    free(ours.in);
+    free(ours.requests);
+    if (ours.begun)
+        MPI_Finalize();
+}

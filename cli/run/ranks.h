@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run that mpirun has started in several processes: the ranks. All read the scenario and make the
+ * same world, each with its part of the devices; rank 0 alone speaks and writes results.
+ */
+#ifndef OCHE_CLI_RUN_RANKS_H
+#define OCHE_CLI_RUN_RANKS_H
+
+#include "cli/run/options.h"
+#include "params/error.h"
+#include "sim/network/rank_mail.h"
+
+struct oche_run_ranks {
+    uint32_t rank, count;
+    struct oche_rank_mail *mail; /* NULL: there is one process */
+    void (*leave)(void);
+};
+
+/*
+ * Finds out whether mpirun has started this process, which then is not to say anything unless it is
+ * rank 0: if arguments are wrong, all others end without a word. To be called before arguments are
+ * read.
+ */
+struct oche_run_ranks oche_run_ranks_find(void);
+/*
+ * Joins the other ranks. Returns false, with an error, if that is not possible, or not with these
+ * options, which it changes to those of this rank.
+ */
+bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *options,
+                         struct oche_error *error);
+/*
+ * Returns true if all ranks are fine; otherwise `error` is the first one's of those that are not.
+ * All ranks must call it.
+ */
+bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_error *error);
+/* Waits for all others. Returns rank 0's status. */
+int oche_run_ranks_leave(struct oche_run_ranks *ranks, int status);
+
+/* True if this process is to speak, and to write. */
+static inline bool oche_run_ranks_is_first(const struct oche_run_ranks *ranks)
+{
+    return ranks->rank == 0;
+}
+
+#endif
