@@ -40,14 +40,29 @@ static void end_in_silence(void)
         _exit(0);
 }
 
-static void be_silent(int fd)
+/* Standard error of a rank that is silent until it has joined the others. */
+static int errors = -1;
+
+static void be_silent(void)
 {
     const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    if (null >= 0) {
-        dup2(null, fd);
-        close(null);
-    }
+    errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (null < 0)
+        return;
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    close(null);
+}
+
+/* A rank that fails from now on says why. */
+static void speak_of_errors(void)
+{
+    reading = false;
+    if (errors < 0)
+        return;
+    dup2(errors, STDERR_FILENO);
+    close(errors);
 }
 
 struct oche_run_ranks oche_run_ranks_find(void)
@@ -62,8 +77,7 @@ struct oche_run_ranks oche_run_ranks_find(void)
     }
     if (ranks.rank == 0)
         return ranks;
-    be_silent(STDOUT_FILENO);
-    be_silent(STDERR_FILENO);
+    be_silent();
     reading = true;
     atexit(end_in_silence);
     return ranks;
@@ -148,31 +162,10 @@ bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *
                          OCHE_MOST_RANKS);
     if (!fine || !join(ranks, error))
         return false;
-    reading = false;
+    speak_of_errors();
     options->quiet |= ranks->rank > 0;
     options->verbose &= ranks->rank == 0;
     return true;
-}
-
-static void share(struct oche_run_ranks *ranks, const void *bytes, size_t count,
-                  struct oche_rank_bytes *in)
-{
-    struct oche_rank_bytes *out = calloc(ranks->count, sizeof(*out)), message = {.at = NULL};
-
-    OCHE_GOT(out != NULL);
-    oche_rank_put(&message, bytes, count);
-    for (uint32_t r = 0; r < ranks->count; r++)
-        out[r] = message;
-    ranks->mail->exchange(ranks->mail, out, in);
-    free(message.at);
-    free(out);
-}
-
-static void free_messages(struct oche_run_ranks *ranks, struct oche_rank_bytes *in)
-{
-    for (uint32_t r = 0; r < ranks->count; r++)
-        free(in[r].at);
-    free(in);
 }
 
 bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_error *error)
@@ -185,11 +178,14 @@ bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_e
     if (ranks->mail == NULL)
         return fine;
     struct oche_rank_bytes *in = calloc(ranks->count, sizeof(*in));
+    struct oche_rank_bytes *out = calloc(ranks->count, sizeof(*out));
 
-    OCHE_GOT(in != NULL);
+    OCHE_GOT(in != NULL && out != NULL);
     if (!fine)
         told.error = *error;
-    share(ranks, &told, sizeof(told), in);
+    for (uint32_t r = 0; r < ranks->count; r++)
+        out[r] = (struct oche_rank_bytes){.at = (char *)&told, .count = sizeof(told)};
+    ranks->mail->exchange(ranks->mail, out, in);
     for (uint32_t r = 0; fine && r < ranks->count; r++) {
         if (r == ranks->rank)
             continue;
@@ -197,7 +193,10 @@ bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_e
         if (!told.fine)
             fine = oche_fail(error, "rank %u: %s", r, told.error.text);
     }
-    free_messages(ranks, in);
+    for (uint32_t r = 0; r < ranks->count; r++)
+        free(in[r].at);
+    free(in);
+    free(out);
     return fine;
 }
 
@@ -205,13 +204,6 @@ int oche_run_ranks_leave(struct oche_run_ranks *ranks, int status)
 {
     if (ranks->mail == NULL)
         return status;
-    struct oche_rank_bytes *in = calloc(ranks->count, sizeof(*in));
-
-    OCHE_GOT(in != NULL);
-    share(ranks, &status, sizeof(status), in);
-    if (ranks->rank != 0)
-        oche_rank_get(&in[0], &status, sizeof(status));
-    free_messages(ranks, in);
     ranks->leave();
-    return status;
+    return ranks->rank == 0 ? status : 0;
 }

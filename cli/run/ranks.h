@@ -33,7 +33,7 @@ bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *
  * All ranks must call it.
  */
 bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_error *error);
-/* Waits for all others. Returns rank 0's status. */
+/* Waits for all others. Returns the status with which to end: that of mpirun is rank 0's. */
 int oche_run_ranks_leave(struct oche_run_ranks *ranks, int status);
 
 /* True if this process is to speak, and to write. */

@@ -38,7 +38,9 @@ static void wall(struct oche_table *table, const struct oche_outcome *o)
 
 static void threads(struct oche_table *table, const struct oche_outcome *o)
 {
-    if (o->processors > o->threads)
+    if (o->processes > 1)
+        oche_table_cell(table, "%u in each of %u processes", o->threads, o->processes);
+    else if (o->processors > o->threads)
         oche_table_cell(table, "%u of %u (auto)", o->threads, o->processors);
     else
         oche_table_cell(table, "%u%s", o->threads, o->processors > 0 ? " (auto)" : "");

@@ -429,7 +429,7 @@ static bool run_one(struct session *session, size_t number, const struct besides
     }
     oche_outcome_take(outcome, world, run->label, oche_progress_end(&line));
     if (session->options.verbose)
-        oche_threads_print_together(world, stderr);
+        oche_threads_print_together(world, outcome->wall_s, stderr);
     if (session->options.report_parts > 0)
         oche_partition_report_print(world, outcome->wall_s, stderr);
     session->stopped |=

@@ -3,7 +3,7 @@
 #include "cli/run/threads.h"
 
 #include "params/figures.h"
-#include "sim/network/network.h"
+#include "sim/network/ranks.h"
 #include "sim/network/schedule.h"
 
 void oche_threads_print(const struct oche_world *world, FILE *out)
@@ -12,8 +12,11 @@ void oche_threads_print(const struct oche_world *world, FILE *out)
     const struct oche_world_shares *shares = oche_world_shares(world);
     uint64_t all = 0;
 
-    fprintf(out, "threads: %u", shares->threads);
-    if (config->threads == 0)
+    if (config->mail != NULL)
+        fprintf(out, "processes: %u", config->mail->count);
+    else
+        fprintf(out, "threads: %u", shares->threads);
+    if (config->threads == 0 && config->mail == NULL)
         fprintf(out, ", chosen for %u processor%s", config->processors,
                 config->processors == 1 ? "" : "s");
     if (shares->events_a_window > 0)
@@ -32,12 +35,33 @@ void oche_threads_print(const struct oche_world *world, FILE *out)
             oche_world_topology(world)->link_count);
 }
 
-void oche_threads_print_together(const struct oche_world *world, FILE *out)
+/* What processes sent to each other. */
+static void print_messages(const struct oche_ranks *ranks, double wall_s, FILE *out)
+{
+    const struct oche_rank_counts *all = &ranks->of_all;
+    const double windows = all->windows > 0 ? (double)all->windows : 1;
+    const double messages = windows * ranks->count * (ranks->count - 1);
+
+    fprintf(out,
+            "processes told each other of %.0f windows, one message to each other one after each: "
+            "%.0f packets crossed in a window, messages had %.0f bytes on average and %s at most\n",
+            (double)all->windows, (double)all->packets / windows, (double)all->bytes / messages,
+            oche_figure_bytes(all->most).text);
+    fprintf(out,
+            "they looked at the whole %.0f times, for %s in all; each waited for others for %.0f "
+            "%% of the time\n",
+            (double)all->looks, oche_figure_bytes(all->look_bytes).text,
+            wall_s > 0 ? 1e-7 * (double)all->waited_ns / ranks->count / wall_s : 0);
+}
+
+void oche_threads_print_together(const struct oche_world *world, double wall_s, FILE *out)
 {
     const struct oche_network *network = oche_world_network(world);
     const uint64_t events = oche_network_events(network);
 
-    if (network->shard_count > 1 && network->schedule == NULL)
+    if (network->ranks != NULL)
+        print_messages(network->ranks, wall_s, out);
+    else if (network->shard_count > 1 && network->schedule == NULL)
         fprintf(out, "threads ran %.1f %% of %s events together, one of them the others\n",
                 events > 0 ? 100 * (double)network->events_together / (double)events : 0,
                 oche_figure_count(events).text);

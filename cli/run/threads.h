@@ -7,11 +7,14 @@
 
 #include "sim/world/world.h"
 
-/* --verbose: prints the number of threads, why it is that, and what each has. */
+/* --verbose: prints the number of threads or processes, why it is that, and what each has. */
 void oche_threads_print(const struct oche_world *world, FILE *out);
 
-/* --verbose, after the run: how much of it the threads ran together. */
-void oche_threads_print_together(const struct oche_world *world, FILE *out);
+/*
+ * --verbose, after the run: how much of it the threads ran together, or what processes told each
+ * other.
+ */
+void oche_threads_print_together(const struct oche_world *world, double wall_s, FILE *out);
 
 /* --partition-report: prints what 2, 4, … threads would give, as found by the run. */
 void oche_partition_report_print(const struct oche_world *world, double wall_s, FILE *out);

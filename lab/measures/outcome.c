@@ -12,6 +12,7 @@
 #include "lab/measures/size_rows.h"
 #include "params/figures.h"
 #include "sim/measure/fairness.h"
+#include "sim/network/rank_mail.h"
 
 #define SHORT_BYTES 100000 /* a flow of fewer bytes is short (pFabric's definition) */
 
@@ -404,13 +405,15 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
                        double wall_s)
 {
     const struct oche_world_config *config = oche_world_config(world);
+    const bool one_thread = config->record_schedule || config->mail != NULL;
 
     *outcome = (struct oche_outcome){
         .pfc = config->switches.pfc,
         .ipv6 = config->hosts.ipv6,
         .seed = config->seed,
-        .threads = config->record_schedule ? 1 : oche_world_shares(world)->threads,
-        .processors = config->threads == 0 ? config->processors : 0,
+        .threads = one_thread ? 1 : oche_world_shares(world)->threads,
+        .processors = config->threads == 0 && config->mail == NULL ? config->processors : 0,
+        .processes = config->mail == NULL ? 1 : config->mail->count,
         .defaults = config->defaults,
         .scheme_preset = preset_of_scheme(config),
         .end = oche_world_ended(world),

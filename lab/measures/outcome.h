@@ -77,7 +77,8 @@ struct oche_outcome {
     struct oche_unfit unfit;   /* settings that do not fit the network */
     bool pfc;
     uint64_t seed;
-    uint32_t threads;
+    uint32_t threads; /* of each process */
+    uint32_t processes;
     uint32_t processors;            /* for which that number was chosen; 0: it was given */
     enum oche_preset defaults;      /* the scenario's */
     enum oche_preset scheme_preset; /* the scheme's own, or `defaults` */

@@ -142,6 +142,26 @@ bool oche_ranks_any(struct oche_ranks *ranks, bool here)
     return sum > 0;
 }
 
+void oche_ranks_sum_counts(struct oche_ranks *ranks)
+{
+    struct oche_rank_counts *sum = &ranks->of_all;
+    const struct oche_rank_counts own = ranks->counts;
+
+    oche_rank_put(oche_ranks_to(ranks, 0), &own, sizeof(own));
+    oche_ranks_share(ranks);
+    *sum = (struct oche_rank_counts){.windows = own.windows, .looks = own.looks};
+    for (uint32_t r = 0; r < ranks->count; r++) {
+        struct oche_rank_counts of;
+
+        oche_rank_get(&ranks->in[r], &of, sizeof(of));
+        sum->packets += of.packets;
+        sum->bytes += of.bytes;
+        sum->most = of.most > sum->most ? of.most : sum->most;
+        sum->look_bytes += of.look_bytes;
+        sum->waited_ns += of.waited_ns;
+    }
+}
+
 /* ---- reports ---- */
 
 /* What follows from the reports of all; see team.c. */

@@ -66,8 +66,9 @@ struct oche_ranks {
     struct oche_rank_report *reports; /* the last one of each */
     struct oche_flow_notes notes;     /* of this rank's hosts, in this window */
     struct oche_rank_counts counts;
-    uint64_t unlooked; /* windows since the run was looked at; kept by rank 0 */
-    bool interrupted;  /* some rank is to end the run */
+    struct oche_rank_counts of_all; /* sums, after the run; `windows` and `most`: of any one */
+    uint64_t unlooked;              /* windows since the run was looked at; kept by rank 0 */
+    bool interrupted;               /* some rank is to end the run */
 };
 
 /*
@@ -83,6 +84,9 @@ static inline bool oche_network_has(const struct oche_network *network, uint32_t
 {
     return network->ranks == NULL || network->nodes[node].shard == network->ranks->rank;
 }
+
+/* Sums up, in of_all, what all ranks have counted. */
+void oche_ranks_sum_counts(struct oche_ranks *ranks);
 
 /* As oche_network_run, which calls it. All ranks must. */
 void oche_ranks_run(struct oche_ranks *ranks, oche_time until, oche_network_look *look,

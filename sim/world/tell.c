@@ -515,6 +515,7 @@ void oche_world_tell(struct oche_world *world)
 {
     if (world->network.ranks == NULL)
         return;
+    oche_ranks_sum_counts(world->network.ranks); /* without what follows */
     tell_made(world);
     tell_connections(world);
     /* Until now a flow's bytes at another rank count as 0. */
