@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/test.h"
-
 /* One rank's message to another and back; each has its length first. */
 struct way {
     size_t sent, received;
@@ -22,6 +20,8 @@ struct way {
 static void end(const struct oche_rank_mail *mail, uint32_t other)
 {
     fprintf(stderr, "rank %u: rank %u is gone\n", mail->rank, other);
+    if (mail->rank == 0)
+        abort();
     _exit(1);
 }
 
@@ -100,7 +100,7 @@ void rank_sockets_open(struct rank_sockets *sockets, uint32_t count)
         for (uint32_t b = a + 1; b < count; b++) {
             int pair[2];
 
-            assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+            OCHE_GOT(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
             pairs[a][b] = pair[0];
             pairs[b][a] = pair[1];
         }
@@ -108,7 +108,7 @@ void rank_sockets_open(struct rank_sockets *sockets, uint32_t count)
     *sockets = (struct rank_sockets){.mail = {.count = count, .exchange = exchange}};
     for (uint32_t r = 1; r < count && own == 0; r++) {
         sockets->children[r] = fork();
-        assert_true(sockets->children[r] >= 0);
+        OCHE_GOT(sockets->children[r] >= 0);
         own = sockets->children[r] == 0 ? r : 0;
     }
     sockets->mail.rank = own;
@@ -131,7 +131,7 @@ void rank_sockets_close(struct rank_sockets *sockets)
     for (uint32_t r = 1; r < sockets->mail.count; r++) {
         int status;
 
-        assert_int_equal(waitpid(sockets->children[r], &status, 0), sockets->children[r]);
-        assert_int_equal(status, 0);
+        OCHE_MUST(waitpid(sockets->children[r], &status, 0) == sockets->children[r]);
+        OCHE_MUST(status == 0);
     }
 }

@@ -12,6 +12,7 @@
 
 #include "sim/capture/capture.h"
 #include "sim/network/network.h"
+#include "tests/support/rank_sockets.h"
 #include "tests/support/seeds.h"
 
 #define FILE_NAME         "swarm.yaml"
@@ -28,9 +29,9 @@
 #define MOST_FLOWS        2000
 #define LEAST_ON          (2 * OCHE_SEC) /* simulated time that the twin goes on for, at least */
 
-const char *const swarm_twin_names[TWINS] = {"alone",    "two_threads", "three_threads",
-                                             "bytes",    "payload",     "unmeasured",
-                                             "captured", "longer",      "unsampled"};
+const char *const swarm_twin_names[TWINS] = {"alone",     "two_threads", "three_threads", "bytes",
+                                             "payload",   "unmeasured",  "captured",      "longer",
+                                             "unsampled", "ranks"};
 
 bool swarm_finding(struct swarm_verdict *verdict, const char *rule, const char *format, ...)
 {
@@ -184,6 +185,9 @@ static void prepare(struct oche_world_config *config, enum swarm_twin twin,
         config->together = twin == TWIN_TWO;
         config->auto_series = has_few_rows(first);
         break;
+    case TWIN_RANKS:
+        config->auto_series = has_few_rows(first);
+        break;
     case TWIN_BYTES:
         config->run.bytes = true;
         break;
@@ -217,6 +221,7 @@ static bool run_world(struct swarm_run *run, enum swarm_twin twin, struct oche_c
                       const struct first *first, struct swarm_verdict *verdict)
 {
     bool longer = twin == TWIN_LONGER, ran = true;
+    struct oche_rank_mail *mail = run->scenario->config.mail;
 
     if (capture != NULL)
         oche_capture_attach(capture, oche_world_network(run->world));
@@ -228,6 +233,8 @@ static bool run_world(struct swarm_run *run, enum swarm_twin twin, struct oche_c
                           longer ? first->arrived : NULL, &verdict->stopped);
     else
         oche_world_run(run->world, NULL, NULL);
+    if (mail != NULL)
+        rank_sockets_close((struct rank_sockets *)mail);
     oche_world_totals(run->world, &run->totals);
     if (!ran)
         verdict->kind = SWARM_LONG;
@@ -328,12 +335,18 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
     uint32_t *nodes = NULL;
     char path[64] = "";
     struct oche_scenario *scenario = oche_scenario_parse(FILE_NAME, yaml, bytes, &error);
+    struct rank_sockets ranks;
     bool fine = true;
 
     verdict->twin = twin;
     if (scenario == NULL)
         return refuse(verdict, error.text);
     prepare(&scenario->config, twin, first);
+    if (twin == TWIN_RANKS) {
+        rank_sockets_open(&ranks, 2 + (uint32_t)(bytes % 3));
+        scenario->config.mail = &ranks.mail;
+        scenario->config.run.payload = bytes % 2 == 0; /* its bytes cross, too */
+    }
     if (twin == TWIN_CAPTURED)
         capture = capture_all(&scenario->config, &nodes, path, &error);
     run.scenario = scenario;
@@ -375,7 +388,7 @@ static bool is_worth(enum swarm_twin twin, const struct first *first,
 {
     if (twin == TWIN_LONGER)
         return first->arrived != NULL && first->timed;
-    if (twin != TWIN_TWO && twin != TWIN_THREE)
+    if (twin != TWIN_TWO && twin != TWIN_THREE && twin != TWIN_RANKS)
         return true;
     if (first->most < SWARM_MOST_EVENTS && verdict->events > FEW_EVENTS_APART &&
         verdict->events % ONE_APART != 0)

@@ -19,6 +19,7 @@ enum swarm_twin {
     TWIN_CAPTURED,   /* with a capture of all hosts' links */
     TWIN_LONGER,     /* goes on for longer: who has not finished must come on */
     TWIN_UNSAMPLED,  /* without the time series that are kept where measure.interval is auto */
+    TWIN_RANKS,      /* two to four processes */
     TWINS
 };
 extern const char *const swarm_twin_names[TWINS];

@@ -121,10 +121,14 @@ static bool flows_are_counted(const struct oche_world *world, const struct oche_
     return false;
 }
 
-/* Of a gauge that is a total the intervals add up to no more than it is in the end. */
+/*
+ * Of a gauge that is a total the intervals add up to no more than it is in the end. Hosts of other
+ * ranks are not here to be asked.
+ */
 static bool totals_add_up(const struct oche_world *world, char *text, size_t room)
 {
-    const struct oche_gauges *gauges = oche_host_gauges(world->hosts[0]);
+    const struct oche_endpoint *endpoint = world->config->endpoint;
+    const struct oche_gauges *gauges = endpoint != NULL ? endpoint->gauges : NULL;
 
     for (unsigned g = 0; gauges != NULL && g < gauges->count; g++)
         for (uint32_t at = 0; gauges->rows[g].total && at < oche_world_series_count(world); at++) {
@@ -138,6 +142,9 @@ static bool totals_add_up(const struct oche_world *world, char *text, size_t roo
             for (uint32_t row = 0; row < series.count; row++)
                 sum += isnan(series.values[row]) ? 0 : series.values[row];
             uint32_t src = world->flows.connections[connection].src;
+
+            if (world->hosts[src] == NULL)
+                continue;
             double last = oche_host_gauge(world->hosts[src], g, connection);
 
             if (sum <= last + 1e-9)
