@@ -19,6 +19,25 @@ void random_world_use_mail(struct oche_rank_mail *mail)
     rank_mail = mail;
 }
 
+static unsigned measured;
+
+void random_world_measure(unsigned what)
+{
+    measured = what;
+}
+
+static void configure_measures(struct oche_world_config *config)
+{
+    config->measure.interval = measured == 0 ? 0 : measured == 1 ? 50 * OCHE_US : OCHE_NEVER;
+    config->auto_series = measured == 2;
+    config->measure.rates = measured > 0;
+    if (measured != 1)
+        return;
+    config->measure.queues = "*";
+    config->run.warmup = 30 * OCHE_US;
+    config->run.duration = 20 * OCHE_MS; /* for few samples */
+}
+
 static bool generate(const void *params, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error)
 {
@@ -72,7 +91,7 @@ static void configure(struct random_world *random, uint32_t threads)
     config->run.warmup = 0;
     config->run.stop_when_done = false;
     oche_param_defaults(&oche_measure_params, &config->measure);
-    config->measure.interval = 0;
+    configure_measures(config);
     oche_param_defaults(&oche_loss_params, &config->loss);
     oche_param_defaults(&oche_host_params, &config->hosts);
     config->hosts.mtu_bytes = scenario->mtu_bytes;

@@ -30,6 +30,11 @@ void random_world_run_until_done(struct random_world *random, struct random_scen
 /* The same, but the link of the first receiver goes down after 5 us, for good. */
 void random_world_run_cut(struct random_world *random, struct random_scenario *scenario,
                           uint32_t threads);
+/*
+ * What worlds that are made after this measure: 0 nothing; 1 queues, rates and series at a fixed
+ * interval, after warm-up; 2 series at an automatic one.
+ */
+void random_world_measure(unsigned what);
 /* Worlds that are made after this are run by ranks, in place of threads; NULL: by threads. */
 void random_world_use_mail(struct oche_rank_mail *mail);
 void random_world_free(struct random_world *random);

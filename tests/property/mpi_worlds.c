@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random worlds over MPI: mpirun starts this with two or four ranks, which run one world after
+ * another. Rank 0 runs each in one process, too, and compares.
+ *
+ * usage: mpi_worlds FIRST COUNT
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/mpi/mail.h"
+#include "sim/network/ranks.h"
+#include "tests/property/same_world.h"
+
+oche_mpi_join oche_mpi_join_ranks;
+oche_mpi_leave oche_mpi_leave_ranks;
+
+typedef void run_world(struct random_world *random, struct random_scenario *scenario,
+                       uint32_t threads);
+
+static run_world *const runs[] = {random_world_run, random_world_run_until_done,
+                                  random_world_run_cut};
+
+int main(int argc, char **argv)
+{
+    struct oche_rank_mail *mail = oche_mpi_join_ranks();
+
+    if (argc != 3) {
+        fputs("usage: mpi_worlds FIRST COUNT\n", stderr);
+        return 2;
+    }
+    const uint64_t first = strtoull(argv[1], NULL, 10), count = strtoull(argv[2], NULL, 10);
+    uint64_t crossed = 0;
+
+    for (uint64_t number = first; number < first + count; number++) {
+        run_world *run = runs[number % OCHE_COUNT_OF(runs)];
+        struct random_scenario scenario;
+        struct random_world one, many;
+
+        random_world_measure((unsigned)(number / 3 % 3));
+        random_scenario_make(&scenario, number);
+        random_world_use_mail(mail);
+        run(&many, &scenario, 0);
+        random_world_use_mail(NULL);
+        if (mail->rank == 0) {
+            run(&one, &scenario, 1);
+            assert_same_world(&one, &many, "several ranks");
+            crossed += oche_world_network(many.world)->ranks->of_all.packets;
+            random_world_free(&one);
+        }
+        random_world_free(&many);
+        random_scenario_free(&scenario);
+    }
+    if (mail->rank == 0)
+        printf("%llu worlds on %u ranks: all the same; %llu packets crossed\n",
+               (unsigned long long)count, mail->count, (unsigned long long)crossed);
+    oche_mpi_leave_ranks();
+    return mail->rank == 0 && crossed == 0;
+}
