@@ -6,7 +6,7 @@
 #include "sim/network/flow_notes.h"
 #include "sim/world/told.h"
 
-#define NODES 512   /* in one exchange */
+#define NODES 128   /* in one exchange */
 #define FLOWS 16384 /* the same of flows, and of connections */
 
 /* ---- nodes ---- */
@@ -18,7 +18,6 @@ struct node_part {
 };
 
 struct host_part {
-    struct oche_host_reading reading;
     struct oche_nic_stats nic_before;
     uint64_t counted_before[OCHE_MOST_COUNTERS];
     uint64_t late_before;
@@ -55,7 +54,10 @@ static void put_host(const struct oche_world *world, uint32_t host, struct oche_
     struct host_part part = {.nic_before = world->nic_before[host],
                              .late_before = world->late_before[host]};
 
-    oche_world_read_host(world, host, &part.reading);
+    struct oche_host_reading reading;
+
+    oche_world_read_host(world, host, &reading);
+    oche_packed_put(bytes, &reading, sizeof(reading));
     memcpy(part.counted_before, &world->counted_before[host * OCHE_MOST_COUNTERS],
            sizeof(part.counted_before));
     oche_rank_put(bytes, &part, sizeof(part));
@@ -70,13 +72,13 @@ static void put_switch(const struct oche_world *world, uint32_t number,
     struct oche_switch_reading reading;
 
     oche_world_read_switch(world, number, &reading);
-    oche_rank_put(bytes, &reading, sizeof(reading));
+    oche_packed_put(bytes, &reading, sizeof(reading));
     oche_rank_put(bytes, notes->notes, notes->count * sizeof(*notes->notes));
     for (uint32_t port = 0; port < world->topology.nodes[node].port_count; port++) {
         struct oche_port_reading of;
 
         oche_world_read_port(world, number, port, &of);
-        oche_rank_put(bytes, &of, sizeof(of));
+        oche_packed_put(bytes, &of, sizeof(of));
     }
 }
 
@@ -143,15 +145,17 @@ static void get_rtts(struct oche_world_told *told, uint32_t host, uint32_t count
 static void get_host(struct oche_world *world, const struct node_part *node,
                      struct oche_rank_bytes *bytes)
 {
+    struct oche_world_told *told = world->told;
     struct host_part part;
 
+    told->hosts[node->node] =
+        oche_packed_get(&told->store, bytes, sizeof(struct oche_host_reading));
     oche_rank_get(bytes, &part, sizeof(part));
-    world->told->hosts[node->node] = part.reading;
     world->nic_before[node->node] = part.nic_before;
     world->late_before[node->node] = part.late_before;
     memcpy(&world->counted_before[node->node * OCHE_MOST_COUNTERS], part.counted_before,
            sizeof(part.counted_before));
-    get_rtts(world->told, node->node, node->rtts, bytes);
+    get_rtts(told, node->node, node->rtts, bytes);
 }
 
 static void get_switch(struct oche_world *world, const struct node_part *node,
@@ -159,18 +163,21 @@ static void get_switch(struct oche_world *world, const struct node_part *node,
 {
     struct oche_deflection_notes *notes = &world->network.nodes[node->node].deflections;
     const struct oche_topology_node *at = &world->topology.nodes[node->node];
+    struct oche_world_told *told = world->told;
 
-    oche_rank_get(bytes, &world->told->switches[node->node - world->topology.host_count],
-                  sizeof(world->told->switches[0]));
+    told->switches[node->node - world->topology.host_count] =
+        oche_packed_get(&told->store, bytes, sizeof(struct oche_switch_reading));
     for (uint32_t i = 0; i < node->deflections; i++) {
         struct oche_deflection_note note;
 
         oche_rank_get(bytes, &note, sizeof(note));
-        oche_deflection_notes_add(notes, &note);
+        if (!oche_world_has(world, node->node))
+            oche_deflection_notes_add(notes, &note);
     }
     notes->dropped = node->deflections_dropped;
-    oche_rank_get(bytes, &world->told->ports[at->first_port],
-                  at->port_count * sizeof(world->told->ports[0]));
+    for (uint32_t port = 0; port < at->port_count; port++)
+        told->ports[at->first_port + port] =
+            oche_packed_get(&told->store, bytes, sizeof(struct oche_port_reading));
 }
 
 static void get_ports(struct oche_world *world, uint32_t node, struct oche_rank_bytes *bytes)
@@ -429,10 +436,10 @@ static void tell_nodes(struct oche_world *world)
 
     for (uint32_t first = 0; first < world->network.node_count; first += NODES) {
         for (uint32_t n = first; n < first + NODES && n < world->network.node_count; n++)
-            if (ranks->rank != 0 && oche_world_has(world, n))
+            if (oche_world_has(world, n))
                 put_node(world, n, oche_ranks_to(ranks, 0));
         oche_ranks_exchange(ranks);
-        for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
+        for (uint32_t r = 0; ranks->rank == 0 && r < ranks->count; r++)
             while (oche_rank_has_more(oche_ranks_from(ranks, r)))
                 get_node(world, oche_ranks_from(ranks, r));
     }
@@ -460,10 +467,10 @@ static void tell_flows(struct oche_world *world)
 
     for (uint32_t first = 0; first < world->flows.count; first += FLOWS) {
         for (uint32_t i = first; i < first + FLOWS && i < world->flows.count; i++)
-            if (ranks->rank != 0 && oche_flow_is_made(&world->flows, i))
+            if (oche_flow_is_made(&world->flows, i))
                 put_flow(world, i, oche_ranks_to(ranks, 0));
         oche_ranks_exchange(ranks);
-        for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
+        for (uint32_t r = 0; ranks->rank == 0 && r < ranks->count; r++)
             while (oche_rank_has_more(oche_ranks_from(ranks, r)))
                 get_flow(world, oche_ranks_from(ranks, r));
     }
@@ -490,10 +497,8 @@ static void tell_rest(struct oche_world *world)
     oche_ranks_exchange(ranks);
     for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
         get_holds(world, oche_ranks_from(ranks, r));
-    const uint64_t own = unnoted;
-
     oche_ranks_sum(ranks, &unnoted, 1);
-    world->told->pauses_unnoted = unnoted - own;
+    world->told->pauses_unnoted = unnoted;
 }
 
 static struct oche_world_told *make_told(const struct oche_world *world)
@@ -503,12 +508,33 @@ static struct oche_world_told *make_told(const struct oche_world *world)
 
     OCHE_GOT(told != NULL);
     oche_arena_init(&told->arena);
-    told->hosts = oche_world_make_sparse(topology->host_count, sizeof(*told->hosts));
-    told->rtts = oche_world_make_sparse(topology->host_count, sizeof(*told->rtts));
-    told->ports = oche_world_make_sparse(world->network.port_count, sizeof(*told->ports));
-    told->switches = oche_world_make_sparse(topology->switch_count, sizeof(*told->switches));
+    told->hosts = oche_world_make(topology->host_count, sizeof(*told->hosts));
+    told->rtts = oche_world_make(topology->host_count, sizeof(*told->rtts));
+    told->ports = oche_world_make(world->network.port_count, sizeof(*told->ports));
+    told->switches = oche_world_make(topology->switch_count, sizeof(*told->switches));
     told->arrived = oche_world_make_sparse(world->flows.count, sizeof(*told->arrived));
     return told;
+}
+
+/* Gives back the memory of what has been told. */
+static void release_devices(struct oche_world *world)
+{
+    struct oche_network *network = &world->network;
+    struct oche_shard *shard = &network->shards[network->ranks->rank];
+    const int64_t taken = shard->pool.taken;
+
+    for (uint32_t n = 0; n < network->node_count; n++) {
+        if (network->nodes[n].pauses != NULL)
+            oche_pause_notes_free(network->nodes[n].pauses);
+        network->nodes[n].pauses = NULL;
+    }
+    memset(world->hosts, 0, world->topology.host_count * sizeof(*world->hosts));
+    memset(world->switches, 0, world->topology.switch_count * sizeof(*world->switches));
+    oche_events_free(&shard->events);
+    oche_packet_pool_free(&shard->pool);
+    shard->pool.taken = taken; /* the packets that are left at the end */
+    oche_arena_free(&shard->arena);
+    oche_arena_free(&shard->tables);
 }
 
 void oche_world_tell(struct oche_world *world)
@@ -516,13 +542,12 @@ void oche_world_tell(struct oche_world *world)
     if (world->network.ranks == NULL)
         return;
     oche_ranks_sum_counts(world->network.ranks); /* without what follows */
+    world->told = make_told(world);
     tell_made(world);
     tell_connections(world);
-    /* Until now a flow's bytes at another rank count as 0. */
-    struct oche_world_told *told = make_told(world);
-
-    world->told = told;
     tell_flows(world);
     tell_nodes(world);
     tell_rest(world);
+    world->told->all = true;
+    release_devices(world);
 }

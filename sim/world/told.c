@@ -7,11 +7,16 @@
 
 #include "sim/engine/sparse_memory.h"
 
+static bool is_told(const struct oche_world *world)
+{
+    return world->told != NULL && world->told->all;
+}
+
 void oche_world_read_host(const struct oche_world *world, uint32_t number,
                           struct oche_host_reading *reading)
 {
-    if (!oche_world_has(world, number)) {
-        *reading = world->told->hosts[number];
+    if (is_told(world)) {
+        oche_packed_open(world->told->hosts[number], reading, sizeof(*reading));
         return;
     }
     struct oche_host *host = world->hosts[number];
@@ -38,24 +43,24 @@ void oche_world_read_port(const struct oche_world *world, uint32_t number, uint3
     const struct oche_topology *topology = &world->topology;
     const struct oche_switch *sw = world->switches[number];
 
-    if (!oche_world_has_switch(world, number)) {
+    if (is_told(world)) {
         uint32_t first = topology->nodes[topology->host_count + number].first_port;
 
-        *reading = world->told->ports[first + port];
+        oche_packed_open(world->told->ports[first + port], reading, sizeof(*reading));
         return;
     }
     *reading = (struct oche_port_reading){.paused = 0};
     oche_switch_port_stats(sw, port, world->network.now, &reading->stats);
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
         if (oche_switch_is_paused(sw, port, cls))
-            reading->paused |= (uint8_t)(1U << cls);
+            reading->paused |= UINT64_C(1) << cls;
 }
 
 void oche_world_read_switch(const struct oche_world *world, uint32_t number,
                             struct oche_switch_reading *reading)
 {
-    if (!oche_world_has_switch(world, number)) {
-        *reading = world->told->switches[number];
+    if (is_told(world)) {
+        oche_packed_open(world->told->switches[number], reading, sizeof(*reading));
         return;
     }
     memset(reading, 0, sizeof(*reading));
@@ -68,15 +73,13 @@ uint64_t oche_world_read_arrived(const struct oche_world *world, uint32_t flow)
 {
     const struct oche_flow_plan *plan = &world->flows.plan[flow];
 
-    if (oche_world_has(world, plan->dst))
-        return oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
-    return world->told == NULL ? 0 : world->told->arrived[flow];
+    return is_told(world) ? world->told->arrived[flow]
+                          : oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
 }
 
 const struct oche_rtt_chunk *oche_world_rtts(const struct oche_world *world, uint32_t host)
 {
-    return oche_world_has(world, host) ? oche_host_rtts(world->hosts[host])
-                                       : world->told->rtts[host];
+    return is_told(world) ? world->told->rtts[host] : oche_host_rtts(world->hosts[host]);
 }
 
 void oche_world_told_free(struct oche_world *world)
@@ -85,10 +88,11 @@ void oche_world_told_free(struct oche_world *world)
 
     if (told == NULL)
         return;
-    oche_sparse_free(told->hosts);
-    oche_sparse_free(told->rtts);
-    oche_sparse_free(told->ports);
-    oche_sparse_free(told->switches);
+    free(told->hosts);
+    free(told->ports);
+    free(told->switches);
+    oche_packed_free(&told->store);
+    free(told->rtts);
     oche_sparse_free(told->arrived);
     oche_arena_free(&told->arena);
     free(told);

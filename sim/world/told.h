@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is read of hosts and switches after a run: of those of this process from the devices, of
- * those of other ranks from what their ranks have told. After the run each rank sends rank 0, node
- * by node, what its devices have counted, and all that it has written of flows, connections, ports
- * and links; rank 0 writes it where one process would have written it. So whoever reads a world
- * after the run reads rank 0's as he reads that of one process, and no other rank's.
+ * What is read of hosts and switches after a run: from the devices or, with ranks, from what all
+ * have told. After the run each rank tells rank 0, node by node, what its devices have counted, and
+ * all that it has written of flows, connections, ports and links; rank 0 writes it where one
+ * process would have written it. So whoever reads a world after the run reads rank 0's as he reads
+ * that of one process, and no other rank's. Then no rank needs its devices any more, and none keeps
+ * them: results take memory, too.
  */
 #ifndef OCHE_SIM_WORLD_TOLD_H
 #define OCHE_SIM_WORLD_TOLD_H
@@ -12,6 +13,7 @@
 #include "fabric/registry.h"
 #include "sim/network/ranks.h"
 #include "sim/world/internal.h"
+#include "sim/world/packed.h"
 
 /* A host's counters are since the beginning of the run, those of its port since warm-up. */
 struct oche_host_reading {
@@ -20,12 +22,12 @@ struct oche_host_reading {
     uint64_t late_packets, corrupt_bytes;
     struct oche_switch_port_stats port; /* PAUSEs alone */
     struct oche_slow_host_stats slow;
-    bool paused; /* at the end */
+    uint64_t paused; /* at the end: 1 if any class is */
 };
 
 struct oche_port_reading {
     struct oche_switch_port_stats stats;
-    uint8_t paused; /* classes, as a mask */
+    uint64_t paused; /* classes, as a mask */
 };
 
 struct oche_switch_reading {
@@ -33,15 +35,15 @@ struct oche_switch_reading {
     uint64_t mechanisms[OCHE_MOST_MECHANISMS][OCHE_MOST_MECHANISM_COUNTERS];
 };
 
-/* What other ranks have told; entries of nodes of this rank are not used, and take no memory. */
+/* What all ranks have told: packed readings by host, by port (global number) and by switch. */
 struct oche_world_told {
-    struct oche_host_reading *hosts;
+    const uint64_t **hosts, **ports, **switches;
+    struct oche_packed_store store;
     struct oche_rtt_chunk **rtts; /* by host */
-    struct oche_port_reading *ports;
-    struct oche_switch_reading *switches;
-    uint64_t *arrived;       /* by flow: bytes of the message that is being received */
-    uint64_t pauses_unnoted; /* by others */
+    uint64_t *arrived;            /* by flow: bytes of the message that is being received */
+    uint64_t pauses_unnoted;
     struct oche_arena arena; /* of rtts */
+    bool all;                /* is told: there are no devices any more */
 };
 
 static inline bool oche_world_has(const struct oche_world *world, uint32_t node)
