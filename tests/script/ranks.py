@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`oche run` under mpirun: the same results file as one process, whatever the number of ranks; one
+clear line for what is not possible; a rank that dies ends the run, and leaves nothing half-written.
+With OCHE_LONG=yes, all scenarios, and a thousand random worlds.
+
+usage: ranks.py MPI_WORLDS
+"""
+import glob
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+OCHE, BUILD = os.environ["OCHE"], os.environ["BUILD"]
+LONG = os.environ.get("OCHE_LONG") == "yes"
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
+LIMIT = 300
+
+# Short forms, and the number of ranks; both incast ones end by themselves, deadlock with status 3.
+SCENARIOS = [
+    ("permutation", ["--set", "duration=60us", "--set", "measure.interval=5us"], (2, 4)),
+    ("incast", ["--set", "duration=1ms"], (2,)),
+    ("deadlock", [], (2,)),
+    ("lossy", ["--set", "duration=1ms"], (3,)),
+    ("rogue", ["--set", "duration=1ms", "--set", "measure.rates=true"], (2,)),
+    ("link-failure", [], (2,)),
+]
+
+
+def fail(*what):
+    print("FAILED:", *what, flush=True)
+    sys.exit(1)
+
+
+def run(command, **more):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False,
+                              **more)
+    except subprocess.TimeoutExpired:
+        return fail(*command, "has not ended")
+
+
+def rows(folder):
+    """All that is in a results file but the command and how long it took."""
+    with sqlite3.connect(os.path.join(folder, "run.sqlite")) as results:
+        return [line for line in results.iterdump()
+                if "INTO \"info\" VALUES('command'" not in line
+                and "INTO \"info\" VALUES('wall_s'" not in line]
+
+
+def compare(name, options, counts, folder):
+    one = os.path.join(folder, "one")
+    words = ["run", f"scenarios/{name}.yaml", "-q", *options, "--out"]
+    alone = run([OCHE, *words, one, "-t", "1"])
+    if not os.path.exists(os.path.join(one, "run.sqlite")):
+        fail(name, alone.stderr)
+    expected = rows(one)
+
+    for count in counts:
+        many = os.path.join(folder, f"many{count}")
+        done = run([*MPIRUN, "-np", str(count), OCHE, *words, many])
+        if done.returncode != alone.returncode:
+            fail(name, count, "ranks: status", done.returncode, "not", alone.returncode,
+                 done.stderr)
+        got = rows(many)
+        if got != expected:
+            apart = [pair for pair in zip(expected, got) if pair[0] != pair[1]]
+            fail(name, count, "ranks:", len(got), "rows, not", len(expected), apart[:3])
+
+
+def check_worlds(program):
+    for count, worlds in ((2, 1000 if LONG else 18), (4, 1000 if LONG else 9)):
+        done = run([*MPIRUN, "-np", str(count), program, "40000", str(worlds)])
+        print(done.stdout, end="")
+        if done.returncode != 0 or "all the same" not in done.stdout:
+            fail("random worlds on", count, "ranks:", done.stdout, done.stderr)
+
+
+def refused(words, says, folder, oche=OCHE, count=3):
+    """Status 2, and one line of this program's, said once."""
+    done = run([*MPIRUN, "-np", str(count), oche, *words])
+    own = [line for line in done.stderr.split("\n") if says in line]
+
+    if done.returncode != 2 or len(own) != 1:
+        fail(words, "status", done.returncode, done.stderr)
+    if os.listdir(folder):
+        fail(words, "has left", os.listdir(folder))
+
+
+def check_refusals(folder):
+    out = ["--out", os.path.join(folder, "out")]
+    os.mkdir(empty := os.path.join(folder, "empty"))
+    here = ["run", "scenarios/incast.yaml", *out]
+
+    refused([*here, "--pcap", os.path.join(empty, "a.pcap") + ":host1"], "--pcap: ", empty)
+    refused([*here, "--trace", os.path.join(empty, "a.csv")], "--trace: ", empty)
+    refused([*here, "--partition-report", "4"], "--partition-report: ", empty)
+    refused([*here, "-t", "2"], "--threads 2: ", empty)
+    refused([*here, "--set", "switch.kmin=x"], "--set switch.kmin=x", empty)
+    refused(["run", "--bogus"], "--bogus", empty)
+    if os.path.exists(out[1]):
+        fail("a refused run has made", out[1])
+    alone = os.path.join(folder, "alone")
+    shutil.copy(OCHE, alone)
+    refused(["run", "scenarios/incast.yaml", *out], "liboche-mpi.so is neither", empty, alone)
+    done = run([*MPIRUN, "-np", "1", alone, *here, "-q", "--set", "duration=100us"])
+    if done.returncode != 0:
+        fail("one process needs no library:", done.stderr)
+    shutil.rmtree(out[1])
+
+
+def rank_of(pid):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as words:
+            environment = words.read().split(b"\0")
+        with open(f"/proc/{pid}/cmdline", "rb") as words:
+            name = words.read().split(b"\0")[0].decode()
+    except OSError:
+        return None, ""
+    for word in environment:
+        if word.startswith(b"OMPI_COMM_WORLD_RANK="):
+            return int(word.split(b"=")[1]), name
+    return None, name
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as numbers:
+            return [int(number) for number in numbers.read().split()]
+    except OSError:
+        return []
+
+
+def check_killed(folder):
+    """Rank 1 is killed in the middle of a run that takes far longer."""
+    out = os.path.join(folder, "killed")
+    process = subprocess.Popen([*MPIRUN, "-np", "2", OCHE, "run", "scenarios/permutation.yaml",
+                                "-q", "--set", "workload.bytes=2GB", "--out", out],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    end, killed = time.time() + 60, False
+
+    while not killed and time.time() < end:
+        time.sleep(0.2)
+        for pid in children(process.pid):
+            if rank_of(pid)[0] == 1 and os.path.isdir(out):
+                time.sleep(1)
+                os.kill(pid, signal.SIGKILL)
+                killed = True
+    said = process.communicate(timeout=LIMIT)[1]
+    if not killed or process.returncode == 0:
+        fail("a killed rank: status", process.returncode, said)
+    if "rank 1" not in said:
+        fail("a killed rank is not named:", said)
+    left = glob.glob(os.path.join(out, "*.sqlite*"))
+    if left:
+        fail("a killed rank has left", left)
+
+
+def main():
+    if shutil.which("mpirun") is None or not os.path.exists(f"{BUILD}/liboche-mpi.so"):
+        print("there is no mpirun, or the program is built without MPI")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, options, counts in SCENARIOS:
+            compare(name, options, counts, os.path.join(folder, name))
+        for path in sorted(glob.glob("scenarios/*.yaml")) if LONG else []:
+            name = os.path.splitext(os.path.basename(path))[0]
+            compare(name, [], (2, 4), os.path.join(folder, f"long-{name}"))
+        check_refusals(folder)
+        check_killed(folder)
+    check_worlds(sys.argv[1])
+
+
+main()
