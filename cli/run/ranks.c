@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "cli/mpi/mail.h"
+#include "cli/run/show_defaults.h"
 #include "core/base.h"
+#include "core/random.h"
+#include "params/text_stream.h"
 
 #define LIBRARY "liboche-mpi.so"
 
@@ -168,12 +171,30 @@ bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *
     return true;
 }
 
-bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_error *error)
+uint64_t oche_run_ranks_digest(const struct oche_scenario *scenario, const struct oche_world *world)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = oche_text_stream_open(&text, &bytes);
+    uint64_t digest = oche_world_digest(world);
+
+    fprintf(out, "oche " OCHE_VERSION "\n");
+    oche_show_effective(scenario, NULL, out);
+    oche_text_stream_close(out);
+    for (size_t i = 0; i < bytes; i++)
+        digest = oche_mix64(digest ^ (uint64_t)(unsigned char)text[i]);
+    free(text);
+    return digest;
+}
+
+bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest,
+                          struct oche_error *error)
 {
     struct told {
         bool fine;
+        uint64_t digest;
         struct oche_error error;
-    } told = {.fine = fine};
+    } told = {.fine = fine, .digest = digest};
 
     if (ranks->mail == NULL)
         return fine;
@@ -192,6 +213,11 @@ bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_e
         oche_rank_get(&in[r], &told, sizeof(told));
         if (!told.fine)
             fine = oche_fail(error, "rank %u: %s", r, told.error.text);
+        else if (told.digest != digest)
+            fine = oche_fail(error,
+                             "rank %u: has another version of oche, or of the scenario and its "
+                             "files; give each machine the same",
+                             r);
     }
     for (uint32_t r = 0; r < ranks->count; r++)
         free(in[r].at);

@@ -404,10 +404,17 @@ static bool run_one(struct session *session, size_t number, const struct besides
     const bool speaks = oche_run_ranks_is_first(&session->ranks);
     struct oche_world *world = make_world(session, number);
     struct oche_progress_line line;
-    /* everything else has been checked already */
-    bool ok = world != NULL && (number > 0 || !speaks || results_can_be_written(session));
+    uint64_t digest = 0;
+    bool ok = world != NULL;
 
-    if (!oche_run_ranks_agree(&session->ranks, ok, &session->error)) {
+    if (session->ranks.mail != NULL && ok)
+        digest = oche_run_ranks_digest(run->scenario, world);
+    ok = oche_run_ranks_agree(&session->ranks, ok, digest, &session->error) &&
+         /* everything else has been checked already */
+         oche_run_ranks_agree(&session->ranks,
+                              number > 0 || !speaks || results_can_be_written(session), 0,
+                              &session->error);
+    if (!ok) {
         oche_world_free(world);
         return false;
     }
@@ -425,7 +432,7 @@ static bool run_one(struct session *session, size_t number, const struct besides
     if (!speaks) {
         outcome->end = oche_world_ended(world);
         oche_world_free(world);
-        return oche_run_ranks_agree(&session->ranks, true, &session->error);
+        return oche_run_ranks_agree(&session->ranks, true, 0, &session->error);
     }
     oche_outcome_take(outcome, world, run->label, oche_progress_end(&line));
     if (session->options.verbose)
@@ -438,7 +445,7 @@ static bool run_one(struct session *session, size_t number, const struct besides
           oche_event_trace_is_fine(&besides->trace, &session->error)) &&
          write_results(session, number, world);
     oche_world_free(world);
-    return oche_run_ranks_agree(&session->ranks, ok, &session->error);
+    return oche_run_ranks_agree(&session->ranks, ok, 0, &session->error);
 }
 
 /*
@@ -497,7 +504,7 @@ static bool run_all(struct session *session, bool ready)
 
     session->interrupted = oche_interrupt_gently(true);
     ok = ok && open_besides(session, &besides);
-    ok = oche_run_ranks_agree(&session->ranks, ok, &session->error);
+    ok = oche_run_ranks_agree(&session->ranks, ok, 0, &session->error);
     for (size_t i = 0; ok && i < session->count && !is_interrupted(session); i++)
         ok = run_one(session, i, &besides);
     ok = ok && finish_besides(session, &besides);

@@ -31,6 +31,11 @@ const void *oche_world_mechanism(const struct oche_world_config *config,
 struct oche_world *oche_world_create(const struct oche_world_config *config,
                                      struct oche_error *error);
 void oche_world_free(struct oche_world *world);
+/*
+ * Returns a number by which worlds that were made alike are alike: of nodes, links, the nodes of
+ * each thread or rank, and flows that are made before the run.
+ */
+uint64_t oche_world_digest(const struct oche_world *world);
 
 /* A progress report. */
 struct oche_progress {

@@ -105,6 +105,14 @@ def check_refusals(folder):
     refused(["run", "--bogus"], "--bogus", empty)
     if os.path.exists(out[1]):
         fail("a refused run has made", out[1])
+    other = os.path.join(folder, "other")
+    with open(other, "w", encoding="utf-8") as script:
+        script.write('#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && set -- "$@" --set '
+                     f'switch.kmin=11KB\nexec {OCHE} "$@"\n')
+    os.chmod(other, 0o755)
+    refused([*here], "rank 2: has another version of oche, or of the scenario", empty, other)
+    if os.path.exists(out[1]):
+        fail("ranks that differ have made", out[1])
     alone = os.path.join(folder, "alone")
     shutil.copy(OCHE, alone)
     refused(["run", "scenarios/incast.yaml", *out], "liboche-mpi.so is neither", empty, alone)
