@@ -388,7 +388,8 @@ static void tell_length(const struct session *session, const struct run *run,
 {
     char text[OCHE_LONG_RUN_BYTES];
 
-    if (!session->options.quiet && oche_long_run_remark(world, text))
+    /* mpirun does not hand on Ctrl-C, of which the remark speaks. */
+    if (!session->options.quiet && session->ranks.mail == NULL && oche_long_run_remark(world, text))
         fprintf(stderr, "%s%s%s\n", run->name.text, run->name.text[0] != '\0' ? ": " : "", text);
 }
 
