@@ -240,13 +240,15 @@ static const struct argp_option known[] = {
      0},
     {"threads", 't', "N|auto", 0,
      "simulate with N threads; the results are the same. Default auto: as many as there are "
-     "processors, or fewer if there is too little to do at a time",
+     "processors, or fewer if there is too little to do at a time. mpirun -np N oche run takes N "
+     "processes",
      0},
     {"partition-report", KEY_PARTITION, "N", 0,
      "share the network out in N parts, run them in one thread, and show what 2, 4, ... N threads "
      "would give",
      0},
-    {"verbose", 'v', NULL, 0, "tell, before the run, what each thread has of the network", 0},
+    {"verbose", 'v', NULL, 0,
+     "tell what each thread or process has of the network, and what they exchanged", 0},
     {"quiet", 'q', NULL, 0,
      "no progress line and no tables: only results files, errors and what --json prints", 0},
     {"show-defaults", KEY_SHOW_DEFAULTS, NULL, 0,
