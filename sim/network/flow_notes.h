@@ -9,6 +9,8 @@
 
 #include "sim/network/flow.h"
 
+struct oche_network;
+
 enum oche_flow_event {
     OCHE_FLOW_STARTED,
     OCHE_FLOW_DELIVERED,
@@ -33,8 +35,17 @@ struct oche_flow_notes {
 void oche_flow_notes_add(struct oche_flow_notes *notes, uint32_t flow, enum oche_flow_event event,
                          unsigned status, oche_time time);
 /* Writes what the host at the other end of the flow has written there. */
-void oche_flow_notes_apply(struct oche_flows *flows, const struct oche_flow_note *note);
-/* Makes flow `number`, and those before it of its source, if they are not made. */
-void oche_flows_make(struct oche_flows *flows, uint32_t number);
+void oche_flow_notes_apply(struct oche_flows *flows, const struct oche_network *network,
+                           const struct oche_flow_note *note);
+/*
+ * To be called before the run. Of flows with no end in this process nothing is heard until it is
+ * over: they count as over, so that they do not stay in memory (flow_rest.c).
+ */
+void oche_flows_pass_by(struct oche_flows *flows, const struct oche_network *network);
+/*
+ * Makes flow `number`, and those before it of its source, if they are not made. Those with no
+ * end in this process count as over.
+ */
+void oche_flows_make(struct oche_flows *flows, const struct oche_network *network, uint32_t number);
 
 #endif

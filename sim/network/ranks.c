@@ -13,8 +13,8 @@
 
 enum flag { ASKED = 1 << 0, INTERRUPTED = 1 << 1 };
 
-struct oche_ranks *oche_ranks_create(struct oche_network *network, struct oche_flows *flows,
-                                     struct oche_rank_mail *mail)
+void oche_ranks_create(struct oche_network *network, struct oche_flows *flows,
+                       struct oche_rank_mail *mail)
 {
     struct oche_ranks *ranks = calloc(1, sizeof(*ranks));
 
@@ -32,7 +32,8 @@ struct oche_ranks *oche_ranks_create(struct oche_network *network, struct oche_f
     OCHE_GOT(ranks->out != NULL && ranks->in != NULL && ranks->same != NULL &&
              ranks->reports != NULL);
     network->shards[ranks->rank].flow_notes = &ranks->notes;
-    return ranks;
+    network->ranks = ranks;
+    oche_flows_pass_by(flows, network);
 }
 
 void oche_ranks_free(struct oche_ranks *ranks)
@@ -295,7 +296,7 @@ static void take_all(struct oche_ranks *ranks)
             struct oche_flow_note note;
 
             oche_rank_get(bytes, &note, sizeof(note));
-            oche_flow_notes_apply(ranks->flows, &note);
+            oche_flow_notes_apply(ranks->flows, ranks->network, &note);
         }
         oche_rank_packets_get(shard, ranks->flows, bytes, report->packets);
     }

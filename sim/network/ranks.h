@@ -72,11 +72,11 @@ struct oche_ranks {
 };
 
 /*
- * Returns a new set of ranks for a network with a shard for each (malloc'd). `mail` must outlive
- * it.
+ * Makes network->ranks, for a network with a shard for each and nodes that have theirs. `mail` must
+ * outlive it.
  */
-struct oche_ranks *oche_ranks_create(struct oche_network *network, struct oche_flows *flows,
-                                     struct oche_rank_mail *mail);
+void oche_ranks_create(struct oche_network *network, struct oche_flows *flows,
+                       struct oche_rank_mail *mail);
 void oche_ranks_free(struct oche_ranks *ranks); /* NULL: does nothing */
 
 /* True if this process has the devices of the node. */

@@ -253,7 +253,7 @@ static void put_connection(const struct oche_world *world, uint32_t number,
                                    .retransmitted = of->retransmitted,
                                    .packets_delivered = of->packets_delivered};
 
-    if (of->count == 0 || of->queued == 0 || (!part.from_source && !part.from_destination))
+    if (of->count == 0 || (!part.from_source && (of->queued == 0 || !part.from_destination)))
         return;
     part.order = part.from_source ? of->queued : 0;
     oche_rank_put(bytes, &part, sizeof(part));
@@ -292,7 +292,7 @@ static void put_flow(const struct oche_world *world, uint32_t number, struct och
                              .sent = flows->sent[number],
                              .received = flows->received[number]};
 
-    if (part.sent.started == OCHE_NEVER || (!part.from_source && !part.from_destination))
+    if (!part.from_source && (part.sent.started == OCHE_NEVER || !part.from_destination))
         return;
     if (part.from_destination && flows->ways != NULL) {
         part.way = flows->ways[number];
@@ -329,19 +329,33 @@ static void get_flow(struct oche_world *world, struct oche_rank_bytes *bytes)
         world->told->arrived[part.number] = part.arrived;
 }
 
+/* Moves flows that are over out of memory, whenever that was done last. */
+static void move_over(struct oche_world *world)
+{
+    oche_flows_move_over(&world->flows, oche_flows_next_move(&world->flows));
+}
+
 /* Makes the flows that the ranks of their senders have made. */
 static void tell_made(struct oche_world *world)
 {
     struct oche_flow_sources *sources = &world->flows.sources;
-    uint64_t *made = oche_world_make(sources->count, sizeof(*made));
+    uint64_t *made = oche_world_make(sources->count, sizeof(*made)), since = 0;
 
     for (uint32_t i = 0; i < sources->count; i++)
         if (oche_world_has(world, sources->list[i].flow.src))
             made[i] = sources->list[i].made;
     oche_ranks_sum(world->network.ranks, made, sources->count);
-    for (uint32_t i = 0; world->network.ranks->rank == 0 && i < sources->count; i++)
-        if (made[i] > 0)
-            oche_flows_make(&world->flows, sources->list[i].first + (uint32_t)made[i] - 1);
+    for (uint32_t i = 0; world->network.ranks->rank == 0 && i < sources->count; i++) {
+        if (made[i] == 0)
+            continue;
+        oche_flows_make(&world->flows, &world->network,
+                        sources->list[i].first + (uint32_t)made[i] - 1);
+        since += (uint32_t)made[i];
+        if (since < FLOWS)
+            continue;
+        move_over(world);
+        since = 0;
+    }
     free(made);
 }
 
@@ -473,6 +487,8 @@ static void tell_flows(struct oche_world *world)
         for (uint32_t r = 0; ranks->rank == 0 && r < ranks->count; r++)
             while (oche_rank_has_more(oche_ranks_from(ranks, r)))
                 get_flow(world, oche_ranks_from(ranks, r));
+        if (ranks->rank == 0 && world->flows.count > 4 * FLOWS)
+            move_over(world);
     }
 }
 

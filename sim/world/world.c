@@ -76,8 +76,7 @@ static bool build_network(struct oche_world *world, struct oche_error *error)
         oche_network_assign(&world->network, i, part[i]);
     free(part);
     if (world->config->mail != NULL)
-        world->network.ranks =
-            oche_ranks_create(&world->network, &world->flows, world->config->mail);
+        oche_ranks_create(&world->network, &world->flows, world->config->mail);
     for (uint32_t i = 0; i < topology->link_count; i++) {
         const struct oche_topology_link *link = &topology->links[i];
         oche_network_link(&world->network, link->a, link->port_a, link->b, link->port_b,
