@@ -11,7 +11,8 @@
 
 #include "sim/network/payload.h"
 
-#define LINE OCHE_CACHE_LINE
+#define LINE  OCHE_CACHE_LINE
+#define AHEAD 8 /* packets that are fetched into the cache */
 
 /* What is in place of oche_packet.next. */
 struct head {
@@ -60,6 +61,8 @@ void oche_rank_packets_put(struct oche_shard *shard, struct oche_mailbox *box,
                            const struct oche_flows *flows, struct oche_rank_bytes *bytes)
 {
     for (uint32_t i = 0; i < box->count; i++) {
+        if (i + AHEAD < box->count)
+            __builtin_prefetch(box->list[i + AHEAD].packet);
         put(box->list[i].packet, box->list[i].key, flows, bytes);
         oche_packet_return(&shard->pool, box->list[i].packet);
         shard->pool.taken++; /* it is still in the network: the receiver returns it */
@@ -98,6 +101,9 @@ void oche_rank_packets_get(struct oche_shard *shard, const struct oche_flows *fl
 {
     for (uint32_t i = 0; i < count; i++) {
         struct oche_packet *packet = oche_packet_take(&shard->pool);
+
+        if (shard->pool.free != NULL)
+            __builtin_prefetch(shard->pool.free, 1);
         uint32_t key = get(packet, flows, bytes);
 
         shard->pool.taken--; /* the sender has counted it */
