@@ -3,16 +3,25 @@
  * Messages between ranks over MPI. Each message is one MPI message if it fits into FIRST bytes,
  * with its length in front; the rest of a longer one is a second. All are under way at a time. An
  * error, such as a rank that is gone, ends all ranks: that is MPI's default.
+ *
+ * Who waits for a message looks for it for a while, as it is usually soon there; then lets other
+ * programs run, which may be the ranks that it waits for; then sleeps in between, as when rank 0
+ * writes results. MPI itself would look for ever.
  */
 #include "cli/mpi/mail.h"
 
 #include <limits.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define FIRST 32768
+#define FIRST    32768
+#define YIELD_NS UINT64_C(30000)
+#define SLEEP_NS UINT64_C(2000000)
+#define NAP_NS   50000
 
 enum tag { TAG_FIRST, TAG_REST };
 
@@ -35,6 +44,25 @@ static void end_all(const char *what)
 {
     fprintf(stderr, "rank %u: %s\n", ours.mail.rank, what);
     MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+static uint64_t clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Waits a little for what has been waited for since `begun`. */
+static void pause_since(uint64_t begun)
+{
+    const uint64_t waited = clock_ns() - begun;
+
+    if (waited > SLEEP_NS)
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    else if (waited > YIELD_NS)
+        sched_yield();
 }
 
 static int rest_of(uint64_t count)
@@ -82,6 +110,33 @@ static void receive(uint32_t rank, struct oche_rank_bytes *message, MPI_Request 
         MPI_Irecv(message->at + here, rest, MPI_BYTE, (int)rank, TAG_REST, MPI_COMM_WORLD, request);
 }
 
+/* Returns which of the requests is done. */
+static int await_any(MPI_Request *requests, int count)
+{
+    const uint64_t begun = clock_ns();
+    int which, done;
+
+    for (;;) {
+        MPI_Testany(count, requests, &which, &done, MPI_STATUS_IGNORE);
+        if (done)
+            return which;
+        pause_since(begun);
+    }
+}
+
+static void await_all(MPI_Request *requests, int count)
+{
+    const uint64_t begun = clock_ns();
+    int done;
+
+    for (;;) {
+        MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+        if (done)
+            return;
+        pause_since(begun);
+    }
+}
+
 static void exchange(struct oche_rank_mail *mail, const struct oche_rank_bytes *out,
                      struct oche_rank_bytes *in)
 {
@@ -97,12 +152,11 @@ static void exchange(struct oche_rank_mail *mail, const struct oche_rank_bytes *
         if (r != mail->rank)
             send_to(r, &out[r], &sends[2 * r]);
     for (uint32_t left = count - 1; left > 0; left--) {
-        int which;
+        const int which = await_any(firsts, (int)count);
 
-        MPI_Waitany((int)count, firsts, &which, MPI_STATUS_IGNORE);
         receive((uint32_t)which, &in[which], &rests[which]);
     }
-    MPI_Waitall((int)(4 * count), ours.requests, MPI_STATUSES_IGNORE);
+    await_all(ours.requests, (int)(4 * count));
 }
 
 struct oche_rank_mail *oche_mpi_join_ranks(void)
