@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/engine/big_memory.h"
 #include "sim/engine/turn.h"
 #include "sim/network/rank_packets.h"
 #include "sim/network/windows.h"
@@ -12,6 +13,29 @@
 #define MOST_WINDOWS 256 /* that a rank runs by itself between reports */
 
 enum flag { ASKED = 1 << 0, INTERRUPTED = 1 << 1 };
+
+/*
+ * Gives the trace records of other ranks' nodes back, which are a tenth of a large network's
+ * memory: their traces are only told. The first node's are where all begin (oche_network_free).
+ */
+static void keep_own_records(struct oche_network *network)
+{
+    const uint64_t each = network->nodes[0].trace.mask + 1;
+    struct oche_trace_record *records = network->nodes[0].trace.ring, *next;
+    uint64_t own = 0;
+
+    for (uint32_t n = 0; n < network->node_count; n++)
+        own += oche_network_has(network, n);
+    free(records);
+    records = next = oche_big_memory((own + 1) * each * sizeof(*records));
+    for (uint32_t n = 0; n < network->node_count; n++) {
+        struct oche_trace *trace = &network->nodes[n].trace;
+
+        trace->ring = n == 0 ? records : next;
+        if (n == 0 || oche_network_has(network, n))
+            next += each;
+    }
+}
 
 void oche_ranks_create(struct oche_network *network, struct oche_flows *flows,
                        struct oche_rank_mail *mail)
@@ -33,6 +57,7 @@ void oche_ranks_create(struct oche_network *network, struct oche_flows *flows,
              ranks->reports != NULL);
     network->shards[ranks->rank].flow_notes = &ranks->notes;
     network->ranks = ranks;
+    keep_own_records(network);
     oche_flows_pass_by(flows, network);
 }
 

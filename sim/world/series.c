@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/engine/sparse_memory.h"
+
 #define GOODPUT_HOSTS 64 /* with more hosts, single hosts have no series of goodput */
 #define GOODPUT_FLOWS 64 /* with more flows, single flows have no series of goodput */
 #define FIRST_HOST    2  /* the first host's column; before it: total goodput, PAUSE frames */
@@ -232,7 +234,7 @@ void oche_world_series_start(struct oche_world *world)
     world->column_last = oche_world_make(most, sizeof(*world->column_last));
     world->totals_last = oche_world_make(most, sizeof(*world->totals_last));
     world->paused_last =
-        oche_world_make((size_t)world->network.port_count * OCHE_CLASSES, sizeof(oche_time));
+        oche_world_make_sparse((size_t)world->network.port_count * OCHE_CLASSES, sizeof(oche_time));
     if (world->interval == 0) {
         world->most_rows = oche_world_auto_rows(world, most);
         world->interval = oche_world_auto_interval(world, world->most_rows);
@@ -354,7 +356,7 @@ void oche_world_series_free(struct oche_world *world)
     free(world->columns);
     free(world->column_last);
     free(world->totals_last);
-    free(world->paused_last);
+    oche_sparse_free(world->paused_last);
     free(world->holds);
 }
 
