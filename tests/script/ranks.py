@@ -19,7 +19,7 @@ import time
 OCHE, BUILD = os.environ["OCHE"], os.environ["BUILD"]
 LONG = os.environ.get("OCHE_LONG") == "yes"
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
-LIMIT = 300
+LIMIT = 900 if LONG else 300
 
 # Short forms, and the number of ranks; both incast ones end by themselves, deadlock with status 3.
 SCENARIOS = [
