@@ -185,12 +185,10 @@ static inline void oche_path_fetch_switch(const struct oche_switch *sw)
     __builtin_prefetch(&sw->buffer, 1);
 }
 
-/*
- * For a port that is about to send: this one fetches the port's queues; the next one, called a
- * moment later, fetches the packet at their head.
- */
+/* Fetches what every packet touches of a port. */
 static inline void oche_path_fetch_port(const struct oche_switch *sw, unsigned port)
 {
+    __builtin_prefetch(oche_switch_ingress(sw, port, 0), 1);
     __builtin_prefetch(oche_switch_egress(sw, port), 1);
 }
 

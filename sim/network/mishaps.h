@@ -3,7 +3,7 @@
  * Notes what goes wrong in a window: packets that links lose or switches drop, and ACK timeouts.
  * Each shard notes its own mishaps. Whoever runs the network reads the notes between windows, when
  * no shard runs. Notes are kept only if network->keep_mishaps is set, since otherwise nobody would
- * clear them. Each list of a shard is in order of time.
+ * clear them. A shard runs its nodes one after the other, so its lists have to be sorted by time.
  */
 #ifndef OCHE_SIM_NETWORK_MISHAPS_H
 #define OCHE_SIM_NETWORK_MISHAPS_H
@@ -38,6 +38,8 @@ struct oche_mishaps {
 void oche_mishaps_lost(struct oche_mishaps *mishaps, const struct oche_packet *packet,
                        oche_time now);
 void oche_mishaps_timed_out(struct oche_mishaps *mishaps, const struct oche_qp *qp, oche_time now);
+/* Brings both lists into the order of time. */
+void oche_mishaps_sort(struct oche_mishaps *mishaps);
 void oche_mishaps_clear(struct oche_mishaps *mishaps);
 void oche_mishaps_free(struct oche_mishaps *mishaps);
 

@@ -147,61 +147,54 @@ void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t s
     network->nodes[node].shard = (uint8_t)shard;
 }
 
-/* Fetches into the cache what is known of an event without looking at anything else. */
-static void prefetch_first(struct oche_network *network, const struct oche_pending *event)
-{
-    const uint32_t key = oche_pending_key(event);
-    const struct oche_site *site = oche_event_site(network, key);
+#define MOST_FETCHED 8 /* events of a host's batch that are looked at before it begins */
 
-    __builtin_prefetch(event->target, 1); /* a packet or a port */
-    if (site->flags & OCHE_PORT_HOST) {
-        if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL)
-            __builtin_prefetch(&network->ports[site->first_port], 1);
-        oche_host_fetch(site->device, NULL, 0);
-    } else {
+/* Fetches into the cache what a batch of a host will touch. */
+static void fetch_host(const struct oche_network *network, const struct oche_site *site,
+                       const struct oche_pending *event, uint32_t count, unsigned step)
+{
+    if (step == 0)
+        __builtin_prefetch(&network->ports[site->first_port], 1);
+    if (step < OCHE_NIC_FETCH_STEPS) {
+        oche_host_fetch(site->device, NULL, step);
+        return;
+    }
+    for (uint32_t i = 0; i < count && i < MOST_FETCHED; i++) {
+        bool arrival = oche_event_kind_of(oche_pending_key(&event[i])) == OCHE_EVENT_ARRIVAL;
+
+        oche_host_fetch(site->device, arrival ? event[i].target : NULL, step);
+    }
+}
+
+/* Does that for a switch: all its ports if most of them have something to do. */
+static void fetch_switch(const struct oche_network *network, const struct oche_site *site,
+                         const struct oche_pending *event, uint32_t count, unsigned step)
+{
+    if (step == 1)
         oche_path_fetch_switch(site->device);
+    if (step != 2)
+        return;
+    uint32_t ports = network->nodes[oche_pending_key(event) >> OCHE_EVENT_NODE_SHIFT].port_count;
+
+    if (count > ports)
+        count = ports;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t local = count < ports ? oche_event_local(oche_pending_key(&event[i])) : i;
+
+        __builtin_prefetch(&network->ports[site->first_port + local], 1);
+        oche_path_fetch_port(site->device, local);
     }
 }
 
-/* Fetches what an event of a switch will touch, in stages 1 and 2. */
-static void prefetch_switch(struct oche_network *network, const struct oche_pending *event,
-                            unsigned stage)
+static void fetch(void *context, const struct oche_pending *event, uint32_t count, unsigned step)
 {
-    const uint32_t key = oche_pending_key(event), local = oche_event_local(key);
-    const struct oche_site *site = oche_event_site(network, key);
-    int egress;
+    const struct oche_network *network = context;
+    const struct oche_site *site = oche_event_site(network, oche_pending_key(event));
 
-    if (oche_event_kind_of(key) == OCHE_EVENT_TRANSMIT_DONE) {
-        if (stage == 1)
-            oche_path_fetch_port(site->device, local);
-        else
-            oche_path_fetch_head(site->device, local);
-    } else if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL && stage == 1) {
-        egress = oche_path_look_ahead(site->device, local, event->target);
-        if (egress >= 0)
-            __builtin_prefetch(&network->ports[site->first_port + (uint32_t)egress], 1);
-    }
-}
-
-/* Fetches into the cache, ahead of time, what events will touch. */
-static void prefetch(void *context, const struct oche_pending *event, uint32_t count,
-                     unsigned stage)
-{
-    struct oche_network *network = context;
-    const struct oche_pending *end = event + count;
-
-    for (; stage == 0 && event < end; event++)
-        prefetch_first(network, event);
-    for (; event < end; event++) {
-        const uint32_t key = oche_pending_key(event);
-        const bool arrival = oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL;
-
-        if (key < oche_event_key(network->host_count, 0, 0))
-            oche_host_fetch(oche_event_site(network, key)->device, arrival ? event->target : NULL,
-                            stage);
-        else if (stage == 1 || (stage == 2 && !arrival))
-            prefetch_switch(network, event, stage);
-    }
+    if (site->flags & OCHE_PORT_HOST)
+        fetch_host(network, site, event, count, step);
+    else
+        fetch_switch(network, site, event, count, step);
 }
 
 void oche_network_can_fail(struct oche_network *network, uint32_t port)
@@ -244,7 +237,14 @@ void oche_network_ready(struct oche_network *network)
     for (uint32_t i = 0; i < network->node_count; i++)
         find_site(network, i);
     for (uint32_t s = 0; s < network->shard_count; s++) {
-        oche_events_init(&network->shards[s].events, longest, prefetch, network);
+        oche_events_init(&network->shards[s].events, &(struct oche_event_queue_config){
+                                                         .independent = network->window,
+                                                         .horizon = longest,
+                                                         .node_count = network->node_count,
+                                                         .by_time = network->tap != NULL,
+                                                         .fetch = fetch,
+                                                         .fetch_context = network,
+                                                     });
         if (network->bytes_mode)
             network->shards[s].scratch = make(2, OCHE_BYTES_MODE_FRAME);
     }
@@ -317,7 +317,8 @@ void oche_network_send(struct oche_shard *shard, uint32_t number, struct oche_pa
         cross(shard, &network->ports[port->peer], port->arrival_key, packet);
         return;
     }
-    oche_event_push(&shard->events, packet->when, port->arrival_key, packet);
+    if (OCHE_LIKELY(packet->when < OCHE_TIME_LIMIT))
+        oche_event_push_later(&shard->events, packet->when, port->arrival_key, packet);
 }
 
 void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)
