@@ -15,8 +15,9 @@
 #define FIRST_CHUNKS   256  /* the first slab is small, because most worlds need few chunks */
 #define SLAB_CHUNKS    8192 /* one huge page */
 #define COUNTED_PART   4    /* by counting, if there is an event for every so many nodes */
-#define TARGETS_AHEAD  24 /* so many events before it is popped, what an event is about is fetched \
-                           */
+#define TARGETS_AHEAD                                                                              \
+    24 /* so many events before it is popped, what an event is about is fetched                    \
+        */
 
 _Static_assert(sizeof(struct oche_event_chunk) == OCHE_CHUNK_BYTES &&
                    offsetof(struct oche_event_chunk, event) == 0,
@@ -418,12 +419,8 @@ oche_time oche_events_next_time(const struct oche_event_queue *queue)
     return number == UINT64_MAX ? far : queue->buckets[number & queue->mask].soonest;
 }
 
-/*
- * Opens the next batch and pops its first event. The slice of `before` becomes the cursor's if
- * there is none before it.
- */
-bool oche_events_next_batch(struct oche_event_queue *queue, oche_time before,
-                            struct oche_event *out)
+/* The slice of `before` becomes the cursor's if there is no event before it. */
+bool oche_events_next_batch(struct oche_event_queue *queue, oche_time before, uint32_t *node)
 {
     if (queue->open_limit == 0 || queue->batch_starts[0] == queue->slice_end) {
         oche_time next;
@@ -441,5 +438,6 @@ bool oche_events_next_batch(struct oche_event_queue *queue, oche_time before,
         open_slice(queue, before);
     }
     open_batch(queue);
-    return oche_event_pop(queue, before, out);
+    *node = queue->node_shift == OCHE_EVENT_NODE_SHIFT ? queue->open_node : OCHE_MIXED_BATCH;
+    return true;
 }

@@ -121,12 +121,10 @@ struct oche_event_queue_config {
 void oche_events_init(struct oche_event_queue *queue, const struct oche_event_queue_config *config);
 void oche_events_free(struct oche_event_queue *queue);
 
-/* Rare cases of oche_event_push and oche_event_pop, which alone may call these functions. */
+/* Rare cases of oche_event_push, which alone may call these functions. */
 void oche_events_push_own(struct oche_event_queue *queue, struct oche_event event);
 void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event);
 void oche_events_extend(struct oche_event_queue *queue, uint64_t slot, struct oche_pending event);
-bool oche_events_next_batch(struct oche_event_queue *queue, oche_time before,
-                            struct oche_event *out);
 
 /* Adds an event that is not for the open batch, at most a ring ahead: what is usual. */
 static inline void oche_event_push_later(struct oche_event_queue *queue, oche_time time,
@@ -176,28 +174,42 @@ static inline void oche_event_push(struct oche_event_queue *queue, oche_time tim
         oche_event_push_later(queue, time, key, target);
 }
 
+#define OCHE_MIXED_BATCH UINT32_MAX /* for the node of a batch: those of several, with by_time */
+
 /*
- * Moves an event to `out` whose time is below `before` (which is below OCHE_TIME_LIMIT): the next
- * one of the batch, or the first one of another. `before` has to stay the same until there is none.
- * Returns false if there is no such event.
+ * Opens the next batch of events before `before` (which is below OCHE_TIME_LIMIT), and tells whose
+ * it is. All events of the last batch must have been popped, and `before` has to stay the same
+ * until there is none. Returns false if there is no such event.
  */
-static inline bool oche_event_pop(struct oche_event_queue *queue, oche_time before,
-                                  struct oche_event *out)
+bool oche_events_next_batch(struct oche_event_queue *queue, oche_time before, uint32_t *node);
+
+/* Moves the next event of the open batch to `out`. Returns false if there is none. */
+static inline bool oche_event_pop_of_batch(struct oche_event_queue *queue, struct oche_event *out)
 {
     const struct oche_pending *first = queue->batch;
 
     if (queue->own->order < first->order) {
         first = queue->own++;
-    } else if (OCHE_LIKELY(first->order != OCHE_NO_EVENT)) {
+    } else {
+        if (OCHE_UNLIKELY(first->order == OCHE_NO_EVENT))
+            return false;
         queue->batch++;
         __builtin_prefetch(queue->fetched++->target, 1);
-    } else {
-        return oche_events_next_batch(queue, before, out);
     }
     out->time = queue->open_start + (first->order >> 32);
     out->key = (uint32_t)first->order;
     out->target = first->target;
     return true;
+}
+
+/* Moves the next event before `before` to `out`, of the open batch or of another one. */
+static inline bool oche_event_pop(struct oche_event_queue *queue, oche_time before,
+                                  struct oche_event *out)
+{
+    uint32_t node;
+
+    return oche_event_pop_of_batch(queue, out) ||
+           (oche_events_next_batch(queue, before, &node) && oche_event_pop_of_batch(queue, out));
 }
 
 /*
