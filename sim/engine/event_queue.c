@@ -15,9 +15,7 @@
 #define FIRST_CHUNKS   256  /* the first slab is small, because most worlds need few chunks */
 #define SLAB_CHUNKS    8192 /* one huge page */
 #define COUNTED_PART   4    /* by counting, if there is an event for every so many nodes */
-#define TARGETS_AHEAD                                                                              \
-    24 /* so many events before it is popped, what an event is about is fetched                    \
-        */
+#define FEW_TARGETS    32
 
 _Static_assert(sizeof(struct oche_event_chunk) == OCHE_CHUNK_BYTES &&
                    offsetof(struct oche_event_chunk, event) == 0,
@@ -205,9 +203,9 @@ void oche_events_push_own(struct oche_event_queue *queue, struct oche_event even
 
 static void reserve_batch(struct oche_event_queue *queue, uint32_t count)
 {
-    if (count < queue->batch_capacity)
+    if (count + OCHE_TARGETS_AHEAD <= queue->batch_capacity)
         return;
-    queue->batch_capacity = count + count / 2 + 64;
+    queue->batch_capacity = count + count / 2 + 2 * OCHE_TARGETS_AHEAD;
     queue->batch_memory =
         grow(queue->batch_memory, queue->batch_capacity * sizeof(*queue->batch_memory));
     queue->spare = grow(queue->spare, queue->batch_capacity * sizeof(*queue->spare));
@@ -232,7 +230,16 @@ static const struct oche_pending *batch_end(const struct oche_event_queue *queue
     return first;
 }
 
-/* Fetches what the next batches will touch, and finds the end of one more. */
+static void fetch_targets(const struct oche_pending *event, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(event[i].target, 1);
+}
+
+/*
+ * Fetches what the next batches will touch, and finds the end of one more. The targets of a small
+ * batch are all fetched here, before it is sorted; those of a larger one while it is popped.
+ */
 static void look_ahead(struct oche_event_queue *queue)
 {
     const struct oche_pending **start = queue->batch_starts;
@@ -245,6 +252,8 @@ static void look_ahead(struct oche_event_queue *queue)
         if (batch[0] < batch[1])
             queue->fetch(queue->fetch_context, batch[0], (uint32_t)(batch[1] - batch[0]), step);
     }
+    if (start[1] - start[0] <= FEW_TARGETS)
+        fetch_targets(start[0], (uint32_t)(start[1] - start[0]));
 }
 
 /* Sorts the events of the next node, and makes them the open batch. */
@@ -260,7 +269,10 @@ static void open_batch(struct oche_event_queue *queue)
         queue->spare = queue->batch_memory;
         queue->batch_memory = sorted;
     }
-    sorted[count] = no_event;
+    for (uint32_t i = 0; i < OCHE_TARGETS_AHEAD; i++)
+        sorted[count + i] = no_event;
+    if (count > FEW_TARGETS)
+        fetch_targets(sorted, OCHE_TARGETS_AHEAD);
     queue->batch = sorted;
     queue->open_node = (uint32_t)node_of(queue, first);
     queue->own_end = 0;
@@ -273,9 +285,9 @@ static void open_batch(struct oche_event_queue *queue)
 
 static void reserve_slice(struct oche_event_queue *queue, uint32_t count)
 {
-    if (count + TARGETS_AHEAD <= queue->slice_capacity)
+    if (count <= queue->slice_capacity)
         return;
-    queue->slice_capacity = count + count / 4 + TARGETS_AHEAD + 256;
+    queue->slice_capacity = count + count / 4 + 256;
     free(queue->slice_events);
     queue->slice_events = oche_big_memory(queue->slice_capacity * sizeof(*queue->slice_events));
 }
@@ -369,11 +381,7 @@ static void open_slice(struct oche_event_queue *queue, oche_time before)
     reserve_slice(queue, count);
     count = many ? gather_by_node(queue, last) : gather_some(queue, last, limit);
     queue->open_limit = queue->open_start + limit;
-    queue->fetched = queue->slice_events;
     queue->slice_end = queue->slice_events + count;
-    memset(&queue->slice_events[count], 0, TARGETS_AHEAD * sizeof(*queue->slice_events));
-    for (uint32_t i = 0; i < TARGETS_AHEAD; i++)
-        __builtin_prefetch(queue->fetched++->target, 1);
     for (unsigned i = 0; i <= OCHE_FETCH_STEPS; i++)
         queue->batch_starts[i] = queue->slice_events;
     for (unsigned i = 0; i < OCHE_FETCH_STEPS; i++)
