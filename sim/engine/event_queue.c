@@ -15,7 +15,9 @@
 #define FIRST_CHUNKS   256  /* the first slab is small, because most worlds need few chunks */
 #define SLAB_CHUNKS    8192 /* one huge page */
 #define COUNTED_PART   4    /* by counting, if there is an event for every so many nodes */
-#define FEW_TARGETS    32
+#define FEW_TARGETS    32   /* of a batch so small they are fetched all at once */
+/* Of a larger one, what an event is about is fetched so many events before it is popped. */
+#define TARGETS_AHEAD 16
 
 _Static_assert(sizeof(struct oche_event_chunk) == OCHE_CHUNK_BYTES &&
                    offsetof(struct oche_event_chunk, event) == 0,
@@ -203,9 +205,9 @@ void oche_events_push_own(struct oche_event_queue *queue, struct oche_event even
 
 static void reserve_batch(struct oche_event_queue *queue, uint32_t count)
 {
-    if (count + OCHE_TARGETS_AHEAD <= queue->batch_capacity)
+    if (count + TARGETS_AHEAD <= queue->batch_capacity)
         return;
-    queue->batch_capacity = count + count / 2 + 2 * OCHE_TARGETS_AHEAD;
+    queue->batch_capacity = count + count / 2 + 2 * TARGETS_AHEAD;
     queue->batch_memory =
         grow(queue->batch_memory, queue->batch_capacity * sizeof(*queue->batch_memory));
     queue->spare = grow(queue->spare, queue->batch_capacity * sizeof(*queue->spare));
@@ -244,9 +246,12 @@ static void look_ahead(struct oche_event_queue *queue)
 {
     const struct oche_pending **start = queue->batch_starts;
 
-    memmove(start, start + 1, OCHE_FETCH_STEPS * sizeof(*start));
+    for (unsigned i = 0; i < OCHE_FETCH_STEPS; i++)
+        start[i] = start[i + 1];
     start[OCHE_FETCH_STEPS] = batch_end(queue, start[OCHE_FETCH_STEPS - 1]);
-    for (unsigned step = 0; queue->fetch != NULL && step < OCHE_FETCH_STEPS; step++) {
+    if (queue->fetch == NULL)
+        return;
+    for (unsigned step = 0; step < OCHE_FETCH_STEPS; step++) {
         const struct oche_pending *const *batch = &start[OCHE_FETCH_STEPS - 1 - step];
 
         if (batch[0] < batch[1])
@@ -269,10 +274,14 @@ static void open_batch(struct oche_event_queue *queue)
         queue->spare = queue->batch_memory;
         queue->batch_memory = sorted;
     }
-    for (uint32_t i = 0; i < OCHE_TARGETS_AHEAD; i++)
-        sorted[count + i] = no_event;
-    if (count > FEW_TARGETS)
-        fetch_targets(sorted, OCHE_TARGETS_AHEAD);
+    sorted[count] = no_event;
+    queue->targets_ahead = 0;
+    if (count > FEW_TARGETS) {
+        queue->targets_ahead = TARGETS_AHEAD;
+        for (uint32_t i = 1; i < TARGETS_AHEAD; i++)
+            sorted[count + i] = no_event;
+        fetch_targets(sorted, TARGETS_AHEAD);
+    }
     queue->batch = sorted;
     queue->open_node = (uint32_t)node_of(queue, first);
     queue->own_end = 0;

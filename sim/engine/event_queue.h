@@ -38,9 +38,6 @@ struct oche_pending {
 
 #define OCHE_NO_EVENT UINT64_MAX /* an order that no event has: it ends a batch */
 
-/* What an event is about is fetched into the cache so many events before it is popped. */
-#define OCHE_TARGETS_AHEAD 16
-
 #define OCHE_CHUNK_BYTES  256
 #define OCHE_CHUNK_EVENTS 15
 
@@ -76,6 +73,8 @@ struct oche_event_queue {
     /* The open batch, and events of its node that were added since. Both end with OCHE_NO_EVENT. */
     const struct oche_pending *batch;
     struct oche_pending *own;
+    /* With an event that is popped, the target of one so many events later is fetched. */
+    uint32_t targets_ahead;
     oche_time open_start; /* of the slice */
     oche_time open_limit; /* earlier events go to `own`; 0: no batch is open */
 
@@ -196,7 +195,7 @@ static inline bool oche_event_pop_of_batch(struct oche_event_queue *queue, struc
         if (OCHE_UNLIKELY(first->order == OCHE_NO_EVENT))
             return false;
         queue->batch++;
-        __builtin_prefetch(first[OCHE_TARGETS_AHEAD].target, 1);
+        __builtin_prefetch(first[queue->targets_ahead].target, 1);
     }
     out->time = queue->open_start + (first->order >> 32);
     out->key = (uint32_t)first->order;

@@ -147,7 +147,8 @@ void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t s
     network->nodes[node].shard = (uint8_t)shard;
 }
 
-#define MOST_FETCHED 8 /* events of a host's batch that are looked at before it begins */
+#define FEW_NODES    100 /* all of so few are in the cache */
+#define MOST_FETCHED 8   /* events of a host's batch that are looked at before it begins */
 
 /* Fetches into the cache what a batch of a host will touch. */
 static void fetch_host(const struct oche_network *network, const struct oche_site *site,
@@ -237,14 +238,15 @@ void oche_network_ready(struct oche_network *network)
     for (uint32_t i = 0; i < network->node_count; i++)
         find_site(network, i);
     for (uint32_t s = 0; s < network->shard_count; s++) {
-        oche_events_init(&network->shards[s].events, &(struct oche_event_queue_config){
-                                                         .independent = network->window,
-                                                         .horizon = longest,
-                                                         .node_count = network->node_count,
-                                                         .by_time = network->tap != NULL,
-                                                         .fetch = fetch,
-                                                         .fetch_context = network,
-                                                     });
+        oche_events_init(&network->shards[s].events,
+                         &(struct oche_event_queue_config){
+                             .independent = network->window,
+                             .horizon = longest,
+                             .node_count = network->node_count,
+                             .by_time = network->tap != NULL,
+                             .fetch = network->node_count < FEW_NODES ? NULL : fetch,
+                             .fetch_context = network,
+                         });
         if (network->bytes_mode)
             network->shards[s].scratch = make(2, OCHE_BYTES_MODE_FRAME);
     }
