@@ -49,7 +49,7 @@ static void send_one(struct oche_shard *shard, struct oche_port *port, struct oc
     packet->hops = 0;
     packet->ext = 0;
     packet->frame_bytes = (uint16_t)oche_frame_bytes(packet->opcode, ack ? 0 : PACKET_BYTES, false);
-    oche_network_send(shard, (uint32_t)(port - shard->network->ports), packet, now);
+    oche_network_send(shard, port, packet, now);
 }
 
 static void settle(struct oche_shard *shard, struct oche_port *port, oche_time now)

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define FEW     24  /* so many events are sorted by insertion */
-#define PARTS   256 /* of a batch's time */
-#define CROWDED 16  /* a part with more events would be slow to sort by insertion */
+#define FEW       24 /* so many events are sorted by insertion */
+#define MOST_BITS 8  /* a batch's time is cut into so many parts, as a power of two */
+#define CROWDED   16 /* a part with more events would be slow to sort by insertion */
 
 /* Sorts by the masked bits, byte by byte from the last one on; bytes that do not vary are passed.
  * Returns which of both arrays has the result. */
@@ -60,16 +60,19 @@ static void insertion_sort(struct oche_pending *to, uint32_t count)
  */
 static bool distribute(const struct oche_pending *from, uint32_t count, struct oche_pending *to)
 {
-    uint32_t at[PARTS] = {0}, sum = 0;
-    uint64_t all = 0;
-    unsigned shift;
+    unsigned bits = 31 - (unsigned)__builtin_clz(count), shift; /* about one event a part */
+    uint32_t at[1 << MOST_BITS], sum = 0;
+    uint64_t all = UINT64_C(1) << MOST_BITS;
 
+    if (bits > MOST_BITS)
+        bits = MOST_BITS;
+    memset(at, 0, sizeof(*at) << bits);
     for (uint32_t i = 0; i < count; i++)
         all |= from[i].order;
-    shift = 64 - 8 - (unsigned)__builtin_clzll(all | PARTS);
+    shift = 64 - bits - (unsigned)__builtin_clzll(all);
     for (uint32_t i = 0; i < count; i++)
         at[from[i].order >> shift]++;
-    for (unsigned part = 0; part < PARTS; part++) {
+    for (unsigned part = 0; part < 1U << bits; part++) {
         uint32_t here = at[part];
 
         if (here > CROWDED)

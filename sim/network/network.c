@@ -252,9 +252,8 @@ void oche_network_ready(struct oche_network *network)
     }
 }
 
-/* Puts a packet into the mailbox of the other shard that the port is in. */
-static void cross(struct oche_shard *shard, const struct oche_port *peer, uint32_t key,
-                  struct oche_packet *packet)
+void oche_network_cross(struct oche_shard *shard, const struct oche_port *peer, uint32_t key,
+                        struct oche_packet *packet)
 {
     struct oche_mailbox *box =
         &shard->outbox[shard->side * shard->network->shard_count + peer->shard];
@@ -269,12 +268,8 @@ static void cross(struct oche_shard *shard, const struct oche_port *peer, uint32
     shard->crosses_from = oche_time_min(shard->crosses_from, packet->when);
 }
 
-/*
- * Applies loss, taps and bytes mode to a packet being sent. Returns false if the link loses the
- * packet.
- */
-static bool special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
-                    oche_time now)
+bool oche_network_special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
+                          oche_time now)
 {
     struct oche_network *network = shard->network;
     struct oche_port_extra *extra = &network->extras[number];
@@ -297,30 +292,6 @@ static bool special(struct oche_shard *shard, uint32_t number, struct oche_packe
     if (network->extras[peer].tap && !(network->ports[peer].flags & OCHE_PORT_FAILS))
         network->tap(network->tap_context, peer, packet, packet->when, false);
     return true;
-}
-
-void oche_network_send(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
-                       oche_time now)
-{
-    struct oche_network *network = shard->network;
-    struct oche_port *port = &network->ports[number];
-    uint32_t line_bytes = packet->frame_bytes + network->gap_bytes;
-    oche_time busy = OCHE_LIKELY(port->ps_per_byte != 0)
-                         ? (oche_time)line_bytes * port->ps_per_byte
-                         : oche_time_of_bytes(line_bytes, network->extras[number].rate_bps);
-
-    shard->hops++;
-    port->line_bytes += line_bytes;
-    port->busy_until = now + busy;
-    packet->when = now + busy + port->delay;
-    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_SPECIAL) && !special(shard, number, packet, now))
-        return;
-    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_REMOTE)) {
-        cross(shard, &network->ports[port->peer], port->arrival_key, packet);
-        return;
-    }
-    if (OCHE_LIKELY(packet->when < OCHE_TIME_LIMIT))
-        oche_event_push_later(&shard->events, packet->when, port->arrival_key, packet);
 }
 
 void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)
