@@ -575,12 +575,13 @@ def test_quiet_and_progress(work):
     folder = os.path.join(work, "quiet")
     check(oche(scenario("pairs"), "--out", folder, "--quiet") == "", "--quiet prints")
     # On a terminal: a line that rewrites itself, and is gone before the table comes.
-    def on_a_terminal(*options):
+    def on_a_terminal(*options, messages=200):
         seen = []
         main, terminal = pty.openpty()
         with subprocess.Popen([OCHE, "run", scenario("losses"), "--out", folder, "--set",
                                "bytes=true", "--set", "payload=true", "--set",
-                               "workload[0].messages=8", "--set", "duration=50ms", *options],
+                               f"workload[0].messages={messages}", "--set", "duration=900ms",
+                               *options],
                               stdout=subprocess.PIPE, stderr=terminal) as running:
             os.close(terminal)
             running.stdout.read()
@@ -596,10 +597,13 @@ def test_quiet_and_progress(work):
         check(running.returncode == 0, "on a terminal", running.returncode)
         return b"".join(seen).decode()
     line = on_a_terminal()
-    check(re.search(r"\r\x1b\[K[\d.]+[um]s of 50ms, \d+ flows done, [\d.]+ M packet-hops/s, "
-                    r"at most \d+ s left", line), "progress:", repr(line))
+    check(re.search(r"\r\x1b\[K\d+ %, [\d.]+[um]s of 900ms, \d+ flows done, "
+                    r"[\d.]+ M packet-hops/s, at most [^,]+ left", line), "progress:", repr(line))
+    parts = [int(part) for part in re.findall(r"(\d+) %", line)]
+    check(parts == sorted(parts) and 0 <= parts[0] < parts[-1] <= 100, "parts done", parts)
     check(line.endswith("\r\x1b[K"), "progress stays:", repr(line[-80:]))
     check(on_a_terminal("--quiet") == "", "--quiet shows progress")
+    check(on_a_terminal(messages=1) == "", "a run that is soon over shows progress")
 
 
 def test_help():
@@ -611,7 +615,8 @@ def test_help():
     with open(os.path.join(SOURCE, "docs", "oche-run.1"), encoding="utf-8") as page:
         manual = page.read().split(".SH EXIT STATUS")[1].split(".SH")[0]
     told = re.findall(r"[:;] (\d+) ", text.split("Exit status")[1])
-    check(told == re.findall(r"^\.TP\n(\d+)$", manual, re.M) == ["0", "1", "2", "3", "130"], told)
+    statuses = re.findall(r"^\.TP\n(\d+)$", manual, re.M)
+    check(told == statuses == ["0", "1", "2", "3", "4", "130"], told, statuses)
 
 
 def test_show_defaults():
