@@ -19,7 +19,7 @@
 #define PACKET_BYTES 1000
 #define SEND_EVERY   (240 * OCHE_NS)
 #define WARMUP       (200 * OCHE_US)
-#define DURATION     (800 * OCHE_US)
+#define DURATION     (500 * OCHE_US)
 
 _Noreturn void oche_panic(const char *file, int line, const char *what)
 {
