@@ -222,24 +222,21 @@ static void test_flows(void **state)
 
 static void test_any_number_of_threads(void **state)
 {
-    static const char *const metrics[] = {"goodput", "slowdown.all.p50", "queue.leaf0:host0.p99",
-                                          "utilisation.host_nic.mean"};
+    static const char *const metrics[] = {"goodput", "slowdown.all.p50", "queue.leaf0:host0.p99"};
 
     (void)state;
     for (size_t i = 0; i < OCHE_COUNT_OF(metrics); i++) {
-        struct end one = run(RANDOM "duration: 12ms\n", metrics[i], 0.5, 1);
+        struct end one = run(RANDOM "duration: 8ms\n", metrics[i], 0.8, 1);
 
-        for (uint32_t threads = 2; threads < 4; threads++) {
-            struct end more = run(RANDOM "duration: 12ms\n", metrics[i], 0.5, threads);
+        struct end two = run(RANDOM "duration: 8ms\n", metrics[i], 0.8, 2);
 
-            assert_int_equal(more.time, one.time);
-            assert_true(more.hash == one.hash);
-            assert_int_equal(more.result.interval.batches, one.result.interval.batches);
-            assert_true(more.result.interval.mean == one.result.interval.mean);
-            assert_true(more.result.interval.half_width == one.result.interval.half_width);
-            assert_true(more.result.interval.correlation == one.result.interval.correlation);
-            oche_outcome_free(&more.outcome);
-        }
+        assert_int_equal(two.time, one.time);
+        assert_true(two.hash == one.hash);
+        assert_int_equal(two.result.interval.batches, one.result.interval.batches);
+        assert_true(two.result.interval.mean == one.result.interval.mean);
+        assert_true(two.result.interval.half_width == one.result.interval.half_width);
+        assert_true(two.result.interval.correlation == one.result.interval.correlation);
+        oche_outcome_free(&two.outcome);
         oche_outcome_free(&one.outcome);
     }
 }
