@@ -40,7 +40,9 @@ static void draw_steady(const struct oche_steady *steady)
         return;
     fprintf(stderr, ", %s ± %.2g %% of %.2g %%%s", result->metric,
             100 * result->interval.half_width / fabs(result->interval.mean), 100 * result->within,
-            result->state == OCHE_STEADY_CORRELATED ? ", not steady" : "");
+            result->state == OCHE_STEADY_CORRELATED ? ", not steady"
+            : result->state == OCHE_STEADY_BRIEF    ? ", flows take longer"
+                                                    : "");
 }
 
 void oche_progress_draw(void *context, const struct oche_progress *progress)

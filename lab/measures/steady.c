@@ -110,8 +110,10 @@ static void judge(struct oche_steady *steady, uint32_t batches)
     const struct oche_batch_means interval = oche_batch_means(values, batches);
 
     result->interval = interval;
+    result->life = oche_steady_flow_life(steady->world);
     result->state = interval.mean == 0                  ? OCHE_STEADY_ZERO
                     : !oche_batch_means_hold(&interval) ? OCHE_STEADY_CORRELATED
+                    : result->batch < result->life      ? OCHE_STEADY_BRIEF
                     : interval.half_width > result->within * fabs(interval.mean)
                         ? OCHE_STEADY_WIDE
                         : OCHE_STEADY_STABLE;
@@ -243,6 +245,13 @@ void oche_steady_complaint(const struct oche_steady_result *result, char *text, 
                  "than %.1f); set a longer duration, or a longer warmup",
                  interval->batches, oche_figure_time(result->batch).text, interval->correlation,
                  OCHE_BATCH_MOST_CORRELATION);
+    else if (result->state == OCHE_STEADY_BRIEF)
+        snprintf(why, sizeof(why),
+                 "%u batches of %s are shorter than flows take, %s in the mean over bytes; set a "
+                 "longer duration, more than %s",
+                 interval->batches, oche_figure_time(result->batch).text,
+                 oche_figure_time(result->life).text,
+                 oche_figure_time(LEAST_BATCHES * result->life).text);
     else if (result->state == OCHE_STEADY_WIDE)
         snprintf(why, sizeof(why),
                  "± %s, more than %s, after %u batches of %s; set a longer duration, about %s",

@@ -6,9 +6,10 @@
  * Batches begin at the end of warm-up and are 10 of the longest round trips long. It is judged when
  * there are 20 of them, and 30; of 40 every two become one, and so on. So the time from one look to
  * the next grows with the run, as Law and Carson's procedure has it (1979), and an interval that is
- * narrow by chance is rarely met. All that follows from the scenario alone, and batches end where
- * windows of the engine end, so the run is the same for any number of threads, and is, up to its
- * end, the run that it would have been without.
+ * narrow by chance is rarely met. A batch is to be at least as long as the flow of a byte lasts in
+ * the mean: until long flows are over, a run seems steadier than it is. All that follows from the
+ * scenario alone, and batches end where windows of the engine end, so the run is the same for any
+ * number of threads, and is, up to its end, the run that it would have been without.
  */
 #ifndef OCHE_LAB_MEASURES_STEADY_H
 #define OCHE_LAB_MEASURES_STEADY_H

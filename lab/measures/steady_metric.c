@@ -298,6 +298,22 @@ static size_t take_samples(const struct oche_steady_metric *metric, struct oche_
     return taken;
 }
 
+oche_time oche_steady_flow_life(const struct oche_world *world)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    double bytes = 0, weighted = 0;
+
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
+        const oche_time start = flows->sent[i].started, end = flows->received[i].delivered;
+
+        if (start == OCHE_NEVER || end == OCHE_NEVER)
+            continue;
+        bytes += (double)flows->plan[i].bytes;
+        weighted += (double)flows->plan[i].bytes * (double)(end - start);
+    }
+    return bytes > 0 ? (oche_time)(weighted / bytes) : 0;
+}
+
 /* Returns the mean or the percentile of the values of a batch, which are in ascending order. */
 static double flows_value(const struct oche_steady_metric *metric, const struct sample *samples,
                           size_t count)

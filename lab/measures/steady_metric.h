@@ -45,6 +45,12 @@ static inline bool oche_steady_metric_of_flows(const struct oche_steady_metric *
     return metric->kind == OCHE_STEADY_FCT || metric->kind == OCHE_STEADY_SLOWDOWN;
 }
 
+/*
+ * Returns the mean completion time of the flows that were delivered so far, each weighted by its
+ * bytes; 0 if there are none. Load, queues and rates stay alike for about so long.
+ */
+oche_time oche_steady_flow_life(const struct oche_world *world);
+
 /* What has been counted from the end of warm-up until a time. */
 struct oche_steady_mark {
     oche_time at;

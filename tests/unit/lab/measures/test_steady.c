@@ -252,6 +252,9 @@ static void test_not_stable(void **state)
         {RANDOM "duration: 3ms\n", "goodput", 0.001, OCHE_STEADY_WIDE, "more than 0.1 %, after "},
         {RANDOM "duration: 3ms\n", "fct.100KB_to_1MB.mean", 0.5, OCHE_STEADY_FEW_FLOWS,
          "of 10 that it needs"},
+        {"topology: {type: star, hosts: 4, host_rate: 10Gbps}\nduration: 20ms\n"
+         "workload: {type: poisson_cdf, load: 50%, load_of: host, cdf: websearch}\n",
+         "goodput", 0.9, OCHE_STEADY_BRIEF, " are shorter than flows take, "},
         {STEADY "duration: 3ms\nmeasure: {queues: \"tor0:host0\"}\n", "queue.tor0:host0.p50", 0.5,
          OCHE_STEADY_ZERO, "it is 0"},
     };
