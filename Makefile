@@ -53,7 +53,7 @@ soak:
 	@ninja -C build tests/interop/soak
 	@tests/interop/soak.py build/oche build/tests/interop/soak $(SOAK)
 
-# The simulator and its parts, under four minutes; make bench BENCH=--long: eight.
+# The simulator and its parts, under four minutes; make bench BENCH=--long: fifteen or more.
 bench: all
 	@tools/bench $(BENCH)
 

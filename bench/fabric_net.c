@@ -19,7 +19,7 @@
 #define PACKET_BYTES 1000
 #define SEND_EVERY   (240 * OCHE_NS)
 #define WARMUP       (200 * OCHE_US)
-#define DURATION     (800 * OCHE_US)
+#define DURATION     (500 * OCHE_US)
 
 _Noreturn void oche_panic(const char *file, int line, const char *what)
 {
@@ -49,7 +49,7 @@ static void send_one(struct oche_shard *shard, struct oche_port *port, struct oc
     packet->hops = 0;
     packet->ext = 0;
     packet->frame_bytes = (uint16_t)oche_frame_bytes(packet->opcode, ack ? 0 : PACKET_BYTES, false);
-    oche_network_send(shard, (uint32_t)(port - shard->network->ports), packet, now);
+    oche_network_send(shard, port, packet, now);
 }
 
 static void settle(struct oche_shard *shard, struct oche_port *port, oche_time now)

@@ -25,7 +25,7 @@ int main(void)
 {
     struct oche_world_config config;
 
-    bench_config(&config, "star", &incast_type);
+    bench_config(&config, "star", &incast_type, NULL);
     bench_topology(&config, "hosts", SENDERS + 1);
     bench_topology(&config, "host_rate", 100 * OCHE_GBPS);
     config.run.duration = OCHE_SEC;

@@ -50,7 +50,6 @@ struct oche_packet *oche_switch_flush(struct oche_switch *sw, unsigned port, och
     for (unsigned i = 0; i < sw->mechanism_count; i++)
         if (sw->mechanisms[i].ops->discard != NULL)
             sw->mechanisms[i].ops->discard(sw->mechanisms[i].state, sw, port, packet);
-    packet->port_ahead = 0;
     if (egress->flags & OCHE_EGRESS_WATCHED)
         oche_switch_watch_change(sw, port, now);
     sw->cold[port].drops[OCHE_DROP_LINK_DOWN]++;

@@ -80,13 +80,9 @@ static inline int oche_path_receive(struct oche_switch *sw, unsigned in_port,
     if (OCHE_UNLIKELY(++packet->hops > OCHE_HOP_LIMIT))
         return oche_switch_drop(sw, in_port, OCHE_DROP_TTL, in_port, oche_path_class(sw, packet),
                                 packet);
-    port = packet->port_ahead != 0 ? packet->port_ahead - 1
-                                   : oche_ecmp_route(&sw->routes, sw->salt, packet);
-    packet->port_ahead = 0;
+    port = oche_ecmp_route(&sw->routes, sw->salt, packet);
     in_cls = cls = oche_path_class(sw, packet);
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ROUTE | OCHE_HOOK_ADMIT | OCHE_HOOK_LINKS))) {
-        if (sw->hooks & OCHE_HOOK_LINKS) /* routes may have changed after the port was looked up */
-            port = oche_ecmp_route(&sw->routes, sw->salt, packet);
         if (port >= 0 && (sw->hooks & OCHE_HOOK_ROUTE))
             port = oche_switch_hook_route(sw, in_port, packet, port, now);
         if (port >= 0 && (sw->hooks & OCHE_HOOK_LINKS)) {
@@ -148,8 +144,6 @@ static OCHE_ALWAYS_INLINE struct oche_packet *oche_path_take(struct oche_switch 
                              : oche_egress_class_bytes(egress, cls));
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_DEQUEUE | OCHE_HOOK_HOLDS)))
         oche_switch_hook_dequeue(sw, port, cls, packet, now);
-    if (lanes)
-        packet->port_ahead = 0;
     if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
         oche_switch_watch_change(sw, port, now);
     return packet;
@@ -162,22 +156,7 @@ static inline struct oche_packet *oche_path_transmit(struct oche_switch *sw, uns
                                        : oche_path_take(sw, port, now, true);
 }
 
-static inline int oche_path_look_ahead(const struct oche_switch *sw, unsigned in_port,
-                                       struct oche_packet *packet)
-{
-    int port;
-
-    if (oche_packet_is_of_link(packet->kind))
-        return -1;
-    port = oche_ecmp_route(&sw->routes, sw->salt, packet);
-    packet->port_ahead = (uint16_t)(port + 1);
-    __builtin_prefetch(oche_switch_ingress(sw, in_port, 0), 1);
-    if (port >= 0)
-        __builtin_prefetch(oche_switch_egress(sw, (unsigned)port), 1);
-    return port;
-}
-
-/* Fetches what every packet touches of the switch. This and the next two only affect speed. */
+/* Fetches what every packet touches of the switch. This and the next one only affect speed. */
 static inline void oche_path_fetch_switch(const struct oche_switch *sw)
 {
     __builtin_prefetch(sw);
@@ -185,22 +164,11 @@ static inline void oche_path_fetch_switch(const struct oche_switch *sw)
     __builtin_prefetch(&sw->buffer, 1);
 }
 
-/*
- * For a port that is about to send: this one fetches the port's queues; the next one, called a
- * moment later, fetches the packet at their head.
- */
+/* Fetches what every packet touches of a port. */
 static inline void oche_path_fetch_port(const struct oche_switch *sw, unsigned port)
 {
+    __builtin_prefetch(oche_switch_ingress(sw, port, 0), 1);
     __builtin_prefetch(oche_switch_egress(sw, port), 1);
-}
-
-static inline void oche_path_fetch_head(const struct oche_switch *sw, unsigned port)
-{
-    const struct oche_egress *egress = oche_switch_egress(sw, port);
-    uint8_t eligible = oche_egress_eligible(egress);
-
-    if (eligible != 0 && oche_egress_highest(eligible) < OCHE_EGRESS_LINE_CLASSES)
-        __builtin_prefetch(egress->queue[oche_egress_highest(eligible)].head, 1);
 }
 
 static inline bool oche_path_ready(const struct oche_switch *sw, unsigned port)

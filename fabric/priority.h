@@ -109,6 +109,7 @@ static inline struct oche_packet *oche_egress_take(struct oche_egress *port, uns
     struct oche_packet *packet = queue->head;
 
     queue->head = packet->next;
+    __builtin_prefetch(packet->next, 1); /* it has waited, and the cache may have lost it */
     if (packet->next == NULL)
         port->waiting &= (uint8_t) ~(1U << cls);
     line->bytes[cls % OCHE_EGRESS_LINE_CLASSES] -= packet->frame_bytes;

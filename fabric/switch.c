@@ -269,12 +269,6 @@ struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, 
     return oche_path_transmit(sw, port, now);
 }
 
-int oche_switch_look_ahead(const struct oche_switch *sw, unsigned in_port,
-                           struct oche_packet *packet)
-{
-    return oche_path_look_ahead(sw, in_port, packet);
-}
-
 bool oche_switch_ready(const struct oche_switch *sw, unsigned port)
 {
     return oche_path_ready(sw, port);

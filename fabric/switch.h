@@ -209,12 +209,6 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
 int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                         oche_time now);
 /*
- * Only affects speed: for a packet that will arrive at `in_port` looks up the egress port, notes it
- * in the packet and returns it, or -1, and fetches what the arrival will touch.
- */
-int oche_switch_look_ahead(const struct oche_switch *sw, unsigned in_port,
-                           struct oche_packet *packet);
-/*
  * True if `port` has something that may leave now: a PFC frame, or a packet of a class that is not
  * paused.
  */

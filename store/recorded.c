@@ -48,7 +48,9 @@ static void take_info(struct oche_recorded *recorded, sqlite3_stmt *row)
                    {"scenario_file", &recorded->scenario_file},
                    {"scenario_text", &recorded->scenario_text},
                    {"status", &recorded->status},
-                   {"trace_hash", &recorded->trace_hash}};
+                   {"trace_hash", &recorded->trace_hash},
+                   {"until_stable", &recorded->until_stable},
+                   {"until_stable_within", &recorded->within}};
     const char *key = (const char *)sqlite3_column_text(row, 0);
 
     for (size_t i = 0; key != NULL && i < OCHE_COUNT_OF(members); i++)
@@ -141,5 +143,7 @@ void oche_recorded_free(struct oche_recorded *recorded)
     free(recorded->scenario_text);
     free(recorded->status);
     free(recorded->trace_hash);
+    free(recorded->until_stable);
+    free(recorded->within);
     *recorded = (struct oche_recorded){.program = NULL};
 }

@@ -82,6 +82,9 @@ _oche() {
             return ;;
         --metric | -m)
             [ "$command" = sweep ] && choices=$(_oche_metrics "$program") ;;
+        --until-stable)
+            choices=$(_oche_metrics "$program" |
+                      grep -E '^(goodput|utilisation\..*mean|(fct|slowdown)\..*(mean|p[0-9.]+))$') ;;
         --preset | -P)
             [ "$command" = buffers ] &&
                 choices=$("$program" buffers --list-presets 2>/dev/null |

@@ -10,6 +10,8 @@
 
 #include "cli/refuse.h"
 #include "core/base.h"
+#include "lab/measures/steady_metric.h"
+#include "params/units.h"
 
 #define MOST_THREADS 64
 
@@ -20,7 +22,9 @@ enum key {
     KEY_PCAP,
     KEY_TRACE,
     KEY_SHOW_DEFAULTS,
-    KEY_PARTITION
+    KEY_PARTITION,
+    KEY_UNTIL_STABLE,
+    KEY_WITHIN
 };
 
 static void add_set(struct oche_run_options *options, const char *key, const char *value,
@@ -67,6 +71,21 @@ static uint32_t read_parts(const char *text, struct argp_state *state)
     return number;
 }
 
+/* Returns the part, above 0 and below 1, that is written as "5%" or "0.05". */
+static double read_within(const char *text, struct argp_state *state)
+{
+    static const struct oche_param part = {.name = "within", OCHE_IS_REAL(0, 0, 1), .help = ""};
+    struct oche_error error;
+    union oche_value value;
+
+    if (!oche_value_parse(&part, text, &value, &error) || value.real <= 0 || value.real >= 1)
+        oche_refuse(state,
+                    "--within %s: not a part of the mean; write a share above 0 and below 1, such "
+                    "as 5%% or 0.05",
+                    text);
+    return value.real;
+}
+
 /* Refuses options that the report on the partition has no use for. */
 static void check_report(const struct oche_run_options *options, struct argp_state *state)
 {
@@ -89,6 +108,7 @@ static void check_show(const struct oche_run_options *options, struct argp_state
                           : options->csv           ? "--csv"
                           : options->json          ? "--json"
                           : options->report_parts  ? "--partition-report"
+                          : options->until_stable  ? "--until-stable"
                                                    : NULL;
 
     if (ignored != NULL)
@@ -137,6 +157,8 @@ static void check(const struct oche_run_options *options, struct argp_state *sta
     if (options->scenario == NULL && !options->show_defaults)
         oche_refuse(state, "which scenario? give a YAML file, such as those in "
                            "scenarios/");
+    if (options->within > 0 && options->until_stable == NULL)
+        oche_refuse(state, "--within is of --until-stable; give that too");
     if (options->pcap != NULL && options->compare != NULL)
         oche_refuse(state, "--pcap captures one run; leave out --compare");
     if (options->trace != NULL && options->pcap != NULL &&
@@ -169,6 +191,14 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_PARTITION:
         options->report_parts = read_parts(argument, state);
+        return 0;
+    case KEY_UNTIL_STABLE:
+        if (options->until_stable != NULL)
+            oche_refuse(state, "--until-stable %s: one metric at a time", argument);
+        options->until_stable = argument;
+        return 0;
+    case KEY_WITHIN:
+        options->within = read_within(argument, state);
         return 0;
     case 'v':
         options->verbose = true;
@@ -247,6 +277,11 @@ static const struct argp_option known[] = {
      "share the network out in N parts, run them in one thread, and show what 2, 4, ... N threads "
      "would give",
      0},
+    {"until-stable", KEY_UNTIL_STABLE, "METRIC", 0,
+     "end the run as soon as the 95 % interval of the metric's mean is within --within of "
+     "it: " OCHE_STEADY_METRICS,
+     0},
+    {"within", KEY_WITHIN, "SHARE", 0, "half the interval of --until-stable, over the mean; 5%", 0},
     {"verbose", 'v', NULL, 0,
      "tell what each thread or process has of the network, and what they exchanged", 0},
     {"quiet", 'q', NULL, 0,
@@ -272,7 +307,9 @@ static const struct argp argp = {
         "not the same as the run that it repeats; 2 bad arguments, a "
         "bad scenario, no memory, or results that cannot be written; 3 a run ended in a "
         "deadlock of PFC, or without duration and with flows that cannot arrive: its results "
-        "are written, and who waits for what is told; 130 interrupted by a first SIGINT: the "
+        "are written, and who waits for what is told; 4 a run ended before the metric of "
+        "--until-stable was stable: its results are written; 130 interrupted by a first SIGINT: "
+        "the "
         "results are of what was run until then.",
 };
 

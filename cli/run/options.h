@@ -18,6 +18,8 @@ struct oche_run_options {
     struct oche_run_set *sets; /* overrides in the order in which they were typed */
     size_t set_count;
     const char *out, *pcap, *trace, *compare; /* each is NULL if not given */
+    const char *until_stable;                 /* a metric; NULL: not given */
+    double within;                            /* of --within; 0: not given */
     uint32_t threads;                         /* 0: as many as gain time */
     uint32_t report_parts;                    /* --partition-report; 0: not given */
     bool csv, json, show_defaults, quiet, verbose;

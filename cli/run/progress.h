@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The progress line of a long run, on standard error, only if standard error is a terminal:
- * simulated time, speed, time left. It rewrites itself and is gone when the run is over.
+ * The progress line of a long run, on standard error, only if standard error is a terminal: part
+ * done, simulated time, speed, time left, and how far the metric of --until-stable is. It comes
+ * after a second, rewrites itself, and is gone when the run is over.
  */
 #ifndef OCHE_CLI_RUN_PROGRESS_H
 #define OCHE_CLI_RUN_PROGRESS_H
 
 #include <stdbool.h>
 
+#include "lab/measures/steady.h"
 #include "sim/world/world.h"
 
 struct oche_progress_line {
     bool shown; /* standard error is a terminal, and --quiet was not given */
     /* the run can end before its duration, so the time left is an upper bound */
     bool may_end_early;
-    bool drawn;             /* the line has text at the moment */
-    const char *label;      /* name of one of several runs; "" for a single run */
-    double begun, drawn_at; /* seconds on the monotonic clock */
+    bool drawn;                       /* the line has text at the moment */
+    const char *label;                /* name of one of several runs; "" for a single run */
+    double begun, draw_at;            /* seconds on the monotonic clock; draw_at: not before */
+    const struct oche_steady *steady; /* NULL: the run does not wait for a metric */
 };
 
 /* Starts the clock. `label` must remain valid until oche_progress_end. */

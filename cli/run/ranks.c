@@ -92,6 +92,8 @@ static bool refuse_options(const struct oche_run_options *options, struct oche_e
         return oche_fail(error, "--pcap: a capture is made in one process; leave out mpirun");
     if (options->trace != NULL)
         return oche_fail(error, "--trace: events are written by one process; leave out mpirun");
+    if (options->until_stable != NULL)
+        return oche_fail(error, "--until-stable: is judged in one process; leave out mpirun");
     if (options->report_parts > 0)
         return oche_fail(error, "--partition-report: is made in one process; leave out mpirun");
     if (options->threads > 1)

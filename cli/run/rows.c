@@ -6,6 +6,7 @@
 
 #include "cli/run/scheme_rows.h"
 #include "lab/measures/metrics.h"
+#include "lab/measures/steady.h"
 
 /* ---- texts that are not metrics ---- */
 
@@ -36,6 +37,14 @@ static void wall(struct oche_table *table, const struct oche_outcome *o)
     oche_table_cell(table, "%.2f s", o->wall_s);
 }
 
+static void steady(struct oche_table *table, const struct oche_outcome *o)
+{
+    char text[OCHE_STEADY_TEXT_BYTES];
+
+    oche_steady_text(&o->steady, text, sizeof(text));
+    oche_table_cell(table, "%s", text);
+}
+
 static void threads(struct oche_table *table, const struct oche_outcome *o)
 {
     if (o->processes > 1)
@@ -60,6 +69,11 @@ static void speed(struct oche_table *table, const struct oche_outcome *o)
 static bool other_cc_packets(const struct oche_outcome *o)
 {
     return o->totals.nic.cc_packets_sent > 0 && !oche_scheme_tells_own_packets(o);
+}
+
+static bool until_stable(const struct oche_outcome *o)
+{
+    return o->steady.metric[0] != '\0';
 }
 
 static bool fails(const struct oche_outcome *o)
@@ -235,6 +249,7 @@ const struct oche_row oche_rows[] = {
 
     {RUN, "simulated time", {"simulated_time"}, LINE},
     {RUN, "  of which measured", {"measured_time"}},
+    {RUN, "until stable, 95 % interval", .text = steady, .only = until_stable},
     {RUN, "packet-hops", {"packet_hops"}},
     {RUN, "trace hash", .text = hash},
     {RUN, "threads", .text = threads},

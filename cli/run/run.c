@@ -29,6 +29,7 @@
 #include "cli/variants.h"
 #include "lab/measures/long_run.h"
 #include "lab/measures/outcome.h"
+#include "lab/measures/steady.h"
 #include "params/error.h"
 #include "params/figures.h"
 #include "sim/scenario/scenario.h"
@@ -57,11 +58,12 @@ struct session {
     size_t finished; /* runs that were made; fewer than `count` if a signal ended the last one */
     uint64_t traced; /* events in the file of --trace */
     bool stopped;    /* at least one run ended in a deadlock, or stalled */
+    bool unstable;   /* at least one run ended before the metric of --until-stable was stable */
     bool differs;    /* the run that was repeated has another hash */
     struct oche_error error;
 };
 
-enum status { DONE = 0, DIFFERS = 1, REFUSED = 2, STOPPED = 3, INTERRUPTED = 130 };
+enum status { DONE = 0, DIFFERS = 1, REFUSED = 2, STOPPED = 3, UNSTABLE = 4, INTERRUPTED = 130 };
 
 /* ---- scenarios ---- */
 
@@ -399,14 +401,57 @@ struct besides {
     struct oche_event_trace trace; /* --trace */
 };
 
+/*
+ * Has the run end when the metric of --until-stable is stable, or that of the run that is repeated.
+ * Sets *steady to NULL if there is none. Returns false, with an error, if it cannot be judged.
+ */
+static bool watch_metric(struct session *session, struct oche_world *world,
+                         struct oche_steady **steady)
+{
+    const struct oche_run_options *options = &session->options;
+    const struct oche_recorded *recorded = &session->source.recorded;
+    const char *metric = options->until_stable;
+    double within = options->within > 0 ? options->within : OCHE_STEADY_WITHIN;
+    struct oche_error why;
+
+    *steady = NULL;
+    if (metric == NULL && recorded->until_stable != NULL) {
+        metric = recorded->until_stable;
+        within = recorded->within != NULL ? strtod(recorded->within, NULL) : within;
+    }
+    if (metric == NULL)
+        return true;
+    if (session->ranks.mail != NULL)
+        return oche_fail(&session->error,
+                         "--until-stable: is judged in one process; leave out mpirun");
+    *steady = oche_steady_create(world, metric, within, &why);
+    if (*steady == NULL)
+        oche_fail(&session->error, "--until-stable %s", why.text);
+    return *steady != NULL;
+}
+
+static void take_outcome(struct session *session, const struct run *run, struct oche_world *world,
+                         struct oche_steady *steady, double wall_s)
+{
+    struct oche_outcome *outcome = &session->outcomes[session->finished++];
+
+    oche_outcome_take(outcome, world, run->label, wall_s);
+    if (steady != NULL)
+        oche_steady_take(steady, &outcome->steady);
+    session->stopped |=
+        outcome->pathologies.deadlock != NULL || outcome->pathologies.waiting != NULL;
+    session->unstable |= steady != NULL && outcome->steady.state != OCHE_STEADY_STABLE;
+}
+
 static bool run_one(struct session *session, size_t number, const struct besides *besides)
 {
     const struct run *run = &session->runs[number];
     const bool speaks = oche_run_ranks_is_first(&session->ranks);
     struct oche_world *world = make_world(session, number);
     struct oche_progress_line line;
+    struct oche_steady *steady = NULL;
     uint64_t digest = 0;
-    bool ok = world != NULL;
+    bool ok = world != NULL && watch_metric(session, world, &steady);
 
     if (session->ranks.mail != NULL && ok)
         digest = oche_run_ranks_digest(run->scenario, world);
@@ -416,6 +461,7 @@ static bool run_one(struct session *session, size_t number, const struct besides
                               number > 0 || !speaks || results_can_be_written(session), 0,
                               &session->error);
     if (!ok) {
+        oche_steady_free(steady);
         oche_world_free(world);
         return false;
     }
@@ -424,27 +470,28 @@ static bool run_one(struct session *session, size_t number, const struct besides
         oche_threads_print(world, stderr);
     if (besides->taps.capture != NULL)
         oche_capture_attach(besides->taps.capture, oche_world_network(world));
-    oche_progress_begin(&line, run->name.text, run->scenario->config.run.stop_when_done,
+    oche_progress_begin(&line, run->name.text,
+                        run->scenario->config.run.stop_when_done || steady != NULL,
                         session->options.quiet);
+    line.steady = steady;
     oche_world_interrupt_by(world, session->interrupted);
     oche_world_run(world, line.shown ? oche_progress_draw : NULL, &line);
-    struct oche_outcome *outcome = &session->outcomes[session->finished++];
+    const double wall_s = oche_progress_end(&line);
 
     if (!speaks) {
-        outcome->end = oche_world_ended(world);
+        session->outcomes[session->finished++].end = oche_world_ended(world);
         oche_world_free(world);
         return oche_run_ranks_agree(&session->ranks, true, 0, &session->error);
     }
-    oche_outcome_take(outcome, world, run->label, oche_progress_end(&line));
+    take_outcome(session, run, world, steady, wall_s);
     if (session->options.verbose)
-        oche_threads_print_together(world, outcome->wall_s, stderr);
+        oche_threads_print_together(world, wall_s, stderr);
     if (session->options.report_parts > 0)
-        oche_partition_report_print(world, outcome->wall_s, stderr);
-    session->stopped |=
-        outcome->pathologies.deadlock != NULL || outcome->pathologies.waiting != NULL;
+        oche_partition_report_print(world, wall_s, stderr);
     ok = (besides->trace.log == NULL ||
           oche_event_trace_is_fine(&besides->trace, &session->error)) &&
          write_results(session, number, world);
+    oche_steady_free(steady);
     oche_world_free(world);
     return oche_run_ranks_agree(&session->ranks, ok, 0, &session->error);
 }
@@ -457,10 +504,16 @@ static bool other_worlds_can_be_made(struct session *session)
 {
     for (size_t i = 1; i < session->count; i++) {
         struct oche_world *world = make_world(session, i);
+        struct oche_steady *steady;
 
         if (world == NULL)
             return false;
+        const bool fine = watch_metric(session, world, &steady);
+
+        oche_steady_free(steady);
         oche_world_free(world);
+        if (!fine)
+            return false;
     }
     return true;
 }
@@ -669,6 +722,22 @@ static void complain_of_stops(const struct session *session)
     }
 }
 
+/* Says which runs ended before their metric was stable. */
+static void complain_of_unstable(const struct session *session)
+{
+    char line[OCHE_STEADY_TEXT_BYTES];
+
+    for (size_t i = 0; i < session->finished; i++) {
+        const struct oche_steady_result *steady = &session->outcomes[i].steady;
+
+        if (steady->metric[0] == '\0' || steady->state == OCHE_STEADY_STABLE)
+            continue;
+        oche_steady_complaint(steady, line, sizeof(line));
+        fprintf(stderr, "%s%s%s\n", session->runs[i].name.text,
+                session->runs[i].name.text[0] != '\0' ? ": " : "", line);
+    }
+}
+
 static void tell_interrupted(const struct session *session)
 {
     const struct oche_outcome *last = &session->outcomes[session->finished - 1];
@@ -687,11 +756,14 @@ static enum status tell_ends(const struct session *session)
 {
     if (session->stopped)
         complain_of_stops(session);
+    if (session->unstable)
+        complain_of_unstable(session);
     if (is_interrupted(session))
         tell_interrupted(session);
     return is_interrupted(session) ? INTERRUPTED
            : session->stopped      ? STOPPED
            : session->differs      ? DIFFERS
+           : session->unstable     ? UNSTABLE
                                    : DONE;
 }
 

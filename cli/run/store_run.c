@@ -14,6 +14,7 @@
 #include "cli/run/show_defaults.h"
 #include "core/qp/nic.h"
 #include "lab/measures/metrics.h"
+#include "lab/measures/steady.h"
 
 /* A counter in a struct of uint64_t counters. */
 struct counter {
@@ -130,6 +131,37 @@ static void store_stops(struct oche_results *results, const struct oche_outcome 
         store_number(results, "pauses_not_in_tree", pathologies->unnoted);
 }
 
+/* Stores how certain the metric of --until-stable is. */
+static void store_steady(struct oche_results *results, const struct oche_steady_result *steady)
+{
+    const struct oche_batch_means *interval = &steady->interval;
+    const bool known = interval->bound > 0;
+    char text[OCHE_STEADY_TEXT_BYTES];
+    const struct {
+        const char *key;
+        double value;
+        bool there;
+    } numbers[] = {{"until_stable_within", steady->within, true},
+                   {"until_stable_mean", interval->mean, known},
+                   {"until_stable_half_width", interval->half_width, known},
+                   {"until_stable_correlation", interval->correlation, known},
+                   {"until_stable_correlation_bound", interval->bound, known}};
+
+    if (steady->metric[0] == '\0')
+        return;
+    oche_results_info(results, "until_stable", steady->metric);
+    for (size_t i = 0; i < OCHE_COUNT_OF(numbers); i++) {
+        snprintf(text, sizeof(text), "%.17g", numbers[i].value);
+        if (numbers[i].there)
+            oche_results_info(results, numbers[i].key, text);
+    }
+    store_number(results, "until_stable_batches", interval->batches);
+    store_number(results, "until_stable_batch_ps", steady->batch);
+    oche_steady_complaint(steady, text, sizeof(text));
+    oche_results_info(results, "until_stable_reached",
+                      steady->state == OCHE_STEADY_STABLE ? "yes" : text);
+}
+
 static void store_info(struct oche_results *results, const struct oche_scenario *scenario,
                        const struct oche_outcome *outcome, const char *command)
 {
@@ -168,6 +200,7 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
         oche_results_info(results, "jain_of_flow_goodputs", text);
     }
     store_stops(results, outcome);
+    store_steady(results, &outcome->steady);
     if (outcome->ways.unnoted > 0)
         store_number(results, "deflections_not_listed", outcome->ways.unnoted);
 }

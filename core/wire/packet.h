@@ -198,21 +198,13 @@ struct oche_packet {
     uint16_t payload_bytes;   /* after the headers, without pad and ICRC */
     uint16_t ingress_port;    /* the port by which the packet came into the switch that holds it */
     uint16_t udp_source_port; /* RoCEv2 */
-    /*
-     * For the fabric only: `port_ahead` on a link, `in_class` in a queue of a switch with lanes;
-     * otherwise 0.
-     */
-    union {
-        /* 1 + the egress port, if oche_switch_look_ahead has found it; else 0 */
-        uint16_t port_ahead;
-        uint16_t in_class; /* the class by which the packet came in */
-    };
-    uint8_t kind;          /* enum oche_packet_kind */
-    uint8_t bth_reserved;  /* RoCEv2: bits 5-0 of BTH byte 4, OCHE_BTH_RELEASE, _HAD_TOKENS */
-    uint8_t traffic_class; /* 0 to OCHE_CLASSES-1; the driver maps it to DSCP */
-    uint8_t ecn;           /* enum oche_ecn */
-    uint8_t ext;           /* OCHE_EXT_... */
-    uint8_t hops;          /* links crossed so far */
+    uint16_t in_class;        /* in a queue of a switch with lanes: the class by which it came in */
+    uint8_t kind;             /* enum oche_packet_kind */
+    uint8_t bth_reserved;     /* RoCEv2: bits 5-0 of BTH byte 4, OCHE_BTH_RELEASE, _HAD_TOKENS */
+    uint8_t traffic_class;    /* 0 to OCHE_CLASSES-1; the driver maps it to DSCP */
+    uint8_t ecn;              /* enum oche_ecn */
+    uint8_t ext;              /* OCHE_EXT_... */
+    uint8_t hops;             /* links crossed so far */
 
     /* ---- second line: look only at what `ext` names ---- */
     uint8_t *payload; /* a buffer that belongs to the driver; NULL: no bytes are wanted */

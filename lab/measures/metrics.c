@@ -43,6 +43,12 @@ static const char *const tier_names[OCHE_NODE_KINDS] = {[OCHE_NODE_HOST] = "host
                                                         [OCHE_NODE_AGGREGATION] = "aggregation",
                                                         [OCHE_NODE_CORE] = "core"};
 
+const char *oche_place_key(unsigned place)
+{
+    OCHE_MUST(place < OCHE_PLACES);
+    return place_names[place];
+}
+
 /* ---- values ---- */
 
 static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
@@ -296,7 +302,7 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
     case OF_DELIVERED:
         return oche_size_row_name(outcome, which, text, text_bytes);
     case OF_PLACE:
-        return place_names[which];
+        return oche_place_key(which);
     case OF_WHERE:
     case OF_SWITCH_WHERE:
         return oche_where_key(which);
@@ -550,7 +556,7 @@ void oche_metrics_print(FILE *out)
             OCHE_OUTCOME_MOST_EXACT);
     fputs("\nPLACE:", out);
     for (unsigned p = 0; p < OCHE_PLACES; p++)
-        fprintf(out, " %s", place_names[oche_places_up[p]]);
+        fprintf(out, " %s", oche_place_key(oche_places_up[p]));
     fputs("\nWHERE:", out);
     for (unsigned where = 0; where < OCHE_WHERES; where++)
         fprintf(out, " %s", oche_where_key(where));

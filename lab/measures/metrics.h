@@ -57,6 +57,9 @@ bool oche_metric_check(const char *name, struct oche_error *error);
 /* Returns a static string that equals `unit`; NULL if no metric has this unit. */
 const char *oche_metric_unit_named(const char *unit);
 
+/* Returns the word for PLACE, an enum oche_port_place, in names: "tor_to_host". */
+const char *oche_place_key(unsigned place);
+
 /* Prints all names, including patterns, with unit and help. */
 void oche_metrics_print(FILE *out);
 

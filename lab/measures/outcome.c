@@ -14,8 +14,6 @@
 #include "sim/measure/fairness.h"
 #include "sim/network/rank_mail.h"
 
-#define SHORT_BYTES 100000 /* a flow of fewer bytes is short (pFabric's definition) */
-
 const enum oche_port_place oche_places_up[OCHE_PLACES] = {OCHE_PLACE_HOST_NIC, OCHE_PLACE_TO_HOST,
                                                           OCHE_PLACE_TOR_UP, OCHE_PLACE_AGGREGATION,
                                                           OCHE_PLACE_CORE};
@@ -168,7 +166,7 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
     OCHE_MUST(oche_completion_size_count == OCHE_OUTCOME_SIZES);
     outcome->warmup_flows = oche_flow_completion(records, count, warmup, oche_completion_sizes,
                                                  oche_completion_size_count, outcome->sizes);
-    static const uint64_t short_or_not[] = {0, SHORT_BYTES};
+    static const uint64_t short_or_not[] = {0, OCHE_SHORT_BYTES};
     struct oche_completion_row rows[3];
 
     oche_flow_completion(records, count, warmup, short_or_not, 2, rows);

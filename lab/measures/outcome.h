@@ -14,6 +14,7 @@
 #include "lab/measures/pathologies.h"
 #include "lab/measures/pausing_hosts.h"
 #include "lab/measures/round_trips.h"
+#include "lab/measures/steady_result.h"
 #include "lab/measures/unfit.h"
 #include "sim/measure/congestion.h"
 #include "sim/measure/flow_completion.h"
@@ -30,6 +31,7 @@
 #define OCHE_OUTCOME_SHORT      (OCHE_OUTCOME_SIZES + 1) /* the row for short flows */
 #define OCHE_OUTCOME_EXACT      (OCHE_OUTCOME_SHORT + 1) /* the first row for a single flow size */
 #define OCHE_OUTCOME_MOST_EXACT 8
+#define OCHE_SHORT_BYTES        100000 /* a flow of fewer bytes is short (pFabric's definition) */
 #define OCHE_OUTCOME_ROWS       (OCHE_OUTCOME_EXACT + OCHE_OUTCOME_MOST_EXACT)
 #define OCHE_OUTCOME_LISTED     OCHE_BY_RATE_LISTED
 #define OCHE_OUTCOME_RATED      64  /* most flows for which rates are kept */
@@ -146,6 +148,7 @@ struct oche_outcome {
     struct oche_deflected deflected;
     struct oche_by_workload by_workload;
     struct oche_failures_outcome failures;
+    struct oche_steady_result steady; /* of --until-stable; metric[0] is 0: it was not given */
     struct oche_outcome_queue *queues;
     uint32_t queue_count;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collects the events of each shard, which come in order of time and node, merges them between
- * windows, and writes them as lines.
+ * Collects the events of each shard, which come node by node, brings them between windows into the
+ * order of time and node, merges them, and writes them as lines.
  */
 #include "sim/capture/event_log.h"
 
@@ -13,14 +13,14 @@
 #include "sim/endpoint/endpoint.h"
 #include "sim/network/host.h"
 
-#define MOST_WAITING 65536 /* events of a run with one thread that wait to be written */
-#define LINE_BYTES   2048  /* room for a line: some 40 columns of up to 20 digits */
+#define LINE_BYTES   2048 /* room for a line: some 40 columns of up to 20 digits */
 #define MOST_COLUMNS 64
 #define NO_NUMBER    UINT64_MAX
 
 struct event {
     struct oche_trace_record record;
     uint32_t node;
+    uint32_t number; /* in the batch: each node's own events keep their order */
 };
 
 /* The events of one shard. */
@@ -213,8 +213,20 @@ static bool is_before(const struct event *a, const struct event *b)
     return a->record.time != b->record.time ? a->record.time < b->record.time : a->node < b->node;
 }
 
+static int compare(const void *left, const void *right)
+{
+    const struct event *a = left, *b = right;
+
+    if (a->record.time != b->record.time || a->node != b->node)
+        return is_before(a, b) ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
+}
+
 bool oche_event_log_write(struct oche_event_log *log)
 {
+    for (uint32_t i = 0; i < log->batch_count; i++)
+        if (log->batches[i].count > 1)
+            qsort(log->batches[i].events, log->batches[i].count, sizeof(struct event), compare);
     for (;;) {
         struct batch *first = NULL;
 
@@ -251,16 +263,15 @@ static void hear(void *context, uint32_t node, const struct oche_trace_record *r
 
     if (!is_wanted(batch->log, record))
         return;
-    /* With one shard nothing needs to be merged. */
-    if (batch->count == MOST_WAITING && batch->log->batch_count == 1)
-        oche_event_log_write(batch->log);
     if (batch->count == batch->room) {
         batch->room = batch->room == 0 ? 1024 : 2 * batch->room;
         batch->events = realloc(batch->events, batch->room * sizeof(*batch->events));
         if (batch->events == NULL)
             oche_panic(__FILE__, __LINE__, "out of memory for a trace");
     }
-    batch->events[batch->count++] = (struct event){.record = *record, .node = node};
+    batch->events[batch->count] =
+        (struct event){.record = *record, .node = node, .number = (uint32_t)batch->count};
+    batch->count++;
 }
 
 /* ---- the filter ---- */

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The slower half of the event queue: opening and sorting a bucket, spilling, the far heap, and
- * fitting the width of a bucket to the load.
- */
+/* The slower half of the event queue: opening slices and batches, and the far heap. */
 #include "sim/engine/event_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/engine/batch_sort.h"
 #include "sim/engine/big_memory.h"
 
-#define FIRST_SHIFT     10 /* a bucket is 1 ns wide until the first review of the load */
-#define SMALLEST_SHIFT  2
-#define LARGEST_SHIFT   22 /* a time within a bucket has to fit into 32 bits */
-#define LOOK_PART       4  /* the width is reviewed whenever 1/LOOK_PART of the ring was opened */
-#define FEWEST_EVENTS   4  /* buckets get wider when their mean number of events is below this */
-#define MOST_EVENTS     12 /* buckets get narrower when the mean is above this */
-#define MOST_BUCKETS    (UINT64_C(1) << 20) /* 8 MiB of buckets */
-#define INSERTION_LIMIT 24
-#define SHOW_STEP       8    /* in a crowded bucket a stage comes so many events after the last */
-#define FIRST_CHUNKS    256  /* the first slab is small, because most worlds need few chunks */
-#define SLAB_CHUNKS     8192 /* one huge page */
+#define LONGEST_SLICE  (UINT64_C(1) << 31) /* a time within a slice has to fit into 32 bits */
+#define SHORT_PART     64                  /* slices of `by_time` are so many times shorter */
+#define FEWEST_BUCKETS 64
+#define MOST_BUCKETS   (UINT64_C(1) << 20)
+#define FIRST_CHUNKS   256  /* the first slab is small, because most worlds need few chunks */
+#define SLAB_CHUNKS    8192 /* one huge page */
+#define COUNTED_PART   4    /* by counting, if there is an event for every so many nodes */
+#define FEW_TARGETS    32   /* of a batch so small they are fetched all at once */
+/* Of a larger one, what an event is about is fetched so many events before it is popped. */
+#define TARGETS_AHEAD 16
 
 _Static_assert(sizeof(struct oche_event_chunk) == OCHE_CHUNK_BYTES &&
                    offsetof(struct oche_event_chunk, event) == 0,
                "the address of an event tells its place in the chunk");
+
+static const struct oche_pending no_event = {.order = OCHE_NO_EVENT};
 
 static bool before_than(const struct oche_event *a, const struct oche_event *b)
 {
@@ -40,11 +39,7 @@ static void *grow(void *old, size_t bytes)
     return memory;
 }
 
-static void make_ring(struct oche_event_queue *queue, uint64_t count)
-{
-    queue->buckets = oche_big_memory(count * sizeof(struct oche_pending *));
-    queue->bucket_mask = count - 1;
-}
+/* ---- chunks ---- */
 
 static void add_slab(struct oche_event_queue *queue)
 {
@@ -60,99 +55,29 @@ static void add_slab(struct oche_event_queue *queue)
     }
 }
 
-static void free_chunk(struct oche_event_queue *queue, struct oche_event_chunk *chunk)
-{
-    chunk->next = queue->free_chunks;
-    queue->free_chunks = chunk;
-}
-
 static struct oche_event_chunk *chunk_of(const struct oche_pending *event)
 {
     return (void *)((uintptr_t)event & ~(uintptr_t)(OCHE_CHUNK_BYTES - 1));
 }
 
-/* Returns how far ahead the ring should hold events: a link's delay and a packet's time. */
-static oche_time reach(const struct oche_event_queue *queue)
-{
-    return queue->horizon + queue->horizon / 4;
-}
-
-void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
-                      oche_event_prefetch *prefetch, void *prefetch_context)
-{
-    uint64_t count = 1024;
-
-    memset(queue, 0, sizeof(*queue));
-    queue->prefetch = prefetch;
-    queue->prefetch_context = prefetch_context;
-    queue->shift = FIRST_SHIFT;
-    queue->horizon = horizon;
-    while (count << queue->shift < reach(queue) && count < MOST_BUCKETS)
-        count <<= 1;
-    /* Packets on a long link are many: they must not all lie in the heap. */
-    while (count << queue->shift < reach(queue) && queue->shift < LARGEST_SHIFT)
-        queue->shift++;
-    make_ring(queue, count);
-    queue->open_end = UINT64_C(1) << queue->shift;
-    queue->open_capacity = 256;
-    queue->open = grow(NULL, queue->open_capacity * sizeof(*queue->open));
-    queue->spare = grow(NULL, queue->open_capacity * sizeof(*queue->open));
-}
-
-void oche_events_free(struct oche_event_queue *queue)
-{
-    for (uint32_t i = 0; i < queue->slab_count; i++)
-        free(queue->slabs[i]);
-    free(queue->slabs);
-    free(queue->buckets);
-    free(queue->open);
-    free(queue->spare);
-    free(queue->heap);
-    memset(queue, 0, sizeof(*queue));
-}
-
-static void reserve_open(struct oche_event_queue *queue, uint32_t count)
-{
-    if (count <= queue->open_capacity)
-        return;
-    while (queue->open_capacity < count)
-        queue->open_capacity *= 2;
-    queue->open = grow(queue->open, queue->open_capacity * sizeof(*queue->open));
-    queue->spare = grow(queue->spare, queue->open_capacity * sizeof(*queue->open));
-}
-
-/* Inserts an event into the open bucket, in order among the bucket's pending events. */
-void oche_events_push_open(struct oche_event_queue *queue, struct oche_event event)
-{
-    const struct oche_pending pending = {
-        .order = (event.time - queue->open_start) << 32 | event.key, .target = event.target};
-
-    OCHE_MUST(event.time >= queue->open_start &&
-              (queue->open_next == 0 ||
-               pending.order >> 32 >= queue->open[queue->open_next - 1].order >> 32));
-    reserve_open(queue, queue->open_count + 1);
-    uint32_t i = queue->open_count++;
-    while (i > queue->open_next && pending.order < queue->open[i - 1].order) {
-        queue->open[i] = queue->open[i - 1];
-        i--;
-    }
-    queue->open[i] = pending;
-}
-
 /* Adds an event to a bucket that needs another chunk for it. */
 void oche_events_extend(struct oche_event_queue *queue, uint64_t slot, struct oche_pending event)
 {
+    struct oche_event_bucket *bucket = &queue->buckets[slot];
+
     if (queue->free_chunks == NULL)
         add_slab(queue);
     struct oche_event_chunk *chunk = queue->free_chunks;
-    uint64_t number = queue->cursor + ((slot - queue->cursor) & queue->bucket_mask);
-    if (number < queue->empty_to)
-        queue->empty_to = number;
+
     queue->free_chunks = chunk->next;
-    chunk->next = queue->buckets[slot] == NULL ? NULL : chunk_of(queue->buckets[slot]);
+    chunk->next = bucket->last == NULL ? NULL : chunk_of(bucket->last);
     chunk->event[OCHE_CHUNK_EVENTS - 1] = event;
-    queue->buckets[slot] = &chunk->event[OCHE_CHUNK_EVENTS - 1];
+    bucket->last = &chunk->event[OCHE_CHUNK_EVENTS - 1];
+    bucket->chunks++;
+    queue->filled[slot / 64] |= UINT64_C(1) << slot % 64;
 }
+
+/* ---- the heap ---- */
 
 void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event)
 {
@@ -190,256 +115,346 @@ static struct oche_event pop_far(struct oche_event_queue *queue)
     return top;
 }
 
-/* Sorts the open bucket byte by byte, from the last one on; skips bytes that are all the same. */
-static void sort_by_bytes(struct oche_event_queue *queue)
+/* ---- beginning and end ---- */
+
+/* Returns the longest slice that divides `independent`, or nearly. */
+static oche_time slice_of(const struct oche_event_queue_config *config)
 {
-    uint32_t count = queue->open_count;
-    uint64_t varying = 0;
+    oche_time whole = oche_time_min(config->independent, OCHE_SEC);
+    oche_time slice;
 
-    for (uint32_t i = 1; i < count; i++)
-        varying |= queue->open[i].order ^ queue->open[0].order;
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-        const struct oche_pending *from = queue->open;
-        struct oche_pending *to = queue->spare;
-        uint32_t at[256] = {0}, sum = 0;
-
-        if ((varying >> shift & 255) == 0)
-            continue;
-        for (uint32_t i = 0; i < count; i++)
-            at[from[i].order >> shift & 255]++;
-        for (unsigned i = 0; i < 256; i++) {
-            uint32_t here = at[i];
-            at[i] = sum;
-            sum += here;
-        }
-        for (uint32_t i = 0; i < count; i++)
-            to[at[from[i].order >> shift & 255]++] = from[i];
-        queue->spare = queue->open;
-        queue->open = to;
-    }
+    if (config->by_time)
+        whole = whole / SHORT_PART + 1;
+    slice = whole / ((whole + LONGEST_SLICE - 1) / LONGEST_SLICE);
+    return slice;
 }
 
-static void sort_open(struct oche_event_queue *queue)
+void oche_events_init(struct oche_event_queue *queue, const struct oche_event_queue_config *config)
 {
-    struct oche_pending *event = queue->open;
-    uint32_t count = queue->open_count;
+    uint64_t count = FEWEST_BUCKETS;
 
-    if (count > INSERTION_LIMIT) {
-        sort_by_bytes(queue);
+    memset(queue, 0, sizeof(*queue));
+    queue->slice = slice_of(config);
+    while (count < MOST_BUCKETS &&
+           (count - 2) * queue->slice < config->horizon + config->horizon / 4)
+        count *= 2;
+    queue->mask = count - 1;
+    queue->buckets = oche_big_memory(count * sizeof(*queue->buckets));
+    queue->filled = oche_big_memory(count / 64 * sizeof(*queue->filled));
+    for (uint64_t i = 0; i < count; i++)
+        queue->buckets[i].soonest = OCHE_NEVER;
+    queue->node_shift = config->by_time ? 32 : OCHE_EVENT_NODE_SHIFT;
+    queue->node_count = config->by_time ? 1 : config->node_count;
+    queue->counts = oche_big_memory((queue->node_count + 1) * sizeof(*queue->counts));
+    queue->fetch = config->fetch;
+    queue->fetch_context = config->fetch_context;
+    queue->own_capacity = 64;
+    queue->own_memory = grow(NULL, queue->own_capacity * sizeof(*queue->own_memory));
+    queue->own_memory[0] = no_event;
+    queue->own = queue->own_memory;
+    queue->batch = &no_event;
+}
+
+void oche_events_free(struct oche_event_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->slab_count; i++)
+        free(queue->slabs[i]);
+    free(queue->slabs);
+    free(queue->buckets);
+    free(queue->filled);
+    free(queue->counts);
+    free(queue->slice_events);
+    free(queue->batch_memory);
+    free(queue->spare);
+    free(queue->own_memory);
+    free(queue->heap);
+    memset(queue, 0, sizeof(*queue));
+}
+
+/* ---- the open batch ---- */
+
+/* Inserts an event among those of the open batch's node that were added since it was opened. */
+void oche_events_push_own(struct oche_event_queue *queue, struct oche_event event)
+{
+    const struct oche_pending pending = {
+        .order = (event.time - queue->open_start) << 32 | event.key, .target = event.target};
+    uint32_t first = (uint32_t)(queue->own - queue->own_memory), i;
+
+    OCHE_MUST(event.time >= queue->open_start &&
+              (uint64_t)event.key >> queue->node_shift == queue->open_node);
+    if (queue->own_end + 1 == queue->own_capacity) {
+        if (first < queue->own_capacity / 2) {
+            queue->own_capacity *= 2;
+            queue->own_memory =
+                grow(queue->own_memory, queue->own_capacity * sizeof(*queue->own_memory));
+        }
+        memmove(queue->own_memory, queue->own_memory + first,
+                (queue->own_end + 1 - first) * sizeof(*queue->own_memory));
+        queue->own_end -= first;
+        queue->own = queue->own_memory;
+        first = 0;
+    }
+    struct oche_pending *own = queue->own_memory;
+
+    i = ++queue->own_end;
+    own[i] = no_event;
+    for (i--; i > first && pending.order < own[i - 1].order; i--)
+        own[i] = own[i - 1];
+    own[i] = pending;
+}
+
+static void reserve_batch(struct oche_event_queue *queue, uint32_t count)
+{
+    if (count + TARGETS_AHEAD <= queue->batch_capacity)
         return;
-    }
-    for (uint32_t i = 1; i < count; i++) {
-        struct oche_pending moving = event[i];
-        uint32_t j = i;
-        while (j > 0 && moving.order < event[j - 1].order) {
-            event[j] = event[j - 1];
-            j--;
-        }
-        event[j] = moving;
-    }
+    queue->batch_capacity = count + count / 2 + 2 * TARGETS_AHEAD;
+    queue->batch_memory =
+        grow(queue->batch_memory, queue->batch_capacity * sizeof(*queue->batch_memory));
+    queue->spare = grow(queue->spare, queue->batch_capacity * sizeof(*queue->spare));
 }
 
-/* Replaces the ring with one whose buckets have a new width, and moves all its events there. */
-static void change_width(struct oche_event_queue *queue, unsigned shift)
+static uint64_t node_of(const struct oche_event_queue *queue, const struct oche_pending *event)
 {
-    struct oche_pending **buckets = queue->buckets;
-    uint64_t mask = queue->bucket_mask, count = mask + 1, cursor = queue->cursor;
-    unsigned old_shift = queue->shift;
-    oche_time start = queue->open_end;
-
-    if (shift < queue->shift && count < MOST_BUCKETS)
-        count = count << 1;
-    else if (shift > queue->shift && count > 1024)
-        count >>= 1;
-    make_ring(queue, count);
-    queue->shift = shift;
-    queue->open_next = queue->open_count = 0;
-    /* The open bucket is empty. Its end is rounded up to a multiple of the new width. */
-    queue->cursor = ((start + (UINT64_C(1) << shift) - 1) >> shift) - 1;
-    queue->open_start = queue->cursor << shift;
-    queue->open_end = (queue->cursor + 1) << shift;
-    queue->ring_events = 0;
-    queue->empty_to = 0;
-    for (uint64_t number = cursor + 1; number <= cursor + mask; number++) {
-        const struct oche_pending *event = buckets[number & mask];
-        struct oche_event_chunk *chunk = event == NULL ? NULL : chunk_of(event), *next;
-        for (; chunk != NULL; chunk = next) {
-            for (; event < chunk->event + OCHE_CHUNK_EVENTS; event++)
-                oche_event_push(queue, (number << old_shift) + (event->order >> 32),
-                                (uint32_t)event->order, event->target);
-            next = chunk->next;
-            free_chunk(queue, chunk);
-            event = next == NULL ? NULL : next->event;
-        }
-    }
-    free(buckets);
+    return (uint64_t)oche_pending_key(event) >> queue->node_shift;
 }
 
-static void look_at_width(struct oche_event_queue *queue)
+/* Returns the end of the batch that begins at `first`. */
+static const struct oche_pending *batch_end(const struct oche_event_queue *queue,
+                                            const struct oche_pending *first)
 {
-    uint64_t events = queue->opened_events, buckets = queue->opened_buckets;
-    bool narrower =
-        queue->shift > SMALLEST_SHIFT && MOST_BUCKETS << (queue->shift - 1) >= reach(queue);
+    if (first == queue->slice_end)
+        return first;
+    const uint64_t node = node_of(queue, first);
 
-    queue->opened_events = 0;
-    queue->opened_buckets = 0;
-    if (events > MOST_EVENTS * buckets && narrower)
-        change_width(queue, queue->shift - 1);
-    else if (events < FEWEST_EVENTS * buckets && queue->shift < LARGEST_SHIFT)
-        change_width(queue, queue->shift + 1);
+    do
+        first++;
+    while (first < queue->slice_end && node_of(queue, first) == node);
+    return first;
+}
+
+static void fetch_targets(const struct oche_pending *event, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(event[i].target, 1);
 }
 
 /*
- * Passes the events of the next buckets to the prefetch callback, each bucket once per stage. Of a
- * bucket with several chunks it takes the newest one.
+ * Fetches what the next batches will touch, and finds the end of one more. The targets of a small
+ * batch are all fetched here, before it is sorted; those of a larger one while it is popped.
  */
-static void prefetch_ahead(const struct oche_event_queue *queue)
+static void look_ahead(struct oche_event_queue *queue)
 {
-    const struct oche_pending *event;
+    const struct oche_pending **start = queue->batch_starts;
 
-    for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
-        uint64_t slot = (queue->cursor + (OCHE_PREFETCH_STAGES - stage)) & queue->bucket_mask;
-        event = queue->buckets[slot];
-        if (event == NULL)
-            continue;
-        queue->prefetch(queue->prefetch_context, event,
-                        (uint32_t)(chunk_of(event)->event + OCHE_CHUNK_EVENTS - event), stage);
-    }
-    event = queue->buckets[(queue->cursor + 2 * OCHE_PREFETCH_STAGES) & queue->bucket_mask];
-    if (event == NULL)
+    for (unsigned i = 0; i < OCHE_FETCH_STEPS; i++)
+        start[i] = start[i + 1];
+    start[OCHE_FETCH_STEPS] = batch_end(queue, start[OCHE_FETCH_STEPS - 1]);
+    if (queue->fetch == NULL)
         return;
-    const char *line = (const char *)event, *end = (const char *)(chunk_of(event) + 1);
-    for (; line < end; line += OCHE_CACHE_LINE)
-        __builtin_prefetch(line);
+    for (unsigned step = 0; step < OCHE_FETCH_STEPS; step++) {
+        const struct oche_pending *const *batch = &start[OCHE_FETCH_STEPS - 1 - step];
+
+        if (batch[0] < batch[1])
+            queue->fetch(queue->fetch_context, batch[0], (uint32_t)(batch[1] - batch[0]), step);
+    }
+    if (start[1] - start[0] <= FEW_TARGETS)
+        fetch_targets(start[0], (uint32_t)(start[1] - start[0]));
+}
+
+/* Sorts the events of the next node, and makes them the open batch. */
+static void open_batch(struct oche_event_queue *queue)
+{
+    const struct oche_pending *first = queue->batch_starts[0];
+    const uint32_t count = (uint32_t)(queue->batch_starts[1] - first);
+
+    reserve_batch(queue, count);
+    struct oche_pending *sorted = oche_batch_sort(first, count, queue->batch_memory, queue->spare);
+
+    if (sorted != queue->batch_memory) {
+        queue->spare = queue->batch_memory;
+        queue->batch_memory = sorted;
+    }
+    sorted[count] = no_event;
+    queue->targets_ahead = 0;
+    if (count > FEW_TARGETS) {
+        queue->targets_ahead = TARGETS_AHEAD;
+        for (uint32_t i = 1; i < TARGETS_AHEAD; i++)
+            sorted[count + i] = no_event;
+        fetch_targets(sorted, TARGETS_AHEAD);
+    }
+    queue->batch = sorted;
+    queue->open_node = (uint32_t)node_of(queue, first);
+    queue->own_end = 0;
+    queue->own_memory[0] = no_event;
+    queue->own = queue->own_memory;
+    look_ahead(queue);
+}
+
+/* ---- the open slice ---- */
+
+static void reserve_slice(struct oche_event_queue *queue, uint32_t count)
+{
+    if (count <= queue->slice_capacity)
+        return;
+    queue->slice_capacity = count + count / 4 + 256;
+    free(queue->slice_events);
+    queue->slice_events = oche_big_memory(queue->slice_capacity * sizeof(*queue->slice_events));
+}
+
+static void fetch_chunk(const struct oche_event_chunk *chunk)
+{
+    for (size_t i = 0; i < OCHE_CHUNK_BYTES; i += OCHE_CACHE_LINE)
+        __builtin_prefetch((const char *)chunk + i);
+}
+
+static void free_chunk(struct oche_event_queue *queue, struct oche_event_chunk *chunk)
+{
+    chunk->next = queue->free_chunks;
+    queue->free_chunks = chunk;
 }
 
 /*
- * Passes the events of the current bucket to the prefetch callback, each some events before it is
- * popped. Only for buckets that hold more events than prefetch_ahead shows: flows that start
- * together all have their events in one.
+ * Moves events, of which `last` was added last, to `slice_events` by counting those of each node.
+ * It reads them from the last one on and fills from the end, so a node's remain in the order in
+ * which they were added, in which they are nearly sorted.
  */
-void oche_events_show(const struct oche_event_queue *queue)
+static uint32_t gather_by_node(struct oche_event_queue *queue, const struct oche_pending *last)
 {
-    for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
-        uint32_t k = queue->open_next + (OCHE_PREFETCH_STAGES - stage) * SHOW_STEP - 1;
-        if (k < queue->open_count)
-            queue->prefetch(queue->prefetch_context, &queue->open[k], 1, stage);
+    const struct oche_pending *event = last;
+    struct oche_event_chunk *chunk, *next;
+    uint32_t *counts = queue->counts, sum = 0;
+
+    for (chunk = chunk_of(last); chunk != NULL; chunk = chunk->next) {
+        fetch_chunk(chunk->next);
+        for (; event < chunk->event + OCHE_CHUNK_EVENTS; event++)
+            counts[node_of(queue, event)]++;
+        event = chunk->next == NULL ? NULL : chunk->next->event;
     }
+    for (uint32_t node = 0; node < queue->node_count; node++)
+        counts[node] = sum += counts[node];
+    event = last;
+    for (chunk = chunk_of(last); chunk != NULL; chunk = next) {
+        fetch_chunk(chunk->next);
+        for (; event < chunk->event + OCHE_CHUNK_EVENTS; event++)
+            queue->slice_events[--counts[node_of(queue, event)]] = *event;
+        next = chunk->next;
+        event = next == NULL ? NULL : next->event;
+        free_chunk(queue, chunk);
+    }
+    memset(counts, 0, queue->node_count * sizeof(*counts));
+    return sum;
 }
 
-/* Does the same for the first events of a bucket that has been opened, all stages at once. */
-static void show_first(const struct oche_event_queue *queue)
+/*
+ * Does the same for few events, or if those from `limit` on, a time within the slice, have to go
+ * back into the bucket.
+ */
+static uint32_t gather_some(struct oche_event_queue *queue, const struct oche_pending *last,
+                            oche_time limit)
 {
-    for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
-        uint32_t count = (OCHE_PREFETCH_STAGES - stage) * SHOW_STEP;
-        queue->prefetch(queue->prefetch_context, queue->open,
-                        count < queue->open_count ? count : queue->open_count, stage);
-    }
-}
-
-static void open_bucket(struct oche_event_queue *queue, uint64_t slot)
-{
-    const struct oche_pending *event = queue->buckets[slot];
-    struct oche_event_chunk *chunk = chunk_of(event), *next;
+    const struct oche_pending *event = last;
+    struct oche_event_chunk *chunk, *next;
     uint32_t count = 0;
 
-    for (; chunk != NULL; chunk = next) {
-        reserve_open(queue, count + OCHE_CHUNK_EVENTS);
-        while (event < chunk->event + OCHE_CHUNK_EVENTS)
-            queue->open[count++] = *event++;
+    for (chunk = chunk_of(last); chunk != NULL; chunk = next) {
+        for (; event < chunk->event + OCHE_CHUNK_EVENTS; event++) {
+            if (event->order >> 32 < limit)
+                queue->slice_events[count++] = *event;
+            else
+                oche_event_push_later(queue, queue->open_start + (event->order >> 32),
+                                      oche_pending_key(event), event->target);
+        }
         next = chunk->next;
-        free_chunk(queue, chunk);
         event = next == NULL ? NULL : next->event;
+        free_chunk(queue, chunk);
     }
-    queue->buckets[slot] = NULL;
-    queue->ring_events -= count;
-    queue->open_next = 0;
-    queue->open_count = count;
-    queue->opened_events += count;
-    sort_open(queue);
-    if (count > OCHE_CHUNK_EVENTS && queue->prefetch != NULL)
-        show_first(queue);
+    if (queue->node_count > 1 && count > 1) {
+        reserve_batch(queue, count);
+        oche_batch_sort_nodes(queue->slice_events, count, queue->spare, queue->node_shift);
+    }
+    return count;
 }
 
-/* Moves the far events that the ring can hold now into the ring (or the open bucket). */
-static void fetch_far(struct oche_event_queue *queue)
+/* Opens the slice of the cursor, which has events, up to `before`. */
+static void open_slice(struct oche_event_queue *queue, oche_time before)
 {
-    while (queue->heap_count > 0 &&
-           (queue->heap[0].time >> queue->shift) - queue->cursor <= queue->bucket_mask) {
+    const uint64_t slot = queue->cursor & queue->mask;
+    struct oche_event_bucket *bucket = &queue->buckets[slot];
+    const struct oche_pending *last = bucket->last;
+    const oche_time limit = oche_time_min(before - queue->open_start, queue->slice);
+    uint32_t count = bucket->chunks * OCHE_CHUNK_EVENTS;
+    const bool many = limit == queue->slice && count > queue->node_count / COUNTED_PART;
+
+    *bucket = (struct oche_event_bucket){.soonest = OCHE_NEVER};
+    queue->filled[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+    reserve_slice(queue, count);
+    count = many ? gather_by_node(queue, last) : gather_some(queue, last, limit);
+    queue->open_limit = queue->open_start + limit;
+    queue->slice_end = queue->slice_events + count;
+    for (unsigned i = 0; i <= OCHE_FETCH_STEPS; i++)
+        queue->batch_starts[i] = queue->slice_events;
+    for (unsigned i = 0; i < OCHE_FETCH_STEPS; i++)
+        look_ahead(queue);
+}
+
+/* ---- from slice to slice ---- */
+
+static void go_to(struct oche_event_queue *queue, uint64_t number)
+{
+    queue->cursor = number;
+    queue->open_start = number * queue->slice;
+    /* The ring can hold some of the far events now. */
+    while (queue->heap_count > 0 && queue->heap[0].time / queue->slice - number <= queue->mask) {
         struct oche_event event = pop_far(queue);
-        oche_event_push(queue, event.time, event.key, event.target);
+
+        oche_event_push_later(queue, event.time, event.key, event.target);
     }
 }
 
-/*
- * Opens buckets one after the other until one holds an event. Opens no bucket that starts at or
- * after `before`. Returns false if none of those buckets holds an event.
- */
-bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
+/* Returns the number of the first slice from the cursor's on that has events in the ring. */
+static uint64_t first_filled(const struct oche_event_queue *queue)
 {
-    while (queue->open_next == queue->open_count) {
-        if (queue->open_end >= before)
+    const uint64_t words = (queue->mask + 1) / 64, slot = queue->cursor & queue->mask;
+    uint64_t word = slot / 64, bits = queue->filled[word] & UINT64_MAX << slot % 64;
+
+    for (uint64_t i = 0; bits == 0; i++) {
+        if (i == words)
+            return UINT64_MAX;
+        word = word + 1 == words ? 0 : word + 1;
+        bits = queue->filled[word];
+    }
+    const uint64_t found = word * 64 + (uint64_t)__builtin_ctzll(bits);
+
+    return queue->cursor + ((found - slot) & queue->mask);
+}
+
+oche_time oche_events_next_time(const struct oche_event_queue *queue)
+{
+    const uint64_t number = first_filled(queue);
+    const oche_time far = queue->heap_count > 0 ? queue->heap[0].time : OCHE_NEVER;
+
+    return number == UINT64_MAX ? far : queue->buckets[number & queue->mask].soonest;
+}
+
+/* The slice of `before` becomes the cursor's if there is no event before it. */
+bool oche_events_next_batch(struct oche_event_queue *queue, oche_time before, uint32_t *node)
+{
+    if (queue->open_limit == 0 || queue->batch_starts[0] == queue->slice_end) {
+        oche_time next;
+
+        queue->open_limit = 0;
+        queue->batch = &no_event;
+        next = oche_events_next_time(queue);
+        if (next >= before) {
+            if (before / queue->slice > queue->cursor)
+                go_to(queue, before / queue->slice);
             return false;
-        if (queue->opened_buckets > queue->bucket_mask / LOOK_PART) {
-            look_at_width(queue);
-            if (queue->open_next != queue->open_count || queue->open_end >= before)
-                continue;
         }
-        if (queue->ring_events == 0) {
-            /*
-             * The ring is empty: jump to the first far event, or to `before` if `before` is
-             * earlier.
-             */
-            oche_time next = queue->heap_count > 0 ? queue->heap[0].time : OCHE_NEVER;
-            oche_time to = next < before ? next : before - 1;
-            queue->cursor = to >> queue->shift;
-            queue->open_next = queue->open_count = 0;
-            queue->open_start = queue->cursor << queue->shift;
-            queue->open_end = (queue->cursor + 1) << queue->shift;
-            fetch_far(queue);
-            if (next >= before)
-                return false;
-            continue;
-        }
-        queue->cursor++;
-        queue->open_start = queue->open_end;
-        queue->open_end += UINT64_C(1) << queue->shift;
-        queue->opened_buckets++;
-        uint64_t slot = queue->cursor & queue->bucket_mask;
-        queue->open_next = queue->open_count = 0;
-        if (queue->prefetch != NULL)
-            prefetch_ahead(queue);
-        if (queue->buckets[slot] != NULL)
-            open_bucket(queue, slot);
-        if (OCHE_UNLIKELY(queue->heap_count > 0))
-            fetch_far(queue);
+        if (next / queue->slice != queue->cursor)
+            go_to(queue, next / queue->slice);
+        open_slice(queue, before);
     }
+    open_batch(queue);
+    *node = queue->node_shift == OCHE_EVENT_NODE_SHIFT ? queue->open_node : OCHE_MIXED_BATCH;
     return true;
-}
-
-oche_time oche_events_next_time(struct oche_event_queue *queue)
-{
-    uint64_t number = queue->cursor + 1;
-
-    if (queue->open_next < queue->open_count)
-        return queue->open_start + (queue->open[queue->open_next].order >> 32);
-    oche_time best = queue->heap_count > 0 ? queue->heap[0].time : OCHE_NEVER;
-    if (queue->ring_events == 0)
-        return best;
-    /* Between packets on a long link a run may ask many times while nothing happens. */
-    if (number < queue->empty_to)
-        number = queue->empty_to;
-    for (;; number++) {
-        const struct oche_pending *event = queue->buckets[number & queue->bucket_mask];
-        if (event == NULL)
-            continue;
-        queue->empty_to = number;
-        for (struct oche_event_chunk *chunk = chunk_of(event); chunk != NULL;) {
-            for (; event < chunk->event + OCHE_CHUNK_EVENTS; event++)
-                best = oche_time_min(best, (number << queue->shift) + (event->order >> 32));
-            chunk = chunk->next;
-            event = chunk == NULL ? NULL : chunk->event;
-        }
-        return best;
-    }
 }

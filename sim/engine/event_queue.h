@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event queue: a ring of narrow time buckets, each sorted when it is opened, and a heap for
- * events beyond the ring. Events are ordered by (time, key) and never by when they were inserted;
- * the key is the event's identity (node, kind, port), so the order is total.
+ * The event queue. Time is cut into slices, so short that no node can affect another one within a
+ * slice (a packet needs at least a link's delay). So the events of a slice are handled node by
+ * node: a batch is one node's events of a slice, in order of (time, key), and what a node needs is
+ * brought into the cache once for a batch. Which node comes first does not matter to the results.
  *
- * The width of a bucket follows the load: about eight events share a bucket. The width affects the
- * cost, never the order. A bucket's events lie in chunks, so that memory is as large as what is
- * pending; where many events are pushed for about the same time, as packets on links of one delay
- * are, they are written side by side.
+ * Each slice has a bucket to which events are appended; buckets lie in a ring, and a heap holds
+ * events beyond it. When a slice is opened, its events are sorted by node, and then batch by batch
+ * by time. Events are never ordered by when they were inserted: the key is the event's identity
+ * (node, kind, port), so the order of a node's events is total.
  */
 #ifndef OCHE_SIM_ENGINE_EVENT_QUEUE_H
 #define OCHE_SIM_ENGINE_EVENT_QUEUE_H
@@ -20,17 +21,22 @@ struct oche_event {
     void *target; /* what the event is about; the caller's */
 };
 
+/* An event's node is its key without so many low bits. */
+#define OCHE_EVENT_NODE_SHIFT 12
+
 /*
  * Simulated time ends here (53 days). No event may lie beyond this time, so that the end time of a
- * bucket cannot overflow.
+ * slice cannot overflow.
  */
 #define OCHE_TIME_LIMIT (UINT64_C(1) << 62)
 
-/* An event in a bucket. */
+/* An event in a bucket or in a batch. */
 struct oche_pending {
-    uint64_t order; /* its time since the start of the bucket, in the upper half, and its key */
+    uint64_t order; /* its time since the start of the slice, in the upper half, and its key */
     void *target;
 };
+
+#define OCHE_NO_EVENT UINT64_MAX /* an order that no event has: it ends a batch */
 
 #define OCHE_CHUNK_BYTES  256
 #define OCHE_CHUNK_EVENTS 15
@@ -43,14 +49,20 @@ struct oche_event_chunk {
     uint64_t unused;
 } __attribute__((aligned(OCHE_CHUNK_BYTES)));
 
+/* The events of a slice. */
+struct oche_event_bucket {
+    struct oche_pending *last; /* added last, in the newest chunk; NULL: there is none */
+    oche_time soonest;         /* OCHE_NEVER: there is none */
+    uint32_t chunks;
+};
+
 /*
- * A callback that gets events some time before they are handled, and fetches into the cache what
- * the handler will touch. It is called with stage 0, with stage 1 when the queue has advanced by
- * one bucket, and so on. Calls may come late or be left out.
+ * A callback that gets the events of a batch, not yet sorted, before the batch begins, and fetches
+ * into the cache what it will touch: in step 0, a batch later in step 1, and so on.
  */
-#define OCHE_PREFETCH_STAGES 4
-typedef void oche_event_prefetch(void *context, const struct oche_pending *event, uint32_t count,
-                                 unsigned stage);
+#define OCHE_FETCH_STEPS 4
+typedef void oche_event_fetch(void *context, const struct oche_pending *event, uint32_t count,
+                              unsigned step);
 
 static inline uint32_t oche_pending_key(const struct oche_pending *event)
 {
@@ -58,113 +70,153 @@ static inline uint32_t oche_pending_key(const struct oche_pending *event)
 }
 
 struct oche_event_queue {
-    /* the open bucket, sorted; its events from open_next on are pending */
-    struct oche_pending *open;
-    uint32_t open_next, open_count, open_capacity;
-    oche_time open_start; /* no pending event is earlier */
-    oche_time open_end;   /* events before this time go to the open bucket */
+    /* The open batch, and events of its node that were added since. Both end with OCHE_NO_EVENT. */
+    const struct oche_pending *batch;
+    struct oche_pending *own;
+    /* With an event that is popped, the target of one so many events later is fetched. */
+    uint32_t targets_ahead;
+    oche_time open_start; /* of the slice */
+    oche_time open_limit; /* earlier events go to `own`; 0: no batch is open */
 
-    /* For each bucket the event that was added last, in the newest chunk; NULL: it is empty. */
-    struct oche_pending **buckets;
-    uint64_t bucket_mask;
-    unsigned shift;       /* a bucket is 2^shift picoseconds wide */
-    uint64_t cursor;      /* number of the open bucket: its start time >> shift */
-    oche_time horizon;    /* the ring reaches at least this far into the future */
-    uint64_t ring_events; /* events in the ring, the open bucket not counted */
-    uint64_t empty_to;    /* buckets after the open one and before this one are empty */
-
+    oche_time slice; /* length */
+    uint64_t cursor; /* number of the slice: its start / its length */
+    uint64_t mask;   /* of the ring */
+    struct oche_event_bucket *buckets;
+    uint64_t *filled; /* a bit for each bucket: it has events */
     struct oche_event_chunk *free_chunks;
+
+    /* The slice's events in order of nodes; where the next batches start. */
+    struct oche_pending *slice_events;
+    const struct oche_pending *batch_starts[OCHE_FETCH_STEPS + 1], *slice_end;
+    uint32_t slice_capacity;
+    struct oche_pending *batch_memory, *spare; /* both as large as the largest batch */
+    uint32_t batch_capacity;
+    struct oche_pending *own_memory;
+    uint32_t own_capacity, own_end; /* own_end: where OCHE_NO_EVENT is */
+    uint32_t open_node;
+
+    unsigned node_shift; /* 32: all events are one batch */
+    uint32_t node_count;
+    uint32_t *counts; /* by node; 0 but while a slice is opened */
+
     struct oche_event_chunk **slabs; /* of chunks */
     uint32_t slab_count;
-
-    struct oche_pending *spare; /* for sorting; as large as `open` */
-    struct oche_event *heap;    /* events beyond the ring, as a binary heap */
+    struct oche_event *heap; /* events beyond the ring, as a binary heap */
     uint32_t heap_count, heap_capacity;
 
-    uint64_t opened_events, opened_buckets; /* counted since the last review of the width */
-
-    oche_event_prefetch *prefetch; /* NULL: none */
-    void *prefetch_context;
+    oche_event_fetch *fetch; /* NULL: none */
+    void *fetch_context;
 };
 
-/*
- * Makes an empty queue at time 0. Most events will be added less than `horizon` (a link's delay)
- * ahead of the current time.
- */
-void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
-                      oche_event_prefetch *prefetch, void *prefetch_context);
+struct oche_event_queue_config {
+    /* In so short a time no node's event leads to an event of another node. */
+    oche_time independent;
+    oche_time horizon;       /* most events are added less than this (a link's delay) ahead */
+    uint32_t node_count;     /* keys have smaller nodes */
+    bool by_time;            /* all events in order of time, across nodes: slower */
+    oche_event_fetch *fetch; /* NULL: none */
+    void *fetch_context;
+};
+
+/* Makes an empty queue at time 0. */
+void oche_events_init(struct oche_event_queue *queue, const struct oche_event_queue_config *config);
 void oche_events_free(struct oche_event_queue *queue);
 
-/* Rare cases of oche_event_push and oche_event_pop, which alone may call these functions. */
-void oche_events_push_open(struct oche_event_queue *queue, struct oche_event event);
+/* Rare cases of oche_event_push, which alone may call these functions. */
+void oche_events_push_own(struct oche_event_queue *queue, struct oche_event event);
 void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event);
 void oche_events_extend(struct oche_event_queue *queue, uint64_t slot, struct oche_pending event);
-bool oche_events_open_next(struct oche_event_queue *queue, oche_time before);
-void oche_events_show(const struct oche_event_queue *queue);
 
-/*
- * Adds an event. Its time must not be before that of the last popped event, nor before the `before`
- * of an oche_event_pop that found none.
- */
-static inline void oche_event_push(struct oche_event_queue *queue, oche_time time, uint32_t key,
-                                   void *target)
+/* Adds an event that is not for the open batch, at most a ring ahead: what is usual. */
+static inline void oche_event_push_later(struct oche_event_queue *queue, oche_time time,
+                                         uint32_t key, void *target)
 {
-    struct oche_event event = {.time = time, .key = key, .target = target};
+    const oche_time slice = queue->slice;
+    oche_time ahead = time - queue->open_start;
+    uint64_t slices = (uint64_t)(ahead >= slice) + (ahead >= 2 * slice) + (ahead >= 3 * slice);
 
-    if (OCHE_UNLIKELY(time >= OCHE_TIME_LIMIT))
-        return; /* simulated time will end before this event */
-    if (OCHE_UNLIKELY(time < queue->open_end)) {
-        oche_events_push_open(queue, event);
-        return;
+    if (OCHE_UNLIKELY(ahead >= 4 * slice)) {
+        slices = ahead / slice;
+        if (OCHE_UNLIKELY(slices > queue->mask)) {
+            oche_events_push_far(queue,
+                                 (struct oche_event){.time = time, .key = key, .target = target});
+            return;
+        }
     }
-    uint64_t number = time >> queue->shift;
-    if (OCHE_UNLIKELY(number - queue->cursor > queue->bucket_mask)) {
-        oche_events_push_far(queue, event);
-        return;
-    }
-    uint64_t slot = number & queue->bucket_mask;
-    struct oche_pending *last = queue->buckets[slot];
-    struct oche_pending pending = {.order = (time - (number << queue->shift)) << 32 | key,
-                                   .target = target};
-    queue->ring_events++;
+    const uint64_t slot = (queue->cursor + slices) & queue->mask;
+    struct oche_event_bucket *bucket = &queue->buckets[slot];
+    struct oche_pending *last = bucket->last;
+    const struct oche_pending pending = {.order = (ahead - slices * slice) << 32 | key,
+                                         .target = target};
+
+    if (time < bucket->soonest)
+        bucket->soonest = time;
     /* True if there is no chunk, or the newest one is full. */
     if (OCHE_UNLIKELY((uintptr_t)last % OCHE_CHUNK_BYTES == 0)) {
         oche_events_extend(queue, slot, pending);
         return;
     }
     last[-1] = pending;
-    queue->buckets[slot] = last - 1;
+    bucket->last = last - 1;
 }
 
 /*
- * Moves the earliest event to `out` if its time is below `before` (which is below OCHE_TIME_LIMIT).
- * Returns false if there is no such event.
+ * Adds an event. Its time must not be before that of the last popped event, nor before the `before`
+ * of an oche_event_pop that found none. While events are popped, an event of another node than the
+ * last one's must be `independent` later than that.
  */
-static inline bool oche_event_pop(struct oche_event_queue *queue, oche_time before,
-                                  struct oche_event *out)
+static inline void oche_event_push(struct oche_event_queue *queue, oche_time time, uint32_t key,
+                                   void *target)
 {
-    if (OCHE_UNLIKELY(queue->open_next == queue->open_count) &&
-        !oche_events_open_next(queue, before))
-        return false;
-    const struct oche_pending *first = &queue->open[queue->open_next];
+    if (time < queue->open_limit)
+        oche_events_push_own(queue,
+                             (struct oche_event){.time = time, .key = key, .target = target});
+    else if (OCHE_LIKELY(time < OCHE_TIME_LIMIT)) /* or else simulated time ends before it */
+        oche_event_push_later(queue, time, key, target);
+}
+
+#define OCHE_MIXED_BATCH UINT32_MAX /* for the node of a batch: those of several, with by_time */
+
+/*
+ * Opens the next batch of events before `before` (which is below OCHE_TIME_LIMIT), and tells whose
+ * it is. All events of the last batch must have been popped, and `before` has to stay the same
+ * until there is none. Returns false if there is no such event.
+ */
+bool oche_events_next_batch(struct oche_event_queue *queue, oche_time before, uint32_t *node);
+
+/* Moves the next event of the open batch to `out`. Returns false if there is none. */
+static inline bool oche_event_pop_of_batch(struct oche_event_queue *queue, struct oche_event *out)
+{
+    const struct oche_pending *first = queue->batch;
+
+    if (queue->own->order < first->order) {
+        first = queue->own++;
+    } else {
+        if (OCHE_UNLIKELY(first->order == OCHE_NO_EVENT))
+            return false;
+        queue->batch++;
+        __builtin_prefetch(first[queue->targets_ahead].target, 1);
+    }
     out->time = queue->open_start + (first->order >> 32);
-    if (OCHE_UNLIKELY(out->time >= before))
-        return false;
     out->key = (uint32_t)first->order;
     out->target = first->target;
-    queue->open_next++;
-    if (OCHE_UNLIKELY(queue->open_count > OCHE_CHUNK_EVENTS) && queue->prefetch != NULL)
-        oche_events_show(queue);
     return true;
 }
 
-/* Returns the number of pending events. */
-static inline uint64_t oche_events_pending(const struct oche_event_queue *queue)
+/* Moves the next event before `before` to `out`, of the open batch or of another one. */
+static inline bool oche_event_pop(struct oche_event_queue *queue, oche_time before,
+                                  struct oche_event *out)
 {
-    return queue->ring_events + queue->heap_count + (queue->open_count - queue->open_next);
+    uint32_t node;
+
+    return oche_event_pop_of_batch(queue, out) ||
+           (oche_events_next_batch(queue, before, &node) && oche_event_pop_of_batch(queue, out));
 }
 
-/* Returns the time of the earliest pending event; OCHE_NEVER if none is pending. */
-oche_time oche_events_next_time(struct oche_event_queue *queue);
+/*
+ * Returns the time of the earliest pending event; OCHE_NEVER if none is pending. Not while a batch
+ * is open.
+ */
+oche_time oche_events_next_time(const struct oche_event_queue *queue);
 
 #endif

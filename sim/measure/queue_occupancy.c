@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-/* Returns the time spent at a step, including the time since the queue last changed. */
-static oche_time time_at(const struct oche_queue_watch *watch, oche_time now, uint32_t step)
+oche_time oche_queue_time_at(const struct oche_queue_watch *watch, oche_time now, uint32_t step)
 {
     uint64_t present = watch->bytes / watch->step_bytes;
     oche_time time = watch->time[step];
@@ -30,7 +29,7 @@ static oche_time total_time(const struct oche_queue_watch *watch, oche_time now)
 
     OCHE_MUST(watch->steps > 0 && watch->step_bytes > 0);
     for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++)
-        total += time_at(watch, now, step);
+        total += oche_queue_time_at(watch, now, step);
     return total;
 }
 
@@ -43,7 +42,7 @@ static double deviation(const struct oche_queue_watch *watch, oche_time now, dou
     double sum = 0, total = 0;
 
     for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++) {
-        double time = (double)time_at(watch, now, step);
+        double time = (double)oche_queue_time_at(watch, now, step);
         double apart = (double)(step * watch->step_bytes) - mean;
 
         sum += time * apart * apart;
@@ -64,7 +63,7 @@ struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *
     if (occupancy.watched == 0)
         return occupancy;
     for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++) {
-        oche_time time = time_at(watch, now, step);
+        oche_time time = oche_queue_time_at(watch, now, step);
         uint64_t bytes = step * watch->step_bytes;
 
         weighted += (unsigned __int128)time * bytes;
@@ -86,7 +85,7 @@ uint32_t oche_queue_distribution(const struct oche_queue_watch *watch, oche_time
     uint32_t count = 0;
 
     for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++) {
-        oche_time time = time_at(watch, now, step);
+        oche_time time = oche_queue_time_at(watch, now, step);
 
         if (time == 0)
             continue;

@@ -26,6 +26,12 @@ struct oche_queue_occupancy {
 struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *watch,
                                                  oche_time now);
 
+/*
+ * Returns the time spent at a step of the histogram until `now`, including the time since the queue
+ * last changed.
+ */
+oche_time oche_queue_time_at(const struct oche_queue_watch *watch, oche_time now, uint32_t step);
+
 /* A point of the time-weighted distribution: the share of time with at most `bytes` queued. */
 struct oche_queue_point {
     uint64_t bytes;

@@ -242,7 +242,7 @@ static OCHE_ALWAYS_INLINE void transmit(struct oche_host *host,
     }
     if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS))
         oche_host_credits_sent(host, packet);
-    oche_network_send(shard, (uint32_t)(port - shard->network->ports), packet, now);
+    oche_network_send(shard, port, packet, now);
 }
 
 /* Called at the end of every event: sends if the port is free, and asks for the next wake-up. */

@@ -86,7 +86,7 @@ bool oche_host_credits_send(struct oche_host *host, oche_time now)
     frame = oche_packet_take(&shard->pool);
     oche_ib_fill(&host->credits->link, frame, now);
     oche_fcp_trace(oche_host_trace(host), OCHE_TRACE_FCP_SENT, 0, frame, now);
-    oche_network_send(shard, (uint32_t)(host->port - shard->network->ports), frame, now);
+    oche_network_send(shard, host->port, frame, now);
     return true;
 }
 

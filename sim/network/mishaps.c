@@ -71,6 +71,35 @@ void oche_mishaps_make_room(struct oche_mishaps *mishaps, uint32_t lost, uint32_
                                   &mishaps->timed_out_capacity, sizeof(*mishaps->timed_out));
 }
 
+static int compare_lost(const void *left, const void *right)
+{
+    const struct oche_lost_packet *a = left, *b = right;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    if (a->qpn != b->qpn)
+        return a->qpn < b->qpn ? -1 : 1;
+    return a->psn != b->psn ? (a->psn < b->psn ? -1 : 1) : (int)a->kind - (int)b->kind;
+}
+
+static int compare_timed_out(const void *left, const void *right)
+{
+    const struct oche_timed_out *a = left, *b = right;
+
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->qpn < b->qpn ? -1 : a->qpn > b->qpn;
+}
+
+void oche_mishaps_sort(struct oche_mishaps *mishaps)
+{
+    if (mishaps->lost_count > 1)
+        qsort(mishaps->lost, mishaps->lost_count, sizeof(*mishaps->lost), compare_lost);
+    if (mishaps->timed_out_count > 1)
+        qsort(mishaps->timed_out, mishaps->timed_out_count, sizeof(*mishaps->timed_out),
+              compare_timed_out);
+}
+
 void oche_mishaps_clear(struct oche_mishaps *mishaps)
 {
     mishaps->lost_count = mishaps->timed_out_count = 0;

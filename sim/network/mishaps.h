@@ -3,7 +3,7 @@
  * Notes what goes wrong in a window: packets that links lose or switches drop, and ACK timeouts.
  * Each shard notes its own mishaps. Whoever runs the network reads the notes between windows, when
  * no shard runs. Notes are kept only if network->keep_mishaps is set, since otherwise nobody would
- * clear them. Each list of a shard is in order of time.
+ * clear them. A shard runs its nodes one after the other, so its lists have to be sorted by time.
  */
 #ifndef OCHE_SIM_NETWORK_MISHAPS_H
 #define OCHE_SIM_NETWORK_MISHAPS_H
@@ -40,6 +40,8 @@ void oche_mishaps_lost(struct oche_mishaps *mishaps, const struct oche_packet *p
 void oche_mishaps_timed_out(struct oche_mishaps *mishaps, const struct oche_qp *qp, oche_time now);
 /* Makes room for so many of both in all, for who fills the lists himself. */
 void oche_mishaps_make_room(struct oche_mishaps *mishaps, uint32_t lost, uint32_t timed_out);
+/* Brings both lists into the order of time. */
+void oche_mishaps_sort(struct oche_mishaps *mishaps);
 void oche_mishaps_clear(struct oche_mishaps *mishaps);
 void oche_mishaps_free(struct oche_mishaps *mishaps);
 

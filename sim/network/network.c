@@ -149,61 +149,55 @@ void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t s
     network->nodes[node].shard = (uint8_t)shard;
 }
 
-/* Fetches into the cache what is known of an event without looking at anything else. */
-static void prefetch_first(struct oche_network *network, const struct oche_pending *event)
-{
-    const uint32_t key = oche_pending_key(event);
-    const struct oche_site *site = oche_event_site(network, key);
+#define FEW_NODES    100 /* all of so few are in the cache */
+#define MOST_FETCHED 8   /* events of a host's batch that are looked at before it begins */
 
-    __builtin_prefetch(event->target, 1); /* a packet or a port */
-    if (site->flags & OCHE_PORT_HOST) {
-        if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL)
-            __builtin_prefetch(&network->ports[site->first_port], 1);
-        oche_host_fetch(site->device, NULL, 0);
-    } else {
+/* Fetches into the cache what a batch of a host will touch. */
+static void fetch_host(const struct oche_network *network, const struct oche_site *site,
+                       const struct oche_pending *event, uint32_t count, unsigned step)
+{
+    if (step == 0)
+        __builtin_prefetch(&network->ports[site->first_port], 1);
+    if (step < OCHE_NIC_FETCH_STEPS) {
+        oche_host_fetch(site->device, NULL, step);
+        return;
+    }
+    for (uint32_t i = 0; i < count && i < MOST_FETCHED; i++) {
+        bool arrival = oche_event_kind_of(oche_pending_key(&event[i])) == OCHE_EVENT_ARRIVAL;
+
+        oche_host_fetch(site->device, arrival ? event[i].target : NULL, step);
+    }
+}
+
+/* Does that for a switch: all its ports if most of them have something to do. */
+static void fetch_switch(const struct oche_network *network, const struct oche_site *site,
+                         const struct oche_pending *event, uint32_t count, unsigned step)
+{
+    if (step == 1)
         oche_path_fetch_switch(site->device);
+    if (step != 2)
+        return;
+    uint32_t ports = network->nodes[oche_pending_key(event) >> OCHE_EVENT_NODE_SHIFT].port_count;
+
+    if (count > ports)
+        count = ports;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t local = count < ports ? oche_event_local(oche_pending_key(&event[i])) : i;
+
+        __builtin_prefetch(&network->ports[site->first_port + local], 1);
+        oche_path_fetch_port(site->device, local);
     }
 }
 
-/* Fetches what an event of a switch will touch, in stages 1 and 2. */
-static void prefetch_switch(struct oche_network *network, const struct oche_pending *event,
-                            unsigned stage)
+static void fetch(void *context, const struct oche_pending *event, uint32_t count, unsigned step)
 {
-    const uint32_t key = oche_pending_key(event), local = oche_event_local(key);
-    const struct oche_site *site = oche_event_site(network, key);
-    int egress;
+    const struct oche_network *network = context;
+    const struct oche_site *site = oche_event_site(network, oche_pending_key(event));
 
-    if (oche_event_kind_of(key) == OCHE_EVENT_TRANSMIT_DONE) {
-        if (stage == 1)
-            oche_path_fetch_port(site->device, local);
-        else
-            oche_path_fetch_head(site->device, local);
-    } else if (oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL && stage == 1) {
-        egress = oche_path_look_ahead(site->device, local, event->target);
-        if (egress >= 0)
-            __builtin_prefetch(&network->ports[site->first_port + (uint32_t)egress], 1);
-    }
-}
-
-/* Fetches into the cache, ahead of time, what events will touch. */
-static void prefetch(void *context, const struct oche_pending *event, uint32_t count,
-                     unsigned stage)
-{
-    struct oche_network *network = context;
-    const struct oche_pending *end = event + count;
-
-    for (; stage == 0 && event < end; event++)
-        prefetch_first(network, event);
-    for (; event < end; event++) {
-        const uint32_t key = oche_pending_key(event);
-        const bool arrival = oche_event_kind_of(key) == OCHE_EVENT_ARRIVAL;
-
-        if (key < oche_event_key(network->host_count, 0, 0))
-            oche_host_fetch(oche_event_site(network, key)->device, arrival ? event->target : NULL,
-                            stage);
-        else if (stage == 1 || (stage == 2 && !arrival))
-            prefetch_switch(network, event, stage);
-    }
+    if (site->flags & OCHE_PORT_HOST)
+        fetch_host(network, site, event, count, step);
+    else
+        fetch_switch(network, site, event, count, step);
 }
 
 void oche_network_can_fail(struct oche_network *network, uint32_t port)
@@ -248,15 +242,22 @@ void oche_network_ready(struct oche_network *network)
     for (uint32_t s = 0; s < network->shard_count; s++) {
         if (network->ranks != NULL && s != network->ranks->rank)
             continue;
-        oche_events_init(&network->shards[s].events, longest, prefetch, network);
+        oche_events_init(&network->shards[s].events,
+                         &(struct oche_event_queue_config){
+                             .independent = network->window,
+                             .horizon = longest,
+                             .node_count = network->node_count,
+                             .by_time = network->tap != NULL,
+                             .fetch = network->node_count < FEW_NODES ? NULL : fetch,
+                             .fetch_context = network,
+                         });
         if (network->bytes_mode)
             network->shards[s].scratch = make(2, OCHE_BYTES_MODE_FRAME);
     }
 }
 
-/* Puts a packet into the mailbox of the other shard that the port is in. */
-static void cross(struct oche_shard *shard, const struct oche_port *peer, uint32_t key,
-                  struct oche_packet *packet)
+void oche_network_cross(struct oche_shard *shard, const struct oche_port *peer, uint32_t key,
+                        struct oche_packet *packet)
 {
     struct oche_mailbox *box =
         &shard->outbox[shard->side * shard->network->shard_count + peer->shard];
@@ -271,12 +272,8 @@ static void cross(struct oche_shard *shard, const struct oche_port *peer, uint32
     shard->crosses_from = oche_time_min(shard->crosses_from, packet->when);
 }
 
-/*
- * Applies loss, taps and bytes mode to a packet being sent. Returns false if the link loses the
- * packet.
- */
-static bool special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
-                    oche_time now)
+bool oche_network_special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
+                          oche_time now)
 {
     struct oche_network *network = shard->network;
     struct oche_port_extra *extra = &network->extras[number];
@@ -299,29 +296,6 @@ static bool special(struct oche_shard *shard, uint32_t number, struct oche_packe
     if (network->extras[peer].tap && !(network->ports[peer].flags & OCHE_PORT_FAILS))
         network->tap(network->tap_context, peer, packet, packet->when, false);
     return true;
-}
-
-void oche_network_send(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
-                       oche_time now)
-{
-    struct oche_network *network = shard->network;
-    struct oche_port *port = &network->ports[number];
-    uint32_t line_bytes = packet->frame_bytes + network->gap_bytes;
-    oche_time busy = OCHE_LIKELY(port->ps_per_byte != 0)
-                         ? (oche_time)line_bytes * port->ps_per_byte
-                         : oche_time_of_bytes(line_bytes, network->extras[number].rate_bps);
-
-    shard->hops++;
-    port->line_bytes += line_bytes;
-    port->busy_until = now + busy;
-    packet->when = now + busy + port->delay;
-    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_SPECIAL) && !special(shard, number, packet, now))
-        return;
-    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_REMOTE)) {
-        cross(shard, &network->ports[port->peer], port->arrival_key, packet);
-        return;
-    }
-    oche_event_push(&shard->events, packet->when, port->arrival_key, packet);
 }
 
 void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)

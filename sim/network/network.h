@@ -243,9 +243,15 @@ typedef bool oche_network_look(void *context, oche_time now);
 void oche_network_run(struct oche_network *network, oche_time until, oche_network_look *look,
                       void *context);
 
-/* Sends `packet` from `port` (global number), which must be free. Called by a node's handlers. */
-void oche_network_send(struct oche_shard *shard, uint32_t port, struct oche_packet *packet,
-                       oche_time now);
+/*
+ * Rare cases of oche_network_send, which alone may call these functions. The first puts a packet
+ * into the mailbox of the other shard that the port is in. The second applies loss, taps and bytes
+ * mode to a packet being sent; it returns false if the link loses the packet.
+ */
+void oche_network_cross(struct oche_shard *shard, const struct oche_port *peer, uint32_t key,
+                        struct oche_packet *packet);
+bool oche_network_special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
+                          oche_time now);
 
 /*
  * Asks for the node's timer event at `when`, unless an earlier one is pending. Called by a node's
@@ -298,6 +304,34 @@ static inline void oche_network_want_done(struct oche_shard *shard, struct oche_
     port->flags |= OCHE_PORT_DONE_PENDING;
     oche_event_push(&shard->events, port->busy_until,
                     oche_event_key(port->node, OCHE_EVENT_TRANSMIT_DONE, port->local), port);
+}
+
+/* Sends `packet` from `port`, which must be free. Called by a node's handlers. */
+static inline void oche_network_send(struct oche_shard *shard, struct oche_port *port,
+                                     struct oche_packet *packet, oche_time now)
+{
+    struct oche_network *network = shard->network;
+    uint32_t line_bytes = packet->frame_bytes + network->gap_bytes;
+    oche_time busy =
+        OCHE_LIKELY(port->ps_per_byte != 0)
+            ? (oche_time)line_bytes * port->ps_per_byte
+            : oche_time_of_bytes(line_bytes, network->extras[port - network->ports].rate_bps);
+
+    shard->hops++;
+    port->line_bytes += line_bytes;
+    port->busy_until = now + busy;
+    packet->when = now + busy + port->delay;
+    if (OCHE_UNLIKELY(port->flags & (OCHE_PORT_SPECIAL | OCHE_PORT_REMOTE))) {
+        if ((port->flags & OCHE_PORT_SPECIAL) &&
+            !oche_network_special(shard, (uint32_t)(port - network->ports), packet, now))
+            return;
+        if (port->flags & OCHE_PORT_REMOTE) {
+            oche_network_cross(shard, &network->ports[port->peer], port->arrival_key, packet);
+            return;
+        }
+    }
+    if (OCHE_LIKELY(packet->when < OCHE_TIME_LIMIT))
+        oche_event_push_later(&shard->events, packet->when, port->arrival_key, packet);
 }
 
 #endif

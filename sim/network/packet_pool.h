@@ -45,7 +45,7 @@ static inline int64_t oche_packet_pool_idle(const struct oche_packet_pool *pool)
 }
 
 /*
- * Takes a packet. Its contents are undefined, except that port_ahead is 0 and `payload` is as it
+ * Takes a packet. Its contents are undefined, except that `payload` is as it
  * was when the packet was put back.
  */
 static inline struct oche_packet *oche_packet_take(struct oche_packet_pool *pool)
@@ -54,7 +54,6 @@ static inline struct oche_packet *oche_packet_take(struct oche_packet_pool *pool
         oche_packet_pool_refill(pool);
     struct oche_packet *packet = pool->free;
     pool->free = packet->next;
-    packet->port_ahead = 0;
     pool->taken++;
     return packet;
 }

@@ -202,7 +202,7 @@ bool oche_slow_host_send(struct oche_host *host, oche_time now)
             : now + oche_pause_duration(least, shard->network->extras[number].rate_bps) / 2;
     if (slow->told != before)
         note_pauses(host, before, now);
-    oche_network_send(shard, number, frame, now);
+    oche_network_send(shard, &shard->network->ports[number], frame, now);
     return true;
 }
 

@@ -68,7 +68,7 @@ static void send_pause(struct oche_shard *shard, struct oche_port *port, oche_ti
     if (frame->kind == OCHE_PACKET_FCP) {
         oche_fcp_trace(&shard->network->nodes[port->node].trace, OCHE_TRACE_FCP_SENT, port->local,
                        frame, now);
-        oche_network_send(shard, (uint32_t)(port - shard->network->ports), frame, now);
+        oche_network_send(shard, port, frame, now);
         return;
     }
     note_pauses(shard, port, before, now);
@@ -76,14 +76,15 @@ static void send_pause(struct oche_shard *shard, struct oche_port *port, oche_ti
         if (oche_pfc_has(frame, cls))
             oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_PAUSE_SENT, 0,
                             port->local, (uint64_t)cls << 16 | frame->pfc.quanta[cls]);
-    oche_network_send(shard, (uint32_t)(port - shard->network->ports), frame, now);
+    oche_network_send(shard, port, frame, now);
 }
 
 /*
  * Sends the next packet or PFC frame from a free port, and asks for an event when the port is free
  * again.
  */
-static void transmit(struct oche_shard *shard, struct oche_port *port, oche_time now)
+static OCHE_ALWAYS_INLINE void transmit(struct oche_shard *shard, struct oche_port *port,
+                                        oche_time now)
 {
     struct oche_switch *sw = port->device;
 
@@ -93,7 +94,7 @@ static void transmit(struct oche_shard *shard, struct oche_port *port, oche_time
         struct oche_packet *packet = oche_path_transmit(sw, port->local, now);
         if (packet == NULL)
             return;
-        oche_network_send(shard, (uint32_t)(port - shard->network->ports), packet, now);
+        oche_network_send(shard, port, packet, now);
     }
     if (oche_path_ready(sw, port->local))
         oche_network_want_done(shard, port);

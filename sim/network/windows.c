@@ -28,22 +28,6 @@ static OCHE_NOINLINE bool outlives(struct oche_shard *shard, struct oche_port *p
     return true;
 }
 
-static inline void arrival(struct oche_shard *shard, uint32_t key, struct oche_packet *packet,
-                           oche_time now)
-{
-    struct oche_network *network = shard->network;
-    const struct oche_site *site = oche_event_site(network, key);
-    struct oche_port *port = &network->ports[site->first_port + oche_event_local(key)];
-
-    if (OCHE_UNLIKELY(site->flags & OCHE_PORT_FAILS) && (port->flags & OCHE_PORT_FAILS) &&
-        !outlives(shard, port, packet, now))
-        return;
-    if (site->flags & OCHE_PORT_HOST)
-        oche_host_arrival(shard, port, packet, now);
-    else
-        oche_switch_node_arrival(shard, site, oche_event_local(key), packet, now);
-}
-
 static void timer(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {
     struct oche_node *node = &shard->network->nodes[port->node];
@@ -56,32 +40,84 @@ static void timer(struct oche_shard *shard, struct oche_port *port, oche_time no
         oche_switch_node_timer(shard, port, now);
 }
 
-static void run_window(struct oche_shard *shard, oche_time end)
+/* Handles an event of a node; `site` and `first`, its first port, are the node's. */
+static OCHE_ALWAYS_INLINE void handle(struct oche_shard *shard, const struct oche_site *site,
+                                      struct oche_port *first, const struct oche_event *event,
+                                      bool host)
+{
+    struct oche_port *port = event->target; /* but of an arrival it is the packet */
+    const uint32_t local = oche_event_local(event->key);
+
+    switch (oche_event_kind_of(event->key)) {
+    case OCHE_EVENT_TRANSMIT_DONE:
+        port->flags &= (uint8_t)~OCHE_PORT_DONE_PENDING;
+        if (host)
+            oche_host_transmit_done(shard, port, event->time);
+        else
+            oche_switch_node_transmit_done(shard, port, event->time);
+        break;
+    case OCHE_EVENT_ARRIVAL:
+        if (OCHE_UNLIKELY(site->flags & OCHE_PORT_FAILS) &&
+            (first[local].flags & OCHE_PORT_FAILS) &&
+            !outlives(shard, first + local, event->target, event->time))
+            return;
+        if (host)
+            oche_host_arrival(shard, first + local, event->target, event->time);
+        else
+            oche_switch_node_arrival(shard, site, local, event->target, event->time);
+        break;
+    case OCHE_EVENT_TIMER:
+        timer(shard, port, event->time);
+        break;
+    case OCHE_EVENT_CHANGE:
+        oche_network_change(shard, port, event->time);
+        break;
+    }
+}
+
+/*
+ * Handles the events of the open batch, which are all of one node unless the queue is in order of
+ * time. Returns how many.
+ */
+static OCHE_ALWAYS_INLINE uint64_t run_batch(struct oche_shard *shard, const struct oche_site *site,
+                                             bool host)
+{
+    struct oche_port *first = &shard->network->ports[site->first_port];
+    struct oche_event event;
+    uint64_t count = 0;
+
+    for (; oche_event_pop_of_batch(&shard->events, &event); count++)
+        handle(shard, site, first, &event, host);
+    return count;
+}
+
+static uint64_t run_mixed_batch(struct oche_shard *shard)
 {
     struct oche_event event;
-    uint64_t handled = 0;
+    uint64_t count = 0;
 
-    while (oche_event_pop(&shard->events, end, &event)) {
-        struct oche_port *port = event.target; /* but of an arrival it is the packet */
-        handled++;
-        switch (oche_event_kind_of(event.key)) {
-        case OCHE_EVENT_TRANSMIT_DONE:
-            port->flags &= (uint8_t)~OCHE_PORT_DONE_PENDING;
-            if (port->flags & OCHE_PORT_HOST)
-                oche_host_transmit_done(shard, port, event.time);
-            else
-                oche_switch_node_transmit_done(shard, port, event.time);
-            break;
-        case OCHE_EVENT_ARRIVAL:
-            arrival(shard, event.key, event.target, event.time);
-            break;
-        case OCHE_EVENT_TIMER:
-            timer(shard, port, event.time);
-            break;
-        case OCHE_EVENT_CHANGE:
-            oche_network_change(shard, port, event.time);
-            break;
-        }
+    for (; oche_event_pop_of_batch(&shard->events, &event); count++) {
+        const struct oche_site *site = oche_event_site(shard->network, event.key);
+
+        handle(shard, site, &shard->network->ports[site->first_port], &event,
+               site->flags & OCHE_PORT_HOST);
+    }
+    return count;
+}
+
+static void run_window(struct oche_shard *shard, oche_time end)
+{
+    const struct oche_network *network = shard->network;
+    uint64_t handled = 0;
+    uint32_t node;
+
+    while (oche_events_next_batch(&shard->events, end, &node)) {
+        if (OCHE_UNLIKELY(node == OCHE_MIXED_BATCH))
+            handled += run_mixed_batch(shard);
+        else if (network->sites[node].flags & OCHE_PORT_HOST)
+            handled += run_batch(shard, &network->sites[node], true);
+        else
+            handled += run_batch(shard, &network->sites[node], false);
     }
     shard->handled_events += handled;
 }

@@ -233,6 +233,8 @@ static void judge_window(struct oche_world *world)
 {
     const struct oche_timed_out *timed_out;
 
+    for (uint32_t s = 0; s < world->network.shard_count; s++)
+        oche_mishaps_sort(&world->network.shards[s].mishaps);
     while ((timed_out = next_timed_out(world)) != NULL) {
         take_lost(world, timed_out->time);
         world->timeout_causes[oche_timeout_causes_judge(

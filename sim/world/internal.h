@@ -84,6 +84,9 @@ struct oche_world {
     const volatile sig_atomic_t *interrupt; /* ends the run when it is not 0; NULL: nothing does */
     struct oche_world_idle *idle;           /* ending.c; NULL: the run has a duration */
     struct oche_world_cut_off cut_off;
+    oche_world_visit *visit; /* NULL: nobody visits the run */
+    void *visit_context;
+    oche_time visit_at; /* the end of a window; OCHE_NEVER: not again, or not yet */
 
     /* State at the end of warm-up. */
     oche_time measured_from;

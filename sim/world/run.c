@@ -222,6 +222,8 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
     oche_time step, window = network->window;
 
     until = oche_time_min(until, oche_world_ending_next(world));
+    if (world->visit != NULL)
+        until = oche_time_min(until, world->visit_at);
     step = until;
     if (world->interval > 0 && network->now >= world->config->run.warmup &&
         !has_enough_samples(world)) {
@@ -248,6 +250,31 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
         end(watcher, OCHE_END_STALLED);
 }
 
+/*
+ * Lets the visitor look, if it is time. Looks are where windows end, so they change nothing but,
+ * perhaps, the end of the run.
+ */
+static void visit(struct watcher *watcher)
+{
+    struct oche_world *world = watcher->world;
+    const oche_time now = world->network.now, window = world->network.window;
+
+    if (world->visit == NULL || watcher->done || now < world->visit_at)
+        return;
+    const oche_time next = world->visit(world->visit_context, now);
+
+    if (next <= now)
+        end(watcher, OCHE_END_STABLE);
+    world->visit_at = next < OCHE_TIME_LIMIT ? (next + window - 1) / window * window : OCHE_NEVER;
+}
+
+void oche_world_visit_by(struct oche_world *world, oche_world_visit *visitor, void *context)
+{
+    world->visit = visitor;
+    world->visit_context = context;
+    world->visit_at = OCHE_NEVER;
+}
+
 static void count_sent_again(struct oche_world *world)
 {
     for (OCHE_EACH_MADE_FLOW(i, &world->flows))
@@ -269,11 +296,14 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     while (!watcher.done && world->network.now < run->warmup)
         run_to_sample(&watcher, run->warmup);
     end_warmup(world);
+    world->visit_at = world->network.now;
+    visit(&watcher);
     while (!watcher.done && world->network.now < last) {
         run_to_sample(&watcher, last);
         if (world->interval > 0 && !has_enough_samples(world) &&
             (world->network.now - world->measured_from) % world->interval == 0)
             oche_world_series_sample(world);
+        visit(&watcher);
     }
     count_sent_again(world);
     oche_world_pauses_finish(world);

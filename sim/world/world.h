@@ -55,6 +55,7 @@ enum oche_world_end {
     OCHE_END_STALLED,     /* without duration: nothing was delivered for too long */
     OCHE_END_BOUND,       /* without duration: at the most that such a run may last */
     OCHE_END_INTERRUPTED, /* oche_world_interrupt_by */
+    OCHE_END_STABLE,      /* oche_world_visit_by */
 };
 
 /*
@@ -74,6 +75,14 @@ enum oche_world_end oche_world_ended(const struct oche_world *world);
 char *oche_world_waiting_text(const struct oche_world *world);
 /* Before the run: it ends at the next window at whose end `flag` is not 0. */
 void oche_world_interrupt_by(struct oche_world *world, const volatile sig_atomic_t *flag);
+/*
+ * Called between windows, first at the end of warm-up. Returns when to be called next: at the end
+ * of the first window at or after that; or `now`, which ends the run. Reads the world, changes
+ * nothing.
+ */
+typedef oche_time oche_world_visit(void *context, oche_time now);
+/* Before the run: lets `visit` look at it. */
+void oche_world_visit_by(struct oche_world *world, oche_world_visit *visit, void *context);
 /* Returns when the run ends at the latest. */
 oche_time oche_world_until(const struct oche_world *world);
 

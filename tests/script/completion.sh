@@ -28,6 +28,8 @@ for command in run sweep reproduce report fluid buffers exec wire; do
     offers --help "$command" --h
 done
 offers run r
+offers fct.all.p99 run x.yaml --until-stable fct.a
+offers '!fct.all.max' run x.yaml --until-stable fct.a
 offers '!sweep' r
 offers --set= run --se
 offers --quiet run --q

@@ -100,6 +100,7 @@ def check_refusals(folder):
     refused([*here, "--pcap", os.path.join(empty, "a.pcap") + ":host1"], "--pcap: ", empty)
     refused([*here, "--trace", os.path.join(empty, "a.csv")], "--trace: ", empty)
     refused([*here, "--partition-report", "4"], "--partition-report: ", empty)
+    refused([*here, "--until-stable", "goodput"], "--until-stable: ", empty)
     refused([*here, "-t", "2"], "--threads 2: ", empty)
     refused([*here, "--set", "switch.kmin=x"], "--set switch.kmin=x", empty)
     refused(["run", "--bogus"], "--bogus", empty)

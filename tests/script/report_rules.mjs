@@ -22,6 +22,7 @@ const { linesOf, textWidth } = await at('charts/text-width.js');
 const { estimate, sweepChart, sweepLines } = await at('charts/sweep.js');
 const { parameterRows } = await at('page/parameters.js');
 const { progress } = await at('page/progress.js');
+const { steady } = await at('page/steady.js');
 const { tipPlace } = await at('page/tip-place.js');
 const { moved, scaled, select } = await at('page/zoom.js');
 const { story } = await at('story/story.js');
@@ -524,7 +525,22 @@ function namesBars() {
 namesRuns();
 cutsIntervals();
 tellsWhatIsSwept();
+/* ---- until stable ---- */
+
+function tellsHowStable() {
+  const info = { until_stable: 'fct.all.p99', until_stable_reached: 'yes',
+    until_stable_mean: '0.00125', until_stable_half_width: '5e-05',
+    until_stable_batches: '30', until_stable_batch_ps: '512000000' };
+  const metrics = { 'fct.all.p99': [0.00124, 's'] };
+  assert.equal(plainText([steady({ info, metrics })])[0],
+    'fct.all.p99 1.25 ms ± 4.00 %, 30 batches of 512 µs');
+  const why = 'fct.all.p99 is not stable at the end of the run: it is 0';
+  assert.equal(steady({ info: { ...info, until_stable_reached: why }, metrics }), why);
+  assert.equal(steady({ info: {}, metrics }), null);
+}
+
 countsPoints();
+tellsHowStable();
 linesOfZipped();
 namesBars();
 namesEnoughValues();

@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import sqlite3
@@ -574,32 +575,35 @@ def test_capture(work):
 def test_quiet_and_progress(work):
     folder = os.path.join(work, "quiet")
     check(oche(scenario("pairs"), "--out", folder, "--quiet") == "", "--quiet prints")
-    # On a terminal: a line that rewrites itself, and is gone before the table comes.
-    def on_a_terminal(*options):
-        seen = []
-        main, terminal = pty.openpty()
+    # On a terminal: a line that rewrites itself, and is gone before anything else comes.
+    def on_a_terminal(*options, seconds):
+        """What is seen there until the run is over, or is interrupted when its time has come."""
+        seen, main, terminal = b"", *pty.openpty()
         with subprocess.Popen([OCHE, "run", scenario("losses"), "--out", folder, "--set",
-                               "bytes=true", "--set", "payload=true", "--set",
-                               "workload[0].messages=8", "--set", "duration=50ms", *options],
-                              stdout=subprocess.PIPE, stderr=terminal) as running:
+                               "workload[0].messages=9000", "--set", "duration=600ms", *options],
+                              stdout=subprocess.DEVNULL, stderr=terminal) as running:
             os.close(terminal)
-            running.stdout.read()
-            while True:
-                try:
-                    piece = os.read(main, 4096)
-                except OSError:
-                    piece = b""
-                if not piece:
-                    break
-                seen.append(piece)
+            ends = time.monotonic() + seconds
+            try:
+                while True: # until nobody has the terminal any more
+                    if select.select([main], [], [], 0.05)[0]:
+                        seen += os.read(main, 4096)
+                    if time.monotonic() > ends or seen.count(b" left") >= 3:
+                        running.send_signal(signal.SIGINT)
+                        while select.select([main], [], [], 60)[0]:
+                            seen += os.read(main, 4096)
+            except OSError:
+                pass
         os.close(main)
-        check(running.returncode == 0, "on a terminal", running.returncode)
-        return b"".join(seen).decode()
-    line = on_a_terminal()
-    check(re.search(r"\r\x1b\[K[\d.]+[um]s of 50ms, \d+ flows done, [\d.]+ M packet-hops/s, "
-                    r"at most \d+ s left", line), "progress:", repr(line))
-    check(line.endswith("\r\x1b[K"), "progress stays:", repr(line[-80:]))
-    check(on_a_terminal("--quiet") == "", "--quiet shows progress")
+        return seen.decode()
+    line = on_a_terminal(seconds=60)
+    drawn = re.findall(r"\r\x1b\[K(\d+) %, ([\d.]+)ms of 600ms, \d+ flows done, [\d.]+ M "
+                       r"packet-hops/s, at most \d+ (?:s|min) left", line)
+    check(len(drawn) == 3 and all(abs(int(part) - float(ms) / 6) <= 1 for part, ms in drawn),
+          "progress:", repr(line))
+    check(re.search(r" left\r\x1b\[Kinterrupted at [^\r]*\r\n$", line), "it stays:", repr(line))
+    check(" left" not in on_a_terminal("--quiet", seconds=2), "--quiet shows progress")
+    check(on_a_terminal("--set", "duration=1ms", seconds=60) == "", "progress of a short run")
 
 
 def test_help():
@@ -611,7 +615,8 @@ def test_help():
     with open(os.path.join(SOURCE, "docs", "oche-run.1"), encoding="utf-8") as page:
         manual = page.read().split(".SH EXIT STATUS")[1].split(".SH")[0]
     told = re.findall(r"[:;] (\d+) ", text.split("Exit status")[1])
-    check(told == re.findall(r"^\.TP\n(\d+)$", manual, re.M) == ["0", "1", "2", "3", "130"], told)
+    statuses = re.findall(r"^\.TP\n(\d+)$", manual, re.M)
+    check(told == statuses == ["0", "1", "2", "3", "4", "130"], told, statuses)
 
 
 def test_show_defaults():

@@ -23,9 +23,12 @@ STATUS = {"deadlock0": 3, "loop1": 3}
 LONG = os.environ.get("OCHE_LONG") == "yes"
 # What makes runs shorter, of the scenarios that take the longest.
 SHORTER = {} if LONG else {
+    "drop-tail": ["--set", "duration=2500ms"],
+    "parking_lot": ["--set", "duration=40ms"],
+    "rogue": ["--set", "duration=12ms"],
     "demo": ["--set", "workload.stop=5ms", "--set", "warmup=1ms"],
     "permutation": ["--set", "workload.messages=1", "--set", "workload.bytes=500KB"],
-    "storage": ["--set", "workload[0].stop=3ms"],
+    "storage": ["--set", "workload[0].stop=2ms"],
     "victim": ["--set", "duration=40ms"],
 }
 

@@ -284,13 +284,9 @@ static bool deadlock_is_allowed(const struct swarm_run *run, struct swarm_verdic
 
 bool swarm_is_silent(const struct oche_world *world)
 {
-    for (uint32_t s = 0; s < world->network.shard_count; s++) {
-        const struct oche_event_queue *events = &world->network.shards[s].events;
-
-        if (events->open_next < events->open_count || events->ring_events > 0 ||
-            events->heap_count > 0)
+    for (uint32_t s = 0; s < world->network.shard_count; s++)
+        if (oche_events_next_time(&world->network.shards[s].events) != OCHE_NEVER)
             return false;
-    }
     return true;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event queue against a plain sorted list: whatever is pushed comes out by (time, key), with
- * bursts that spill buckets, gaps that empty the ring, far timers, and any split into windows.
+ * The event queue against a plain sorted list: each node's events come out by (time, key), and all
+ * of a window before any of the next, with bursts, gaps that empty the ring, far timers, windows
+ * that end within a slice, and events that are added while a node's are popped.
  */
 #include "tests/support/test.h"
 
@@ -11,24 +12,48 @@
 #include "core/random.h"
 #include "sim/engine/event_queue.h"
 
-#define MOST 4096
+#define MOST        4096
+#define NODES       40
+#define INDEPENDENT OCHE_US
 
 struct list {
     struct oche_event event[MOST];
     uint32_t count;
 };
 
+static bool is_before(const struct oche_event *a, const struct oche_event *b)
+{
+    return a->time != b->time ? a->time < b->time : a->key < b->key;
+}
+
 static void list_push(struct list *list, struct oche_event event)
 {
     uint32_t i = list->count++;
 
-    while (i > 0 &&
-           (event.time < list->event[i - 1].time ||
-            (event.time == list->event[i - 1].time && event.key < list->event[i - 1].key))) {
+    for (; i > 0 && is_before(&event, &list->event[i - 1]); i--)
         list->event[i] = list->event[i - 1];
-        i--;
-    }
     list->event[i] = event;
+}
+
+static uint32_t node_of(const struct oche_event *event)
+{
+    return event->key >> OCHE_EVENT_NODE_SHIFT;
+}
+
+/* Removes and returns the first event of a node, or of any one if `by_time`. */
+static struct oche_event list_pop(struct list *list, uint32_t node, bool by_time)
+{
+    uint32_t i = 0;
+
+    while (!by_time && node_of(&list->event[i]) != node) {
+        i++;
+        assert_true(i < list->count);
+    }
+    const struct oche_event event = list->event[i];
+
+    list->count--;
+    memmove(list->event + i, list->event + i + 1, (list->count - i) * sizeof(list->event[0]));
+    return event;
 }
 
 static oche_time draw_delay(struct oche_random *random)
@@ -47,87 +72,106 @@ static oche_time draw_delay(struct oche_random *random)
     }
 }
 
-static void run(uint64_t seed, uint32_t steps)
-{
-    struct oche_random random = oche_random_stream(seed, "event queue test", 0);
+struct bench {
+    struct oche_random random;
     struct oche_event_queue queue;
-    static struct list list;
-    oche_time now = 0, window = 1 + oche_random_below(&random, 3 * OCHE_US), end = window;
-    uint32_t next_key = 0;
+    struct list list;
+    uint32_t nodes, numbers;
+};
 
-    list.count = 0;
-    oche_events_init(&queue, OCHE_US, NULL, NULL);
-    for (uint32_t step = 0; step < steps; step++) {
-        uint64_t pushes =
-            oche_random_below(&random, 100) == 0 ? 300 : oche_random_below(&random, 3);
-        for (uint64_t i = 0; i < pushes && list.count < MOST; i++) {
-            struct oche_event event = {.time = now + draw_delay(&random),
-                                       .key = oche_mix64(next_key++) & 0xffffffff};
-            event.target = (void *)(uintptr_t)(event.key ^ 0x5555);
-            list_push(&list, event);
-            oche_event_push(&queue, event.time, event.key, event.target);
-        }
-        assert_int_equal(oche_events_pending(&queue), list.count);
-        if (list.count > 0)
-            assert_int_equal(oche_events_next_time(&queue), list.event[0].time);
-        struct oche_event got = {0};
-        while (!oche_event_pop(&queue, end, &got)) {
-            now = end;
-            if (list.count == 0)
-                break;
-            assert_true(list.event[0].time >= end);
-            end = (list.event[0].time / window + 1) * window;
-        }
-        if (list.count == 0)
-            continue;
-        assert_int_equal(got.time, list.event[0].time);
-        assert_int_equal(got.key, list.event[0].key);
-        assert_ptr_equal(got.target, list.event[0].target);
-        now = got.time;
-        list.count--;
-        memmove(list.event, list.event + 1, list.count * sizeof(list.event[0]));
+/* Adds an event of the node to the queue and to the list. */
+static void add(struct bench *bench, oche_time time, uint32_t node)
+{
+    struct oche_event event = {.time = time,
+                               .key = node << OCHE_EVENT_NODE_SHIFT |
+                                      (uint32_t)oche_random_below(&bench->random, 4096)};
+
+    event.target = (void *)(uintptr_t)++bench->numbers;
+    if (bench->list.count == MOST)
+        return;
+    for (uint32_t i = 0; i < bench->list.count; i++)
+        if (bench->list.event[i].time == time && bench->list.event[i].key == event.key)
+            return; /* identities are unique */
+    list_push(&bench->list, event);
+    oche_event_push(&bench->queue, time, event.key, event.target);
+}
+
+static void add_some(struct bench *bench, oche_time now, bool is_open, uint32_t node)
+{
+    uint64_t count =
+        oche_random_below(&bench->random, 100) == 0 ? 300 : oche_random_below(&bench->random, 3);
+
+    for (uint64_t i = 0; i < count; i++) {
+        bool own = is_open && oche_random_below(&bench->random, 2) == 0;
+        oche_time time = now + draw_delay(&bench->random) + (is_open && !own ? INDEPENDENT : 0);
+
+        add(bench, time, own ? node : (uint32_t)oche_random_below(&bench->random, bench->nodes));
     }
-    oche_events_free(&queue);
+}
+
+/* Runs a window: takes its events from the queue and from the list. Returns how many. */
+static uint32_t run_window(struct bench *bench, oche_time end, bool by_time)
+{
+    struct oche_event got = {0};
+    uint32_t count = 0;
+
+    for (; oche_event_pop(&bench->queue, end, &got); count++) {
+        struct oche_event first = list_pop(&bench->list, node_of(&got), by_time);
+
+        assert_true(got.time < end);
+        assert_int_equal(got.time, first.time);
+        assert_int_equal(got.key, first.key);
+        assert_ptr_equal(got.target, first.target);
+        add_some(bench, got.time, true, node_of(&got));
+    }
+    return count;
+}
+
+static void run(uint64_t seed, uint32_t nodes, bool by_time, uint32_t steps)
+{
+    static struct bench bench;
+    oche_time end = 0, window;
+
+    bench = (struct bench){.random = oche_random_stream(seed, "event queue test", nodes),
+                           .nodes = nodes};
+    window = 1 + oche_random_below(&bench.random, INDEPENDENT);
+    oche_events_init(&bench.queue, &(struct oche_event_queue_config){.independent = INDEPENDENT,
+                                                                     .horizon = OCHE_US,
+                                                                     .node_count = nodes,
+                                                                     .by_time = by_time});
+    for (uint32_t count = 0; count < steps;) {
+        oche_time next;
+
+        for (unsigned i = 0; i < 4; i++)
+            add_some(&bench, end, false, 0);
+        next = oche_events_next_time(&bench.queue);
+        assert_int_equal(next, bench.list.count == 0 ? OCHE_NEVER : bench.list.event[0].time);
+        end = next == OCHE_NEVER ? end + window : (next / window + 1) * window;
+        count += 1 + run_window(&bench, end, by_time);
+        assert_true(bench.list.count == 0 || bench.list.event[0].time >= end);
+    }
+    oche_events_free(&bench.queue);
 }
 
 static void test_order(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++)
-        run(seed, 4000);
-}
-
-/* Many events pending at once: the buckets must get narrower, and wider again, without a slip. */
-static void test_width_follows_load(void **state)
-{
-    struct oche_event_queue queue;
-    struct oche_event event = {0};
-    struct oche_random random = oche_random_stream(1, "width", 0);
-    oche_time last = 0;
-
-    (void)state;
-    oche_events_init(&queue, OCHE_US, NULL, NULL);
-    for (uint32_t i = 0; i < 50000; i++)
-        oche_event_push(&queue, oche_random_below(&random, OCHE_US), i, NULL);
-    unsigned first = queue.shift;
-    for (uint32_t i = 0; i < 2000000; i++) {
-        assert_true(oche_event_pop(&queue, OCHE_TIME_LIMIT - 1, &event));
-        assert_true(event.time >= last);
-        last = event.time;
-        if (i < 1000000 || i % 50 == 0)
-            oche_event_push(&queue, last + 1 + oche_random_below(&random, OCHE_US), event.key,
-                            event.target);
-        if (i == 999999) {
-            assert_true(queue.shift < first);
-            first = queue.shift;
-        }
-        if (oche_events_pending(&queue) < 100)
-            for (uint32_t k = 0; k < 10; k++)
-                oche_event_push(&queue, last + k * 100 * OCHE_NS, k, NULL);
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        run(seed, 1, false, 3000);
+        run(seed, NODES, false, 3000);
+        run(seed, 20000, false, 3000); /* more nodes than events */
     }
-    assert_true(queue.shift > first);
-    oche_events_free(&queue);
 }
+
+static void test_order_by_time(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        run(seed, NODES, true, 3000);
+}
+
+static const struct oche_event_queue_config one_node = {
+    .independent = OCHE_US, .horizon = OCHE_US, .node_count = 1};
 
 static void test_never_is_not_queued(void **state)
 {
@@ -135,15 +179,50 @@ static void test_never_is_not_queued(void **state)
     struct oche_event event = {0};
 
     (void)state;
-    oche_events_init(&queue, OCHE_US, NULL, NULL);
+    oche_events_init(&queue, &one_node);
     oche_event_push(&queue, OCHE_NEVER, 1, NULL);
-    assert_int_equal(oche_events_pending(&queue), 0);
     assert_false(oche_event_pop(&queue, OCHE_TIME_LIMIT - 1, &event));
     assert_int_equal(oche_events_next_time(&queue), OCHE_NEVER);
     oche_events_free(&queue);
 }
 
-/* The packets on a long link are events too: the ring holds them, at any load, and not the heap. */
+/* Pops all events before `end` of a queue whose keys are to come in the order 0, 1, …. */
+static void pops_in_order(struct oche_event_queue *queue, uint32_t count, oche_time end)
+{
+    struct oche_event event = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(oche_event_pop(queue, end, &event));
+        assert_int_equal(event.key, i);
+    }
+    assert_false(oche_event_pop(queue, end, &event));
+}
+
+/*
+ * A node's events may be spread over the slice, all in a small part of it, or at one time: each is
+ * sorted in another way.
+ */
+static void test_crowds(void **state)
+{
+    const oche_time spacings[] = {300 * OCHE_PS, 1, 0};
+    enum { COUNT = 3000 };
+
+    (void)state;
+    for (unsigned s = 0; s < 3; s++) {
+        struct oche_event_queue queue;
+
+        oche_events_init(&queue, &one_node);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            uint32_t key = i * 7 % COUNT;
+
+            oche_event_push(&queue, 10 * OCHE_US + key * spacings[s], key, NULL);
+        }
+        pops_in_order(&queue, COUNT, 11 * OCHE_US);
+        oche_events_free(&queue);
+    }
+}
+
+/* The packets on a long link are events too: the ring holds them, and not the heap. */
 static void test_ring_reaches_over_long_links(void **state)
 {
     const oche_time delay = 100 * OCHE_MS, spacing = 80 * OCHE_NS;
@@ -151,7 +230,8 @@ static void test_ring_reaches_over_long_links(void **state)
     struct oche_event event = {0};
 
     (void)state;
-    oche_events_init(&queue, delay, NULL, NULL);
+    oche_events_init(&queue, &(struct oche_event_queue_config){
+                                 .independent = 10 * OCHE_US, .horizon = delay, .node_count = 1});
     for (uint32_t i = 0; i < 1000; i++)
         oche_event_push(&queue, delay + i * spacing, i, NULL);
     assert_int_equal(queue.heap_count, 0);
@@ -164,33 +244,53 @@ static void test_ring_reaches_over_long_links(void **state)
     oche_events_free(&queue);
 }
 
-#define TOGETHER 1000
-
-/* For each event the stages of prefetching that it has had, as a mask. */
-static void note_stage(void *context, const struct oche_pending *event, uint32_t count,
-                       unsigned stage)
+/* Slices are shorter than the time in which nodes are independent if that does not fit. */
+static void test_long_slices_are_cut(void **state)
 {
-    unsigned *stages = context;
+    struct oche_event_queue queue;
 
-    for (uint32_t i = 0; i < count; i++)
-        stages[oche_pending_key(&event[i])] |= 1U << stage;
+    (void)state;
+    oche_events_init(&queue, &(struct oche_event_queue_config){.independent = 20 * OCHE_MS,
+                                                               .horizon = 20 * OCHE_MS,
+                                                               .node_count = 1});
+    for (uint32_t i = 0; i < 1000; i++)
+        oche_event_push(&queue, (999 - i) * 100 * OCHE_US, 999 - i, NULL);
+    pops_in_order(&queue, 1000, OCHE_SEC);
+    oche_events_free(&queue);
 }
 
-/* Events that start together share a bucket: each of them is shown in all stages all the same. */
-static void test_crowded_buckets_are_prefetched(void **state)
+#define FETCHED 1000
+
+/* For each node the steps of fetching that it has had, as a mask. */
+static void note_step(void *context, const struct oche_pending *event, uint32_t count,
+                      unsigned step)
+{
+    unsigned *steps = context;
+
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(oche_pending_key(&event[i]) >> OCHE_EVENT_NODE_SHIFT,
+                         oche_pending_key(event) >> OCHE_EVENT_NODE_SHIFT);
+    steps[oche_pending_key(event) >> OCHE_EVENT_NODE_SHIFT] |= 1U << step;
+}
+
+/* Each node is fetched in all steps before its batch begins. */
+static void test_batches_are_fetched(void **state)
 {
     struct oche_event_queue queue;
     struct oche_event event = {0};
-    static unsigned stages[TOGETHER];
+    static unsigned steps[FETCHED];
 
     (void)state;
-    oche_events_init(&queue, OCHE_US, note_stage, stages);
-    for (uint32_t i = 0; i < TOGETHER; i++)
-        oche_event_push(&queue, OCHE_US / 2, TOGETHER - 1 - i, NULL);
-    for (uint32_t i = 0; i < TOGETHER; i++) {
+    oche_events_init(&queue, &(struct oche_event_queue_config){.independent = OCHE_US,
+                                                               .horizon = OCHE_US,
+                                                               .node_count = FETCHED,
+                                                               .fetch = note_step,
+                                                               .fetch_context = steps});
+    for (uint32_t i = 0; i < 2 * FETCHED; i++)
+        oche_event_push(&queue, OCHE_US / 2 + i, i % FETCHED << OCHE_EVENT_NODE_SHIFT, NULL);
+    for (uint32_t i = 0; i < 2 * FETCHED; i++) {
         assert_true(oche_event_pop(&queue, OCHE_TIME_LIMIT - 1, &event));
-        assert_int_equal(event.key, i);
-        assert_int_equal(stages[i], (1U << OCHE_PREFETCH_STAGES) - 1);
+        assert_int_equal(steps[node_of(&event)], (1U << OCHE_FETCH_STEPS) - 1);
     }
     oche_events_free(&queue);
 }
@@ -199,9 +299,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
-        cmocka_unit_test(test_width_follows_load),
+        cmocka_unit_test(test_order_by_time),
+        cmocka_unit_test(test_crowds),
         cmocka_unit_test(test_ring_reaches_over_long_links),
-        cmocka_unit_test(test_crowded_buckets_are_prefetched),
+        cmocka_unit_test(test_long_slices_are_cut),
+        cmocka_unit_test(test_batches_are_fetched),
         cmocka_unit_test(test_never_is_not_queued),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,42 +85,12 @@ static void dropped_and_counted(void **state)
     rig_free(&rig);
 }
 
-/* Looking ahead changes nothing but the time that the packet takes. */
-static void look_ahead(void **state)
-{
-    struct rig rig;
-    struct oche_packet *packet;
-
-    (void)state;
-    rig_init(&rig, 4);
-    rig_make(&rig);
-    for (uint32_t dst = 0; dst < 4; dst++) {
-        packet = rig_packet(dst, 0, 1000);
-        assert_int_equal(oche_switch_look_ahead(rig.sw, 0, packet), dst);
-        assert_int_equal(oche_switch_receive(rig.sw, 0, packet, 0), dst);
-        /* The hint is used up: another switch, or another destination, looks for itself. */
-        assert_ptr_equal(oche_switch_transmit(rig.sw, dst, 0), packet);
-        packet->dst = (dst + 1) % 4;
-        assert_int_equal(oche_switch_receive(rig.sw, 0, packet, 0), packet->dst);
-        assert_int_equal(rig_out(&rig, (dst + 1) % 4, 0), 1000);
-    }
-    packet = rig_packet(4, 0, 1000);
-    assert_int_equal(oche_switch_look_ahead(rig.sw, 0, packet), -1);
-    assert_int_equal(oche_switch_receive(rig.sw, 0, packet, 0), -1);
-    packet->dst = 1;
-    packet->kind = OCHE_PACKET_PFC;
-    assert_int_equal(oche_switch_look_ahead(rig.sw, 0, packet), -1);
-    rig_discard(packet);
-    rig_free(&rig);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(destinations),
         cmocka_unit_test(spread),
         cmocka_unit_test(dropped_and_counted),
-        cmocka_unit_test(look_ahead),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@ import { origin, section } from './details.js';
 import { deflectedFlows } from './deflected.js';
 import { h, scroller, table } from './dom.js';
 import { pauseForest, stop, victims } from './pauses.js';
+import { steady } from './steady.js';
 
 // A metric of a run as text.
 const metric = (name) => (run) => format.value(...(run.metrics[name] ?? [NaN, '']));
@@ -58,6 +59,7 @@ const ROWS = [
   ['The run', 'recovery', (run) => run.info.recovery],
   ['The run', 'simulated time', metric('simulated_time')],
   ['The run', 'of which measured', metric('measured_time')],
+  ['The run', 'until stable, 95 % interval', steady, (run) => steady(run) !== null],
   ['The run', 'packet-hops', metric('packet_hops')],
 ];
 
