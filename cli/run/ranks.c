@@ -93,7 +93,7 @@ static bool refuse_options(const struct oche_run_options *options, struct oche_e
     if (options->trace != NULL)
         return oche_fail(error, "--trace: events are written by one process; leave out mpirun");
     if (options->until_stable != NULL)
-        return oche_fail(error, "--until-stable: is judged in one process; leave out mpirun");
+        return oche_fail(error, "--until-stable: one process judges it; leave out mpirun");
     if (options->report_parts > 0)
         return oche_fail(error, "--partition-report: is made in one process; leave out mpirun");
     if (options->threads > 1)
@@ -173,7 +173,8 @@ bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *
     return true;
 }
 
-uint64_t oche_run_ranks_digest(const struct oche_scenario *scenario, const struct oche_world *world)
+/* Returns a number by which ranks know that they run the same program, scenario and world. */
+static uint64_t digest_of(const struct oche_scenario *scenario, const struct oche_world *world)
 {
     char *text;
     size_t bytes;
@@ -189,8 +190,8 @@ uint64_t oche_run_ranks_digest(const struct oche_scenario *scenario, const struc
     return digest;
 }
 
-bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest,
-                          struct oche_error *error)
+static bool agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest,
+                  struct oche_error *error)
 {
     struct told {
         bool fine;
@@ -226,6 +227,18 @@ bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, uint64_t dige
     free(in);
     free(out);
     return fine;
+}
+
+bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_error *error)
+{
+    return agree(ranks, fine, 0, error);
+}
+
+bool oche_run_ranks_agree_on(struct oche_run_ranks *ranks, bool fine,
+                             const struct oche_scenario *scenario, const struct oche_world *world,
+                             struct oche_error *error)
+{
+    return agree(ranks, fine, fine && ranks->mail != NULL ? digest_of(scenario, world) : 0, error);
 }
 
 int oche_run_ranks_leave(struct oche_run_ranks *ranks, int status)

@@ -31,14 +31,14 @@ struct oche_run_ranks oche_run_ranks_find(void);
 bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *options,
                          struct oche_error *error);
 /*
- * Returns true if all ranks are fine, and have the same digest; otherwise `error` is the first
- * one's of those that are not. All ranks must call it.
+ * Returns true if all ranks are fine; otherwise `error` is the first one's of those that are not.
+ * All ranks must call it.
  */
-bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest,
-                          struct oche_error *error);
-/* Returns a number by which ranks know that they run the same program, scenario and world. */
-uint64_t oche_run_ranks_digest(const struct oche_scenario *scenario,
-                               const struct oche_world *world);
+bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_error *error);
+/* The same, and whether they are about to run the same world with the same program. */
+bool oche_run_ranks_agree_on(struct oche_run_ranks *ranks, bool fine,
+                             const struct oche_scenario *scenario, const struct oche_world *world,
+                             struct oche_error *error);
 /* Waits for all others. Returns the status with which to end: that of mpirun is rank 0's. */
 int oche_run_ranks_leave(struct oche_run_ranks *ranks, int status);
 

@@ -390,7 +390,6 @@ static void tell_length(const struct session *session, const struct run *run,
 {
     char text[OCHE_LONG_RUN_BYTES];
 
-    /* mpirun does not hand on Ctrl-C, of which the remark speaks. */
     if (!session->options.quiet && session->ranks.mail == NULL && oche_long_run_remark(world, text))
         fprintf(stderr, "%s%s%s\n", run->name.text, run->name.text[0] != '\0' ? ": " : "", text);
 }
@@ -422,8 +421,7 @@ static bool watch_metric(struct session *session, struct oche_world *world,
     if (metric == NULL)
         return true;
     if (session->ranks.mail != NULL)
-        return oche_fail(&session->error,
-                         "--until-stable: is judged in one process; leave out mpirun");
+        return oche_fail(&session->error, "--until-stable: one process judges it; no mpirun");
     *steady = oche_steady_create(world, metric, within, &why);
     if (*steady == NULL)
         oche_fail(&session->error, "--until-stable %s", why.text);
@@ -446,19 +444,15 @@ static void take_outcome(struct session *session, const struct run *run, struct 
 static bool run_one(struct session *session, size_t number, const struct besides *besides)
 {
     const struct run *run = &session->runs[number];
-    const bool speaks = oche_run_ranks_is_first(&session->ranks);
+    const bool speaks = oche_run_ranks_is_first(&session->ranks), writes = speaks && number == 0;
     struct oche_world *world = make_world(session, number);
     struct oche_progress_line line;
     struct oche_steady *steady = NULL;
-    uint64_t digest = 0;
     bool ok = world != NULL && watch_metric(session, world, &steady);
 
-    if (session->ranks.mail != NULL && ok)
-        digest = oche_run_ranks_digest(run->scenario, world);
-    ok = oche_run_ranks_agree(&session->ranks, ok, digest, &session->error) &&
+    ok = oche_run_ranks_agree_on(&session->ranks, ok, run->scenario, world, &session->error) &&
          /* everything else has been checked already */
-         oche_run_ranks_agree(&session->ranks,
-                              number > 0 || !speaks || results_can_be_written(session), 0,
+         oche_run_ranks_agree(&session->ranks, !writes || results_can_be_written(session),
                               &session->error);
     if (!ok) {
         oche_steady_free(steady);
@@ -481,7 +475,7 @@ static bool run_one(struct session *session, size_t number, const struct besides
     if (!speaks) {
         session->outcomes[session->finished++].end = oche_world_ended(world);
         oche_world_free(world);
-        return oche_run_ranks_agree(&session->ranks, true, 0, &session->error);
+        return oche_run_ranks_agree(&session->ranks, true, &session->error);
     }
     take_outcome(session, run, world, steady, wall_s);
     if (session->options.verbose)
@@ -493,7 +487,7 @@ static bool run_one(struct session *session, size_t number, const struct besides
          write_results(session, number, world);
     oche_steady_free(steady);
     oche_world_free(world);
-    return oche_run_ranks_agree(&session->ranks, ok, 0, &session->error);
+    return oche_run_ranks_agree(&session->ranks, ok, &session->error);
 }
 
 /*
@@ -558,7 +552,7 @@ static bool run_all(struct session *session, bool ready)
 
     session->interrupted = oche_interrupt_gently(true);
     ok = ok && open_besides(session, &besides);
-    ok = oche_run_ranks_agree(&session->ranks, ok, 0, &session->error);
+    ok = oche_run_ranks_agree(&session->ranks, ok, &session->error);
     for (size_t i = 0; ok && i < session->count && !is_interrupted(session); i++)
         ok = run_one(session, i, &besides);
     ok = ok && finish_besides(session, &besides);
