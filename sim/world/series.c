@@ -146,7 +146,29 @@ static uint64_t sent_by_host(const struct oche_host *host, oche_time now)
     return sum;
 }
 
-/* Notes how long ports were held by PAUSE. Returns how many PAUSE frames have been sent. */
+/* True if no PFC frame has come to the switch or left it so far. */
+static bool is_quiet(const struct oche_world *world, uint32_t node)
+{
+    return world->network.nodes[node].pauses == NULL;
+}
+
+/* True if the host has got no PAUSE, as its switch has sent none, and sends none. */
+static bool is_quiet_host(const struct oche_world *world, uint32_t host)
+{
+    const struct oche_port *port = &world->network.ports[world->network.nodes[host].first_port];
+    uint32_t peer;
+
+    if (port->peer == UINT32_MAX)
+        return false;
+    peer = world->network.ports[port->peer].node;
+    return peer >= world->topology.host_count && oche_world_has(world, peer) &&
+           is_quiet(world, peer);
+}
+
+/*
+ * Notes how long ports were held by PAUSE. Returns how many PAUSE frames have been sent. In a large
+ * network nearly all ports never have to do with one, and are passed by.
+ */
 static uint64_t sample_pauses(struct oche_world *world)
 {
     const struct oche_topology *topology = &world->topology;
@@ -156,15 +178,17 @@ static uint64_t sample_pauses(struct oche_world *world)
     for (uint32_t i = 0; i < topology->host_count; i++) {
         if (!oche_world_has(world, i))
             continue;
+        sum += sent_by_host(world->hosts[i], now);
+        if (is_quiet_host(world, i))
+            continue;
         for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
             paused[cls] = oche_pause_time(oche_host_pause(world->hosts[i]), cls, now);
         sample_hold(world, i, 0, paused);
-        sum += sent_by_host(world->hosts[i], now);
     }
     for (uint32_t i = 0; i < topology->switch_count; i++) {
         uint32_t node = topology->host_count + i;
 
-        if (!oche_world_has(world, node))
+        if (!oche_world_has(world, node) || is_quiet(world, node))
             continue;
         for (uint32_t port = 0; port < topology->nodes[node].port_count; port++) {
             struct oche_switch_port_stats stats;
