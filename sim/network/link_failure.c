@@ -89,9 +89,12 @@ void oche_network_note_hit(struct oche_shard *shard, const struct oche_packet *p
         return;
     struct oche_hit *hit = &shard->hits[connection];
 
-    if (hit->packets++ == 0)
+    /* Nodes come one after the other, so a loss may be noted after later ones of other nodes. */
+    if (hit->packets == 0 || now < hit->first)
         hit->first = now;
-    hit->last = now;
+    if (hit->packets == 0 || now > hit->last)
+        hit->last = now;
+    hit->packets++;
 }
 
 /* Returns when the packet's first bit was put on the link. */

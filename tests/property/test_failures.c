@@ -615,8 +615,13 @@ static void test_threads(void **state)
 
             world.small.config.threads = threads;
             small_world_run(&world.small, world.flows, world.flow_count);
-            for (uint32_t i = 0; i < world.small.world->flows.connection_count; i++)
-                sum = oche_mix64(sum ^ oche_world_hit(world.small.world, i).packets);
+            for (uint32_t i = 0; i < world.small.world->flows.connection_count; i++) {
+                const struct oche_hit hit = oche_world_hit(world.small.world, i);
+
+                sum = oche_mix64(sum ^ hit.packets);
+                sum = oche_mix64(sum ^ hit.first);
+                sum = oche_mix64(sum ^ hit.last);
+            }
             if (threads == 1) {
                 hash = world.small.totals.hash;
                 hits = sum;

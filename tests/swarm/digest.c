@@ -95,8 +95,13 @@ static void note_flows(struct swarm_digest *digest, const struct oche_world *wor
         if (sent->started != OCHE_NEVER)
             note(digest, "bytes of flow", i, oche_world_flow_bytes(world, i));
     }
-    for (uint32_t i = 0; i < flows->connection_count; i++)
-        note(digest, "hits of connection", i, oche_world_hit(world, i).packets);
+    for (uint32_t i = 0; i < flows->connection_count; i++) {
+        const struct oche_hit hit = oche_world_hit(world, i);
+
+        note(digest, "hits of connection", i, hit.packets);
+        note(digest, "first hit of connection", i, hit.first);
+        note(digest, "last hit of connection", i, hit.last);
+    }
 }
 
 static void note_ports(struct swarm_digest *digest, const struct oche_world *world)
