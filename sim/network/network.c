@@ -247,7 +247,7 @@ void oche_network_ready(struct oche_network *network)
                              .independent = network->window,
                              .horizon = longest,
                              .node_count = network->node_count,
-                             .by_time = network->tap != NULL,
+                             .by_time = network->in_order || network->tap != NULL,
                              .fetch = network->node_count < FEW_NODES ? NULL : fetch,
                              .fetch_context = network,
                          });

@@ -199,6 +199,7 @@ struct oche_network {
         *endpoint;   /* the hosts' endpoint if it is not the RNIC; NULL: the RNIC */
     bool bytes_mode; /* encode and decode every packet at every link */
     bool keep_mishaps;
+    bool in_order;        /* a shard's events run in order of time, not node by node; slower */
     uint32_t connections; /* number of connections; 0: no link can fail */
     oche_tap *tap;        /* NULL: none; with a tap there is only one shard */
     void *tap_context;

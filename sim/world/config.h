@@ -116,6 +116,7 @@ struct oche_world_config {
     bool together;             /* these run every window together, however slow: for tests */
     /* Reaches the other processes that run this world, and replaces `threads`; NULL: none do. */
     struct oche_rank_mail *mail;
+    bool in_order; /* a thread runs its events in order of time, for tests that watch many nodes */
     struct oche_run_params run;
     const struct oche_topology_type *topology;
     const void *topology_params;

@@ -72,6 +72,7 @@ static bool build_network(struct oche_world *world, struct oche_error *error)
     }
     if (world->config->together)
         world->network.pace.always = world->network.pace.together = true;
+    world->network.in_order = world->config->in_order;
     for (uint32_t i = 0; i < nodes; i++)
         oche_network_assign(&world->network, i, part[i]);
     free(part);

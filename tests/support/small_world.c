@@ -167,6 +167,7 @@ void small_world_run(struct small_world *small, const struct oche_flow_plan *flo
     small->flows = flows;
     small->flow_count = count;
     generating = small;
+    small->config.in_order = small->sink != NULL;
     small->world = oche_world_create(&small->config, &error);
     if (small->world == NULL)
         fail_msg("%s", error.text);

@@ -178,6 +178,7 @@ static void prepare(struct oche_world_config *config, enum swarm_twin twin,
                     const struct first *first)
 {
     config->auto_series = true;
+    config->in_order = twin == TWIN_NONE; /* rules watch all nodes; twins run node by node */
     switch (twin) {
     case TWIN_TWO:
     case TWIN_THREE:
