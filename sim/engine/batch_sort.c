@@ -41,11 +41,11 @@ static struct oche_pending *sort_by_bytes(struct oche_pending *events, uint32_t 
     return events;
 }
 
-/* Sorts `to[0 … count - 1]` by insertion. */
-static void insertion_sort(struct oche_pending *to, uint32_t count)
+/* Sorts `from[0 … count - 1]` by insertion into `to`, which may be the same. */
+static void insertion_sort(const struct oche_pending *from, uint32_t count, struct oche_pending *to)
 {
-    for (uint32_t i = 1; i < count; i++) {
-        const struct oche_pending moving = to[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct oche_pending moving = from[i];
         uint32_t j = i;
 
         for (; j > 0 && moving.order < to[j - 1].order; j--)
@@ -88,13 +88,16 @@ static bool distribute(const struct oche_pending *from, uint32_t count, struct o
 struct oche_pending *oche_batch_sort(const struct oche_pending *from, uint32_t count,
                                      struct oche_pending *to, struct oche_pending *spare)
 {
-    if (count <= FEW || !distribute(from, count, to)) {
-        memcpy(to, from, count * sizeof(*to));
-        if (count > FEW)
-            return sort_by_bytes(to, count, spare, UINT64_MAX);
+    if (count <= FEW) {
+        insertion_sort(from, count, to);
+        return to;
     }
-    insertion_sort(to, count);
-    return to;
+    if (distribute(from, count, to)) {
+        insertion_sort(to, count, to);
+        return to;
+    }
+    memcpy(to, from, count * sizeof(*to));
+    return sort_by_bytes(to, count, spare, UINT64_MAX);
 }
 
 void oche_batch_sort_nodes(struct oche_pending *events, uint32_t count, struct oche_pending *spare,

@@ -15,6 +15,7 @@
 #define FIRST_CHUNKS   256  /* the first slab is small, because most worlds need few chunks */
 #define SLAB_CHUNKS    8192 /* one huge page */
 #define COUNTED_PART   4    /* by counting, if there is an event for every so many nodes */
+#define FEW_EVENTS     16   /* of a slice: to fetch ahead for so few does not pay */
 #define FEW_TARGETS    32   /* of a batch so small they are fetched all at once */
 /* Of a larger one, what an event is about is fetched so many events before it is popped. */
 #define TARGETS_AHEAD 16
@@ -75,6 +76,7 @@ void oche_events_extend(struct oche_event_queue *queue, uint64_t slot, struct oc
     bucket->last = &chunk->event[OCHE_CHUNK_EVENTS - 1];
     bucket->chunks++;
     queue->filled[slot / 64] |= UINT64_C(1) << slot % 64;
+    queue->filled_words[slot / 4096] |= UINT64_C(1) << slot / 64 % 64;
 }
 
 /* ---- the heap ---- */
@@ -141,6 +143,7 @@ void oche_events_init(struct oche_event_queue *queue, const struct oche_event_qu
     queue->mask = count - 1;
     queue->buckets = oche_big_memory(count * sizeof(*queue->buckets));
     queue->filled = oche_big_memory(count / 64 * sizeof(*queue->filled));
+    queue->filled_words = oche_big_memory((count / 4096 + 1) * sizeof(*queue->filled_words));
     for (uint64_t i = 0; i < count; i++)
         queue->buckets[i].soonest = OCHE_NEVER;
     queue->node_shift = config->by_time ? 32 : OCHE_EVENT_NODE_SHIFT;
@@ -162,6 +165,7 @@ void oche_events_free(struct oche_event_queue *queue)
     free(queue->slabs);
     free(queue->buckets);
     free(queue->filled);
+    free(queue->filled_words);
     free(queue->counts);
     free(queue->slice_events);
     free(queue->batch_memory);
@@ -246,11 +250,14 @@ static void look_ahead(struct oche_event_queue *queue)
 {
     const struct oche_pending **start = queue->batch_starts;
 
+    if (!queue->fetches) {
+        start[0] = start[1];
+        start[1] = batch_end(queue, start[0]);
+        return;
+    }
     for (unsigned i = 0; i < OCHE_FETCH_STEPS; i++)
         start[i] = start[i + 1];
     start[OCHE_FETCH_STEPS] = batch_end(queue, start[OCHE_FETCH_STEPS - 1]);
-    if (queue->fetch == NULL)
-        return;
     for (unsigned step = 0; step < OCHE_FETCH_STEPS; step++) {
         const struct oche_pending *const *batch = &start[OCHE_FETCH_STEPS - 1 - step];
 
@@ -383,17 +390,21 @@ static void open_slice(struct oche_event_queue *queue, oche_time before)
     const struct oche_pending *last = bucket->last;
     const oche_time limit = oche_time_min(before - queue->open_start, queue->slice);
     uint32_t count = bucket->chunks * OCHE_CHUNK_EVENTS;
-    const bool many = limit == queue->slice && count > queue->node_count / COUNTED_PART;
+    const bool many =
+        limit == queue->slice && bucket->chunks > 1 && count > queue->node_count / COUNTED_PART;
 
     *bucket = (struct oche_event_bucket){.soonest = OCHE_NEVER};
     queue->filled[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+    if (queue->filled[slot / 64] == 0)
+        queue->filled_words[slot / 4096] &= ~(UINT64_C(1) << slot / 64 % 64);
     reserve_slice(queue, count);
     count = many ? gather_by_node(queue, last) : gather_some(queue, last, limit);
     queue->open_limit = queue->open_start + limit;
     queue->slice_end = queue->slice_events + count;
+    queue->fetches = queue->fetch != NULL && count > FEW_EVENTS;
     for (unsigned i = 0; i <= OCHE_FETCH_STEPS; i++)
         queue->batch_starts[i] = queue->slice_events;
-    for (unsigned i = 0; i < OCHE_FETCH_STEPS; i++)
+    for (unsigned i = 0; i < (queue->fetches ? OCHE_FETCH_STEPS : 1); i++)
         look_ahead(queue);
 }
 
@@ -411,16 +422,33 @@ static void go_to(struct oche_event_queue *queue, uint64_t number)
     }
 }
 
+/* Returns the next word of `filled` after `word`, around the ring, that is not 0; UINT64_MAX: none.
+ */
+static uint64_t next_filled_word(const struct oche_event_queue *queue, uint64_t word)
+{
+    const uint64_t words = (queue->mask + 1) / 64, groups = (words + 63) / 64;
+    const uint64_t start = word + 1 == words ? 0 : word + 1;
+    uint64_t group = start / 64, bits = queue->filled_words[group] & UINT64_MAX << start % 64;
+
+    for (uint64_t i = 0; bits == 0; i++) {
+        if (i == groups)
+            return UINT64_MAX;
+        group = group + 1 == groups ? 0 : group + 1;
+        bits = queue->filled_words[group];
+    }
+    return group * 64 + (uint64_t)__builtin_ctzll(bits);
+}
+
 /* Returns the number of the first slice from the cursor's on that has events in the ring. */
 static uint64_t first_filled(const struct oche_event_queue *queue)
 {
-    const uint64_t words = (queue->mask + 1) / 64, slot = queue->cursor & queue->mask;
+    const uint64_t slot = queue->cursor & queue->mask;
     uint64_t word = slot / 64, bits = queue->filled[word] & UINT64_MAX << slot % 64;
 
-    for (uint64_t i = 0; bits == 0; i++) {
-        if (i == words)
+    if (bits == 0) {
+        word = next_filled_word(queue, word);
+        if (word == UINT64_MAX)
             return UINT64_MAX;
-        word = word + 1 == words ? 0 : word + 1;
         bits = queue->filled[word];
     }
     const uint64_t found = word * 64 + (uint64_t)__builtin_ctzll(bits);

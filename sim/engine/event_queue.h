@@ -82,7 +82,8 @@ struct oche_event_queue {
     uint64_t cursor; /* number of the slice: its start / its length */
     uint64_t mask;   /* of the ring */
     struct oche_event_bucket *buckets;
-    uint64_t *filled; /* a bit for each bucket: it has events */
+    uint64_t *filled;       /* a bit for each bucket: it has events */
+    uint64_t *filled_words; /* a bit for each word of `filled`: it is not 0 */
     struct oche_event_chunk *free_chunks;
 
     /* The slice's events in order of nodes; where the next batches start. */
@@ -106,12 +107,13 @@ struct oche_event_queue {
 
     oche_event_fetch *fetch; /* NULL: none */
     void *fetch_context;
+    bool fetches; /* in the open slice */
 };
 
 struct oche_event_queue_config {
     /* In so short a time no node's event leads to an event of another node. */
     oche_time independent;
-    oche_time horizon;       /* most events are added less than this (a link's delay) ahead */
+    oche_time horizon; /* most events are added less than this (a packet's way over a link) ahead */
     uint32_t node_count;     /* keys have smaller nodes */
     bool by_time;            /* all events in order of time, across nodes: slower */
     oche_event_fetch *fetch; /* NULL: none */

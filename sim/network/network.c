@@ -25,7 +25,8 @@
 #define ALWAYS_TOGETHER false
 #endif
 
-#define TRACE_RING 64 /* trace records kept per node: the latest ones */
+#define LARGE_FRAME 4200 /* bytes; hardly any frame is longer */
+#define TRACE_RING  64   /* trace records kept per node: the latest ones */
 
 static void *make(size_t count, size_t bytes)
 {
@@ -234,8 +235,8 @@ void oche_network_ready(struct oche_network *network)
             port->flags |= OCHE_PORT_REMOTE;
         if (extra->loss != NULL || extra->tap || network->bytes_mode)
             port->flags |= OCHE_PORT_SPECIAL;
-        if (port->delay > longest)
-            longest = port->delay;
+        longest =
+            oche_time_max(longest, port->delay + oche_time_of_bytes(LARGE_FRAME, extra->rate_bps));
     }
     for (uint32_t i = 0; i < network->node_count; i++)
         find_site(network, i);

@@ -12,9 +12,8 @@
 #include "core/random.h"
 #include "sim/engine/event_queue.h"
 
-#define MOST        4096
-#define NODES       40
-#define INDEPENDENT OCHE_US
+#define MOST  4096
+#define NODES 40
 
 struct list {
     struct oche_event event[MOST];
@@ -76,6 +75,7 @@ struct bench {
     struct oche_random random;
     struct oche_event_queue queue;
     struct list list;
+    oche_time independent;
     uint32_t nodes, numbers;
 };
 
@@ -103,7 +103,8 @@ static void add_some(struct bench *bench, oche_time now, bool is_open, uint32_t 
 
     for (uint64_t i = 0; i < count; i++) {
         bool own = is_open && oche_random_below(&bench->random, 2) == 0;
-        oche_time time = now + draw_delay(&bench->random) + (is_open && !own ? INDEPENDENT : 0);
+        oche_time time =
+            now + draw_delay(&bench->random) + (is_open && !own ? bench->independent : 0);
 
         add(bench, time, own ? node : (uint32_t)oche_random_below(&bench->random, bench->nodes));
     }
@@ -127,18 +128,17 @@ static uint32_t run_window(struct bench *bench, oche_time end, bool by_time)
     return count;
 }
 
-static void run(uint64_t seed, uint32_t nodes, bool by_time, uint32_t steps)
+static void run(uint64_t seed, const struct oche_event_queue_config *config, uint32_t steps)
 {
     static struct bench bench;
     oche_time end = 0, window;
 
-    bench = (struct bench){.random = oche_random_stream(seed, "event queue test", nodes),
-                           .nodes = nodes};
-    window = 1 + oche_random_below(&bench.random, INDEPENDENT);
-    oche_events_init(&bench.queue, &(struct oche_event_queue_config){.independent = INDEPENDENT,
-                                                                     .horizon = OCHE_US,
-                                                                     .node_count = nodes,
-                                                                     .by_time = by_time});
+    bench =
+        (struct bench){.random = oche_random_stream(seed, "event queue test", config->node_count),
+                       .independent = config->independent,
+                       .nodes = config->node_count};
+    window = 1 + oche_random_below(&bench.random, config->independent);
+    oche_events_init(&bench.queue, config);
     for (uint32_t count = 0; count < steps;) {
         oche_time next;
 
@@ -147,7 +147,7 @@ static void run(uint64_t seed, uint32_t nodes, bool by_time, uint32_t steps)
         next = oche_events_next_time(&bench.queue);
         assert_int_equal(next, bench.list.count == 0 ? OCHE_NEVER : bench.list.event[0].time);
         end = next == OCHE_NEVER ? end + window : (next / window + 1) * window;
-        count += 1 + run_window(&bench, end, by_time);
+        count += 1 + run_window(&bench, end, config->by_time);
         assert_true(bench.list.count == 0 || bench.list.event[0].time >= end);
     }
     oche_events_free(&bench.queue);
@@ -155,19 +155,37 @@ static void run(uint64_t seed, uint32_t nodes, bool by_time, uint32_t steps)
 
 static void test_order(void **state)
 {
+    const uint32_t nodes[] = {1, NODES, 20000 /* more than events */};
+    struct oche_event_queue_config config = {.independent = OCHE_US, .horizon = OCHE_US};
+
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
-        run(seed, 1, false, 3000);
-        run(seed, NODES, false, 3000);
-        run(seed, 20000, false, 3000); /* more nodes than events */
-    }
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        for (size_t i = 0; i < OCHE_COUNT_OF(nodes); i++) {
+            config.node_count = nodes[i];
+            run(seed, &config, 3000);
+        }
 }
 
 static void test_order_by_time(void **state)
 {
+    const struct oche_event_queue_config config = {
+        .independent = OCHE_US, .horizon = OCHE_US, .node_count = NODES, .by_time = true};
+
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++)
-        run(seed, NODES, true, 3000);
+        run(seed, &config, 3000);
+}
+
+/* A short link beside a long one: of a large ring few buckets have events, and the heap has some.
+ */
+static void test_order_in_a_large_ring(void **state)
+{
+    const struct oche_event_queue_config config = {
+        .independent = 100 * OCHE_NS, .horizon = 10 * OCHE_MS, .node_count = NODES};
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        run(seed, &config, 1000);
 }
 
 static const struct oche_event_queue_config one_node = {
@@ -295,15 +313,40 @@ static void test_batches_are_fetched(void **state)
     oche_events_free(&queue);
 }
 
+/* The few events of a quiet slice are not worth it. */
+static void test_few_events_are_not_fetched(void **state)
+{
+    struct oche_event_queue queue;
+    struct oche_event event = {0};
+    static unsigned steps[FETCHED];
+
+    (void)state;
+    oche_events_init(&queue, &(struct oche_event_queue_config){.independent = OCHE_US,
+                                                               .horizon = OCHE_US,
+                                                               .node_count = FETCHED,
+                                                               .fetch = note_step,
+                                                               .fetch_context = steps});
+    for (uint32_t i = 0; i < FETCHED; i++)
+        oche_event_push(&queue, i * OCHE_US / 4, i << OCHE_EVENT_NODE_SHIFT, NULL);
+    for (uint32_t i = 0; i < FETCHED; i++) {
+        assert_true(oche_event_pop(&queue, OCHE_TIME_LIMIT - 1, &event));
+        assert_int_equal(node_of(&event), i);
+        assert_int_equal(steps[i], 0);
+    }
+    oche_events_free(&queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_order_by_time),
+        cmocka_unit_test(test_order_in_a_large_ring),
         cmocka_unit_test(test_crowds),
         cmocka_unit_test(test_ring_reaches_over_long_links),
         cmocka_unit_test(test_long_slices_are_cut),
         cmocka_unit_test(test_batches_are_fetched),
+        cmocka_unit_test(test_few_events_are_not_fetched),
         cmocka_unit_test(test_never_is_not_queued),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -346,6 +346,27 @@ static void test_warmup_is_left_out(void **state)
     small_world_free(&small);
 }
 
+/* Over short links a packet is sent for longer than it travels: the ring of events reaches over
+ * both.
+ */
+static void test_ring_reaches_over_slow_links(void **state)
+{
+    struct oche_flow_plan flow = small_flow(0, 1, 100000, 0);
+    struct small_world small;
+
+    (void)state;
+    small_world_init(&small, "star", "none", "go_back_n");
+    small_world_topology(&small, "hosts", 2);
+    small_world_topology(&small, "host_rate", 10 * OCHE_GBPS);
+    small_world_topology(&small, "delay", OCHE_NS);
+    small.config.hosts.mtu_bytes = 4096;
+    small_world_run(&small, &flow, 1);
+    const struct oche_event_queue *events = &oche_world_network(small.world)->shards[0].events;
+    assert_true(events->mask * events->slice >= oche_time_of_bytes(4096, 10 * OCHE_GBPS));
+    assert_int_equal(small.totals.flows_completed, 1);
+    small_world_free(&small);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_packets_are_used_again),
         cmocka_unit_test(test_measures_with_threads),
         cmocka_unit_test(test_threads_meet_for_many_events),
+        cmocka_unit_test(test_ring_reaches_over_slow_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
