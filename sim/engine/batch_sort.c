@@ -5,7 +5,7 @@
 
 #define FEW       24 /* so many events are sorted by insertion */
 #define MOST_BITS 8  /* a batch's time is cut into so many parts, as a power of two */
-#define CROWDED   16 /* a part with more events would be slow to sort by insertion */
+#define CROWDED   64 /* a part with more events would be slow to sort by insertion */
 
 /* Sorts by the masked bits, byte by byte from the last one on; bytes that do not vary are passed.
  * Returns which of both arrays has the result. */

@@ -240,6 +240,25 @@ static void test_crowds(void **state)
     }
 }
 
+/* Hosts that start together have their packets arrive together, some or many at a time. */
+static void test_ties(void **state)
+{
+    (void)state;
+    for (uint32_t tied = 1; tied <= 256; tied *= 2) {
+        struct oche_event_queue queue;
+        uint32_t count = 9 * tied;
+
+        oche_events_init(&queue, &one_node);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t key = i * 7 % count;
+
+            oche_event_push(&queue, 10 * OCHE_US + key / tied * 80 * OCHE_NS, key, NULL);
+        }
+        pops_in_order(&queue, count, 11 * OCHE_US);
+        oche_events_free(&queue);
+    }
+}
+
 /* The packets on a long link are events too: the ring holds them, and not the heap. */
 static void test_ring_reaches_over_long_links(void **state)
 {
@@ -343,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_order_by_time),
         cmocka_unit_test(test_order_in_a_large_ring),
         cmocka_unit_test(test_crowds),
+        cmocka_unit_test(test_ties),
         cmocka_unit_test(test_ring_reaches_over_long_links),
         cmocka_unit_test(test_long_slices_are_cut),
         cmocka_unit_test(test_batches_are_fetched),
