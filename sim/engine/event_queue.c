@@ -8,8 +8,9 @@
 #include "sim/engine/batch_sort.h"
 #include "sim/engine/big_memory.h"
 
-#define LONGEST_SLICE  (UINT64_C(1) << 31) /* a time within a slice has to fit into 32 bits */
-#define SHORT_PART     64                  /* slices of `by_time` are so many times shorter */
+#define LONGEST_SLICE (UINT64_C(1) << 24) /* 17 us; and a time within it has to fit into 32 bits   \
+                                           */
+#define SHORT_PART     64                 /* slices of `by_time` are so many times shorter */
 #define FEWEST_BUCKETS 64
 #define MOST_BUCKETS   (UINT64_C(1) << 20)
 #define FIRST_CHUNKS   256  /* the first slab is small, because most worlds need few chunks */

@@ -281,7 +281,10 @@ static void test_ring_reaches_over_long_links(void **state)
     oche_events_free(&queue);
 }
 
-/* Slices are shorter than the time in which nodes are independent if that does not fit. */
+/*
+ * Slices are shorter than the time in which nodes are independent if that is long: a run that takes
+ * samples opens a slice again and again.
+ */
 static void test_long_slices_are_cut(void **state)
 {
     struct oche_event_queue queue;
@@ -290,6 +293,7 @@ static void test_long_slices_are_cut(void **state)
     oche_events_init(&queue, &(struct oche_event_queue_config){.independent = 20 * OCHE_MS,
                                                                .horizon = 20 * OCHE_MS,
                                                                .node_count = 1});
+    assert_true(queue.slice <= 20 * OCHE_US);
     for (uint32_t i = 0; i < 1000; i++)
         oche_event_push(&queue, (999 - i) * 100 * OCHE_US, 999 - i, NULL);
     pops_in_order(&queue, 1000, OCHE_SEC);
