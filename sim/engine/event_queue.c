@@ -8,9 +8,10 @@
 #include "sim/engine/batch_sort.h"
 #include "sim/engine/big_memory.h"
 
-#define LONGEST_SLICE (UINT64_C(1) << 24) /* 17 us; and a time within it has to fit into 32 bits   \
-                                           */
-#define SHORT_PART     64                 /* slices of `by_time` are so many times shorter */
+/* About 17 us. A time within a slice has to fit into 32 bits. */
+#define LONGEST_SLICE (UINT64_C(1) << 24)
+
+#define SHORT_PART     64 /* slices of `by_time` are so many times shorter */
 #define FEWEST_BUCKETS 64
 #define MOST_BUCKETS   (UINT64_C(1) << 20)
 #define FIRST_CHUNKS   256  /* the first slab is small, because most worlds need few chunks */
@@ -311,7 +312,7 @@ static void reserve_slice(struct oche_event_queue *queue, uint32_t count)
 
 static void fetch_chunk(const struct oche_event_chunk *chunk)
 {
-    for (size_t i = 0; i < OCHE_CHUNK_BYTES; i += OCHE_CACHE_LINE)
+    for (size_t i = 0; chunk != NULL && i < OCHE_CHUNK_BYTES; i += OCHE_CACHE_LINE)
         __builtin_prefetch((const char *)chunk + i);
 }
 
