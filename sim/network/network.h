@@ -116,7 +116,8 @@ struct oche_ranks;
 /* A packet that was sent to a port of another shard. */
 struct oche_crossing {
     struct oche_packet *packet;
-    uint32_t key; /* of its arrival's event */
+    oche_time when; /* the packet's: taking it in need not touch the packet */
+    uint32_t key;   /* of its arrival's event */
 };
 
 /*

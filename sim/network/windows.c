@@ -9,7 +9,7 @@
 #include "sim/network/link_failure.h"
 #include "sim/network/switch_node.h"
 
-#define AHEAD 8 /* packets to take in that are fetched into the cache */
+#define LINES_AHEAD 256 /* bytes of a mailbox that are fetched into the cache */
 
 /*
  * Handles the arrival of a packet on a link that can fail. Returns false if the link lost the
@@ -156,10 +156,8 @@ void oche_windows_collect(struct oche_shard *shard)
         for (uint32_t i = 0; i < box->count; i++) {
             const struct oche_crossing *crossing = &box->list[i];
 
-            if (i + AHEAD < box->count)
-                __builtin_prefetch(box->list[i + AHEAD].packet, 1);
-            oche_event_push(&shard->events, crossing->packet->when, crossing->key,
-                            crossing->packet);
+            __builtin_prefetch((const char *)crossing + LINES_AHEAD);
+            oche_event_push(&shard->events, crossing->when, crossing->key, crossing->packet);
         }
         if (box->count > 0)
             box->count = 0;
