@@ -4,6 +4,7 @@
  * of a window before any of the next, with bursts, gaps that empty the ring, far timers, windows
  * that end within a slice, and events that are added while a node's are popped.
  */
+#include "tests/support/seeds.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>
@@ -159,7 +160,7 @@ static void test_order(void **state)
     struct oche_event_queue_config config = {.independent = OCHE_US, .horizon = OCHE_US};
 
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++)
+    for (uint64_t seed = 1; seed <= seeds_of(20); seed++)
         for (size_t i = 0; i < OCHE_COUNT_OF(nodes); i++) {
             config.node_count = nodes[i];
             run(seed, &config, 3000);
@@ -172,7 +173,7 @@ static void test_order_by_time(void **state)
         .independent = OCHE_US, .horizon = OCHE_US, .node_count = NODES, .by_time = true};
 
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++)
+    for (uint64_t seed = 1; seed <= seeds_of(20); seed++)
         run(seed, &config, 3000);
 }
 
@@ -184,7 +185,7 @@ static void test_order_in_a_large_ring(void **state)
         .independent = 100 * OCHE_NS, .horizon = 10 * OCHE_MS, .node_count = NODES};
 
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++)
+    for (uint64_t seed = 1; seed <= seeds_of(20); seed++)
         run(seed, &config, 1000);
 }
 
