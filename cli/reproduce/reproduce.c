@@ -14,6 +14,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/sweep/points_bar.h"
+#include "cli/run/ranks.h"
 #include "cli/refuse.h"
 #include "cli/results_json.h"
 #include "cli/reproduce/checking.h"
@@ -687,6 +688,8 @@ int oche_cmd_reproduce(int argc, char **argv)
     struct session session = {.work_count = 0};
     enum status status = REFUSED;
 
+    if (oche_run_ranks_refuse("oche reproduce") != 0)
+        return REFUSED;
     session.command = oche_command_line(argc, argv);
     if (oche_reproduce_options_read(&session.options, argc, argv))
         status = work_on(&session);

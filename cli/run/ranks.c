@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/mpi/mail.h"
+#include "cli/refuse.h"
 #include "cli/run/show_defaults.h"
 #include "core/base.h"
 #include "core/random.h"
@@ -84,6 +85,20 @@ struct oche_run_ranks oche_run_ranks_find(void)
     reading = true;
     atexit(end_in_silence);
     return ranks;
+}
+
+int oche_run_ranks_refuse(const char *command)
+{
+    for (size_t i = 0; i < OCHE_COUNT_OF(counts); i++) {
+        if (number_of(counts[i]) < 2)
+            continue;
+        if (number_of(numbers[i]) > 0)
+            _exit(0); /* rank 0 says it for all */
+        oche_print_error("%s: is one process, which starts others itself; leave out mpirun",
+                         command);
+        return 2;
+    }
+    return 0;
 }
 
 static bool refuse_options(const struct oche_run_options *options, struct oche_error *error)
@@ -218,8 +233,8 @@ static bool agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest,
             fine = oche_fail(error, "rank %u: %s", r, told.error.text);
         else if (told.digest != digest)
             fine = oche_fail(error,
-                             "rank %u: has another version of oche, or of the scenario and its "
-                             "files; give each machine the same",
+                             "rank %u: has another version of oche, of the scenario and its files, "
+                             "or other options; give each the same",
                              r);
     }
     for (uint32_t r = 0; r < ranks->count; r++)

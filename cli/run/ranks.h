@@ -25,6 +25,11 @@ struct oche_run_ranks {
  */
 struct oche_run_ranks oche_run_ranks_find(void);
 /*
+ * For commands other than run: if mpirun has started this process beside others, says so, once, and
+ * returns the exit status; otherwise returns 0.
+ */
+int oche_run_ranks_refuse(const char *command);
+/*
  * Joins the other ranks. Returns false, with an error, if that is not possible, or not with these
  * options, which it changes to those of this rank.
  */

@@ -14,6 +14,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/sweep/points_bar.h"
+#include "cli/run/ranks.h"
 #include "cli/refuse.h"
 #include "cli/results_json.h"
 #include "cli/sweep/slurm_script.h"
@@ -418,6 +419,8 @@ int oche_cmd_sweep(int argc, char **argv)
     struct sweep sweep = {.grid = NULL};
     enum status status = REFUSED;
 
+    if (oche_run_ranks_refuse("oche sweep") != 0)
+        return REFUSED;
     sweep.grid = &sweep.options.grid;
     sweep.command = oche_command_line(argc, argv);
     if (oche_sweep_options_read(&sweep.options, argc, argv, &sweep.error))

@@ -201,7 +201,7 @@ static struct oche_figure percent(double share)
 {
     struct oche_figure figure;
 
-    snprintf(figure.text, sizeof(figure.text), "%.2g %%", 100 * share);
+    snprintf(figure.text, sizeof(figure.text), share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
     return figure;
 }
 
@@ -213,13 +213,14 @@ static double width_of(const struct oche_steady_result *result)
 void oche_steady_text(const struct oche_steady_result *result, char *text, size_t text_bytes)
 {
     const struct oche_batch_means *interval = &result->interval;
+    const char *stable = result->state == OCHE_STEADY_STABLE ? "" : "not stable: ";
 
     if (result->state == OCHE_STEADY_SHORT || result->state == OCHE_STEADY_FEW_FLOWS ||
         result->state == OCHE_STEADY_ZERO)
-        snprintf(text, text_bytes, "%s, no interval, %u batches of %s", result->metric,
+        snprintf(text, text_bytes, "%s%s, no interval, %u batches of %s", stable, result->metric,
                  interval->batches, oche_figure_time(result->batch).text);
     else
-        snprintf(text, text_bytes, "%s %s ± %s, %u batches of %s", result->metric,
+        snprintf(text, text_bytes, "%s%s %s ± %s of it, %u batches of %s", stable, result->metric,
                  oche_metric_figure(result->metric, interval->mean).text,
                  percent(width_of(result)).text, interval->batches,
                  oche_figure_time(result->batch).text);
@@ -248,10 +249,10 @@ void oche_steady_complaint(const struct oche_steady_result *result, char *text, 
     else if (result->state == OCHE_STEADY_BRIEF)
         snprintf(why, sizeof(why),
                  "%u batches of %s are shorter than flows take, %s in the mean over bytes; set a "
-                 "longer duration, more than %s",
+                 "duration of the warmup and %s, or more if longer flows come",
                  interval->batches, oche_figure_time(result->batch).text,
                  oche_figure_time(result->life).text,
-                 oche_figure_time(LEAST_BATCHES * result->life).text);
+                 oche_figure_time(2 * LEAST_BATCHES * result->life).text);
     else if (result->state == OCHE_STEADY_WIDE)
         snprintf(why, sizeof(why),
                  "± %s, more than %s, after %u batches of %s; set a longer duration, about %s",

@@ -104,6 +104,9 @@ def check_refusals(folder):
     refused([*here, "-t", "2"], "--threads 2: ", empty)
     refused([*here, "--set", "switch.kmin=x"], "--set switch.kmin=x", empty)
     refused(["run", "--bogus"], "--bogus", empty)
+    refused(["sweep", "scenarios/incast.yaml", "--vary", "seed=1,2", "--out", out[1]],
+            "oche sweep: is one process", empty)
+    refused(["reproduce", "dart"], "oche reproduce: is one process", empty)
     if os.path.exists(out[1]):
         fail("a refused run has made", out[1])
     other = os.path.join(folder, "other")
@@ -111,7 +114,7 @@ def check_refusals(folder):
         script.write('#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && set -- "$@" --set '
                      f'switch.kmin=11KB\nexec {OCHE} "$@"\n')
     os.chmod(other, 0o755)
-    refused([*here], "rank 2: has another version of oche, or of the scenario", empty, other)
+    refused([*here], "rank 2: has another version of oche, of the scenario", empty, other)
     if os.path.exists(out[1]):
         fail("ranks that differ have made", out[1])
     alone = os.path.join(folder, "alone")

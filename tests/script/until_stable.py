@@ -37,7 +37,7 @@ def test_ends(work, yaml):
     one, two, narrow = (os.path.join(work, name) for name in ("one", "two", "narrow"))
     table = run(0, yaml, "--out", one, "--until-stable", "goodput", "-t", "1").stdout
     info = info_of(one)
-    row = re.search(r"until stable, 95 % interval +(goodput 1[12][\d.]*Gbps ± ([\d.e-]+) %, "
+    row = re.search(r"until stable, 95 % interval +(goodput 1[12][\d.]*Gbps ± ([\d.e-]+) % of it, "
                     r"(\d+) batches of ([\d.]+)us)\n", table)
     check(row, "no row:", table)
     check(info["until_stable"] == "goodput" and info["until_stable_reached"] == "yes", info)
@@ -67,6 +67,9 @@ def test_is_not_stable(work, yaml):
         r"\d+ batches of [\d.]+us; set a longer duration, about [\d.]+m?s\n", done.stderr),
         done.stderr)
     check(info_of(folder)["until_stable_reached"] + "\n" == done.stderr, info_of(folder))
+    table = run(4, yaml, "--out", folder, "--set", "duration=10ms", "--until-stable", "goodput",
+                "--within", "0.0001%").stdout
+    check(re.search(r"until stable, 95 % interval +not stable: goodput ", table), table)
     both = run(4, yaml, "--out", folder, "-q", "--set", "duration=10ms", "--until-stable",
                "goodput", "--compare", "workload.load=50%,0.1%")
     check(both.stderr.startswith("workload.load=0.1%: goodput is not stable"), both.stderr)
