@@ -4,9 +4,9 @@
  * with its length in front; the rest of a longer one is a second. All are under way at a time. An
  * error, such as a rank that is gone, ends all ranks: that is MPI's default.
  *
- * Who waits for a message looks for it for a while, as it is usually soon there; then lets other
- * programs run, which may be the ranks that it waits for; then sleeps in between, as when rank 0
- * writes results. MPI itself would look for ever.
+ * A rank that waits for a message polls for a while, as most messages come soon. Then it yields the
+ * processor, which the other ranks may need, and at last it sleeps between polls, for example while
+ * rank 0 writes results. MPI itself would poll without end.
  */
 #include "cli/mpi/mail.h"
 

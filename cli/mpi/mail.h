@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What liboche-mpi.so has, by the names below. `oche run` loads it when mpirun has started it
+ * The interface of liboche-mpi.so. `oche run` loads that library if mpirun has started it
  * (cli/run/ranks.c), so that the program itself does not depend on MPI.
  */
 #ifndef OCHE_CLI_MPI_MAIL_H

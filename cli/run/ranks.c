@@ -19,7 +19,7 @@
 
 #define LIBRARY "liboche-mpi.so"
 
-/* Of Open MPI; of MPICH and others that start processes as it does. */
+/* Set by Open MPI; by MPICH, and by others that start processes in the same way. */
 static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 static const char *const numbers[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};
 

@@ -35,7 +35,7 @@ void oche_threads_print(const struct oche_world *world, FILE *out)
             oche_world_topology(world)->link_count);
 }
 
-/* What processes sent to each other. */
+/* Prints how many messages, packets and bytes the processes sent to each other. */
 static void print_messages(const struct oche_ranks *ranks, double wall_s, FILE *out)
 {
     const struct oche_rank_counts *all = &ranks->of_all;

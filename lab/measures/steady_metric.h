@@ -10,7 +10,7 @@
 #include "params/error.h"
 #include "sim/world/world.h"
 
-/* What --until-stable takes, in words. */
+/* The metrics that --until-stable accepts, for messages and help. */
 #define OCHE_STEADY_METRICS                                                                        \
     "goodput, utilisation.PLACE.mean, and the mean, p50, p90, p99 or p99.9 of queue.PORT, "        \
     "fct.SIZE and slowdown.SIZE"
@@ -51,7 +51,7 @@ static inline bool oche_steady_metric_of_flows(const struct oche_steady_metric *
  */
 oche_time oche_steady_flow_life(const struct oche_world *world);
 
-/* What has been counted from the end of warm-up until a time. */
+/* The counts from the end of warm-up until a time. */
 struct oche_steady_mark {
     oche_time at;
     double sum;      /* goodput: bytes; utilisation: mean time for which links carried, in ps */

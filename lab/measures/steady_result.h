@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run until a metric is stable came to (lab/measures/steady.h). */
+/* The outcome of a run with --until-stable (lab/measures/steady.h). */
 #ifndef OCHE_LAB_MEASURES_STEADY_RESULT_H
 #define OCHE_LAB_MEASURES_STEADY_RESULT_H
 

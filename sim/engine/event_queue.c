@@ -18,8 +18,8 @@
 #define SLAB_CHUNKS    8192 /* one huge page */
 #define COUNTED_PART   4    /* by counting, if there is an event for every so many nodes */
 #define FEW_EVENTS     16   /* of a slice: to fetch ahead for so few does not pay */
-#define FEW_TARGETS    32   /* of a batch so small they are fetched all at once */
-/* Of a larger one, what an event is about is fetched so many events before it is popped. */
+#define FEW_TARGETS    32   /* a batch of at most so many events has all targets fetched at once */
+/* In a larger batch, the target of an event is fetched so many events before it is popped. */
 #define TARGETS_AHEAD 16
 
 _Static_assert(sizeof(struct oche_event_chunk) == OCHE_CHUNK_BYTES &&

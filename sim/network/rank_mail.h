@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How messages get from one rank to another: over MPI (cli/run/mpi_mail.c), or over sockets between
+ * How messages get from one rank to another: over MPI (cli/mpi/mail.c), or over sockets between
  * processes of one test.
  */
 #ifndef OCHE_SIM_NETWORK_RANK_MAIL_H
