@@ -231,8 +231,8 @@ void oche_network_ready(struct oche_network *network)
         struct oche_port_extra *extra = &network->extras[i];
         if (port->peer == UINT32_MAX)
             continue;
-        port->shard = network->nodes[port->node].shard;
-        if (port->shard != network->nodes[network->ports[port->peer].node].shard)
+        port->peer_shard = network->nodes[network->ports[port->peer].node].shard;
+        if (port->peer_shard != network->nodes[port->node].shard)
             port->flags |= OCHE_PORT_REMOTE;
         if (extra->loss != NULL || extra->tap || network->bytes_mode)
             port->flags |= OCHE_PORT_SPECIAL;
@@ -258,11 +258,11 @@ void oche_network_ready(struct oche_network *network)
     }
 }
 
-void oche_network_cross(struct oche_shard *shard, const struct oche_port *peer, uint32_t key,
+void oche_network_cross(struct oche_shard *shard, const struct oche_port *port,
                         struct oche_packet *packet)
 {
     struct oche_mailbox *box =
-        &shard->outbox[shard->side * shard->network->shard_count + peer->shard];
+        &shard->outbox[shard->side * shard->network->shard_count + port->peer_shard];
 
     if (box->count == box->capacity) {
         box->capacity = box->capacity == 0 ? 256 : box->capacity * 2;
@@ -273,7 +273,7 @@ void oche_network_cross(struct oche_shard *shard, const struct oche_port *peer, 
     /* The other thread has read these lines: fetching them back takes longer than filling one. */
     __builtin_prefetch((const char *)&box->list[box->count] + LINES_AHEAD, 1);
     box->list[box->count++] =
-        (struct oche_crossing){.packet = packet, .when = packet->when, .key = key};
+        (struct oche_crossing){.packet = packet, .when = packet->when, .key = port->arrival_key};
     shard->crosses_from = oche_time_min(shard->crosses_from, packet->when);
 }
 

@@ -65,7 +65,7 @@ struct oche_port {
     uint32_t ps_per_byte; /* 0: not a whole number, so rate_bps is used */
     uint16_t local;       /* the port's number within its node */
     uint8_t flags;
-    uint8_t shard;
+    uint8_t peer_shard; /* valid with OCHE_PORT_REMOTE; the far port's line is another thread's */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(sizeof(struct oche_port) == OCHE_CACHE_LINE, "a port is one line");
@@ -247,10 +247,10 @@ void oche_network_run(struct oche_network *network, oche_time until, oche_networ
 
 /*
  * Rare cases of oche_network_send, which alone may call these functions. The first puts a packet
- * into the mailbox of the other shard that the port is in. The second applies loss, taps and bytes
+ * that the port sends into the mailbox of the other shard that its far end is in. The second applies loss, taps and bytes
  * mode to a packet being sent; it returns false if the link loses the packet.
  */
-void oche_network_cross(struct oche_shard *shard, const struct oche_port *peer, uint32_t key,
+void oche_network_cross(struct oche_shard *shard, const struct oche_port *port,
                         struct oche_packet *packet);
 bool oche_network_special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
                           oche_time now);
@@ -328,7 +328,7 @@ static inline void oche_network_send(struct oche_shard *shard, struct oche_port 
             !oche_network_special(shard, (uint32_t)(port - network->ports), packet, now))
             return;
         if (port->flags & OCHE_PORT_REMOTE) {
-            oche_network_cross(shard, &network->ports[port->peer], port->arrival_key, packet);
+            oche_network_cross(shard, port, packet);
             return;
         }
     }
