@@ -20,7 +20,7 @@
 #define WARM_UP     5 /* the first of so many parts of the messages is for warm-up */
 #define TURNS       3
 #define QPS         64
-#define OUTSTANDING 128 /* messages in flight on all queue pairs; the socket buffer holds more */
+#define OUTSTANDING 64 /* messages in flight on all queue pairs; the socket buffer holds more */
 #define DEPTH       16
 
 struct end {
@@ -55,7 +55,7 @@ static void open_end(struct end *end, const char *address, uint32_t ports, unsig
                      uint32_t mtu, uint64_t seed)
 {
     const struct oche_device_config config = {
-        .address = address, .mtu_bytes = mtu, .source_ports = ports, .seed = seed};
+        .address = address, .mtu_bytes = mtu, .share = true, .source_ports = ports, .seed = seed};
     struct oche_error error;
 
     end->device = oche_device_open(&config, &error);
