@@ -81,9 +81,10 @@ def check_worlds(program):
             fail("random worlds on", count, "ranks:", done.stdout, done.stderr)
 
 
-def refused(words, says, folder, oche=OCHE, count=3):
-    """Status 2, and one line of this program's, said once."""
-    done = run([*MPIRUN, "-np", str(count), oche, *words])
+def refused(words, says, folder, oche=OCHE, count=3, beside=None):
+    """Status 2, and one line of this program's, said once. `beside`: what one more rank runs."""
+    more = [] if beside is None else [":", "-np", "1", *beside]
+    done = run([*MPIRUN, "-np", str(count), oche, *words, *more])
     own = [line for line in done.stderr.split("\n") if says in line]
 
     if done.returncode != 2 or len(own) != 1:
@@ -114,16 +115,51 @@ def check_refusals(folder):
         script.write('#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && set -- "$@" --set '
                      f'switch.kmin=11KB\nexec {OCHE} "$@"\n')
     os.chmod(other, 0o755)
-    refused([*here], "rank 2: has another version of oche, of the scenario", empty, other)
+    refused([*here], "rank 2: has another scenario, other files of it, or other options", empty,
+            other)
     if os.path.exists(out[1]):
         fail("ranks that differ have made", out[1])
     alone = os.path.join(folder, "alone")
     shutil.copy(OCHE, alone)
     refused(["run", "scenarios/incast.yaml", *out], "liboche-mpi.so is neither", empty, alone)
+    check_others(here, alone, empty, folder)
+    if os.path.exists(out[1]):
+        fail("ranks that do not fit have made", out[1])
     done = run([*MPIRUN, "-np", "1", alone, *here, "-q", "--set", "duration=100us"])
     if done.returncode != 0:
         fail("one process needs no library:", done.stderr)
     shutil.rmtree(out[1])
+
+
+def check_others(here, alone, empty, folder):
+    """One rank is started otherwise than the others: none may wait for ever for what is not to
+    come."""
+    other = os.path.join(folder, "build")
+
+    os.mkdir(other)
+    for name in (OCHE, f"{BUILD}/liboche-mpi.so"):
+        shutil.copy(name, other)
+    build = os.path.join(other, os.path.basename(OCHE))
+    with open(build, "ab") as program:
+        program.write(b"another build")
+    differs = "rank 1: has another scenario, other files of it, or other options"
+    refused([*here, "--compare", "seed=1,2"], differs, empty, count=1,
+            beside=[OCHE, *here, "--set", "seed=1"])
+    refused([*here, "--compare", "seed=1,2"], differs, empty, count=1,
+            beside=[OCHE, *here, "--compare", "seed=1,3"])
+    refused([*here], "rank 1: is another build of oche", empty, count=1,
+            beside=[OCHE, "run", "--show-defaults"])
+    refused([*here], "rank 1: is another build of oche", empty, count=1, beside=[build, *here])
+    # Rank 0 waits in MPI for these, which say why they do not come.
+    refused([*here], "rank 1: --threads 3: ", empty, count=1, beside=[OCHE, *here, "-t", "3"])
+    refused([*here], "rank 1: mpirun: liboche-mpi.so is neither", empty, count=1,
+            beside=[alone, *here])
+    # What is no oche at all says nothing; rank 0 does.
+    done = subprocess.run(["timeout", "-s", "INT", "8", *MPIRUN, "-np", "1", OCHE, *here, ":",
+                           "-np", "1", "sh", "-c", "exec sleep 7"], capture_output=True,
+                          text=True, timeout=LIMIT, check=False)
+    if "rank 0: waits for the other processes" not in done.stderr or done.returncode == 0:
+        fail("another program beside:", done.returncode, done.stderr)
 
 
 def rank_of(pid):
