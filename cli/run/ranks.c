@@ -15,10 +15,8 @@
 
 #include "cli/mpi/mail.h"
 #include "cli/refuse.h"
-#include "cli/run/show_defaults.h"
-#include "core/base.h"
 #include "core/random.h"
-#include "params/text_stream.h"
+#include "lab/sweep/file_digest.h"
 
 #define LIBRARY "liboche-mpi.so"
 
@@ -243,23 +241,6 @@ static bool load_and_join(struct oche_run_ranks *ranks, struct oche_error *error
                      ranks->count, found);
 }
 
-/* Returns a number of the bytes of this program. */
-static uint64_t program_digest(void)
-{
-    FILE *program = fopen("/proc/self/exe", "rb");
-    uint64_t digest = 0, words[512];
-    size_t count;
-
-    while (program != NULL && (count = fread(words, 1, sizeof(words), program)) > 0) {
-        memset((char *)words + count, 0, sizeof(words) - count);
-        for (size_t i = 0; i < (count + 7) / 8; i++)
-            digest = oche_mix64(digest ^ words[i]) + count;
-    }
-    if (program != NULL)
-        fclose(program);
-    return digest;
-}
-
 /* What a rank tells all others when they are to agree. */
 struct told {
     uint64_t fine; /* 1, or 0 */
@@ -314,6 +295,8 @@ static bool agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest, cons
 bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *options,
                          struct oche_error *error)
 {
+    uint64_t program = 0;
+
     if (ranks->count == 1)
         return true;
     bool fine = refuse_options(options, error);
@@ -322,8 +305,9 @@ bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *
         fine = oche_fail(error, "mpirun -np %u: a run has at most %u ranks", ranks->count,
                          OCHE_MOST_RANKS);
     speak_of_waiting(fine);
+    oche_file_digest("/proc/self/exe", &program);
     fine = fine && load_and_join(ranks, error) &&
-           agree(ranks, true, program_digest() + options->show_defaults,
+           agree(ranks, true, program + options->show_defaults,
                  "is another build of oche, or one of the two only shows defaults; start the same "
                  "on each machine",
                  error);
@@ -341,21 +325,32 @@ bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *
 #define OTHER_SCENARIO                                                                             \
     "has another scenario, other files of it, or other options; give each the same"
 
+static uint64_t mix_text(uint64_t digest, const char *text)
+{
+    for (; *text != '\0'; text++)
+        digest = oche_mix64(digest ^ (uint64_t)(unsigned char)*text);
+    return oche_mix64(digest) + 1; /* here it ends */
+}
+
+/* Mixes in a value and, if it names a file, what is in the file. */
+static void mix_parameter(void *context, const char *key, const char *value, const char *unit,
+                          bool given)
+{
+    uint64_t *digest = context, contents;
+
+    (void)unit;
+    (void)given;
+    *digest = mix_text(mix_text(*digest, key), value);
+    if (oche_names_file(key) && value[0] != '\0' && oche_file_digest(value, &contents))
+        *digest = oche_mix64(*digest ^ contents);
+}
+
 void oche_run_ranks_note(struct oche_run_ranks *ranks, const struct oche_scenario *scenario)
 {
-    char *text;
-    size_t bytes;
-
     if (ranks->mail == NULL)
         return;
-    FILE *out = oche_text_stream_open(&text, &bytes);
-
-    oche_show_effective(scenario, NULL, out);
-    oche_text_stream_close(out);
-    for (size_t i = 0; i < bytes; i++)
-        ranks->digest = oche_mix64(ranks->digest ^ (uint64_t)(unsigned char)text[i]);
-    ranks->digest = oche_mix64(ranks->digest) + 1; /* here it ends */
-    free(text);
+    ranks->digest = mix_text(ranks->digest, oche_document_text(scenario->document));
+    oche_bindings_each(&scenario->bindings, mix_parameter, &ranks->digest);
 }
 
 bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_error *error)

@@ -147,6 +147,15 @@ def check_others(here, alone, empty, folder):
             beside=[OCHE, *here, "--set", "seed=1"])
     refused([*here, "--compare", "seed=1,2"], differs, empty, count=1,
             beside=[OCHE, *here, "--compare", "seed=1,3"])
+    for name in ("near", "far"):
+        os.mkdir(os.path.join(folder, name))
+        for path in glob.glob("scenarios/deadlock.*"):
+            shutil.copy(path, os.path.join(folder, name))
+    with open(os.path.join(folder, "far", "deadlock.routes"), "rb+") as routes:
+        routes.truncate(routes.read().rstrip().rfind(b"\n") + 1)
+    refused([os.path.join(folder, "near"), OCHE, "run", "deadlock.yaml", *here[2:]], differs,
+            empty, oche="-wdir", count=1,
+            beside=["-wdir", os.path.join(folder, "far"), OCHE, "run", "deadlock.yaml", *here[2:]])
     refused([*here], "rank 1: is another build of oche", empty, count=1,
             beside=[OCHE, "run", "--show-defaults"])
     refused([*here], "rank 1: is another build of oche", empty, count=1, beside=[build, *here])
