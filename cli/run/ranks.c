@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/interrupted.h"
 #include "cli/mpi/mail.h"
 #include "cli/refuse.h"
 #include "core/random.h"
@@ -315,6 +316,7 @@ bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *
     if (ranks->mail == NULL)
         return false;
     speak_of_errors();
+    oche_interrupt_by_mpirun();
     options->quiet |= ranks->rank > 0;
     options->verbose &= ranks->rank == 0;
     return fine;
@@ -363,6 +365,22 @@ bool oche_run_ranks_agree_on(struct oche_run_ranks *ranks, bool fine,
 {
     return agree(ranks, fine, fine && ranks->mail != NULL ? oche_world_digest(world) : 0,
                  OTHER_SCENARIO, error);
+}
+
+bool oche_run_ranks_have_terminal(void)
+{
+    char path[64];
+    bool terminal;
+
+    if (number_of(counts[0]) < 2 && number_of(counts[1]) < 2)
+        return false;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), STDERR_FILENO);
+    const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+
+    terminal = fd >= 0 && isatty(fd) == 1;
+    if (fd >= 0)
+        close(fd);
+    return terminal;
 }
 
 int oche_run_ranks_leave(struct oche_run_ranks *ranks, int status)

@@ -46,6 +46,8 @@ bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_e
 /* The same, for ranks that are about to run a world; whether it is the same one. */
 bool oche_run_ranks_agree_on(struct oche_run_ranks *ranks, bool fine,
                              const struct oche_world *world, struct oche_error *error);
+/* True if mpirun has started this process, and what it says comes to mpirun's terminal. */
+bool oche_run_ranks_have_terminal(void);
 /* Waits for all others. Returns the status with which to end: that of mpirun is rank 0's. */
 int oche_run_ranks_leave(struct oche_run_ranks *ranks, int status);
 

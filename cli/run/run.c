@@ -478,8 +478,8 @@ static bool run_one(struct session *session, size_t number, const struct besides
         return oche_run_ranks_agree(&session->ranks, true, &session->error);
     }
     take_outcome(session, run, world, steady, wall_s);
-    if (session->options.verbose)
-        oche_threads_print_together(world, wall_s, stderr);
+    if (session->options.verbose || !session->options.quiet)
+        oche_threads_print_together(world, wall_s, session->options.verbose, stderr);
     if (session->options.report_parts > 0)
         oche_partition_report_print(world, wall_s, stderr);
     ok = (besides->trace.log == NULL ||

@@ -6,6 +6,13 @@
 #include "sim/network/ranks.h"
 #include "sim/network/schedule.h"
 
+/*
+ * A process that has fewer events in a window mostly waits for others: on one machine an exchange
+ * took 5 us, there are two in a window, and an event takes 0.07 to 0.1 us. Two processes took 1.5
+ * times as long as one with 46 events each, and 0.77 times with 358.
+ */
+#define FEW_EVENTS 150
+
 void oche_threads_print(const struct oche_world *world, FILE *out)
 {
     const struct oche_world_config *config = oche_world_config(world);
@@ -54,14 +61,35 @@ static void print_messages(const struct oche_ranks *ranks, double wall_s, FILE *
             wall_s > 0 ? 1e-7 * (double)all->waited_ns / ranks->count / wall_s : 0);
 }
 
-void oche_threads_print_together(const struct oche_world *world, double wall_s, FILE *out)
+/* Says, once, if processes had so few events in a window that one process would have been faster.
+ */
+static void remark_on_windows(const struct oche_network *network, FILE *out)
+{
+    static bool said;
+    const struct oche_ranks *ranks = network->ranks;
+    const double messages = (double)ranks->of_all.windows;
+    const double each = (double)oche_network_events(network) / messages / ranks->count;
+
+    if (said || messages == 0 || each >= FEW_EVENTS)
+        return;
+    said = true;
+    fprintf(out,
+            "mpirun: %u processes had %.0f events each in a window, before they waited for each "
+            "other: one process would most likely have been faster\n",
+            ranks->count, each);
+}
+
+void oche_threads_print_together(const struct oche_world *world, double wall_s, bool verbose,
+                                 FILE *out)
 {
     const struct oche_network *network = oche_world_network(world);
     const uint64_t events = oche_network_events(network);
 
-    if (network->ranks != NULL)
-        print_messages(network->ranks, wall_s, out);
-    else if (network->shard_count > 1 && network->schedule == NULL)
+    if (network->ranks != NULL) {
+        if (verbose)
+            print_messages(network->ranks, wall_s, out);
+        remark_on_windows(network, out);
+    } else if (verbose && network->shard_count > 1 && network->schedule == NULL)
         fprintf(out, "threads ran %.1f %% of %s events together, one of them the others\n",
                 events > 0 ? 100 * (double)network->events_together / (double)events : 0,
                 oche_figure_count(events).text);

@@ -11,10 +11,11 @@
 void oche_threads_print(const struct oche_world *world, FILE *out);
 
 /*
- * --verbose, after the run: how much of it the threads ran together, or what processes told each
- * other.
+ * After the run: a remark if several processes had too little to do in a window and, if `verbose`,
+ * how much of it the threads ran together, or what processes told each other.
  */
-void oche_threads_print_together(const struct oche_world *world, double wall_s, FILE *out);
+void oche_threads_print_together(const struct oche_world *world, double wall_s, bool verbose,
+                                 FILE *out);
 
 /* --partition-report: prints what 2, 4, … threads would give, as found by the run. */
 void oche_partition_report_print(const struct oche_world *world, double wall_s, FILE *out);

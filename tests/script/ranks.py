@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`oche run` under mpirun: the same results file as one process, whatever the number of ranks; one
-clear line for what is not possible; a rank that dies ends the run, and leaves nothing half-written.
+clear line for what is not possible; a rank that dies ends the run, and leaves nothing half-written;
+a signal ends it with what was run.
 With OCHE_LONG=yes, all scenarios, and a thousand random worlds.
 
 usage: ranks.py MPI_WORLDS
 """
 import glob
 import os
+import pty
 import shutil
 import signal
 import sqlite3
@@ -193,29 +195,82 @@ def children(pid):
         return []
 
 
-def check_killed(folder):
-    """Rank 1 is killed in the middle of a run that takes far longer."""
-    out = os.path.join(folder, "killed")
-    process = subprocess.Popen([*MPIRUN, "-np", "2", OCHE, "run", "scenarios/permutation.yaml",
-                                "-q", "--set", "workload.bytes=2GB", "--out", out],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    end, killed = time.time() + 60, False
+class Long:
+    """A run that takes far longer than anyone waits, on two ranks, at a terminal."""
 
-    while not killed and time.time() < end:
-        time.sleep(0.2)
-        for pid in children(process.pid):
-            if rank_of(pid)[0] == 1 and os.path.isdir(out):
-                time.sleep(1)
-                os.kill(pid, signal.SIGKILL)
-                killed = True
-    said = process.communicate(timeout=LIMIT)[1]
-    if not killed or process.returncode == 0:
-        fail("a killed rank: status", process.returncode, said)
-    if "rank 1" not in said:
-        fail("a killed rank is not named:", said)
-    left = glob.glob(os.path.join(out, "*.sqlite*"))
+    def __init__(self, out):
+        self.out, self.said = out, ""
+        self.terminal, ours = pty.openpty()
+        self.process = subprocess.Popen([*MPIRUN, "-np", "2", OCHE, "run",
+                                         "scenarios/permutation.yaml", "--set",
+                                         "workload.bytes=2GB", "--out", out],
+                                        stdout=subprocess.DEVNULL, stderr=ours)
+        os.close(ours)
+        os.set_blocking(self.terminal, False)
+
+    def read(self):
+        try:
+            self.said += os.read(self.terminal, 65536).decode(errors="replace")
+        except OSError:
+            pass
+        return self.said
+
+    def await_progress(self):
+        """The progress line comes from rank 0 through mpirun. Returns the rank 1's process."""
+        end = time.time() + 60
+        while "packet-hops/s" not in self.read() and time.time() < end:
+            time.sleep(0.1)
+        if "packet-hops/s" not in self.said:
+            fail("no progress of ranks:", self.said)
+        for pid in children(self.process.pid):
+            if rank_of(pid)[0] == 1:
+                return pid
+        return fail("there is no rank 1")
+
+    def end(self):
+        """Returns mpirun's status, and which files are left."""
+        try:
+            self.process.wait(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            fail("ranks have not ended", self.said)
+        self.read()
+        os.close(self.terminal)
+        return self.process.returncode, sorted(os.listdir(self.out))
+
+
+def check_killed(folder):
+    """Rank 1 is killed in the middle of the run."""
+    run = Long(os.path.join(folder, "killed"))
+    os.kill(run.await_progress(), signal.SIGKILL)
+    status, left = run.end()
+    if status == 0:
+        fail("a killed rank: status", status, run.said)
+    if "rank 1" not in run.said:
+        fail("a killed rank is not named:", run.said)
     if left:
         fail("a killed rank has left", left)
+
+
+def check_interrupted(folder):
+    """SIGUSR1 at mpirun ends the run with results. So does Ctrl-C, if that takes less than the
+    second that mpirun gives; what it leaves is whole in any case."""
+    run = Long(os.path.join(folder, "interrupted"))
+    run.await_progress()
+    run.process.send_signal(signal.SIGUSR1)
+    status, left = run.end()
+    if status != 130 or left != ["run.sqlite"] or "interrupted at" not in run.said:
+        fail("SIGUSR1 at mpirun: status", status, left, run.said)
+    flows = [row for row in rows(run.out) if 'INSERT INTO "flows"' in row]
+    if not flows:
+        fail("SIGUSR1 at mpirun: no flows in the results")
+
+    run = Long(os.path.join(folder, "ctrl-c"))
+    run.await_progress()
+    run.process.send_signal(signal.SIGINT)
+    status, left = run.end()
+    if status == 0 or left not in ([], ["run.sqlite"]):
+        fail("Ctrl-C: status", status, left, run.said)
+    print("Ctrl-C leaves", "results" if left and rows(run.out) else "nothing, as it took too long")
 
 
 def main():
@@ -230,6 +285,7 @@ def main():
             compare(name, [], (2, 4), os.path.join(folder, f"long-{name}"))
         check_refusals(folder)
         check_killed(folder)
+        check_interrupted(folder)
     check_worlds(sys.argv[1])
 
 
