@@ -7,6 +7,7 @@ With OCHE_LONG=yes, all scenarios, and a thousand random worlds.
 
 usage: ranks.py MPI_WORLDS
 """
+import concurrent.futures
 import glob
 import os
 import pty
@@ -95,45 +96,58 @@ def refused(words, says, folder, oche=OCHE, count=3, beside=None):
         fail(words, "has left", os.listdir(folder))
 
 
-def check_refusals(folder):
+def check_refusals(folder, pool):
+    jobs = []
+
+    def later(*what, **more):
+        jobs.append(pool.submit(refused, *what, **more))
+
     out = ["--out", os.path.join(folder, "out")]
     os.mkdir(empty := os.path.join(folder, "empty"))
     here = ["run", "scenarios/incast.yaml", *out]
 
-    refused([*here, "--pcap", os.path.join(empty, "a.pcap") + ":host1"], "--pcap: ", empty)
-    refused([*here, "--trace", os.path.join(empty, "a.csv")], "--trace: ", empty)
-    refused([*here, "--partition-report", "4"], "--partition-report: ", empty)
-    refused([*here, "--until-stable", "goodput"], "--until-stable: ", empty)
-    refused([*here, "-t", "2"], "--threads 2: ", empty)
-    refused([*here, "--set", "switch.kmin=x"], "--set switch.kmin=x", empty)
-    refused(["run", "--bogus"], "--bogus", empty)
-    refused(["sweep", "scenarios/incast.yaml", "--vary", "seed=1,2", "--out", out[1]],
-            "oche sweep: is one process", empty)
-    refused(["reproduce", "dart"], "oche reproduce: is one process", empty)
-    if os.path.exists(out[1]):
-        fail("a refused run has made", out[1])
+    later([*here, "--pcap", os.path.join(empty, "a.pcap") + ":host1"], "--pcap: ", empty)
+    later([*here, "--trace", os.path.join(empty, "a.csv")], "--trace: ", empty)
+    later([*here, "--partition-report", "4"], "--partition-report: ", empty)
+    later([*here, "--until-stable", "goodput"], "--until-stable: ", empty)
+    later([*here, "-t", "2"], "--threads 2: ", empty)
+    later([*here, "--set", "switch.kmin=x"], "--set switch.kmin=x", empty)
+    later(["run", "--bogus"], "--bogus", empty)
+    later(["sweep", "scenarios/incast.yaml", "--vary", "seed=1,2", "--out", out[1]],
+          "oche sweep: is one process", empty)
+    later(["reproduce", "dart"], "oche reproduce: is one process", empty)
     other = os.path.join(folder, "other")
     with open(other, "w", encoding="utf-8") as script:
         script.write('#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && set -- "$@" --set '
                      f'switch.kmin=11KB\nexec {OCHE} "$@"\n')
     os.chmod(other, 0o755)
-    refused([*here], "rank 2: has another scenario, other files of it, or other options", empty,
-            other)
-    if os.path.exists(out[1]):
-        fail("ranks that differ have made", out[1])
+    later([*here], "rank 2: has another scenario, other files of it, or other options", empty,
+          other)
     alone = os.path.join(folder, "alone")
     shutil.copy(OCHE, alone)
-    refused(["run", "scenarios/incast.yaml", *out], "liboche-mpi.so is neither", empty, alone)
-    check_others(here, alone, empty, folder)
+    later(["run", "scenarios/incast.yaml", *out], "liboche-mpi.so is neither", empty, alone)
+    refuse_others(here, alone, empty, folder, later)
+    jobs.append(pool.submit(another_program, here))
+    for job in jobs:
+        job.result()
     if os.path.exists(out[1]):
-        fail("ranks that do not fit have made", out[1])
+        fail("a refused run has made", out[1])
     done = run([*MPIRUN, "-np", "1", alone, *here, "-q", "--set", "duration=100us"])
     if done.returncode != 0:
         fail("one process needs no library:", done.stderr)
     shutil.rmtree(out[1])
 
 
-def check_others(here, alone, empty, folder):
+def another_program(here):
+    """What is no oche at all says nothing; rank 0, which waits for it, does."""
+    done = subprocess.run(["timeout", "-s", "INT", "8", *MPIRUN, "-np", "1", OCHE, *here, ":",
+                           "-np", "1", "sh", "-c", "exec sleep 7"], capture_output=True,
+                          text=True, timeout=LIMIT, check=False)
+    if "rank 0: waits for the other processes" not in done.stderr or done.returncode == 0:
+        fail("another program beside:", done.returncode, done.stderr)
+
+
+def refuse_others(here, alone, empty, folder, later):
     """One rank is started otherwise than the others: none may wait for ever for what is not to
     come."""
     other = os.path.join(folder, "build")
@@ -145,32 +159,26 @@ def check_others(here, alone, empty, folder):
     with open(build, "ab") as program:
         program.write(b"another build")
     differs = "rank 1: has another scenario, other files of it, or other options"
-    refused([*here, "--compare", "seed=1,2"], differs, empty, count=1,
-            beside=[OCHE, *here, "--set", "seed=1"])
-    refused([*here, "--compare", "seed=1,2"], differs, empty, count=1,
-            beside=[OCHE, *here, "--compare", "seed=1,3"])
+    later([*here, "--compare", "seed=1,2"], differs, empty, count=1,
+          beside=[OCHE, *here, "--set", "seed=1"])
+    later([*here, "--compare", "seed=1,2"], differs, empty, count=1,
+          beside=[OCHE, *here, "--compare", "seed=1,3"])
     for name in ("near", "far"):
         os.mkdir(os.path.join(folder, name))
         for path in glob.glob("scenarios/deadlock.*"):
             shutil.copy(path, os.path.join(folder, name))
     with open(os.path.join(folder, "far", "deadlock.routes"), "rb+") as routes:
         routes.truncate(routes.read().rstrip().rfind(b"\n") + 1)
-    refused([os.path.join(folder, "near"), OCHE, "run", "deadlock.yaml", *here[2:]], differs,
-            empty, oche="-wdir", count=1,
-            beside=["-wdir", os.path.join(folder, "far"), OCHE, "run", "deadlock.yaml", *here[2:]])
-    refused([*here], "rank 1: is another build of oche", empty, count=1,
-            beside=[OCHE, "run", "--show-defaults"])
-    refused([*here], "rank 1: is another build of oche", empty, count=1, beside=[build, *here])
+    later([os.path.join(folder, "near"), OCHE, "run", "deadlock.yaml", *here[2:]], differs,
+          empty, oche="-wdir", count=1,
+          beside=["-wdir", os.path.join(folder, "far"), OCHE, "run", "deadlock.yaml", *here[2:]])
+    later([*here], "rank 1: is another build of oche", empty, count=1,
+          beside=[OCHE, "run", "--show-defaults"])
+    later([*here], "rank 1: is another build of oche", empty, count=1, beside=[build, *here])
     # Rank 0 waits in MPI for these, which say why they do not come.
-    refused([*here], "rank 1: --threads 3: ", empty, count=1, beside=[OCHE, *here, "-t", "3"])
-    refused([*here], "rank 1: mpirun: liboche-mpi.so is neither", empty, count=1,
-            beside=[alone, *here])
-    # What is no oche at all says nothing; rank 0 does.
-    done = subprocess.run(["timeout", "-s", "INT", "8", *MPIRUN, "-np", "1", OCHE, *here, ":",
-                           "-np", "1", "sh", "-c", "exec sleep 7"], capture_output=True,
-                          text=True, timeout=LIMIT, check=False)
-    if "rank 0: waits for the other processes" not in done.stderr or done.returncode == 0:
-        fail("another program beside:", done.returncode, done.stderr)
+    later([*here], "rank 1: --threads 3: ", empty, count=1, beside=[OCHE, *here, "-t", "3"])
+    later([*here], "rank 1: mpirun: liboche-mpi.so is neither", empty, count=1,
+          beside=[alone, *here])
 
 
 def rank_of(pid):
@@ -283,7 +291,8 @@ def main():
         for path in sorted(glob.glob("scenarios/*.yaml")) if LONG else []:
             name = os.path.splitext(os.path.basename(path))[0]
             compare(name, [], (2, 4), os.path.join(folder, f"long-{name}"))
-        check_refusals(folder)
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:  # they mostly wait
+            check_refusals(folder, pool)
         check_killed(folder)
         check_interrupted(folder)
     check_worlds(sys.argv[1])
