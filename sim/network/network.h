@@ -247,8 +247,9 @@ void oche_network_run(struct oche_network *network, oche_time until, oche_networ
 
 /*
  * Rare cases of oche_network_send, which alone may call these functions. The first puts a packet
- * that the port sends into the mailbox of the other shard that its far end is in. The second applies loss, taps and bytes
- * mode to a packet being sent; it returns false if the link loses the packet.
+ * that the port sends into the mailbox of the other shard that its far end is in. The second
+ * applies loss, taps and bytes mode to a packet being sent; it returns false if the link loses the
+ * packet.
  */
 void oche_network_cross(struct oche_shard *shard, const struct oche_port *port,
                         struct oche_packet *packet);
