@@ -203,6 +203,24 @@ def children(pid):
         return []
 
 
+def check_remark(folder):
+    """The windows of this run hold a few dozen events."""
+    words = ["run", "scenarios/incast.yaml", "--set", "duration=100us", "--out",
+             os.path.join(folder, "remark")]
+    done = run([*MPIRUN, "-np", "2", OCHE, *words])
+    said = [line for line in done.stderr.split("\n") if line]
+
+    if (len(said) != 1 or not said[0].startswith("mpirun: 2 processes had ")
+            or "one process would most likely have been faster" not in said[0]):
+        fail("few events in a window:", done.stderr)
+    if run([*MPIRUN, "-np", "2", OCHE, *words, "-q"]).stderr:
+        fail("-q speaks of few events in a window")
+    lost = os.environ | {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1"}
+    done = run([OCHE, *words], env=lost)
+    if done.returncode != 2 or not done.stderr.startswith("rank 1: mpirun: started 2 processes"):
+        fail("a rank without mpirun: status", done.returncode, done.stderr)
+
+
 class Long:
     """A run that takes far longer than anyone waits, on two ranks, at a terminal."""
 
@@ -293,6 +311,7 @@ def main():
             compare(name, [], (2, 4), os.path.join(folder, f"long-{name}"))
         with concurrent.futures.ThreadPoolExecutor(4) as pool:  # they mostly wait
             check_refusals(folder, pool)
+        check_remark(folder)
         check_killed(folder)
         check_interrupted(folder)
     check_worlds(sys.argv[1])
