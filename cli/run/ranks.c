@@ -188,7 +188,7 @@ static void *load(struct oche_error *error)
 
 /* ---- joining ---- */
 
-#define WAIT_S 5 /* in silence, for all processes to join */
+#define WAIT_S 10 /* in silence, for all processes to join; rank 1: half as long again */
 
 static char waits[128];
 
@@ -214,7 +214,7 @@ static void speak_of_waiting(bool on)
              "\"oche run\"?\n",
              own_rank);
     sigaction(SIGALRM, &action, NULL);
-    alarm(on ? WAIT_S : 0);
+    alarm(!on ? 0 : own_rank == 0 ? WAIT_S : 3 * WAIT_S / 2);
 }
 
 /* Loads the library, and has it join. */

@@ -140,8 +140,8 @@ def check_refusals(folder, pool):
 
 def another_program(here):
     """What is no oche at all says nothing; rank 0, which waits for it, does."""
-    done = subprocess.run(["timeout", "-s", "INT", "8", *MPIRUN, "-np", "1", OCHE, *here, ":",
-                           "-np", "1", "sh", "-c", "exec sleep 7"], capture_output=True,
+    done = subprocess.run(["timeout", "-s", "INT", "13", *MPIRUN, "-np", "1", OCHE, *here, ":",
+                           "-np", "1", "sh", "-c", "exec sleep 12"], capture_output=True,
                           text=True, timeout=LIMIT, check=False)
     if "rank 0: waits for the other processes" not in done.stderr or done.returncode == 0:
         fail("another program beside:", done.returncode, done.stderr)
