@@ -31,7 +31,8 @@ SCENARIOS = [
     ("deadlock", [], (2,)),
     ("lossy", ["--set", "duration=1ms"], (3,)),
     ("rogue", ["--set", "duration=1ms", "--set", "measure.rates=true"], (2,)),
-    ("link-failure", [], (2,)),
+    ("link-failure", ["--set", "workload.stop=2ms", "--set", "routes.reroute=200us", "--set",
+                      "failures=[{link: \"leaf0:spine1\", at: 500us, until: 1500us}]"], (2,)),
 ]
 
 
@@ -236,8 +237,9 @@ class Long:
 
     def read(self):
         try:
-            self.said += os.read(self.terminal, 65536).decode(errors="replace")
-        except OSError:
+            while more := os.read(self.terminal, 65536):
+                self.said += more.decode(errors="replace")
+        except OSError:  # there is no more, for now or for ever
             pass
         return self.said
 
