@@ -460,8 +460,8 @@ static bool run_one(struct session *session, size_t number, const struct besides
         return false;
     }
     tell_length(session, run, world);
-    if (session->options.verbose)
-        oche_threads_print(world, stderr);
+    if (session->options.verbose || !session->options.quiet)
+        oche_threads_print(world, session->options.verbose, stderr);
     if (besides->taps.capture != NULL)
         oche_capture_attach(besides->taps.capture, oche_world_network(world));
     oche_progress_begin(&line, run->name.text,

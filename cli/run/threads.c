@@ -13,7 +13,21 @@
  */
 #define FEW_EVENTS 150
 
-void oche_threads_print(const struct oche_world *world, FILE *out)
+/* Says, once, if processes have so few events in a window that one process is faster. */
+static void remark_on_windows(uint32_t processes, double events, const char *have, FILE *out)
+{
+    static bool said;
+
+    if (said || events / processes >= FEW_EVENTS)
+        return;
+    said = true;
+    fprintf(out,
+            "mpirun: %u processes %s %.0f events each in a window, after which all wait for all: "
+            "one process is most likely faster\n",
+            processes, have, events / processes);
+}
+
+static void print_shares(const struct oche_world *world, FILE *out)
 {
     const struct oche_world_config *config = oche_world_config(world);
     const struct oche_world_shares *shares = oche_world_shares(world);
@@ -42,6 +56,17 @@ void oche_threads_print(const struct oche_world *world, FILE *out)
             oche_world_topology(world)->link_count);
 }
 
+void oche_threads_print(const struct oche_world *world, bool verbose, FILE *out)
+{
+    const struct oche_rank_mail *mail = oche_world_config(world)->mail;
+    const double events = oche_world_shares(world)->events_a_window;
+
+    if (verbose)
+        print_shares(world, out);
+    if (mail != NULL && events > 0)
+        remark_on_windows(mail->count, events, "are expected to have", out);
+}
+
 /* Prints how many messages, packets and bytes the processes sent to each other. */
 static void print_messages(const struct oche_ranks *ranks, double wall_s, FILE *out)
 {
@@ -61,24 +86,6 @@ static void print_messages(const struct oche_ranks *ranks, double wall_s, FILE *
             wall_s > 0 ? 1e-7 * (double)all->waited_ns / ranks->count / wall_s : 0);
 }
 
-/* Says, once, if processes had so few events in a window that one process would have been faster.
- */
-static void remark_on_windows(const struct oche_network *network, FILE *out)
-{
-    static bool said;
-    const struct oche_ranks *ranks = network->ranks;
-    const double messages = (double)ranks->of_all.windows;
-    const double each = (double)oche_network_events(network) / messages / ranks->count;
-
-    if (said || messages == 0 || each >= FEW_EVENTS)
-        return;
-    said = true;
-    fprintf(out,
-            "mpirun: %u processes had %.0f events each in a window, before they waited for each "
-            "other: one process would most likely have been faster\n",
-            ranks->count, each);
-}
-
 void oche_threads_print_together(const struct oche_world *world, double wall_s, bool verbose,
                                  FILE *out)
 {
@@ -88,7 +95,9 @@ void oche_threads_print_together(const struct oche_world *world, double wall_s, 
     if (network->ranks != NULL) {
         if (verbose)
             print_messages(network->ranks, wall_s, out);
-        remark_on_windows(network, out);
+        if (network->ranks->of_all.windows > 0)
+            remark_on_windows(network->ranks->count,
+                              (double)events / (double)network->ranks->of_all.windows, "had", out);
     } else if (verbose && network->shard_count > 1 && network->schedule == NULL)
         fprintf(out, "threads ran %.1f %% of %s events together, one of them the others\n",
                 events > 0 ? 100 * (double)network->events_together / (double)events : 0,
