@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "core/base.h"
@@ -21,7 +22,10 @@ void oche_remove_unfinished(void)
     }
 }
 
-static volatile sig_atomic_t asked, gentle;
+/* Less than the second after which mpirun kills whom it has asked to end. */
+#define LATE_US 900000
+
+static volatile sig_atomic_t asked, gentle, by_mpirun;
 
 static void remove_and_end(int signal);
 
@@ -32,9 +36,33 @@ static void listen_to(int signal)
     sigaction(signal, &ours, NULL);
 }
 
+/* What was asked to end gently has taken too long. */
+static void end_late(int signal)
+{
+    (void)signal;
+    oche_remove_unfinished();
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    raise(SIGTERM);
+}
+
+static void end_soon(void)
+{
+    const struct itimerval late = {.it_value.tv_usec = LATE_US};
+
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = end_late}, NULL);
+    setitimer(ITIMER_REAL, &late, NULL);
+}
+
+static bool is_gentle(int signal)
+{
+    return signal == SIGINT || (by_mpirun && (signal == SIGTERM || signal == SIGUSR1));
+}
+
 static void remove_and_end(int signal)
 {
-    if (signal == SIGINT && gentle) {
+    if (gentle && is_gentle(signal)) {
+        if (signal == SIGTERM)
+            end_soon();
         gentle = 0;
         asked = 1;
         listen_to(signal); /* the next one ends the program */
@@ -63,6 +91,12 @@ void oche_remove_if_interrupted(enum oche_unfinished which, const char *path)
     atomic_store(&unfinished[which], path);
     if (path != NULL)
         listen();
+}
+
+void oche_interrupt_by_mpirun(void)
+{
+    by_mpirun = 1;
+    listen_to(SIGUSR1);
 }
 
 const volatile sig_atomic_t *oche_interrupt_gently(bool gently)

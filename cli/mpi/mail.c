@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages between ranks over MPI. Each message is one MPI message if it fits into FIRST bytes,
- * with its length in front; the rest of a longer one is a second. All are under way at a time. An
- * error, such as a rank that is gone, ends all ranks: that is MPI's default.
+ * with its length in front; the rest of a longer one is a second, of whole blocks, as MPI counts
+ * with an int. All are under way at a time. An error, such as a rank that is gone, ends all ranks:
+ * that is MPI's default. So does a message that is not of the length that it says.
  *
  * A rank that waits for a message polls for a while, as most messages come soon. Then it yields the
  * processor, which the other ranks may need, and at last it sleeps between polls, for example while
@@ -22,6 +23,8 @@
 #define YIELD_NS UINT64_C(30000)
 #define SLEEP_NS UINT64_C(2000000)
 #define NAP_NS   50000
+#define BLOCK    4096                  /* of the rest of a message */
+#define TELL_NS  UINT64_C(60000000000) /* for so long rank 0 waits without a word */
 
 enum tag { TAG_FIRST, TAG_REST };
 
@@ -34,6 +37,8 @@ static struct {
     struct oche_rank_mail mail;
     struct first *out, *in; /* by rank */
     MPI_Request *requests;  /* two by rank of what is received, two of what is sent */
+    MPI_Datatype block;     /* of BLOCK bytes */
+    bool told;              /* that it waits */
     bool begun;             /* MPI was, here */
 } ours;
 
@@ -65,20 +70,28 @@ static void pause_since(uint64_t begun)
         sched_yield();
 }
 
+/* Returns how many blocks of a message are in its second part. */
 static int rest_of(uint64_t count)
 {
-    if (count <= sizeof(ours.out->bytes))
-        return 0;
-    if (count - sizeof(ours.out->bytes) > INT_MAX)
-        end_all("a message to another rank is longer than 2 GB; use more ranks");
-    return (int)(count - sizeof(ours.out->bytes));
+    const uint64_t more = count <= sizeof(ours.out->bytes) ? 0 : count - sizeof(ours.out->bytes);
+    const uint64_t blocks = (more + BLOCK - 1) / BLOCK;
+
+    if (blocks > INT_MAX)
+        end_all("a message is longer than 8 TB");
+    return (int)blocks;
+}
+
+/* Returns how many bytes are in the first part; those in the second come after. */
+static size_t here_of(uint64_t count)
+{
+    return count - (uint64_t)rest_of(count) * BLOCK;
 }
 
 static void send_to(uint32_t rank, const struct oche_rank_bytes *message, MPI_Request *requests)
 {
     struct first *first = &ours.out[rank];
     const int rest = rest_of(message->count);
-    const size_t here = message->count - (size_t)rest;
+    const size_t here = here_of(message->count);
 
     first->count = message->count;
     if (here > 0)
@@ -86,16 +99,20 @@ static void send_to(uint32_t rank, const struct oche_rank_bytes *message, MPI_Re
     MPI_Isend(first, (int)(sizeof(first->count) + here), MPI_BYTE, (int)rank, TAG_FIRST,
               MPI_COMM_WORLD, &requests[0]);
     if (rest > 0)
-        MPI_Isend(message->at + here, rest, MPI_BYTE, (int)rank, TAG_REST, MPI_COMM_WORLD,
+        MPI_Isend(message->at + here, rest, ours.block, (int)rank, TAG_REST, MPI_COMM_WORLD,
                   &requests[1]);
 }
 
 /* The first part has come: takes it over, and asks for the rest. */
-static void receive(uint32_t rank, struct oche_rank_bytes *message, MPI_Request *request)
+static void receive(uint32_t rank, int bytes, struct oche_rank_bytes *message, MPI_Request *request)
 {
     const struct first *first = &ours.in[rank];
+
+    if ((size_t)bytes < sizeof(first->count) ||
+        (size_t)bytes != sizeof(first->count) + here_of(first->count))
+        end_all("a message has come that is not of \"oche run\"");
     const int rest = rest_of(first->count);
-    const size_t here = first->count - (size_t)rest;
+    const size_t here = here_of(first->count);
 
     if (message->capacity < first->count) {
         message->at = realloc(message->at, first->count);
@@ -107,21 +124,39 @@ static void receive(uint32_t rank, struct oche_rank_bytes *message, MPI_Request 
     if (here > 0)
         memcpy(message->at, first->bytes, here);
     if (rest > 0)
-        MPI_Irecv(message->at + here, rest, MPI_BYTE, (int)rank, TAG_REST, MPI_COMM_WORLD, request);
+        MPI_Irecv(message->at + here, rest, ours.block, (int)rank, TAG_REST, MPI_COMM_WORLD,
+                  request);
 }
 
-/* Returns which of the requests is done. */
-static int await_any(MPI_Request *requests, int count)
+/* Rank 0 has waited for long. Names the first rank of which no message has come, once. */
+static void tell_of_waiting(const MPI_Request *firsts, uint64_t begun)
+{
+    uint32_t silent = 0;
+
+    if (ours.told || ours.mail.rank != 0 || clock_ns() - begun < TELL_NS)
+        return;
+    while (silent + 1 < ours.mail.count && firsts[silent] == MPI_REQUEST_NULL)
+        silent++;
+    fprintf(stderr, "rank 0: has waited for rank %u for a minute, and still does\n", silent);
+    ours.told = true;
+}
+
+/* Returns which of the first parts has come, and of how many bytes it is. */
+static int await_any(MPI_Request *firsts, int count, int *bytes)
 {
     const uint64_t begun = clock_ns();
+    MPI_Status status;
     int which, done;
 
     for (;;) {
-        MPI_Testany(count, requests, &which, &done, MPI_STATUS_IGNORE);
+        MPI_Testany(count, firsts, &which, &done, &status);
         if (done)
-            return which;
+            break;
         pause_since(begun);
+        tell_of_waiting(firsts, begun);
     }
+    MPI_Get_count(&status, MPI_BYTE, bytes);
+    return which;
 }
 
 static void await_all(MPI_Request *requests, int count)
@@ -152,9 +187,10 @@ static void exchange(struct oche_rank_mail *mail, const struct oche_rank_bytes *
         if (r != mail->rank)
             send_to(r, &out[r], &sends[2 * r]);
     for (uint32_t left = count - 1; left > 0; left--) {
-        const int which = await_any(firsts, (int)count);
+        int bytes;
+        const int which = await_any(firsts, (int)count, &bytes);
 
-        receive((uint32_t)which, &in[which], &rests[which]);
+        receive((uint32_t)which, bytes, &in[which], &rests[which]);
     }
     await_all(ours.requests, (int)(4 * count));
 }
@@ -167,6 +203,8 @@ struct oche_rank_mail *oche_mpi_join_ranks(void)
     if (!begun)
         MPI_Init(NULL, NULL);
     ours.begun = !begun;
+    MPI_Type_contiguous(BLOCK, MPI_BYTE, &ours.block);
+    MPI_Type_commit(&ours.block);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     ours.mail.rank = (uint32_t)rank;
@@ -185,6 +223,7 @@ void oche_mpi_leave_ranks(void)
     free(ours.out);
     free(ours.in);
     free(ours.requests);
+    MPI_Type_free(&ours.block);
     if (ours.begun)
         MPI_Finalize();
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/run/ranks.h"
 #include "params/figures.h"
 
 #define FIRST_AFTER_S  1.0 /* a run that is over by then shows nothing */
@@ -24,10 +25,11 @@ static double monotonic_s(void)
 void oche_progress_begin(struct oche_progress_line *line, const char *label, bool may_end_early,
                          bool quiet)
 {
-    *line = (struct oche_progress_line){.shown = !quiet && isatty(STDERR_FILENO) == 1,
-                                        .may_end_early = may_end_early,
-                                        .label = label,
-                                        .begun = monotonic_s()};
+    *line = (struct oche_progress_line){
+        .shown = !quiet && (isatty(STDERR_FILENO) == 1 || oche_run_ranks_have_terminal()),
+        .may_end_early = may_end_early,
+        .label = label,
+        .begun = monotonic_s()};
     line->draw_at = line->begun + FIRST_AFTER_S;
 }
 

@@ -5,17 +5,19 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "cli/interrupted.h"
 #include "cli/mpi/mail.h"
 #include "cli/refuse.h"
-#include "cli/run/show_defaults.h"
-#include "core/base.h"
 #include "core/random.h"
-#include "params/text_stream.h"
+#include "lab/sweep/file_digest.h"
 
 #define LIBRARY "liboche-mpi.so"
 
@@ -34,28 +36,28 @@ static uint32_t number_of(const char *name)
                                                                                 : (uint32_t)number;
 }
 
-/* The arguments are not read yet, and this is not rank 0. */
-static bool reading;
+/*
+ * A rank other than 0 that cannot join the others: rank 0 most likely has the same to say. So it
+ * speaks first, and mpirun ends all; who is still there after a while has something else to say.
+ * What a rank says until it has joined is in a file without a name.
+ */
+#define PATIENCE_MS      3000
+#define PATIENCE_EACH_MS 50
 
-/* mpirun ends all when one ends with a status other than 0; rank 0 is to speak first. */
-static void end_in_silence(void)
-{
-    if (reading)
-        _exit(0);
-}
-
-/* Standard error of a rank that is silent until it has joined the others. */
-static int errors = -1;
+static bool reading; /* this rank has not joined the others, and is not rank 0 */
+static uint32_t own_rank;
+static int errors = -1, said = -1; /* standard error, and what is there in its place */
 
 static void be_silent(void)
 {
     const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
+    said = memfd_create("said", MFD_CLOEXEC);
     errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     if (null < 0)
         return;
     dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
+    dup2(said >= 0 ? said : null, STDERR_FILENO);
     close(null);
 }
 
@@ -67,6 +69,45 @@ static void speak_of_errors(void)
         return;
     dup2(errors, STDERR_FILENO);
     close(errors);
+    close(said);
+    errors = said = -1;
+}
+
+/* Says what was said so far, and which rank it is. */
+static void say_it_again(void)
+{
+    char text[OCHE_ERROR_BYTES];
+    const ssize_t bytes = said < 0 ? 0 : pread(said, text, sizeof(text) - 1, 0);
+
+    speak_of_errors();
+    text[bytes > 0 ? bytes : 0] = '\0';
+    fprintf(stderr, "rank %u: %s%s", own_rank, bytes > 0 ? text : "cannot join the others",
+            bytes > 0 && text[bytes - 1] == '\n' ? "" : "\n");
+}
+
+/* Called at the end of the process. That arguments only ask for help is no error. */
+static void end_after_the_first(int status, void *unused)
+{
+    (void)unused;
+    if (!reading)
+        return;
+    fflush(stderr);
+    if (status != 0) {
+        const uint32_t wait_ms = PATIENCE_MS + PATIENCE_EACH_MS * own_rank;
+
+        nanosleep(&(struct timespec){.tv_sec = wait_ms / 1000,
+                                     .tv_nsec = (long)(wait_ms % 1000) * 1000000},
+                  NULL);
+        say_it_again();
+    }
+    _exit(status);
+}
+
+static void await_the_first(void)
+{
+    be_silent();
+    reading = true;
+    on_exit(end_after_the_first, NULL);
 }
 
 struct oche_run_ranks oche_run_ranks_find(void)
@@ -79,11 +120,9 @@ struct oche_run_ranks oche_run_ranks_find(void)
         ranks.count = number_of(counts[i]);
         ranks.rank = number_of(numbers[i]);
     }
-    if (ranks.rank == 0)
-        return ranks;
-    be_silent();
-    reading = true;
-    atexit(end_in_silence);
+    own_rank = ranks.rank;
+    if (ranks.rank > 0)
+        await_the_first();
     return ranks;
 }
 
@@ -92,8 +131,9 @@ int oche_run_ranks_refuse(const char *command)
     for (size_t i = 0; i < OCHE_COUNT_OF(counts); i++) {
         if (number_of(counts[i]) < 2)
             continue;
-        if (number_of(numbers[i]) > 0)
-            _exit(0); /* rank 0 says it for all */
+        own_rank = number_of(numbers[i]);
+        if (own_rank > 0)
+            await_the_first();
         oche_print_error("%s: is one process, which starts others itself; leave out mpirun",
                          command);
         return 2;
@@ -146,7 +186,39 @@ static void *load(struct oche_error *error)
     return NULL;
 }
 
-static bool join(struct oche_run_ranks *ranks, struct oche_error *error)
+/* ---- joining ---- */
+
+#define WAIT_S 10 /* in silence, for all processes to join; rank 1: half as long again */
+
+static char waits[128];
+
+static void say_who_waits(int signal)
+{
+    const int to = errors >= 0 ? errors : STDERR_FILENO;
+
+    (void)signal;
+    if (write(to, waits, strlen(waits)) < 0)
+        return;
+}
+
+/* Has one line say, on ranks 0 and 1, that this process has been waiting, until `on` is false. */
+static void speak_of_waiting(bool on)
+{
+    const struct sigaction action = {.sa_handler = on ? say_who_waits : SIG_DFL,
+                                     .sa_flags = SA_RESTART};
+
+    if (own_rank > 1)
+        return;
+    snprintf(waits, sizeof(waits),
+             "rank %u: waits for the other processes that mpirun has started; is each of them "
+             "\"oche run\"?\n",
+             own_rank);
+    sigaction(SIGALRM, &action, NULL);
+    alarm(!on ? 0 : own_rank == 0 ? WAIT_S : 3 * WAIT_S / 2);
+}
+
+/* Loads the library, and has it join. */
+static bool load_and_join(struct oche_run_ranks *ranks, struct oche_error *error)
 {
     void *library = ranks->count > 1 ? load(error) : NULL;
 
@@ -170,49 +242,33 @@ static bool join(struct oche_run_ranks *ranks, struct oche_error *error)
                      ranks->count, found);
 }
 
-bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *options,
-                         struct oche_error *error)
-{
-    if (ranks->count == 1)
-        return true;
-    bool fine = refuse_options(options, error);
+/* What a rank tells all others when they are to agree. */
+struct told {
+    uint64_t fine; /* 1, or 0 */
+    uint64_t digest;
+    struct oche_error error;
+};
 
-    if (fine && ranks->count > OCHE_MOST_RANKS)
-        fine = oche_fail(error, "mpirun -np %u: a run has at most %u ranks", ranks->count,
-                         OCHE_MOST_RANKS);
-    if (!fine || !join(ranks, error))
-        return false;
-    speak_of_errors();
-    options->quiet |= ranks->rank > 0;
-    options->verbose &= ranks->rank == 0;
-    return true;
+/* Judges what rank `other` has told. */
+static bool agrees(uint32_t other, struct oche_rank_bytes *in, uint64_t digest, const char *differs,
+                   struct oche_error *error)
+{
+    struct told told;
+
+    if (in->count != sizeof(told))
+        return oche_fail(error, "rank %u: is not \"oche run\" of this version", other);
+    oche_rank_get(in, &told, sizeof(told));
+    told.error.text[sizeof(told.error.text) - 1] = '\0';
+    if (told.fine != 1)
+        return oche_fail(error, "rank %u: %s", other, told.error.text);
+    return told.digest == digest || oche_fail(error, "rank %u: %s", other, differs);
 }
 
-/* Returns a number by which ranks know that they run the same program, scenario and world. */
-static uint64_t digest_of(const struct oche_scenario *scenario, const struct oche_world *world)
-{
-    char *text;
-    size_t bytes;
-    FILE *out = oche_text_stream_open(&text, &bytes);
-    uint64_t digest = oche_world_digest(world);
-
-    fprintf(out, "oche " OCHE_VERSION "\n");
-    oche_show_effective(scenario, NULL, out);
-    oche_text_stream_close(out);
-    for (size_t i = 0; i < bytes; i++)
-        digest = oche_mix64(digest ^ (uint64_t)(unsigned char)text[i]);
-    free(text);
-    return digest;
-}
-
-static bool agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest,
+/* Returns true if all are fine and have the same digest; `differs` says what else they have. */
+static bool agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest, const char *differs,
                   struct oche_error *error)
 {
-    struct told {
-        bool fine;
-        uint64_t digest;
-        struct oche_error error;
-    } told = {.fine = fine, .digest = digest};
+    struct told told;
 
     if (ranks->mail == NULL)
         return fine;
@@ -220,23 +276,16 @@ static bool agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest,
     struct oche_rank_bytes *out = calloc(ranks->count, sizeof(*out));
 
     OCHE_GOT(in != NULL && out != NULL);
+    memset(&told, 0, sizeof(told));
+    told.fine = fine;
+    told.digest = digest;
     if (!fine)
         told.error = *error;
     for (uint32_t r = 0; r < ranks->count; r++)
         out[r] = (struct oche_rank_bytes){.at = (char *)&told, .count = sizeof(told)};
     ranks->mail->exchange(ranks->mail, out, in);
-    for (uint32_t r = 0; fine && r < ranks->count; r++) {
-        if (r == ranks->rank)
-            continue;
-        oche_rank_get(&in[r], &told, sizeof(told));
-        if (!told.fine)
-            fine = oche_fail(error, "rank %u: %s", r, told.error.text);
-        else if (told.digest != digest)
-            fine = oche_fail(error,
-                             "rank %u: has another version of oche, of the scenario and its files, "
-                             "or other options; give each the same",
-                             r);
-    }
+    for (uint32_t r = 0; fine && r < ranks->count; r++)
+        fine = r == ranks->rank || agrees(r, &in[r], digest, differs, error);
     for (uint32_t r = 0; r < ranks->count; r++)
         free(in[r].at);
     free(in);
@@ -244,16 +293,94 @@ static bool agree(struct oche_run_ranks *ranks, bool fine, uint64_t digest,
     return fine;
 }
 
+bool oche_run_ranks_join(struct oche_run_ranks *ranks, struct oche_run_options *options,
+                         struct oche_error *error)
+{
+    uint64_t program = 0;
+
+    if (ranks->count == 1)
+        return true;
+    bool fine = refuse_options(options, error);
+
+    if (fine && ranks->count > OCHE_MOST_RANKS)
+        fine = oche_fail(error, "mpirun -np %u: a run has at most %u ranks", ranks->count,
+                         OCHE_MOST_RANKS);
+    speak_of_waiting(fine);
+    oche_file_digest("/proc/self/exe", &program);
+    fine = fine && load_and_join(ranks, error) &&
+           agree(ranks, true, program + options->show_defaults,
+                 "is another build of oche, or one of the two only shows defaults; start the same "
+                 "on each machine",
+                 error);
+    speak_of_waiting(false);
+    if (ranks->mail == NULL)
+        return false;
+    speak_of_errors();
+    oche_interrupt_by_mpirun();
+    options->quiet |= ranks->rank > 0;
+    options->verbose &= ranks->rank == 0;
+    return fine;
+}
+
+/* ---- agreeing ---- */
+
+#define OTHER_SCENARIO                                                                             \
+    "has another scenario, other files of it, or other options; give each the same"
+
+static uint64_t mix_text(uint64_t digest, const char *text)
+{
+    for (; *text != '\0'; text++)
+        digest = oche_mix64(digest ^ (uint64_t)(unsigned char)*text);
+    return oche_mix64(digest) + 1; /* here it ends */
+}
+
+/* Mixes in a value and, if it names a file, what is in the file. */
+static void mix_parameter(void *context, const char *key, const char *value, const char *unit,
+                          bool given)
+{
+    uint64_t *digest = context, contents;
+
+    (void)unit;
+    (void)given;
+    *digest = mix_text(mix_text(*digest, key), value);
+    if (oche_names_file(key) && value[0] != '\0' && oche_file_digest(value, &contents))
+        *digest = oche_mix64(*digest ^ contents);
+}
+
+void oche_run_ranks_note(struct oche_run_ranks *ranks, const struct oche_scenario *scenario)
+{
+    if (ranks->mail == NULL)
+        return;
+    ranks->digest = mix_text(ranks->digest, oche_document_text(scenario->document));
+    oche_bindings_each(&scenario->bindings, mix_parameter, &ranks->digest);
+}
+
 bool oche_run_ranks_agree(struct oche_run_ranks *ranks, bool fine, struct oche_error *error)
 {
-    return agree(ranks, fine, 0, error);
+    return agree(ranks, fine, ranks->digest, OTHER_SCENARIO, error);
 }
 
 bool oche_run_ranks_agree_on(struct oche_run_ranks *ranks, bool fine,
-                             const struct oche_scenario *scenario, const struct oche_world *world,
-                             struct oche_error *error)
+                             const struct oche_world *world, struct oche_error *error)
 {
-    return agree(ranks, fine, fine && ranks->mail != NULL ? digest_of(scenario, world) : 0, error);
+    return agree(ranks, fine, fine && ranks->mail != NULL ? oche_world_digest(world) : 0,
+                 OTHER_SCENARIO, error);
+}
+
+bool oche_run_ranks_have_terminal(void)
+{
+    char path[64];
+    bool terminal;
+
+    if (number_of(counts[0]) < 2 && number_of(counts[1]) < 2)
+        return false;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), STDERR_FILENO);
+    const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+
+    terminal = fd >= 0 && isatty(fd) == 1;
+    if (fd >= 0)
+        close(fd);
+    return terminal;
 }
 
 int oche_run_ranks_leave(struct oche_run_ranks *ranks, int status)

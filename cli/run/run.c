@@ -194,6 +194,7 @@ static bool open_scenarios(struct session *session)
         free(assignment);
         if (!fine || !is_distinct(session, i))
             return false;
+        oche_run_ranks_note(&session->ranks, run->scenario);
     }
     return true;
 }
@@ -450,8 +451,7 @@ static bool run_one(struct session *session, size_t number, const struct besides
     struct oche_steady *steady = NULL;
     bool ok = world != NULL && watch_metric(session, world, &steady);
 
-    ok = oche_run_ranks_agree_on(&session->ranks, ok, run->scenario, world, &session->error) &&
-         /* everything else has been checked already */
+    ok = oche_run_ranks_agree_on(&session->ranks, ok, world, &session->error) &&
          oche_run_ranks_agree(&session->ranks, !writes || results_can_be_written(session),
                               &session->error);
     if (!ok) {
@@ -460,8 +460,8 @@ static bool run_one(struct session *session, size_t number, const struct besides
         return false;
     }
     tell_length(session, run, world);
-    if (session->options.verbose)
-        oche_threads_print(world, stderr);
+    if (session->options.verbose || !session->options.quiet)
+        oche_threads_print(world, session->options.verbose, stderr);
     if (besides->taps.capture != NULL)
         oche_capture_attach(besides->taps.capture, oche_world_network(world));
     oche_progress_begin(&line, run->name.text,
@@ -478,8 +478,8 @@ static bool run_one(struct session *session, size_t number, const struct besides
         return oche_run_ranks_agree(&session->ranks, true, &session->error);
     }
     take_outcome(session, run, world, steady, wall_s);
-    if (session->options.verbose)
-        oche_threads_print_together(world, wall_s, stderr);
+    if (session->options.verbose || !session->options.quiet)
+        oche_threads_print_together(world, wall_s, session->options.verbose, stderr);
     if (session->options.report_parts > 0)
         oche_partition_report_print(world, wall_s, stderr);
     ok = (besides->trace.log == NULL ||
@@ -789,7 +789,7 @@ int oche_cmd_run(int argc, char **argv)
     bool ok =
         oche_run_ranks_join(&session.ranks, &session.options, &session.error) && work(&session);
 
-    if (!ok && oche_run_ranks_is_first(&session.ranks))
+    if (!ok && (oche_run_ranks_is_first(&session.ranks) || session.ranks.mail == NULL))
         oche_print_error("%s", session.error.text);
     enum status status = !ok                                       ? REFUSED
                          : oche_run_ranks_is_first(&session.ranks) ? tell_ends(&session)

@@ -130,34 +130,46 @@ void oche_ranks_share(struct oche_ranks *ranks)
     finish(ranks, 0);
 }
 
-void oche_ranks_sum(struct oche_ranks *ranks, uint64_t *values, size_t count)
+/* ---- sums ---- */
+
+/* Adds to a value of 8 bytes another rank's, of any alignment. */
+typedef void add(void *value, const void *other);
+
+static void add_whole(void *value, const void *other)
+{
+    uint64_t more;
+
+    memcpy(&more, other, sizeof(more));
+    *(uint64_t *)value += more;
+}
+
+static void add_real(void *value, const void *other)
+{
+    double more;
+
+    memcpy(&more, other, sizeof(more));
+    *(double *)value += more;
+}
+
+static void sum_of_all(struct oche_ranks *ranks, void *values, size_t count, add *add_other)
 {
     if (ranks == NULL || count == 0)
         return;
-    oche_rank_put(oche_ranks_to(ranks, 0), values, count * sizeof(*values));
+    oche_rank_put(oche_ranks_to(ranks, 0), values, 8 * count);
     oche_ranks_share(ranks);
     for (uint32_t r = 0; r < ranks->count; r++)
-        for (size_t i = 0; r != ranks->rank && i < count; i++) {
-            uint64_t value;
+        for (size_t i = 0; r != ranks->rank && i < count; i++)
+            add_other((char *)values + 8 * i, oche_rank_take(&ranks->in[r], 8));
+}
 
-            oche_rank_get(&ranks->in[r], &value, sizeof(value));
-            values[i] += value;
-        }
+void oche_ranks_sum(struct oche_ranks *ranks, uint64_t *values, size_t count)
+{
+    sum_of_all(ranks, values, count, add_whole);
 }
 
 void oche_ranks_sum_reals(struct oche_ranks *ranks, double *values, size_t count)
 {
-    if (ranks == NULL || count == 0)
-        return;
-    oche_rank_put(oche_ranks_to(ranks, 0), values, count * sizeof(*values));
-    oche_ranks_share(ranks);
-    for (uint32_t r = 0; r < ranks->count; r++)
-        for (size_t i = 0; r != ranks->rank && i < count; i++) {
-            double value;
-
-            oche_rank_get(&ranks->in[r], &value, sizeof(value));
-            values[i] += value;
-        }
+    sum_of_all(ranks, values, count, add_real);
 }
 
 bool oche_ranks_any(struct oche_ranks *ranks, bool here)

@@ -186,10 +186,31 @@ static bool has_peer(const struct check *check, uint32_t port)
     return oche_world_has(check->world, check->world->topology.ports[port].peer);
 }
 
+/* Gives all ranks what each has put, and `take`s it. With one process there is nothing to do. */
+static void share(struct check *check, void (*take)(struct check *, struct oche_rank_bytes *))
+{
+    struct oche_ranks *ranks = check->world->network.ranks;
+
+    if (ranks == NULL)
+        return;
+    oche_ranks_share(ranks);
+    for (uint32_t r = 0; r < ranks->count; r++)
+        while (oche_rank_has_more(oche_ranks_from(ranks, r)))
+            take(check, oche_ranks_from(ranks, r));
+}
+
 struct stuck_part {
     uint32_t port;
     uint8_t classes;
 };
+
+static void take_stuck(struct check *check, struct oche_rank_bytes *bytes)
+{
+    struct stuck_part part;
+
+    oche_rank_get(bytes, &part, sizeof(part));
+    check->stuck[part.port] = part.classes;
+}
 
 /*
  * Tells all ranks what is marked at some ports, those that this rank has or, if `of_peers`, those
@@ -208,22 +229,21 @@ static void share_stuck(struct check *check, bool of_peers)
             (of_peers ? has_peer(check, i) : oche_world_has(world, world->network.ports[i].node)))
             oche_rank_put(oche_ranks_to(ranks, 0), &part, sizeof(part));
     }
-    if (ranks == NULL)
-        return;
-    oche_ranks_share(ranks);
-    for (uint32_t r = 0; r < ranks->count; r++)
-        while (oche_rank_has_more(oche_ranks_from(ranks, r))) {
-            struct stuck_part part;
-
-            oche_rank_get(oche_ranks_from(ranks, r), &part, sizeof(part));
-            check->stuck[part.port] = part.classes;
-        }
+    share(check, take_stuck);
 }
 
 struct wait_part {
     uint32_t place;
     struct wait wait;
 };
+
+static void take_wait(struct check *check, struct oche_rank_bytes *bytes)
+{
+    struct wait_part part;
+
+    oche_rank_get(bytes, &part, sizeof(part));
+    check->waits[part.place] = part.wait;
+}
 
 /* Finds what each stuck place waits for, at the switches of all ranks. */
 static void find_waits(struct check *check)
@@ -245,16 +265,7 @@ static void find_waits(struct check *check)
             if (ranks != NULL)
                 oche_rank_put(oche_ranks_to(ranks, 0), &part, sizeof(part));
         }
-    if (ranks == NULL)
-        return;
-    oche_ranks_share(ranks);
-    for (uint32_t r = 0; r < ranks->count; r++)
-        while (oche_rank_has_more(oche_ranks_from(ranks, r))) {
-            struct wait_part part;
-
-            oche_rank_get(oche_ranks_from(ranks, r), &part, sizeof(part));
-            check->waits[part.place] = part.wait;
-        }
+    share(check, take_wait);
 }
 
 /* Follows the dependencies from `start` until they form a cycle. */

@@ -9,6 +9,12 @@
 #define NODES 128   /* in one exchange */
 #define FLOWS 16384 /* the same of flows, and of connections */
 
+/* True if this is rank 0, which knows what it would tell. */
+static bool is_first(const struct oche_world *world)
+{
+    return world->network.ranks->rank == 0;
+}
+
 /* ---- nodes ---- */
 
 struct node_part {
@@ -105,10 +111,14 @@ static void put_ports(const struct oche_world *world, uint32_t node, struct oche
     }
 }
 
+/* Puts a node of this rank. */
 static void put_node(const struct oche_world *world, uint32_t node, struct oche_rank_bytes *bytes)
 {
     const struct oche_node *of = &world->network.nodes[node];
     const bool is_host = node < world->topology.host_count;
+
+    if (!oche_world_has(world, node))
+        return;
     struct node_part part = {.node = node,
                              .rtts = is_host ? count_rtts(world, node) : 0,
                              .deflections = of->deflections.count,
@@ -203,10 +213,11 @@ static void get_ports(struct oche_world *world, uint32_t node, struct oche_rank_
     }
 }
 
-static void get_node(struct oche_world *world, struct oche_rank_bytes *bytes)
+static void get_node(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
 {
     struct node_part part;
 
+    (void)from;
     oche_rank_get(bytes, &part, sizeof(part));
     OCHE_MUST(part.node < world->network.node_count);
     struct oche_node *node = &world->network.nodes[part.node];
@@ -253,17 +264,19 @@ static void put_connection(const struct oche_world *world, uint32_t number,
                                    .retransmitted = of->retransmitted,
                                    .packets_delivered = of->packets_delivered};
 
-    if (of->count == 0 || (!part.from_source && (of->queued == 0 || !part.from_destination)))
+    if (is_first(world) || of->count == 0 ||
+        (!part.from_source && (of->queued == 0 || !part.from_destination)))
         return;
     part.order = part.from_source ? of->queued : 0;
     oche_rank_put(bytes, &part, sizeof(part));
     oche_rank_put(bytes, &world->flows.order[of->first], part.order * sizeof(uint32_t));
 }
 
-static void get_connection(struct oche_world *world, struct oche_rank_bytes *bytes)
+static void get_connection(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
 {
     struct connection_part part;
 
+    (void)from;
     oche_rank_get(bytes, &part, sizeof(part));
     OCHE_MUST(part.number < world->flows.connection_count);
     struct oche_connection *of = &world->flows.connections[part.number];
@@ -292,7 +305,8 @@ static void put_flow(const struct oche_world *world, uint32_t number, struct och
                              .sent = flows->sent[number],
                              .received = flows->received[number]};
 
-    if (!part.from_source && (part.sent.started == OCHE_NEVER || !part.from_destination))
+    if (!oche_flow_is_made(flows, number) ||
+        (!part.from_source && (part.sent.started == OCHE_NEVER || !part.from_destination)))
         return;
     if (part.from_destination && flows->ways != NULL) {
         part.way = flows->ways[number];
@@ -306,11 +320,12 @@ static void put_flow(const struct oche_world *world, uint32_t number, struct och
     oche_rank_put(bytes, &part, sizeof(part));
 }
 
-static void get_flow(struct oche_world *world, struct oche_rank_bytes *bytes)
+static void get_flow(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
 {
     struct oche_flows *flows = &world->flows;
     struct flow_part part;
 
+    (void)from;
     oche_rank_get(bytes, &part, sizeof(part));
     OCHE_MUST(part.number < flows->count);
     if (part.from_source) {
@@ -366,56 +381,52 @@ struct hit_part {
     struct oche_hit hit;
 };
 
-static void put_hits(const struct oche_world *world, struct oche_rank_bytes *bytes)
+static void put_hit(const struct oche_world *world, uint32_t connection,
+                    struct oche_rank_bytes *bytes)
 {
     const struct oche_hit *hits = world->network.shards[world->network.ranks->rank].hits;
 
-    for (uint32_t i = 0; hits != NULL && i < world->network.connections; i++)
-        if (hits[i].packets > 0) {
-            struct hit_part part = {.connection = i, .hit = hits[i]};
+    if (is_first(world) || hits == NULL || hits[connection].packets == 0)
+        return;
+    struct hit_part part = {.connection = connection, .hit = hits[connection]};
 
-            oche_rank_put(bytes, &part, sizeof(part));
-        }
+    oche_rank_put(bytes, &part, sizeof(part));
 }
 
-static void get_hits(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
+static void get_hit(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
 {
-    while (oche_rank_has_more(bytes)) {
-        struct hit_part part;
+    struct hit_part part;
 
-        oche_rank_get(bytes, &part, sizeof(part));
-        OCHE_MUST(part.connection < world->network.connections);
-        world->network.shards[from].hits[part.connection] = part.hit;
-    }
+    oche_rank_get(bytes, &part, sizeof(part));
+    OCHE_MUST(part.connection < world->network.connections);
+    world->network.shards[from].hits[part.connection] = part.hit;
 }
 
-static void put_watches(const struct oche_world *world, struct oche_rank_bytes *bytes)
+static void put_watch(const struct oche_world *world, uint32_t number,
+                      struct oche_rank_bytes *bytes)
 {
-    for (uint32_t i = 0; i < world->watched_count; i++) {
-        const struct oche_world_watched *watched = &world->watched[i];
+    const struct oche_world_watched *watched = &world->watched[number];
 
-        if (!oche_world_has(world, watched->node))
-            continue;
-        oche_rank_put(bytes, &i, sizeof(i));
-        oche_rank_put(bytes, &watched->watch, sizeof(watched->watch));
-        oche_rank_put(bytes, watched->watch.time, watched->watch.steps * sizeof(oche_time));
-    }
+    if (is_first(world) || !oche_world_has(world, watched->node))
+        return;
+    oche_rank_put(bytes, &number, sizeof(number));
+    oche_rank_put(bytes, &watched->watch, sizeof(watched->watch));
+    oche_rank_put(bytes, watched->watch.time, watched->watch.steps * sizeof(oche_time));
 }
 
-static void get_watches(struct oche_world *world, struct oche_rank_bytes *bytes)
+static void get_watch(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
 {
-    while (oche_rank_has_more(bytes)) {
-        uint32_t number;
+    uint32_t number;
 
-        oche_rank_get(bytes, &number, sizeof(number));
-        OCHE_MUST(number < world->watched_count);
-        struct oche_queue_watch *watch = &world->watched[number].watch;
-        oche_time *time = watch->time;
+    (void)from;
+    oche_rank_get(bytes, &number, sizeof(number));
+    OCHE_MUST(number < world->watched_count);
+    struct oche_queue_watch *watch = &world->watched[number].watch;
+    oche_time *time = watch->time;
 
-        oche_rank_get(bytes, watch, sizeof(*watch));
-        watch->time = time;
-        oche_rank_get(bytes, time, watch->steps * sizeof(*time));
-    }
+    oche_rank_get(bytes, watch, sizeof(*watch));
+    watch->time = time;
+    oche_rank_get(bytes, time, watch->steps * sizeof(*time));
 }
 
 static int compare_holds(const void *a, const void *b)
@@ -429,91 +440,72 @@ static int compare_holds(const void *a, const void *b)
     return x->port < y->port ? -1 : x->port > y->port;
 }
 
-static void get_holds(struct oche_world *world, struct oche_rank_bytes *bytes)
+static void put_hold(const struct oche_world *world, uint32_t number, struct oche_rank_bytes *bytes)
 {
-    const size_t more = (bytes->count - bytes->read) / sizeof(*world->holds);
+    if (!is_first(world) && number < world->hold_count)
+        oche_rank_put(bytes, &world->holds[number], sizeof(*world->holds));
+}
 
-    if (more == 0)
-        return;
-    world->holds = realloc(world->holds, (world->hold_count + more) * sizeof(*world->holds));
-    OCHE_GOT(world->holds != NULL);
-    oche_rank_get(bytes, &world->holds[world->hold_count], more * sizeof(*world->holds));
-    world->hold_count = world->hold_capacity = world->hold_count + more;
-    qsort(world->holds, world->hold_count, sizeof(*world->holds), compare_holds);
+static void get_hold(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
+{
+    (void)from;
+    if (world->hold_count == world->hold_capacity) {
+        world->hold_capacity = world->hold_capacity == 0 ? 1024 : world->hold_capacity * 2;
+        world->holds = realloc(world->holds, world->hold_capacity * sizeof(*world->holds));
+        OCHE_GOT(world->holds != NULL);
+    }
+    oche_rank_get(bytes, &world->holds[world->hold_count++], sizeof(*world->holds));
 }
 
 /* ---- exchanges ---- */
 
-static void tell_nodes(struct oche_world *world)
+/* Puts what this rank has to tell of number `number` into its message to rank 0: nothing, perhaps.
+ */
+typedef void put_one(const struct oche_world *world, uint32_t number,
+                     struct oche_rank_bytes *bytes);
+/* Takes what rank `from` has put of one number out of its message. */
+typedef void get_one(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes);
+
+/* Tells rank 0 of numbers 0 to count - 1, of so many in one exchange. */
+static void tell(struct oche_world *world, uint64_t count, uint32_t step, put_one *put,
+                 get_one *get)
 {
     struct oche_ranks *ranks = world->network.ranks;
 
-    for (uint32_t first = 0; first < world->network.node_count; first += NODES) {
-        for (uint32_t n = first; n < first + NODES && n < world->network.node_count; n++)
-            if (oche_world_has(world, n))
-                put_node(world, n, oche_ranks_to(ranks, 0));
+    for (uint64_t first = 0; first < count; first += step) {
+        for (uint64_t i = first; i < first + step && i < count; i++)
+            put(world, (uint32_t)i, oche_ranks_to(ranks, 0));
         oche_ranks_exchange(ranks);
-        for (uint32_t r = 0; ranks->rank == 0 && r < ranks->count; r++)
+        for (uint32_t r = 0; is_first(world) && r < ranks->count; r++)
             while (oche_rank_has_more(oche_ranks_from(ranks, r)))
-                get_node(world, oche_ranks_from(ranks, r));
+                get(world, r, oche_ranks_from(ranks, r));
+        if (is_first(world) && put == put_flow && count > 4 * FLOWS)
+            move_over(world); /* not all of these flows were in memory at a time in the run */
     }
 }
 
-static void tell_connections(struct oche_world *world)
+/* Returns the most holds that any rank has. */
+static uint64_t most_holds(const struct oche_world *world)
 {
     struct oche_ranks *ranks = world->network.ranks;
-    const uint32_t count = world->flows.connection_count;
+    uint64_t *counts = oche_world_make(ranks->count, sizeof(*counts)), most = 0;
 
-    for (uint32_t first = 0; first < count; first += FLOWS) {
-        for (uint32_t c = first; c < first + FLOWS && c < count; c++)
-            if (ranks->rank != 0)
-                put_connection(world, c, oche_ranks_to(ranks, 0));
-        oche_ranks_exchange(ranks);
-        for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
-            while (oche_rank_has_more(oche_ranks_from(ranks, r)))
-                get_connection(world, oche_ranks_from(ranks, r));
-    }
+    counts[ranks->rank] = world->hold_count;
+    oche_ranks_sum(ranks, counts, ranks->count);
+    for (uint32_t r = 0; r < ranks->count; r++)
+        most = counts[r] > most ? counts[r] : most;
+    free(counts);
+    return most;
 }
 
-static void tell_flows(struct oche_world *world)
+static void tell_pauses(struct oche_world *world)
 {
-    struct oche_ranks *ranks = world->network.ranks;
-
-    for (uint32_t first = 0; first < world->flows.count; first += FLOWS) {
-        for (uint32_t i = first; i < first + FLOWS && i < world->flows.count; i++)
-            if (oche_flow_is_made(&world->flows, i))
-                put_flow(world, i, oche_ranks_to(ranks, 0));
-        oche_ranks_exchange(ranks);
-        for (uint32_t r = 0; ranks->rank == 0 && r < ranks->count; r++)
-            while (oche_rank_has_more(oche_ranks_from(ranks, r)))
-                get_flow(world, oche_ranks_from(ranks, r));
-        if (ranks->rank == 0 && world->flows.count > 4 * FLOWS)
-            move_over(world);
-    }
-}
-
-static void tell_rest(struct oche_world *world)
-{
-    struct oche_ranks *ranks = world->network.ranks;
     uint64_t unnoted = oche_world_pauses_unnoted(world);
 
-    if (ranks->rank != 0)
-        put_hits(world, oche_ranks_to(ranks, 0));
-    oche_ranks_exchange(ranks);
-    for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
-        get_hits(world, r, oche_ranks_from(ranks, r));
-    if (ranks->rank != 0)
-        put_watches(world, oche_ranks_to(ranks, 0));
-    oche_ranks_exchange(ranks);
-    for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
-        get_watches(world, oche_ranks_from(ranks, r));
-    if (ranks->rank != 0)
-        oche_rank_put(oche_ranks_to(ranks, 0), world->holds,
-                      world->hold_count * sizeof(*world->holds));
-    oche_ranks_exchange(ranks);
-    for (uint32_t r = 1; ranks->rank == 0 && r < ranks->count; r++)
-        get_holds(world, oche_ranks_from(ranks, r));
-    oche_ranks_sum(ranks, &unnoted, 1);
+    tell(world, most_holds(world), FLOWS, put_hold, get_hold);
+    if (world->hold_count > 0)
+        qsort(world->holds, world->hold_count, sizeof(*world->holds), compare_holds);
+    oche_ranks_sum(world->network.ranks, &unnoted, 1);
     world->told->pauses_unnoted = unnoted;
 }
 
@@ -560,10 +552,12 @@ void oche_world_tell(struct oche_world *world)
     oche_ranks_sum_counts(world->network.ranks); /* without what follows */
     world->told = make_told(world);
     tell_made(world);
-    tell_connections(world);
-    tell_flows(world);
-    tell_nodes(world);
-    tell_rest(world);
+    tell(world, world->flows.connection_count, FLOWS, put_connection, get_connection);
+    tell(world, world->flows.count, FLOWS, put_flow, get_flow);
+    tell(world, world->network.node_count, NODES, put_node, get_node);
+    tell(world, world->network.connections, FLOWS, put_hit, get_hit);
+    tell(world, world->watched_count, NODES, put_watch, get_watch);
+    tell_pauses(world);
     world->told->all = true;
     release_devices(world);
 }

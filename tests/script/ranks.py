@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`oche run` under mpirun: the same results file as one process, whatever the number of ranks; one
-clear line for what is not possible; a rank that dies ends the run, and leaves nothing half-written.
+clear line for what is not possible; a rank that dies ends the run, and leaves nothing half-written;
+a signal ends it with what was run.
 With OCHE_LONG=yes, all scenarios, and a thousand random worlds.
 
 usage: ranks.py MPI_WORLDS
 """
+import concurrent.futures
 import glob
 import os
+import pty
 import shutil
 import signal
 import sqlite3
@@ -28,7 +31,8 @@ SCENARIOS = [
     ("deadlock", [], (2,)),
     ("lossy", ["--set", "duration=1ms"], (3,)),
     ("rogue", ["--set", "duration=1ms", "--set", "measure.rates=true"], (2,)),
-    ("link-failure", [], (2,)),
+    ("link-failure", ["--set", "workload.stop=2ms", "--set", "routes.reroute=200us", "--set",
+                      "failures=[{link: \"leaf0:spine1\", at: 500us, until: 1500us}]"], (2,)),
 ]
 
 
@@ -81,9 +85,10 @@ def check_worlds(program):
             fail("random worlds on", count, "ranks:", done.stdout, done.stderr)
 
 
-def refused(words, says, folder, oche=OCHE, count=3):
-    """Status 2, and one line of this program's, said once."""
-    done = run([*MPIRUN, "-np", str(count), oche, *words])
+def refused(words, says, folder, oche=OCHE, count=3, beside=None):
+    """Status 2, and one line of this program's, said once. `beside`: what one more rank runs."""
+    more = [] if beside is None else [":", "-np", "1", *beside]
+    done = run([*MPIRUN, "-np", str(count), oche, *words, *more])
     own = [line for line in done.stderr.split("\n") if says in line]
 
     if done.returncode != 2 or len(own) != 1:
@@ -92,38 +97,89 @@ def refused(words, says, folder, oche=OCHE, count=3):
         fail(words, "has left", os.listdir(folder))
 
 
-def check_refusals(folder):
+def check_refusals(folder, pool):
+    jobs = []
+
+    def later(*what, **more):
+        jobs.append(pool.submit(refused, *what, **more))
+
     out = ["--out", os.path.join(folder, "out")]
     os.mkdir(empty := os.path.join(folder, "empty"))
     here = ["run", "scenarios/incast.yaml", *out]
 
-    refused([*here, "--pcap", os.path.join(empty, "a.pcap") + ":host1"], "--pcap: ", empty)
-    refused([*here, "--trace", os.path.join(empty, "a.csv")], "--trace: ", empty)
-    refused([*here, "--partition-report", "4"], "--partition-report: ", empty)
-    refused([*here, "--until-stable", "goodput"], "--until-stable: ", empty)
-    refused([*here, "-t", "2"], "--threads 2: ", empty)
-    refused([*here, "--set", "switch.kmin=x"], "--set switch.kmin=x", empty)
-    refused(["run", "--bogus"], "--bogus", empty)
-    refused(["sweep", "scenarios/incast.yaml", "--vary", "seed=1,2", "--out", out[1]],
-            "oche sweep: is one process", empty)
-    refused(["reproduce", "dart"], "oche reproduce: is one process", empty)
-    if os.path.exists(out[1]):
-        fail("a refused run has made", out[1])
+    later([*here, "--pcap", os.path.join(empty, "a.pcap") + ":host1"], "--pcap: ", empty)
+    later([*here, "--trace", os.path.join(empty, "a.csv")], "--trace: ", empty)
+    later([*here, "--partition-report", "4"], "--partition-report: ", empty)
+    later([*here, "--until-stable", "goodput"], "--until-stable: ", empty)
+    later([*here, "-t", "2"], "--threads 2: ", empty)
+    later([*here, "--set", "switch.kmin=x"], "--set switch.kmin=x", empty)
+    later(["run", "--bogus"], "--bogus", empty)
+    later(["sweep", "scenarios/incast.yaml", "--vary", "seed=1,2", "--out", out[1]],
+          "oche sweep: is one process", empty)
+    later(["reproduce", "dart"], "oche reproduce: is one process", empty)
     other = os.path.join(folder, "other")
     with open(other, "w", encoding="utf-8") as script:
         script.write('#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && set -- "$@" --set '
                      f'switch.kmin=11KB\nexec {OCHE} "$@"\n')
     os.chmod(other, 0o755)
-    refused([*here], "rank 2: has another version of oche, of the scenario", empty, other)
-    if os.path.exists(out[1]):
-        fail("ranks that differ have made", out[1])
+    later([*here], "rank 2: has another scenario, other files of it, or other options", empty,
+          other)
     alone = os.path.join(folder, "alone")
     shutil.copy(OCHE, alone)
-    refused(["run", "scenarios/incast.yaml", *out], "liboche-mpi.so is neither", empty, alone)
+    later(["run", "scenarios/incast.yaml", *out], "liboche-mpi.so is neither", empty, alone)
+    refuse_others(here, alone, empty, folder, later)
+    jobs.append(pool.submit(another_program, here))
+    for job in jobs:
+        job.result()
+    if os.path.exists(out[1]):
+        fail("a refused run has made", out[1])
     done = run([*MPIRUN, "-np", "1", alone, *here, "-q", "--set", "duration=100us"])
     if done.returncode != 0:
         fail("one process needs no library:", done.stderr)
     shutil.rmtree(out[1])
+
+
+def another_program(here):
+    """What is no oche at all says nothing; rank 0, which waits for it, does."""
+    done = subprocess.run(["timeout", "-s", "INT", "13", *MPIRUN, "-np", "1", OCHE, *here, ":",
+                           "-np", "1", "sh", "-c", "exec sleep 12"], capture_output=True,
+                          text=True, timeout=LIMIT, check=False)
+    if "rank 0: waits for the other processes" not in done.stderr or done.returncode == 0:
+        fail("another program beside:", done.returncode, done.stderr)
+
+
+def refuse_others(here, alone, empty, folder, later):
+    """One rank is started otherwise than the others: none may wait for ever for what is not to
+    come."""
+    other = os.path.join(folder, "build")
+
+    os.mkdir(other)
+    for name in (OCHE, f"{BUILD}/liboche-mpi.so"):
+        shutil.copy(name, other)
+    build = os.path.join(other, os.path.basename(OCHE))
+    with open(build, "ab") as program:
+        program.write(b"another build")
+    differs = "rank 1: has another scenario, other files of it, or other options"
+    later([*here, "--compare", "seed=1,2"], differs, empty, count=1,
+          beside=[OCHE, *here, "--set", "seed=1"])
+    later([*here, "--compare", "seed=1,2"], differs, empty, count=1,
+          beside=[OCHE, *here, "--compare", "seed=1,3"])
+    for name in ("near", "far"):
+        os.mkdir(os.path.join(folder, name))
+        for path in glob.glob("scenarios/deadlock.*"):
+            shutil.copy(path, os.path.join(folder, name))
+    with open(os.path.join(folder, "far", "deadlock.routes"), "rb+") as routes:
+        routes.truncate(routes.read().rstrip().rfind(b"\n") + 1)
+    later([os.path.join(folder, "near"), OCHE, "run", "deadlock.yaml", *here[2:]], differs,
+          empty, oche="-wdir", count=1,
+          beside=["-wdir", os.path.join(folder, "far"), OCHE, "run", "deadlock.yaml", *here[2:]])
+    later([*here], "rank 1: is another build of oche", empty, count=1,
+          beside=[OCHE, "run", "--show-defaults"])
+    later([*here], "rank 1: is another build of oche", empty, count=1, beside=[build, *here])
+    # Rank 0 waits in MPI for these, which say why they do not come.
+    later([*here], "rank 1: --threads 3: ", empty, count=1, beside=[OCHE, *here, "-t", "3"])
+    later([*here], "rank 1: mpirun: liboche-mpi.so is neither", empty, count=1,
+          beside=[alone, *here])
 
 
 def rank_of(pid):
@@ -148,29 +204,101 @@ def children(pid):
         return []
 
 
-def check_killed(folder):
-    """Rank 1 is killed in the middle of a run that takes far longer."""
-    out = os.path.join(folder, "killed")
-    process = subprocess.Popen([*MPIRUN, "-np", "2", OCHE, "run", "scenarios/permutation.yaml",
-                                "-q", "--set", "workload.bytes=2GB", "--out", out],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    end, killed = time.time() + 60, False
+def check_remark(folder):
+    """The windows of this run hold a few dozen events."""
+    words = ["run", "scenarios/incast.yaml", "--set", "duration=100us", "--out",
+             os.path.join(folder, "remark")]
+    done = run([*MPIRUN, "-np", "2", OCHE, *words])
+    said = [line for line in done.stderr.split("\n") if line]
 
-    while not killed and time.time() < end:
-        time.sleep(0.2)
-        for pid in children(process.pid):
-            if rank_of(pid)[0] == 1 and os.path.isdir(out):
-                time.sleep(1)
-                os.kill(pid, signal.SIGKILL)
-                killed = True
-    said = process.communicate(timeout=LIMIT)[1]
-    if not killed or process.returncode == 0:
-        fail("a killed rank: status", process.returncode, said)
-    if "rank 1" not in said:
-        fail("a killed rank is not named:", said)
-    left = glob.glob(os.path.join(out, "*.sqlite*"))
+    if (len(said) != 1 or not said[0].startswith("mpirun: 2 processes are expected to have ")
+            or "one process is most likely faster" not in said[0]):
+        fail("few events in a window:", done.stderr)
+    if run([*MPIRUN, "-np", "2", OCHE, *words, "-q"]).stderr:
+        fail("-q speaks of few events in a window")
+    lost = os.environ | {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1"}
+    done = run([OCHE, *words], env=lost)
+    if done.returncode != 2 or not done.stderr.startswith("rank 1: mpirun: started 2 processes"):
+        fail("a rank without mpirun: status", done.returncode, done.stderr)
+
+
+class Long:
+    """A run that takes far longer than anyone waits, on two ranks, at a terminal."""
+
+    def __init__(self, out):
+        self.out, self.said = out, ""
+        self.terminal, ours = pty.openpty()
+        self.process = subprocess.Popen([*MPIRUN, "-np", "2", OCHE, "run",
+                                         "scenarios/permutation.yaml", "--set",
+                                         "workload.bytes=2GB", "--out", out],
+                                        stdout=subprocess.DEVNULL, stderr=ours)
+        os.close(ours)
+        os.set_blocking(self.terminal, False)
+
+    def read(self):
+        try:
+            while more := os.read(self.terminal, 65536):
+                self.said += more.decode(errors="replace")
+        except OSError:  # there is no more, for now or for ever
+            pass
+        return self.said
+
+    def await_progress(self):
+        """The progress line comes from rank 0 through mpirun. Returns the rank 1's process."""
+        end = time.time() + 60
+        while "packet-hops/s" not in self.read() and time.time() < end:
+            time.sleep(0.1)
+        if "packet-hops/s" not in self.said:
+            fail("no progress of ranks:", self.said)
+        for pid in children(self.process.pid):
+            if rank_of(pid)[0] == 1:
+                return pid
+        return fail("there is no rank 1")
+
+    def end(self):
+        """Returns mpirun's status, and which files are left."""
+        try:
+            self.process.wait(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            fail("ranks have not ended", self.said)
+        self.read()
+        os.close(self.terminal)
+        return self.process.returncode, sorted(os.listdir(self.out))
+
+
+def check_killed(folder):
+    """Rank 1 is killed in the middle of the run."""
+    run = Long(os.path.join(folder, "killed"))
+    os.kill(run.await_progress(), signal.SIGKILL)
+    status, left = run.end()
+    if status == 0:
+        fail("a killed rank: status", status, run.said)
+    if "rank 1" not in run.said:
+        fail("a killed rank is not named:", run.said)
     if left:
         fail("a killed rank has left", left)
+
+
+def check_interrupted(folder):
+    """SIGUSR1 at mpirun ends the run with results. So does Ctrl-C, if that takes less than the
+    second that mpirun gives; what it leaves is whole in any case."""
+    run = Long(os.path.join(folder, "interrupted"))
+    run.await_progress()
+    run.process.send_signal(signal.SIGUSR1)
+    status, left = run.end()
+    if status != 130 or left != ["run.sqlite"] or "interrupted at" not in run.said:
+        fail("SIGUSR1 at mpirun: status", status, left, run.said)
+    flows = [row for row in rows(run.out) if 'INSERT INTO "flows"' in row]
+    if not flows:
+        fail("SIGUSR1 at mpirun: no flows in the results")
+
+    run = Long(os.path.join(folder, "ctrl-c"))
+    run.await_progress()
+    run.process.send_signal(signal.SIGINT)
+    status, left = run.end()
+    if status == 0 or left not in ([], ["run.sqlite"]):
+        fail("Ctrl-C: status", status, left, run.said)
+    print("Ctrl-C leaves", "results" if left and rows(run.out) else "nothing, as it took too long")
 
 
 def main():
@@ -183,8 +311,11 @@ def main():
         for path in sorted(glob.glob("scenarios/*.yaml")) if LONG else []:
             name = os.path.splitext(os.path.basename(path))[0]
             compare(name, [], (2, 4), os.path.join(folder, f"long-{name}"))
-        check_refusals(folder)
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:  # they mostly wait
+            check_refusals(folder, pool)
+        check_remark(folder)
         check_killed(folder)
+        check_interrupted(folder)
     check_worlds(sys.argv[1])
 
 
