@@ -48,7 +48,7 @@ def moving(process):
     while time.time() < end:
         with open(f"/proc/{process.pid}/stat", encoding="ascii") as row:
             fields = row.read().rsplit(")", 1)[1].split()
-        if (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") > 0.4:
+        if (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") > 0.2:
             return
         time.sleep(0.05)
     pairs.fail("nothing moves")
@@ -65,7 +65,7 @@ def one(oche, client, killed, code, options, least, most):
     moving(sides["client"])
     if not residue():
         pairs.fail("no name or port is found of processes that are alive")
-    time.sleep(0.5)
+    time.sleep(0.1)
     sides[killed].kill()
     started = time.time()
     alive = sides["client" if killed == "server" else "server"]
