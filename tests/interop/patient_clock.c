@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loaded before perftest's programs (pairs.py). As each begins it measures the processor's clock for
- * a fifth of a second, in which it asks for the time without a pause; here it sleeps between two
- * looks. What it measures is the same: both of its clocks go on meanwhile.
+ * Loaded before perftest's programs (pairs.py). As each begins it measures the processor's clock
+ * for a fifth of a second, in which it asks for the time without a pause; here it sleeps between
+ * two looks. What it measures is the same: both of its clocks go on meanwhile.
  */
 #include <stddef.h>
 #include <sys/time.h>
