@@ -149,10 +149,10 @@ CASES = [
     Case("help", "--help", quick=0.2),
     # Larger ones, for allocations of what the small scenario has not.
     Case("credits", "run", f"{SOURCE}/tests/scenarios/credits.yaml", "--set", "duration=400us",
-         "--set", "warmup=0", "--out", "out", only={"memory": 8}),
+         "--set", "warmup=0", "--out", "out", only={"memory": 5}),
     Case("pauses", "run", f"{SOURCE}/tests/scenarios/pauses.yaml", "--set", "duration=300us",
          "--set", "warmup=0", "--set", "measure.interval=10us", "--threads", "2", "--out", "out",
-         only={"memory": 8}),
+         only={"memory": 5}),
     Case("run --help", "run", "--help", quick=0.2, never=("memory",)),
 ]
 
@@ -337,7 +337,7 @@ def numbers(case, fault, count):
     call = fault[0]
     if LONG:
         return sample(count, LONG)
-    most = round((case.only or {"memory": 6, "write": 2}).get(call, 1) * case.quick)
+    most = round((case.only or {"memory": 4, "write": 2}).get(call, 1) * case.quick)
     if most > 1 or count == 0:
         return sample(count, most)
     if call in case.last:

@@ -5,7 +5,8 @@
  * same seed makes the same ones. An input that breaks something is written to a file, with which
  * the program, or libFuzzer's, repeats it.
  *
- * usage: replay_TARGET CORPUS RUNS [SEED]     CORPUS: one input a line, in hex
+ * usage: replay_TARGET CORPUS RUNS [SEED]     CORPUS: one input a line, in hex; with OCHE_LONG=yes
+ *                                             five times RUNS
  *        replay_TARGET INPUT                  one input, as it is
  */
 #include <ctype.h>
@@ -21,6 +22,7 @@
 
 #define MOST_BYTES  400
 #define MOST_INPUTS 4096
+#define LONGER      5
 #define BROKEN      "broken-input"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
@@ -160,7 +162,8 @@ int main(int argc, char **argv)
 {
     static struct input fresh;
     const uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
-    const uint64_t runs = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
+    const uint64_t times = getenv("OCHE_LONG") != NULL ? LONGER : 1;
+    const uint64_t runs = argc > 2 ? times * strtoull(argv[2], NULL, 0) : 0;
     struct oche_random random = oche_random_stream(seed, "fuzz", 0);
 
     signal(SIGABRT, keep);

@@ -9,7 +9,7 @@ works if both end with status 0 and what they print says so: a bandwidth or a la
 the data checked where the program can (pingpong -c); and if a capture of each side is right:
 tshark finds nothing malformed and no warning, `oche wire` each ICRC right. NAME: only those whose
 command has it; without, the first two of each program and transport (of a program that measures
-latency the first), with a quarter of the messages, and a WRITE of 2 bytes and of 2 MiB. --table
+latency the first), and a WRITE of 2 bytes and of 2 MiB. All with a quarter of the messages. --table
 prints the table of docs/clients.md; it and OCHE_LONG=yes run all, also what takes longest, perftest
 over all sizes by each operation. --preload: a sanitizer's library, which must come before the
 programs'. Status 77: the programs are not installed.
@@ -117,8 +117,9 @@ def main(arguments):
                if not names or any(name in f"{entry[2]} {entry[3]}" for name in names)]
     if not table and not pairs.LONG:
         entries = [entry for entry in entries if entry[2:] not in ALL_SIZES]
+        entries = [shorter(*entry) for entry in (entries if names else firsts(entries))]
         if not names:
-            entries = [shorter(*entry) for entry in firsts(entries)] + TWO_SIZES
+            entries += TWO_SIZES
     pairs.need(*(entry[2] for entry in entries))
     failed = 0
     if not names:

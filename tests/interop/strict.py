@@ -12,11 +12,11 @@ import pairs
 
 PAIRS = [("ibv_rc_pingpong", "-g 0 -c -n 300"),
          ("ibv_ud_pingpong", "-g 0 -c -e -n 300"), ("ibv_srq_pingpong", "-g 0 -c -q 4 -n 300"),
-         ("ib_write_bw", "-n 1000"), ("ib_write_bw", "-n 1000 -b -q 4 -t 100"),
-         ("ib_write_bw", "-n 1000 -l 8 -s 1000"), ("ib_write_lat", "-n 100"),
-         ("ib_send_bw", "-n 1000 -r 60"), ("ib_send_bw", "-n 1000 -b -q 4"),
+         ("ib_write_bw", "-n 300"), ("ib_write_bw", "-n 1000 -b -q 4 -t 100"),
+         ("ib_write_bw", "-n 400 -l 8 -s 1000"), ("ib_write_lat", "-n 100"),
+         ("ib_send_bw", "-n 300 -r 60"), ("ib_send_bw", "-n 1000 -b -q 4"),
          ("ib_send_bw", "-n 300 -c UD"),
-         ("ib_send_bw", "-n 300 --use-srq"), ("ib_read_bw", "-n 1000"),
+         ("ib_send_bw", "-n 300 --use-srq"), ("ib_read_bw", "-n 300"),
          ("ib_atomic_bw", "-n 300 -b")]
 LONG_PAIRS = [("ibv_uc_pingpong", "-g 0 -c -n 300"), ("ib_send_lat", "-n 100 -c UC"),
               ("ib_write_bw", "-n 5 -a"), ("ib_send_bw", "-n 5 -a"), ("ib_read_lat", "-n 300"),

@@ -24,6 +24,7 @@ LONG = os.environ.get("OCHE_LONG") == "yes"
 # What makes runs shorter, of the scenarios that take the longest.
 SHORTER = {} if LONG else {
     "drop-tail": ["--set", "duration=2500ms"],
+    "fairness": ["--set", "duration=150ms"],
     "parking_lot": ["--set", "duration=40ms"],
     "rogue": ["--set", "duration=12ms"],
     "demo": ["--set", "workload.stop=5ms", "--set", "warmup=1ms"],
