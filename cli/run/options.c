@@ -274,8 +274,8 @@ static const struct argp_option known[] = {
      "processes",
      0},
     {"partition-report", KEY_PARTITION, "N", 0,
-     "share the network out in N parts, run them in one thread, and show what 2, 4, ... N threads "
-     "would give",
+     "share the network out in N parts, run them in one thread, and show what 2, 4, 8, ... "
+     "threads, at most N, would give",
      0},
     {"until-stable", KEY_UNTIL_STABLE, "METRIC", 0,
      "end the run as soon as the 95 % interval of the metric's mean is within --within of "

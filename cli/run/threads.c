@@ -41,8 +41,9 @@ static void print_shares(const struct oche_world *world, FILE *out)
         fprintf(out, ", chosen for %u processor%s", config->processors,
                 config->processors == 1 ? "" : "s");
     if (shares->events_a_window > 0)
-        fprintf(out, "; windows of %s are expected to hold %.0f events",
-                oche_figure_time(oche_world_network(world)->window).text, shares->events_a_window);
+        fprintf(out, "; windows of %s are expected to hold %s events",
+                oche_figure_time(oche_world_network(world)->window).text,
+                oche_figure_count((uint64_t)(shares->events_a_window + 0.5)).text);
     fputc('\n', out);
     if (shares->parts == NULL || shares->threads == 1)
         return;
@@ -75,14 +76,16 @@ static void print_messages(const struct oche_ranks *ranks, double wall_s, FILE *
     const double messages = windows * ranks->count * (ranks->count - 1);
 
     fprintf(out,
-            "processes told each other of %.0f windows, one message to each other one after each: "
-            "%.0f packets crossed in a window, messages had %.0f bytes on average and %s at most\n",
-            (double)all->windows, (double)all->packets / windows, (double)all->bytes / messages,
+            "processes told each other of %s windows, one message to each other one after each: "
+            "%s packets crossed in a window, messages had %s bytes on average and %s at most\n",
+            oche_figure_count(all->windows).text,
+            oche_figure_count((uint64_t)((double)all->packets / windows + 0.5)).text,
+            oche_figure_count((uint64_t)((double)all->bytes / messages + 0.5)).text,
             oche_figure_bytes(all->most).text);
     fprintf(out,
-            "they looked at the whole %.0f times, for %s in all; each waited for others for %.0f "
+            "they looked at the whole %s times, for %s in all; each waited for others for %.0f "
             "%% of the time\n",
-            (double)all->looks, oche_figure_bytes(all->look_bytes).text,
+            oche_figure_count(all->looks).text, oche_figure_bytes(all->look_bytes).text,
             wall_s > 0 ? 1e-7 * (double)all->waited_ns / ranks->count / wall_s : 0);
 }
 
@@ -112,7 +115,8 @@ void oche_partition_report_print(const struct oche_world *world, double wall_s, 
     const double windows = (double)oche_schedule_windows(network->schedule);
     const double events = (double)oche_network_events(network);
 
-    fprintf(out, "\n%.0f windows of %s with %.0f events each, %.0f ns an event in this run\n",
+    fprintf(out,
+            "\n%.0f windows of at most %s with %.0f events each, %.0f ns an event in this run\n",
             windows, oche_figure_time(network->window).text, windows > 0 ? events / windows : 0,
             events > 0 ? 1e9 * wall_s / events : 0);
     fputs("Times as fast as one thread, where all events take 100 ns and telling others of a "

@@ -202,17 +202,10 @@ void oche_ranks_sum_counts(struct oche_ranks *ranks)
 
 /* ---- reports ---- */
 
-/* What follows from the reports of all; see team.c. */
-struct sum {
-    oche_time end, soonest, others;
-    uint32_t first, flags;
-    uint64_t flows, awaited;
-};
-
 /* Takes over what the others have counted, and sums up. */
-static struct sum sum_up(struct oche_ranks *ranks)
+static struct oche_rank_sum sum_up(struct oche_ranks *ranks)
 {
-    struct sum sum = {.soonest = OCHE_NEVER, .others = OCHE_NEVER};
+    struct oche_rank_sum sum = {.soonest = OCHE_NEVER, .others = OCHE_NEVER};
     oche_time crosses_from = OCHE_NEVER;
 
     for (uint32_t r = 0; r < ranks->count; r++) {
@@ -340,7 +333,7 @@ static void take_all(struct oche_ranks *ranks)
 }
 
 /* Tells the others of the window that ends at `end`, and hears of theirs. */
-static struct sum tell(struct oche_ranks *ranks, oche_time end)
+static void tell(struct oche_ranks *ranks, oche_time end)
 {
     put_all(ranks, end);
     ranks->counts.windows++;
@@ -348,7 +341,7 @@ static struct sum tell(struct oche_ranks *ranks, oche_time end)
     for (uint32_t r = 0; r < ranks->count; r++)
         ranks->out[r].count = 0;
     take_all(ranks);
-    return sum_up(ranks);
+    ranks->sum = sum_up(ranks);
 }
 
 bool oche_ranks_have_mishaps(const struct oche_ranks *ranks)
@@ -361,9 +354,10 @@ bool oche_ranks_have_mishaps(const struct oche_ranks *ranks)
 
 /* ---- windows ---- */
 
-/* Runs the next window; `sum` is of the one before. Returns the end of the last one that it ran. */
-static oche_time run_window(struct oche_ranks *ranks, const struct sum *sum, oche_time until)
+/* Runs the next window. Returns the end of the last one that it ran. */
+static oche_time run_window(struct oche_ranks *ranks, oche_time until)
 {
+    const struct oche_rank_sum *sum = &ranks->sum; /* of the window before */
     struct oche_network *network = ranks->network;
     struct oche_shard *shard = &network->shards[ranks->rank];
     const oche_time end = oche_window_end(network, sum->soonest, until);
@@ -383,17 +377,20 @@ void oche_ranks_run(struct oche_ranks *ranks, oche_time until, oche_network_look
                     void *context)
 {
     struct oche_network *network = ranks->network;
-    struct sum sum = tell(ranks, network->now);
+    const struct oche_rank_sum *sum = &ranks->sum;
 
+    if (!ranks->told)
+        tell(ranks, network->now);
+    ranks->told = true; /* what is done between two calls adds no event, so these reports hold */
     while (network->now < until) {
-        if (sum.soonest >= until) {
+        if (sum->soonest >= until) {
             network->now = until;
             return;
         }
-        sum = tell(ranks, run_window(ranks, &sum, until));
-        network->now = sum.end;
-        bool due = (sum.flags & ASKED) || sum.end == until ||
-                   oche_windows_due(&network->looks, sum.end, sum.flows, sum.awaited);
+        tell(ranks, run_window(ranks, until));
+        network->now = sum->end;
+        bool due = (sum->flags & ASKED) || sum->end == until ||
+                   oche_windows_due(&network->looks, sum->end, sum->flows, sum->awaited);
 
         if (!due || look == NULL)
             continue;

@@ -56,6 +56,13 @@ struct oche_rank_counts {
     uint64_t waited_ns; /* for others' messages */
 };
 
+/* What follows from the reports of all, which each rank computes for itself. */
+struct oche_rank_sum {
+    oche_time end, soonest, others; /* of windows; of the soonest event, and of other ranks' */
+    uint32_t first, flags;          /* the rank that has it; of any */
+    uint64_t flows, awaited;
+};
+
 struct oche_ranks {
     struct oche_rank_mail *mail;
     uint32_t rank, count;
@@ -64,6 +71,8 @@ struct oche_ranks {
     struct oche_rank_bytes *out, *in; /* by rank: messages of windows and looks */
     struct oche_rank_bytes *same;     /* by rank: the same message for all */
     struct oche_rank_report *reports; /* the last one of each */
+    struct oche_rank_sum sum;         /* of these */
+    bool told;                        /* there are reports */
     struct oche_flow_notes notes;     /* of this rank's hosts, in this window */
     struct oche_rank_counts counts;
     struct oche_rank_counts of_all; /* sums, after the run; `windows` and `most`: of any one */

@@ -11,6 +11,7 @@ import concurrent.futures
 import glob
 import os
 import pty
+import re
 import shutil
 import signal
 import sqlite3
@@ -222,6 +223,17 @@ def check_remark(folder):
         fail("a rank without mpirun: status", done.returncode, done.stderr)
 
 
+def check_told(folder):
+    """A series ends a window at each sample: ranks tell each other of each window once."""
+    done = run([*MPIRUN, "-np", "2", OCHE, "run", "scenarios/permutation.yaml", "--verbose",
+                "--set", "duration=20us", "--set", "measure.interval=500ns", "--out",
+                os.path.join(folder, "told")])
+    told = re.search(r"told each other of ([0-9]+) windows", done.stderr)
+
+    if told is None or not 40 <= int(told.group(1)) <= 42:
+        fail("40 windows, of half a microsecond each, are told otherwise:", done.stderr)
+
+
 class Long:
     """A run that takes far longer than anyone waits, on two ranks, at a terminal."""
 
@@ -314,6 +326,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(4) as pool:  # they mostly wait
             check_refusals(folder, pool)
         check_remark(folder)
+        check_told(folder)
         check_killed(folder)
         check_interrupted(folder)
     check_worlds(sys.argv[1])
