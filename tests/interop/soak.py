@@ -236,7 +236,9 @@ class Soak:
                 continue
             survivor = link.other(node.number)
             link.there[node.number] = False
-            if not link.there[survivor]:
+            if not link.there[survivor]:  # was killed, too, before this one noticed
+                link.live, link.dead = set(), None
+                link.failed.clear()
                 continue
             link.dead = node.number
             if not link.live:
