@@ -16,6 +16,7 @@
 #define MOST_VISITS    (UINT64_C(1) << 23) /* to ports, to sample MOST_ROWS of them */
 #define SHORTEST       (100 * OCHE_NS)
 #define MOST_NEW_HOLDS 65536
+#define MANY_PORTS     4096 /* with more a sample within a window costs */
 
 bool oche_world_samples_by_itself(const struct oche_world *world)
 {
@@ -78,6 +79,19 @@ static oche_time round_up(oche_time time)
                 return steps[i] * unit;
 }
 
+/*
+ * A sample ends a window, and the state of a large network is fetched into the cache once a window.
+ * So its samples are at ends of windows; smaller networks can be looked at more closely.
+ */
+static oche_time at_ends_of_windows(const struct oche_world *world, oche_time interval)
+{
+    const oche_time window = world->network.window;
+
+    if (world->network.port_count <= MANY_PORTS || window >= OCHE_SEC)
+        return interval;
+    return (interval + window - 1) / window * window;
+}
+
 oche_time oche_world_auto_interval(const struct oche_world *world, uint32_t rows)
 {
     const struct oche_run_params *run = &world->config->run;
@@ -89,8 +103,9 @@ oche_time oche_world_auto_interval(const struct oche_world *world, uint32_t rows
         end = end == 0 ? earliest : oche_time_min(end, earliest);
     }
     if (end == OCHE_NEVER || end <= run->warmup)
-        return SHORTEST;
-    return oche_time_max(SHORTEST, round_up((end - run->warmup + rows - 1) / rows));
+        return at_ends_of_windows(world, SHORTEST);
+    return at_ends_of_windows(
+        world, oche_time_max(SHORTEST, round_up((end - run->warmup + rows - 1) / rows)));
 }
 
 /* Makes one value of two that follow one another. */

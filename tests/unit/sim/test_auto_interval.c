@@ -153,13 +153,39 @@ static void test_zero_is_none(void **state)
     ran_close(&ran);
 }
 
+/* A large network's samples are at ends of windows, which they would otherwise cut up. */
+static void test_large_network(void **state)
+{
+    static const char *const delays[] = {"1us", "700ns"};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(delays); i++) {
+        char text[2048];
+        oche_time interval[2];
+
+        for (unsigned large = 0; large < 2; large++) {
+            snprintf(text, sizeof(text),
+                     "topology: {type: fat_tree, k: %d, link_rate: 100Gbps, delay: %s}\n"
+                     "workload: {type: incast, degree: 4, bytes: 20KB}\n",
+                     large ? 16 : 8, delays[i]);
+            struct ran none = ran_open(text, false, 1), ran = ran_open(text, true, 1);
+
+            assert_same_run(&ran, &none);
+            interval[large] = oche_world_interval(ran.world);
+            assert_true(!large || interval[large] % ran.world->network.window == 0);
+            ran_close(&ran);
+            ran_close(&none);
+        }
+        assert_true(interval[0] < interval[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_duration),
-        cmocka_unit_test(test_with_duration),
-        cmocka_unit_test(test_ends_alike),
-        cmocka_unit_test(test_zero_is_none),
+        cmocka_unit_test(test_without_duration), cmocka_unit_test(test_with_duration),
+        cmocka_unit_test(test_ends_alike),       cmocka_unit_test(test_zero_is_none),
+        cmocka_unit_test(test_large_network),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
