@@ -36,7 +36,7 @@ static void listen_to(int signal)
     sigaction(signal, &ours, NULL);
 }
 
-/* What was asked to end gently has taken too long. */
+/* Called if the run has not ended LATE_US after SIGTERM: ends the process without results. */
 static void end_late(int signal)
 {
     (void)signal;

@@ -39,7 +39,7 @@ static uint32_t number_of(const char *name)
 /*
  * A rank other than 0 that cannot join the others: rank 0 most likely has the same to say. So it
  * speaks first, and mpirun ends all; who is still there after a while has something else to say.
- * What a rank says until it has joined is in a file without a name.
+ * Until a rank has joined, its standard error goes to a file in memory.
  */
 #define PATIENCE_MS      3000
 #define PATIENCE_EACH_MS 50
@@ -242,7 +242,7 @@ static bool load_and_join(struct oche_run_ranks *ranks, struct oche_error *error
                      ranks->count, found);
 }
 
-/* What a rank tells all others when they are to agree. */
+/* The message that each rank sends to all others, by which they check that they agree. */
 struct told {
     uint64_t fine; /* 1, or 0 */
     uint64_t digest;

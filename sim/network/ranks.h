@@ -56,7 +56,7 @@ struct oche_rank_counts {
     uint64_t waited_ns; /* for others' messages */
 };
 
-/* What follows from the reports of all, which each rank computes for itself. */
+/* The summary of all reports. Each rank computes it for itself, and all get the same. */
 struct oche_rank_sum {
     oche_time end, soonest, others; /* of windows; of the soonest event, and of other ranks' */
     uint32_t first, flags;          /* the rank that has it; of any */

@@ -315,6 +315,16 @@ static void note_step(void *context, const struct oche_pending *event, uint32_t 
     steps[oche_pending_key(event) >> OCHE_EVENT_NODE_SHIFT] |= 1U << step;
 }
 
+/* Makes a queue of FETCHED nodes that notes in `steps` what it fetches. */
+static void make_fetching(struct oche_event_queue *queue, unsigned *steps)
+{
+    oche_events_init(queue, &(struct oche_event_queue_config){.independent = OCHE_US,
+                                                              .horizon = OCHE_US,
+                                                              .node_count = FETCHED,
+                                                              .fetch = note_step,
+                                                              .fetch_context = steps});
+}
+
 /* Each node is fetched in all steps before its batch begins. */
 static void test_batches_are_fetched(void **state)
 {
@@ -323,11 +333,7 @@ static void test_batches_are_fetched(void **state)
     static unsigned steps[FETCHED];
 
     (void)state;
-    oche_events_init(&queue, &(struct oche_event_queue_config){.independent = OCHE_US,
-                                                               .horizon = OCHE_US,
-                                                               .node_count = FETCHED,
-                                                               .fetch = note_step,
-                                                               .fetch_context = steps});
+    make_fetching(&queue, steps);
     for (uint32_t i = 0; i < 2 * FETCHED; i++)
         oche_event_push(&queue, OCHE_US / 2 + i, i % FETCHED << OCHE_EVENT_NODE_SHIFT, NULL);
     for (uint32_t i = 0; i < 2 * FETCHED; i++) {
@@ -345,11 +351,7 @@ static void test_few_events_are_not_fetched(void **state)
     static unsigned steps[FETCHED];
 
     (void)state;
-    oche_events_init(&queue, &(struct oche_event_queue_config){.independent = OCHE_US,
-                                                               .horizon = OCHE_US,
-                                                               .node_count = FETCHED,
-                                                               .fetch = note_step,
-                                                               .fetch_context = steps});
+    make_fetching(&queue, steps);
     for (uint32_t i = 0; i < FETCHED; i++)
         oche_event_push(&queue, i * OCHE_US / 4, i << OCHE_EVENT_NODE_SHIFT, NULL);
     for (uint32_t i = 0; i < FETCHED; i++) {
