@@ -7,11 +7,11 @@
 #include "sim/network/schedule.h"
 
 /*
- * A process that has fewer events in a window mostly waits for others: on one machine an exchange
- * took 5 us, there are two in a window, and an event takes 0.07 to 0.1 us. Two processes took 1.5
- * times as long as one with 46 events each, and 0.77 times with 358.
+ * A process that has fewer events in a window mostly waits for others. On a quiet machine two
+ * processes took as long as one with 15 events each, and 0.7 times as long with 29 and with 98; on
+ * a busy one, where each window was told twice, 1.5 times as long with 46 (2026-11-27).
  */
-#define FEW_EVENTS 150
+#define FEW_EVENTS 30
 
 /* Says, once, if processes have so few events in a window that one process is faster. */
 static void remark_on_windows(uint32_t processes, double events, const char *have, FILE *out)

@@ -25,7 +25,6 @@
 #define ALWAYS_TOGETHER false
 #endif
 
-#define LINES_AHEAD 256  /* bytes of a mailbox */
 #define LARGE_FRAME 4200 /* bytes; hardly any frame is longer */
 #define TRACE_RING  64   /* trace records kept per node: the latest ones */
 
@@ -271,7 +270,7 @@ void oche_network_cross(struct oche_shard *shard, const struct oche_port *port,
             oche_panic(__FILE__, __LINE__, "out of memory for a mailbox");
     }
     /* The other thread has read these lines: fetching them back takes longer than filling one. */
-    __builtin_prefetch((const char *)&box->list[box->count] + LINES_AHEAD, 1);
+    __builtin_prefetch((const char *)&box->list[box->count] + OCHE_MAILBOX_AHEAD, 1);
     box->list[box->count++] =
         (struct oche_crossing){.packet = packet, .when = packet->when, .key = port->arrival_key};
     shard->crosses_from = oche_time_min(shard->crosses_from, packet->when);

@@ -120,6 +120,9 @@ struct oche_crossing {
     uint32_t key;   /* of its arrival's event */
 };
 
+/* Bytes of a mailbox that are fetched into the cache ahead of its filling and emptying. */
+#define OCHE_MAILBOX_AHEAD 256
+
 /*
  * What one shard sent to one other shard in a window. The first alone writes it during the window,
  * the other one alone reads and empties it afterwards, and a later window has another mailbox.

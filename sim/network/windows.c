@@ -9,8 +9,6 @@
 #include "sim/network/link_failure.h"
 #include "sim/network/switch_node.h"
 
-#define LINES_AHEAD 256 /* bytes of a mailbox that are fetched into the cache */
-
 /*
  * Handles the arrival of a packet on a link that can fail. Returns false if the link lost the
  * packet.
@@ -156,7 +154,7 @@ void oche_windows_collect(struct oche_shard *shard)
         for (uint32_t i = 0; i < box->count; i++) {
             const struct oche_crossing *crossing = &box->list[i];
 
-            __builtin_prefetch((const char *)crossing + LINES_AHEAD);
+            __builtin_prefetch((const char *)crossing + OCHE_MAILBOX_AHEAD);
             oche_event_push(&shard->events, crossing->when, crossing->key, crossing->packet);
         }
         if (box->count > 0)

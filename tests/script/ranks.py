@@ -206,9 +206,9 @@ def children(pid):
 
 
 def check_remark(folder):
-    """The windows of this run hold a few dozen events."""
-    words = ["run", "scenarios/incast.yaml", "--set", "duration=100us", "--out",
-             os.path.join(folder, "remark")]
+    """The windows of this run hold a few events."""
+    words = ["run", "scenarios/incast.yaml", "--set", "duration=100us", "--set",
+             "topology.delay=100ns", "--out", os.path.join(folder, "remark")]
     done = run([*MPIRUN, "-np", "2", OCHE, *words])
     said = [line for line in done.stderr.split("\n") if line]
 
