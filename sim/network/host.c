@@ -41,7 +41,8 @@ static const struct oche_param host_params[] = {
      .zero_is_auto = true,
      .where = "error-recovery.md#ack-timeout; value: error-recovery.md#parameters",
      .help = "without progress for so long, go back; auto: four times the longest round trip of "
-             "the empty network and feedback_jitter, 10ms at least; never: wait for ever"},
+             "the empty network, feedback_jitter and late packets, 10ms at least; never: wait for "
+             "ever"},
     {OCHE_PARAM(struct oche_host_params, retry_count),
      OCHE_IS_COUNT(OCHE_HOST_RETRIES_NO_LIMIT, 0, UINT32_MAX),
      .where = "our choice (as good as no limit); verbs: rocev2.md#retries",

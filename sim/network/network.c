@@ -233,7 +233,7 @@ void oche_network_ready(struct oche_network *network)
         port->peer_shard = network->nodes[network->ports[port->peer].node].shard;
         if (port->peer_shard != network->nodes[port->node].shard)
             port->flags |= OCHE_PORT_REMOTE;
-        if (extra->loss != NULL || extra->tap || network->bytes_mode)
+        if (extra->loss != NULL || extra->late != NULL || extra->tap || network->bytes_mode)
             port->flags |= OCHE_PORT_SPECIAL;
         longest =
             oche_time_max(longest, port->delay + oche_time_of_bytes(LARGE_FRAME, extra->rate_bps));
@@ -294,6 +294,8 @@ bool oche_network_special(struct oche_shard *shard, uint32_t number, struct oche
         oche_packet_return(&shard->pool, packet);
         return false;
     }
+    if (extra->late != NULL)
+        packet->when = oche_late_arrival(extra->late, packet, packet->when);
     if (network->bytes_mode)
         oche_bytes_mode(shard->scratch, network->endpoint, network->ipv6, packet);
     uint32_t peer = network->ports[number].peer;

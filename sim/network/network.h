@@ -17,6 +17,7 @@
 #include <signal.h>
 
 #include "core/qp/nic.h"
+#include "fabric/late.h"
 #include "fabric/loss.h"
 #include "fabric/switch.h"
 #include "sim/engine/arena.h"
@@ -45,7 +46,7 @@ enum oche_port_flags {
     OCHE_PORT_HOST = 1 << 0,         /* belongs to a host */
     OCHE_PORT_DONE_PENDING = 1 << 1, /* a transmit-done event is on its way */
     OCHE_PORT_REMOTE = 1 << 2,       /* the far end is in another shard */
-    OCHE_PORT_SPECIAL = 1 << 3,      /* loss, tap or bytes mode: see struct oche_port_extra */
+    OCHE_PORT_SPECIAL = 1 << 3,      /* loss, lateness, tap, bytes mode: see oche_port_extra */
     OCHE_PORT_DEFLECTS = 1 << 4,     /* belongs to a switch that may deflect packets */
     OCHE_PORT_FAILS = 1 << 5,        /* the port's link goes down at some time */
 };
@@ -81,6 +82,7 @@ struct oche_site {
 struct oche_port_extra {
     uint64_t rate_bps;
     struct oche_loss *loss; /* decides which packets of this port are lost; NULL: none */
+    struct oche_late *late; /* decides which packets arrive late; NULL: none */
     bool tap;               /* show the port's packets to network->tap */
     uint64_t lost_packets, lost_bytes;
     /* Valid with OCHE_PORT_FAILS: the state of this end of the link, written by its own node. */
@@ -251,8 +253,8 @@ void oche_network_run(struct oche_network *network, oche_time until, oche_networ
 /*
  * Rare cases of oche_network_send, which alone may call these functions. The first puts a packet
  * that the port sends into the mailbox of the other shard that its far end is in. The second
- * applies loss, taps and bytes mode to a packet being sent; it returns false if the link loses the
- * packet.
+ * applies loss, lateness, taps and bytes mode to a packet being sent; it returns false if the link
+ * loses the packet.
  */
 void oche_network_cross(struct oche_shard *shard, const struct oche_port *port,
                         struct oche_packet *packet);

@@ -24,7 +24,7 @@ static oche_time round_trip(const struct oche_world *world, uint32_t src, uint32
                                 OCHE_GAP_BYTES + packets.ack_bytes);
 }
 
-/* An ACK is late by feedback_jitter at most. */
+/* An ACK is late by feedback_jitter at most, and a packet and its ACK by loss.late_most each. */
 struct oche_recovery_network oche_world_recovery_network(const struct oche_world *world)
 {
     struct oche_endpoint_packets packets = oche_world_packets(world->config);
@@ -43,6 +43,8 @@ struct oche_recovery_network oche_world_recovery_network(const struct oche_world
             longest = oche_time_max(longest, round_trip(world, hosts - 1, host));
     }
     longest = oche_time_add(longest, world->config->hosts.feedback_jitter);
+    if (world->config->loss.late > 0)
+        longest = oche_time_add(longest, 2 * world->config->loss.late_most);
     return (struct oche_recovery_network){
         .round_trip = longest,
         .packets = (oche_bytes_in_time(longest, fastest) + line_bytes - 1) / line_bytes,

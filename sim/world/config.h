@@ -65,6 +65,8 @@ struct oche_loss_params {
     const char *pattern; /* which packets to lose, or NULL; see fabric/loss.h */
     uint32_t where;      /* enum oche_loss_where */
     const char *port;    /* if not NULL, only packets sent by this port ("tor0:host3") */
+    double late;         /* probability that a packet that is not lost is late, as above */
+    oche_time late_least, late_most; /* by how much */
 };
 extern const struct oche_param_table oche_loss_params;
 

@@ -67,9 +67,16 @@ static const struct oche_param loss_params[] = {
      .help = "packets to lose on each link, by number"},
     {OCHE_PARAM(struct oche_loss_params, where), OCHE_IS_CHOICE(OCHE_LOSS_ALL_LINKS, loss_where),
      .where = "error-recovery.md#l2",
-     .help = "links that lose packets; last_hop: only towards hosts, so once on each path"},
+     .help =
+         "links that lose or delay packets; last_hop: only towards hosts, so once on each path"},
     {OCHE_PARAM(struct oche_loss_params, port), OCHE_IS_TEXT, .where = "error-recovery.md#l2",
-     .help = "only packets that this port sends are lost, such as tor0:host3"},
+     .help = "only packets that this port sends are lost or late, such as tor0:host3"},
+    {OCHE_PARAM(struct oche_loss_params, late), OCHE_IS_REAL(0, 0, 1), .where = "our choice",
+     .help = "probability that a packet arrives late, so that others overtake it; where as above"},
+    {OCHE_PARAM(struct oche_loss_params, late_least), OCHE_IS_TIME(500 * OCHE_US, 0, OCHE_SEC),
+     .where = "our choice", .help = "late packets are late by at least this"},
+    {OCHE_PARAM(struct oche_loss_params, late_most), OCHE_IS_TIME(2500 * OCHE_US, 0, OCHE_SEC),
+     .where = "our choice", .help = "and by at most this"},
 };
 const struct oche_param_table oche_loss_params =
     OCHE_PARAM_TABLE(loss_params, struct oche_loss_params);

@@ -10,6 +10,7 @@
 #include "fabric/chips.h"
 #include "fabric/ib_credits.h"
 #include "fabric/iofd.h"
+#include "fabric/late.h"
 #include "fabric/loss.h"
 #include "fabric/registry.h"
 #include "params/error.h"
@@ -440,8 +441,8 @@ static void build_hosts(struct oche_world *world)
         .payload = config->run.payload,
         .slow = world->slow_hosts,
         .lossy = !config->switches.pfc || config->loss.probability > 0 ||
-                 config->loss.pattern != NULL || config->failure_count > 0 ||
-                 config->receiver_count > 0,
+                 config->loss.pattern != NULL || config->loss.late > 0 ||
+                 config->failure_count > 0 || config->receiver_count > 0,
     };
     world->hosts = oche_world_make(count, sizeof(struct oche_host *));
     for (uint32_t i = 0; i < count; i++)
@@ -476,6 +477,26 @@ static bool loses(const struct oche_world *world, uint32_t number, uint32_t chos
     return false;
 }
 
+/* Makes the links deliver packets late. */
+static void build_late(struct oche_world *world, uint32_t chosen)
+{
+    const struct oche_loss_params *params = &world->config->loss;
+
+    if (params->late == 0)
+        return;
+    for (uint32_t i = 0; i < world->network.port_count; i++) {
+        struct oche_port_extra *extra = &world->network.extras[i];
+
+        if (world->network.ports[i].peer == UINT32_MAX || !loses(world, i, chosen))
+            continue;
+        extra->late = oche_late_create(
+            oche_arena_take(&world->network.shards[0].arena,
+                            oche_late_bytes(params->late, params->late_most, extra->rate_bps)),
+            params->late, params->late_least, params->late_most, extra->rate_bps,
+            world->config->seed, i);
+    }
+}
+
 static bool build_loss(struct oche_world *world, struct oche_error *error)
 {
     const struct oche_loss_params *params = &world->config->loss;
@@ -489,6 +510,9 @@ static bool build_loss(struct oche_world *world, struct oche_error *error)
     }
     if (!oche_loss_check(params->pattern, &why))
         return oche_fail(error, "loss.pattern: %s", why.text);
+    if (params->late > 0 && params->late_most < params->late_least)
+        return oche_fail(error, "loss.late_most: is less than loss.late_least; as much, or more");
+    build_late(world, chosen);
     if (params->probability == 0 && params->pattern == NULL)
         return true;
     size_t stride = (oche_loss_bytes(params->pattern) + 7) & ~(size_t)7;
