@@ -66,6 +66,7 @@ static const struct counter nic_counters[] = {
     {"queueing_time_ps", offsetof(struct oche_nic_stats, queueing_time)},
     NIC(timeouts),
     NIC(early_timeouts),
+    NIC(early_losses),
     NIC(rejected_packets),
 };
 _Static_assert(sizeof(nic_counters) / sizeof(nic_counters[0]) ==

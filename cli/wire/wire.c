@@ -104,11 +104,14 @@ static void print_flags(const struct oche_packet *packet)
     const unsigned count = oche_wire_flags(packet, names);
     const uint8_t reserved = packet->bth_reserved;
     const bool extensions = (reserved & OCHE_BTH_EXTENSIONS) != 0;
-    /* with `extensions` the same bit announces a trailer, if there can be one */
+    /* with `extensions` the same bit announces a trailer, or in an ACK reports a duplicate */
     const bool cnp_psn = !extensions && (reserved & OCHE_BTH_CNP_PSN) != 0;
     const bool trailer = (packet->ext & OCHE_EXT_TRAILER) != 0;
+    const bool aeth = oche_opcode(packet->opcode)->operation == OCHE_OPERATION_ACK;
+    const bool duplicate = extensions && aeth && (reserved & OCHE_BTH_DUPLICATE) != 0;
     const uint8_t known = OCHE_BTH_EXTENSIONS | OCHE_BTH_RESTARTS | OCHE_BTH_TOKENS |
-                          OCHE_BTH_RELEASE | (cnp_psn || trailer ? OCHE_BTH_CNP_PSN : 0);
+                          OCHE_BTH_RELEASE |
+                          (cnp_psn || trailer || duplicate ? OCHE_BTH_CNP_PSN : 0);
 
     for (unsigned i = 0; i < count; i++)
         printf(" %s", names[i]);
@@ -116,6 +119,8 @@ static void print_flags(const struct oche_packet *packet)
         printf(" extensions");
     if (cnp_psn)
         printf(" CNP-PSN");
+    if (duplicate)
+        printf(" duplicate");
     if ((reserved & OCHE_BTH_RESTARTS) != 0)
         printf(" restarts");
     if ((reserved & OCHE_BTH_TOKENS) != 0)

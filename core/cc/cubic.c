@@ -13,13 +13,13 @@
  *              while the window is what limits the queue pair.
  *   HyStart++  the first slow start slows down when round trips become longer, before there is a
  *              loss, and ends when they stay so.
- *   Undo       if an ACK shows that a timeout was early, the window and all that goes with it is
- *              again what it was before the first of such timeouts in a row (sec 4.9; RFC 4015 sec
- *              3). The time in between does not count for the cubic function. RFC 4015 lets no more
- *              leave at once than what is acknowledged; here packets are paced. Only with `undo`.
- *   Idleness   time without work, or with less than the window lets through, does not count for
- *              the cubic function (sec 5.8). After idle_restart the queue pair begins anew with
- *              the initial window (RFC 5681 sec 4.1).
+ *   Undo       if an ACK shows that a timeout was early, or that nothing was lost after a NAK, the
+ *              window and all that goes with it is again what it was before the NAK, or before the
+ *              first of such timeouts in a row (sec 4.9; RFC 4015 sec 3). The time in between does
+ * not count for the cubic function. RFC 4015 lets no more leave at once than what is acknowledged;
+ * here packets are paced. Only with `undo`. Idleness   time without work, or with less than the
+ * window lets through, does not count for the cubic function (sec 5.8). After idle_restart the
+ * queue pair begins anew with the initial window (RFC 5681 sec 4.1).
  *
  * Where RDMA differs from TCP: recovery is the transport's (core/recovery), so there is no fast
  * retransmit, and no limited transmit. Go-Back-N forgets what is in flight when it goes back: the
@@ -110,13 +110,13 @@ enum cause {
     CAUSE_UNDONE
 };
 
-/* The state from before a timeout, which undo brings back. */
-struct before_timeout {
+/* The state from before a timeout or a loss, which undo brings back. */
+struct before_loss {
     double window, ssthresh, most, before, reno, k;
     oche_time epoch, reduced, at;
     uint32_t recover, end; /* end: one past what had been sent by then */
     uint8_t phase;
-    bool recovering, valid;
+    bool recovering, valid, timeout; /* timeout: it was one */
 };
 
 struct cubic_flow {
@@ -134,7 +134,7 @@ struct cubic_flow {
     uint32_t recover;        /* losses before this PSN are part of the last reduction */
     bool sent, recovering;
     uint8_t phase; /* enum phase */
-    struct before_timeout saved;
+    struct before_loss saved;
     /* HyStart++ */
     uint8_t css_rounds;
     uint32_t round_end, samples;
@@ -399,7 +399,7 @@ static void cubic_acked(struct oche_cc_flow *flow, oche_time now, const struct o
         state->srtt = state->srtt == 0 ? ack->rtt : state->srtt - state->srtt / 8 + ack->rtt / 8;
     if (OCHE_UNLIKELY(state->recovering) && oche_psn_diff(ack->packet->psn, state->recover) >= 0)
         state->recovering = false;
-    if (OCHE_UNLIKELY(state->saved.valid) &&
+    if (OCHE_UNLIKELY(state->saved.valid) && state->saved.timeout &&
         oche_psn_diff(oche_psn_add(ack->packet->psn, 1), state->saved.end) >= 0)
         state->saved.valid = false; /* so it was no early one */
     if (ack->acked_bytes == 0)
@@ -433,31 +433,32 @@ static void reduce(struct oche_cc_flow *flow)
 }
 
 /* Keeps what undo restores. Of several timeouts in a row the first counts. */
-static void save(struct cubic_flow *state, oche_time now)
+static void save(struct cubic_flow *state, oche_time now, bool timeout)
 {
-    if (state->saved.valid)
+    if (state->saved.valid && state->saved.timeout && timeout)
         return;
-    state->saved = (struct before_timeout){.window = state->window,
-                                           .ssthresh = state->ssthresh,
-                                           .most = state->most,
-                                           .before = state->before,
-                                           .reno = state->reno,
-                                           .k = state->k,
-                                           .epoch = state->epoch,
-                                           .reduced = state->reduced,
-                                           .at = now,
-                                           .recover = state->recover,
-                                           .end = state->next,
-                                           .phase = state->phase,
-                                           .recovering = state->recovering,
-                                           .valid = true};
+    state->saved = (struct before_loss){.window = state->window,
+                                        .ssthresh = state->ssthresh,
+                                        .most = state->most,
+                                        .before = state->before,
+                                        .reno = state->reno,
+                                        .k = state->k,
+                                        .epoch = state->epoch,
+                                        .reduced = state->reduced,
+                                        .at = now,
+                                        .recover = state->recover,
+                                        .end = state->next,
+                                        .phase = state->phase,
+                                        .recovering = state->recovering,
+                                        .valid = true,
+                                        .timeout = timeout};
 }
 
 static void cubic_undo(struct oche_cc_flow *flow, oche_time now)
 {
     const struct cubic_params *p = flow->params;
     struct cubic_flow *state = of(flow);
-    const struct before_timeout *saved = &state->saved;
+    const struct before_loss *saved = &state->saved;
 
     if (!p->undo || !saved->valid)
         return;
@@ -484,12 +485,9 @@ static void cubic_loss(struct oche_cc_flow *flow, oche_time now, enum oche_cc_lo
     struct cubic_flow *state = of(flow);
     const bool again = state->recovering && now - state->reduced < state->srtt;
 
-    if (kind == OCHE_CC_LOSS_TIMEOUT)
-        save(state, now);
-    else
-        state->saved.valid = false; /* something was lost in any case */
     if (kind == OCHE_CC_LOSS_NAK && again)
         return;
+    save(state, now, kind == OCHE_CC_LOSS_TIMEOUT);
     if (!again && state->window > 1.0)
         reduce(flow);
     state->reduced = now;

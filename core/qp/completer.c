@@ -7,6 +7,7 @@
  * and asked for again there instead (pieces.h). READ responses count as data for congestion
  * control.
  */
+#include "core/qp/losses.h"
 #include "core/qp/pieces.h"
 
 static const uint8_t done_opcodes[OCHE_WORK_OPCODES] = {
@@ -144,25 +145,6 @@ static void restore_retries(struct oche_qp *qp, uint32_t before)
     qp->flags &= (uint16_t)~QP_RETRIED;
 }
 
-/*
- * una has moved on after a timeout: does that show that it was early? Not before the first packet
- * that had asked for an ACK is acknowledged: those before it, if what asked is lost, are
- * acknowledged only when a copy of them asks again.
- */
-static OCHE_NOINLINE void look_back(struct oche_qp *qp, oche_time now)
-{
-    enum oche_timeout_was was;
-
-    if (oche_psn_diff(qp->tx.una, qp->doubt_psn) <= 0)
-        return;
-    was = qp->nic->recovery->judge(&qp->tx, now);
-    qp->doubts = was == OCHE_TIMEOUT_DOUBTFUL;
-    if (was != OCHE_TIMEOUT_EARLY)
-        return;
-    qp->nic->stats.early_timeouts++;
-    congestion_undo(qp, now);
-}
-
 /* Updates retries, recovery and the ACK timer after una has moved on from `before`. */
 static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes, oche_time now)
 {
@@ -179,8 +161,8 @@ static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes
         qp->flight_bytes -= acked_bytes;
     }
     next = qp->tx.next;
-    if (OCHE_UNLIKELY(qp->doubts))
-        look_back(qp, now);
+    if (OCHE_UNLIKELY(qp->doubts != DOUBTS_NOTHING))
+        losses_look_back(qp, now);
     qp->nic->recovery->acked(&qp->tx, now);
     if (OCHE_UNLIKELY(qp->tx.next != next))
         requester_seek(qp, next, now);
@@ -240,7 +222,7 @@ static void go_back(struct oche_qp *qp, bool spends, enum oche_resent cause, och
     requester_seek(qp, before, now);
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES))
         qp->since_ack_request = qp->ack_every;
-    congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
+    losses_tell(qp, now);
 }
 
 /* Handles a gap in the responses: the response for una is missing, but a later one has arrived. */
@@ -336,7 +318,8 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
     bool is_new = qp->nic->recovery->sacked(&qp->tx, packet->psn, &sack, now);
     requester_seek(qp, before, now);
     if (is_new)
-        congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
+        losses_tell(qp, now);
+    losses_await(qp);
 }
 
 static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, bool moved,
@@ -451,7 +434,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
             progressed(qp, before, acked_bytes, now);
         if (OCHE_UNLIKELY(qp->tx.una != target) && is_read_or_atomic(qp->head_opcode)) {
             if (ack && keeps_reads(qp))
-                pieces_answered(qp, target);
+                pieces_answered(qp, target, now);
             else
                 response_gap(qp, now);
         }
@@ -466,6 +449,9 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         count_nak(&qp->nic->stats, syndrome);
     if (qp->nic->cc->acked != NULL && OCHE_LIKELY(behind <= FEEDBACK_SLACK))
         congestion_acked(qp, packet, acked_bytes, rtt, now);
+    if (OCHE_UNLIKELY(packet->bth_reserved & OCHE_BTH_DUPLICATE) && (qp->flags & QP_EXTENDED) &&
+        behind <= FEEDBACK_SLACK)
+        losses_duplicated(qp, now);
     if (OCHE_UNLIKELY(!ack) && (!stale || names_restart(qp, packet)))
         nak(qp, packet, qp->tx.una != before, now);
     settle(qp, now);
@@ -489,6 +475,8 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
     if (oche_psn_diff(packet->psn, before) < 0) {
         qp->nic->stats.duplicate_packets++;
         qp_trace(qp, now, OCHE_TRACE_DUPLICATE, packet->psn, packet->opcode);
+        if (read && qp->pieces != NULL)
+            pieces_came_twice(qp, now);
         return false;
     }
     uint64_t acked_bytes = advance(qp, packet->psn, now);
@@ -604,6 +592,8 @@ static void read_response(struct oche_qp *qp, const struct oche_packet *packet, 
     uint64_t bytes = packet->payload_bytes;
     oche_time rtt = OCHE_NEVER;
 
+    if (qp->pieces != NULL)
+        pieces_fills_gap(qp);
     if (!take_read_data(qp, packet, now) || qp->pieces == NULL)
         return;
     if (OCHE_UNLIKELY(qp->pieces->gap))
@@ -749,8 +739,8 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
     forget_partial(qp, now);
     qp->resent_for = OCHE_RESENT_TIMEOUT;
-    if (qp->nic->recovery->judge != NULL && !qp->doubts) {
-        qp->doubts = true;
+    if (qp->nic->recovery->judge != NULL && qp->doubts != DOUBTS_TIMEOUT) {
+        qp->doubts = DOUBTS_TIMEOUT;
         qp->doubt_psn = congestion_first_asked(qp);
     }
     qp->nic->recovery->timeout(&qp->tx, now);

@@ -236,6 +236,7 @@ struct oche_nic_stats {
     uint64_t ce_marked;      /* data packets that this NIC marked itself */
     uint64_t timeouts;       /* how often an ACK timer ran out */
     uint64_t early_timeouts; /* of these: an ACK has shown since that nothing was lost */
+    uint64_t early_losses;   /* NAKs and the like, after which nothing turned out to be lost */
     /* the total; oche_nic_rejected has the numbers by cause */
     uint64_t rejected_packets;
 };

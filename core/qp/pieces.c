@@ -71,6 +71,7 @@ void pieces_reset(struct oche_qp *qp)
     pieces->kept = 0;
     pieces->kept_bytes = 0;
     pieces->gap = pieces->recovering = false;
+    pieces->vain = 0;
     pieces->due = 0;
     qp->asks = qp->read_waits = false;
 }
@@ -140,6 +141,7 @@ static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time
     }
     if (is_kept(qp, packet->psn)) {
         qp->nic->stats.duplicate_packets++;
+        pieces_came_twice(qp, now);
         return;
     }
     if (pieces->kept == 0) /* so no more memory is touched than what is kept at a time */
@@ -203,8 +205,8 @@ static void tell_answered(struct oche_qp *qp)
 }
 
 /*
- * Looks for a piece of which data is missing although data from behind it has come, and which was
- * not asked for again since: the result is in qp->asks.
+ * Looks for a piece of which data is lost, and which was not asked for again since: the result is
+ * in qp->asks.
  */
 static void look(struct oche_qp *qp)
 {
@@ -216,7 +218,7 @@ static void look(struct oche_qp *qp)
         const struct read_piece *piece = piece_at(pieces, i);
         const uint32_t from = later(piece->first, qp->tx.una);
 
-        if (oche_psn_diff(piece->end, pieces->heard) > 0 ||
+        if (oche_psn_diff(piece->end, pieces->lost) > 0 ||
             (oche_psn_diff(piece->end, reach) > 0 && from != qp->tx.una))
             return;
         if (oche_psn_diff(piece->end, pieces->walk) <= 0)
@@ -233,27 +235,70 @@ static void look(struct oche_qp *qp)
     }
 }
 
-void pieces_answered(struct oche_qp *qp, uint32_t end)
+/* What is missing before `end` is lost. */
+static void lose(struct oche_qp *qp, uint32_t end)
 {
     struct read_pieces *pieces = qp->pieces;
+
+    pieces->lost = later(pieces->lost, end);
+    if (oche_psn_diff(pieces->lost, pieces->mark) > 0) {
+        /* so the answer to what was asked for again before that would have come */
+        pieces->walk = qp->tx.una;
+        pieces->mark = qp->tx.high;
+        pieces->recovering = false;
+    }
+    look(qp);
+}
+
+void pieces_answered(struct oche_qp *qp, uint32_t end, oche_time now)
+{
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+    struct read_pieces *pieces = qp->pieces;
+    oche_time window = 0;
 
     if (!pieces->gap) {
         pieces->gap = true;
         pieces->heard = end;
+        pieces->lost = qp->tx.una;
+        pieces->suspects.count = 0;
         /* what recovery sends again includes all that is missing */
         pieces->walk = qp->tx.next != qp->tx.high ? qp->tx.high : qp->tx.una;
         pieces->mark = qp->tx.high;
     } else if (oche_psn_diff(end, pieces->heard) > 0) {
         pieces->heard = end;
     }
-    if (oche_psn_diff(end, pieces->mark) > 0) {
-        /* so the answer to what was asked for again before that would have come */
-        pieces->walk = qp->tx.una;
-        pieces->mark = qp->tx.high;
-        pieces->recovering = false;
-    }
     tell_answered(qp);
-    look(qp);
+    if (recovery->reorder_window != NULL)
+        window = recovery->reorder_window(&qp->tx, pieces->kept);
+    if (window == 0) {
+        lose(qp, pieces->heard);
+        return;
+    }
+    oche_suspects_note(&pieces->suspects, pieces->heard, window, now);
+    timers_want(qp, oche_suspects_due(&pieces->suspects));
+}
+
+void pieces_loss_timer(struct oche_qp *qp, oche_time now)
+{
+    uint32_t end = qp->tx.una;
+
+    if (oche_suspects_expire(&qp->pieces->suspects, now, &end))
+        lose(qp, end);
+    scheduler_kick(qp, now);
+}
+
+void pieces_came_twice(struct oche_qp *qp, oche_time now)
+{
+    struct read_pieces *pieces = qp->pieces;
+
+    if (pieces->vain == 0 || --pieces->vain > 0)
+        return;
+    pieces->recovering = false;
+    if (qp->nic->recovery->read_late == NULL)
+        return;
+    qp->nic->recovery->read_late(&qp->tx, true);
+    qp->nic->stats.early_losses++;
+    congestion_undo(qp, now);
 }
 
 void pieces_behind_gap(struct oche_qp *qp, const struct oche_packet *packet, bool read,
@@ -262,7 +307,7 @@ void pieces_behind_gap(struct oche_qp *qp, const struct oche_packet *packet, boo
     qp->nic->stats.out_of_order_packets++;
     if (read)
         keep(qp, packet, now);
-    pieces_answered(qp, oche_psn_add(packet->psn, 1));
+    pieces_answered(qp, oche_psn_add(packet->psn, 1), now);
 }
 
 void pieces_asked(struct oche_qp *qp, oche_time now)
@@ -277,8 +322,10 @@ void pieces_asked(struct oche_qp *qp, oche_time now)
     if (!pieces->recovering || oche_psn_diff(pieces->hole_first, pieces->recover) >= 0) {
         pieces->recovering = true;
         pieces->recover = qp->tx.high;
+        pieces->vain = 0;
         congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
     }
+    pieces->vain += (pieces->hole_end - pieces->hole_first) & OCHE_PSN_MASK;
     look(qp);
 }
 
@@ -287,6 +334,7 @@ void pieces_go_back(struct oche_qp *qp)
     struct read_pieces *pieces = qp->pieces;
 
     pieces->walk = pieces->mark = qp->tx.high;
+    pieces->vain = 0;
     qp->asks = false;
     tell_answered(qp);
 }

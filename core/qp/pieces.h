@@ -14,15 +14,17 @@
  *           asked for across the end of a piece, until all of the piece has arrived.
  * Losses    data behind a gap is kept, if there is memory for it (oche_qp_config.held_reads), and
  *           goes to its place in its turn. Once data from behind a piece has come, what is missing
- *           of the piece is asked for again, by one request. Data that was asked for only after
- *           that shows whether the repetition was lost, too. A timeout or a NAK concerns recovery,
- *           as ever; what has been kept is then passed over.
+ *           of the piece is asked for again, by one request; with a reordering window, if it is
+ *           missing for so long. If all of that has come twice, nothing was lost (cc.h, undo). Data
+ * that was asked for only after that shows whether the repetition was lost, too. A timeout or a NAK
+ * concerns recovery, as ever; what has been kept is then passed over.
  */
 #ifndef OCHE_CORE_QP_PIECES_H
 #define OCHE_CORE_QP_PIECES_H
 
 #include "core/qp/qp_internal.h"
 #include "core/recovery/psn_bitmap.h"
+#include "core/recovery/reorder.h"
 
 /* A READ request that has left, and of which data is missing. */
 struct read_piece {
@@ -43,10 +45,13 @@ struct read_pieces {
     bool gap;        /* a response is missing, and one from behind it has come: */
     bool recovering; /* congestion control was told of a loss before `recover` */
     uint32_t heard;  /* one past the highest PSN that has been answered */
+    uint32_t lost;   /* what is missing before it counts as lost; `heard` without reordering */
+    uint32_t vain;   /* packets asked for again since congestion control was told, not come twice */
     uint32_t walk;   /* what is missing of pieces that begin before was asked for again */
     uint32_t mark;   /* data from here on was asked for after that */
     uint32_t recover;
     uint32_t hole_first, hole_end; /* with qp->asks: what to ask for */
+    struct oche_suspects suspects; /* of what may be late */
     struct oche_psn_bitmap arrived;
     struct read_piece piece[];
 };
@@ -96,6 +101,24 @@ void pieces_asked(struct oche_qp *qp, oche_time now);
 /* The time of pacing is over. */
 void pieces_due(struct oche_qp *qp, oche_time now);
 
+/* READ data has come that had come before. */
+void pieces_came_twice(struct oche_qp *qp, oche_time now);
+/* READ data for una is here, before it is taken. */
+static inline void pieces_fills_gap(struct oche_qp *qp)
+{
+    if (OCHE_UNLIKELY(qp->pieces->gap) && qp->nic->recovery->read_late != NULL &&
+        oche_psn_diff(qp->pieces->walk, qp->tx.una) <= 0)
+        qp->nic->recovery->read_late(&qp->tx, false);
+}
+
+/* Returns when what is missing counts as lost, or OCHE_NEVER. */
+static inline oche_time pieces_loss_due(const struct oche_qp *qp)
+{
+    return qp->pieces->gap ? oche_suspects_due(&qp->pieces->suspects) : OCHE_NEVER;
+}
+/* That time has come. */
+void pieces_loss_timer(struct oche_qp *qp, oche_time now);
+
 /* Recovery sends all from una on again. */
 void pieces_go_back(struct oche_qp *qp);
 /* Returns the first PSN from `psn` on that is not kept, at most tx.high. */
@@ -108,7 +131,7 @@ uint32_t pieces_pass_over(const struct oche_qp *qp, uint32_t psn);
 void pieces_behind_gap(struct oche_qp *qp, const struct oche_packet *packet, bool read,
                        oche_time now);
 /* All before `end` has been answered, but the response for una, which is of a READ, is missing. */
-void pieces_answered(struct oche_qp *qp, uint32_t end);
+void pieces_answered(struct oche_qp *qp, uint32_t end, oche_time now);
 /* una has moved past a response of a READ. Returns true if a piece has ended there. */
 bool pieces_moved(struct oche_qp *qp);
 /* If data for una is kept, fills `packet` with it and returns true. It is kept no longer. */

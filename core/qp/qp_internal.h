@@ -9,6 +9,7 @@
  *   requester.c        work requests become packets
  *   pieces.c           READ data that is asked for in pieces
  *   completer.c        acknowledgements and responses move them on and complete them
+ *   losses.c           what counts as lost, and what was only late
  *   responder.c        arriving requests: the chain of checks, execution
  *   placement.c        keeps requests that arrive behind a gap
  *   datagram.c         UD: addresses of datagrams; datagrams that arrive
@@ -52,6 +53,7 @@
 #define PACE_CREDIT_BYTES UINT64_C(16384)
 #define RTT_SAMPLES       1024 /* a power of two */
 #define CREDITS_UNLIMITED OCHE_CREDITS_UNLIMITED
+#define MOST_DUPLICATES   15 /* qp->duplicates */
 
 /* ---- rings ---- */
 
@@ -115,6 +117,9 @@ struct rtt_sample {
 };
 
 enum queued { QUEUED_NOT, QUEUED_PACED, QUEUED_READY };
+
+/* What may turn out to have been no loss. */
+enum doubts { DOUBTS_NOTHING, DOUBTS_LOSS, DOUBTS_TIMEOUT };
 
 enum control_bits {
     CONTROL_CNP = 1 << 0,
@@ -198,8 +203,8 @@ struct oche_qp {
     uint8_t supplied : 1;   /* the program makes its data at supply_bps */
     uint8_t limit_lags : 1; /* rate_limit_bps takes effect after limit_lag_bytes */
     uint8_t resends_singly : 1, own_timeouts : 1; /* as in struct oche_nic_habits */
-    bool doubts; /* the last timeout may have been early: recovery's `judge` will say */
-    uint32_t last_ack_request; /* PSN of the last packet that asked for an ACK */
+    uint8_t doubts;                               /* enum doubts: recovery's `judge` will say */
+    uint32_t last_ack_request;                    /* PSN of the last packet that asked for an ACK */
 
     /* Line 3: the responder. */
     struct oche_recovery_rx rx CACHE_ALIGNED;
@@ -208,8 +213,9 @@ struct oche_qp {
     uint32_t write_length;  /* the DMA length; SEND: the room in the receive */
     uint32_t message_bytes; /* bytes of the message that have arrived */
     uint32_t msn;
-    uint32_t last_ack_psn; /* PSN of the last ACK that we sent */
-    uint8_t operation;     /* enum oche_operation in progress; NONE: between messages */
+    uint32_t last_ack_psn;  /* PSN of the last ACK that we sent */
+    uint8_t operation : 4;  /* enum oche_operation in progress; NONE: between messages */
+    uint8_t duplicates : 4; /* packets that arrived twice, of which the peer is to be told */
     uint8_t nak_syndrome;
     uint16_t active_responses;
 
@@ -231,7 +237,7 @@ struct oche_qp {
     _Atomic uint32_t posted_sends CACHE_ALIGNED;
     _Atomic uint32_t posted_recvs;
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
-    uint32_t doubt_psn;    /* completer.c, look_back; like those after the next it only fits here */
+    uint32_t doubt_psn;    /* losses.c; like those after the next it only fits here */
     struct oche_qp *rung_next;
     /* The next members do not belong to this line, but fit into it. */
     uint32_t limit_lag_bytes;         /* on the line until a new limit takes effect */

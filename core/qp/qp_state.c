@@ -54,7 +54,7 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
     qp->tx.una = qp->tx.next = qp->tx.high = qp->tx.message_start = psn;
     qp->last_ack_request = oche_psn_add(psn, OCHE_PSN_MASK);
     qp->asked = psn & OCHE_PSN_MASK;
-    qp->doubts = false;
+    qp->doubts = DOUBTS_NOTHING;
     qp->next_ssn = 1;
     qp->next_receive = 0;
     qp->ack_every = connection->ack_every_packets == 0 ? 1 : connection->ack_every_packets;

@@ -11,6 +11,7 @@
 
 #include "core/qp/deflection.h"
 #include "core/qp/group.h"
+#include "core/qp/losses.h"
 #include "core/qp/pieces.h"
 
 #define ACKS_A_WINDOW 8
@@ -108,11 +109,12 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
  * True if the queue pair must wait because congestion control's window is full. While no packet in
  * flight asks for an ACK, one more packet may leave, and asks for an ACK. Otherwise the queue pair
  * could wait for ever: the window may shrink below the bytes in flight after the last packet has
- * left without asking for an ACK.
+ * left without asking for an ACK. Packets that have arrived behind a gap are not in flight.
  */
 static OCHE_NOINLINE bool window_holds(const struct oche_qp *qp)
 {
-    return qp->flight_bytes > 0 && oche_psn_diff(qp->asked, qp->tx.una) > 0;
+    return qp->flight_bytes > 0 && oche_psn_diff(qp->asked, qp->tx.una) > 0 &&
+           losses_flight(qp) + qp->mtu > qp->flow.window_bytes;
 }
 
 /* True if the next packet of the request stream is of a READ. There is work. */
@@ -160,8 +162,7 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
         return REQUESTER_WINDOW; /* una may move back to message_start, so count from there */
     if (OCHE_UNLIKELY(reads_next(qp)) && qp->pieces != NULL)
         return pieces_wait(qp);
-    if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && window_holds(qp) &&
-        pieces_flight(qp) + qp->mtu > qp->flow.window_bytes)
+    if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && window_holds(qp))
         return REQUESTER_CC_WINDOW;
     return REQUESTER_GO;
 }

@@ -126,6 +126,8 @@ static OCHE_NOINLINE enum verdict judge_other(struct arrival *a, enum oche_verdi
 {
     if (reply->send_ack)
         response_ask_ack(a->qp);
+    if (OCHE_UNLIKELY(reply->report) && a->qp->duplicates < MOST_DUPLICATES)
+        a->qp->duplicates++;
     if (verdict == OCHE_VERDICT_DUPLICATE)
         return DUPLICATE;
     if (verdict == OCHE_VERDICT_PLACED) {
@@ -400,7 +402,7 @@ static void begin_message(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
 
-    qp->operation = a->row->operation;
+    qp->operation = a->row->operation & 15u;
     qp->message_bytes = 0;
     if (a->row->operation == OCHE_OPERATION_WRITE) {
         qp->write_va = a->packet->reth.va;

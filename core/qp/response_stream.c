@@ -246,12 +246,22 @@ static void send_own(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     stamp(qp, packet, now);
 }
 
+/* Tells the peer of one packet that arrived twice. Another ACK follows if there were more. */
+static OCHE_NOINLINE void report_duplicate(struct oche_qp *qp, struct oche_packet *packet)
+{
+    packet->bth_reserved |= OCHE_BTH_DUPLICATE;
+    if (--qp->duplicates > 0)
+        qp->control |= CONTROL_ACK;
+}
+
 static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t opcode,
                       uint8_t syndrome, uint32_t psn, uint32_t msn, oche_time now)
 {
     packet_begin(qp, packet, opcode, psn, 0);
     packet->aeth = oche_aeth(syndrome, msn);
     packet->ecn = OCHE_ECN_NOT_ECT;
+    if (OCHE_UNLIKELY(qp->duplicates > 0))
+        report_duplicate(qp, packet);
     qp_trace(qp, now, OCHE_TRACE_ACK_SENT, psn, packet->aeth);
     stamp(qp, packet, now);
 }

@@ -5,6 +5,7 @@
  * when the entry expires, the timers that are due run and the entry gets its next time. So an ACK
  * costs no heap operation.
  */
+#include "core/qp/losses.h"
 #include "core/qp/pieces.h"
 
 void timers_want(struct oche_qp *qp, oche_time when)
@@ -27,6 +28,8 @@ static oche_time earliest(const struct oche_qp *qp)
     oche_time when = oche_time_min(qp->ack_deadline, qp->rnr_deadline);
 
     when = oche_time_min(when, qp->rx.timer);
+    if (qp->nic->recovery->loss_due != NULL)
+        when = oche_time_min(when, losses_due(qp));
     when = oche_time_min(when, qp->order_deadline);
     if (OCHE_UNLIKELY(qp->read_waits))
         when = oche_time_min(when, qp->pieces->due);
@@ -44,6 +47,8 @@ void timers_run(struct oche_qp *qp, oche_time now)
         qp->ack_deadline = OCHE_NEVER;
         completer_ack_timeout(qp, now);
     }
+    if (qp->nic->recovery->loss_due != NULL && losses_due(qp) <= now)
+        losses_timer(qp, now);
     if (qp->rnr_deadline <= now) {
         qp->rnr_deadline = OCHE_NEVER;
         completer_rnr_over(qp, now);

@@ -47,6 +47,26 @@ static inline void oche_psn_clear(struct oche_psn_bitmap *bitmap, uint32_t from,
     }
 }
 
+/* Returns how many bits of PSNs [from, from + count) are 1. */
+static inline uint32_t oche_psn_count(const struct oche_psn_bitmap *bitmap, uint32_t from,
+                                      uint32_t count)
+{
+    uint32_t ones = 0;
+
+    if (count > OCHE_PSN_BITMAP_BITS)
+        count = OCHE_PSN_BITMAP_BITS;
+    while (count > 0) {
+        uint32_t low = from % 64, bits = 64 - low < count ? 64 - low : count;
+        uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+
+        ones += (uint32_t)__builtin_popcountll(bitmap->words[from / 64 % OCHE_PSN_BITMAP_WORDS] &
+                                               mask << low);
+        from = oche_psn_add(from, bits);
+        count -= bits;
+    }
+    return ones;
+}
+
 /* Returns the bits of PSNs [from, from + 64); the lowest bit of the result is that of `from`. */
 static inline uint64_t oche_psn_get64(const struct oche_psn_bitmap *bitmap, uint32_t from)
 {

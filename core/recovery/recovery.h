@@ -35,7 +35,7 @@ struct oche_recovery_rx {
     void *state; /* scheme->rx_state_bytes, zeroed at start */
 };
 
-/* The verdict on an earlier timeout, once an ACK has come. */
+/* The verdict on an earlier timeout or loss, once an ACK has come. */
 enum oche_timeout_was {
     OCHE_TIMEOUT_DOUBTFUL, /* a later ACK may still tell */
     OCHE_TIMEOUT_RIGHT,    /* packets were lost, or no ACK can tell any more */
@@ -55,6 +55,7 @@ enum oche_verdict {
 struct oche_recovery_reply {
     bool send_nak; /* send a NAK (PSN sequence error) for PSN nak_psn */
     bool send_ack; /* acknowledge everything before the expected PSN */
+    bool report;   /* tell the sender that the packet had arrived before; with extensions */
     bool restart;  /* forget what has arrived of the message: epsn = message_start */
     uint32_t nak_psn;
 };
@@ -94,9 +95,9 @@ struct oche_recovery_scheme {
     void (*timeout)(struct oche_recovery_tx *tx, oche_time now);
     /*
      * Optional: tx->una has moved on after a timeout, beyond the first packet that had asked for an
-     * ACK before it; called before `acked` for the same ACK until the answer is not DOUBTFUL. Of a
-     * timeout that was EARLY the scheme forgets what it has planned for it, and congestion control
-     * is told (cc.h, undo).
+     * ACK before it, or after a NAK or a new loss; called before `acked` for the same ACK until the
+     * answer is not DOUBTFUL. Of a timeout or loss that was EARLY the scheme forgets what it has
+     * planned for it, and congestion control is told (cc.h, undo).
      */
     enum oche_timeout_was (*judge)(struct oche_recovery_tx *tx, oche_time now);
     /*
@@ -104,6 +105,29 @@ struct oche_recovery_scheme {
      * is missing at una. That una soon moves past it does not show that a timeout was early.
      */
     void (*answered)(struct oche_recovery_tx *tx, uint32_t end);
+    /*
+     * Optional, all or none, for schemes that wait before a missing packet counts as lost
+     * (core/recovery/reorder.h):
+     * reorder_window: returns how long a packet may be late while `arrived` packets have arrived
+     * behind the gap; 0: it counts as lost at once.
+     * loss_due: returns when `loss_timer` is to be called, or OCHE_NEVER. The queue pair asks after
+     * `sacked`, `duplicated` and `loss_timer`.
+     * loss_timer: missing packets now count as lost. Returns true if that is a new loss.
+     * duplicated: `count` request packets have arrived at the peer that had arrived before. EARLY:
+     * all packets that were sent again since the last new loss had arrived, so nothing was lost.
+     * read_late: READ data that was missing has come. `asked_again`: all of what was asked for
+     * again since congestion control was told had come already.
+     */
+    oche_time (*reorder_window)(const struct oche_recovery_tx *tx, uint32_t arrived);
+    oche_time (*loss_due)(const struct oche_recovery_tx *tx);
+    bool (*loss_timer)(struct oche_recovery_tx *tx, oche_time now);
+    enum oche_timeout_was (*duplicated)(struct oche_recovery_tx *tx, uint32_t count, oche_time now);
+    void (*read_late)(struct oche_recovery_tx *tx, bool asked_again);
+    /*
+     * Optional: returns how many packets between una and high have arrived, so that they are not in
+     * flight any more. Without it none count as arrived.
+     */
+    uint32_t (*arrived_packets)(const struct oche_recovery_tx *tx);
     /* Optional: an RNR wait has ended, which is no sign of a loss. */
     void (*rnr_over)(struct oche_recovery_tx *tx, oche_time now);
     /*

@@ -51,56 +51,25 @@
  *     nothing more is sent again, and the wait is taken for a round trip (RFC 4015 sec 3). Lost
  *     ACKs look the same, and so does a loss of which no NAK told: all of them were lost, or the
  *     peer was away until the repair came. Of one packet outstanding nothing can be said.
+ *   - With `reorder: rack` a missing packet counts as lost only after a time (reorder.h). A repair
+ *     counts as lost, too, once a packet that left after it has arrived; IRN leaves that to the
+ *     timer. Packets that have arrived behind a gap are no longer in flight for congestion control,
+ *     so that new ones leave meanwhile.
+ *   - With `undo` a loss may turn out to have been none. Either una moves past the first packet
+ *     that was sent again sooner than its second copy can have been acknowledged (RFC 3522, by
+ *     time), or the peer reports as many duplicates as packets were sent again (RFC 3708). Then
+ *     congestion control is told, and what was planned is no longer sent.
  *
  * With a peer that does not know the extensions both halves work as Go-Back-N: the receiver drops
  * the packets behind a gap and sends one NAK per gap; the sender resumes at the PSN that the NAK
- * names.
+ * names. The halves are in selective_sender.c and selective_receiver.c.
  */
-#include "core/recovery/selective_repeat.h"
+#include "core/recovery/selective_halves.h"
 
-#include "core/recovery/psn_bitmap.h"
-#include "core/wire/opcode.h"
-
-#define SACK_BITS 64
-
-struct selective_tx {
-    oche_time srtt, rttvar; /* srtt 0: nothing was measured */
-    uint8_t backoff;        /* timeouts since the last progress, up to MOST_BACKOFF */
-    bool extended;          /* the peer knows the extensions */
-    bool recovering;        /* if false, the next members, up to lost_end, are not valid */
-    bool after_timeout;     /* recovery began with a timeout, and there is no progress yet */
-    bool again;             /* una must be sent again before anything else */
-    uint32_t end;           /* recovery ends when una reaches it */
-    uint32_t walk;          /* lost packets below this PSN have been sent again */
-    uint32_t lost_end;      /* packets below this PSN that have not arrived are lost */
-    uint32_t floor;         /* the bits of all PSNs below this one are 0 */
-    bool any;               /* some bit of the bitmap may be 1 */
-    bool doubted;           /* the next members are valid: a timeout may have been early */
-    uint32_t doubt_end;     /* one past the highest PSN sent before it */
-    uint32_t touched;       /* one past the highest of these sent again, or known from a SACK */
-    oche_time doubt_since;  /* when the wait for the ACK began */
-    struct oche_psn_bitmap arrived;
-};
-
-struct selective_rx {
-    bool extended;
-    bool naked; /* without extensions: a NAK for nak_psn has been sent */
-    bool gap;   /* a packet from behind the expected PSN has come: highest and new_* are valid */
-    uint32_t nak_psn;
-    uint32_t highest; /* one past the highest PSN that arrived, kept or not */
-    /* range of the arrivals that were not reported yet; may be empty */
-    uint32_t new_first, new_end;
-    struct oche_psn_bitmap kept;
-};
-
-/* The values of IRN, whose network has a round trip of 24 us at 40 Gbit/s (irn.md#parameters). */
-#define IRN_WINDOW   110
-#define IRN_RTO_LOW  (100 * OCHE_US)
-#define IRN_RTO_HIGH (320 * OCHE_US)
-#define ROUND_TRIPS  4 /* in rto_low, as there */
-#define MOST_BACKOFF 6 /* 64 times the timeout, if the ACK timeout is as long */
+#define ROUND_TRIPS 4 /* in rto_low, as there */
 
 static const char *const rto_names[] = {"fixed", "measured", NULL};
+static const char *const reorder_names[] = {"none", "rack", NULL};
 
 static const struct oche_param selective_params[] = {
     OCHE_PRESET_ROW(struct oche_selective_repeat_params),
@@ -132,7 +101,13 @@ static const struct oche_param selective_params[] = {
     {OCHE_PARAM(struct oche_selective_repeat_params, undo), OCHE_IS_BOOL(false),
      .where = "RFC 5682 sec 3; RFC 4015 sec 3",
      .help = "after a timeout, if an ACK shows that packets were late and not lost, the rest of "
-             "them is not sent again, and congestion control is told; on the wire true"},
+             "them is not sent again, and congestion control is told; likewise after a NAK; on the "
+             "wire true"},
+    {OCHE_PARAM(struct oche_selective_repeat_params, reorder),
+     OCHE_IS_CHOICE(OCHE_SELECTIVE_REORDER_NONE, reorder_names),
+     .where = "none: IRN sec 3.1; rack: RFC 8985 sec 6.2",
+     .help = "none: a packet is lost as soon as a later one has arrived; rack: only if it is still "
+             "missing after a time that adapts; on the wire rack"},
     {OCHE_PARAM(struct oche_selective_repeat_params, few_packets),
      OCHE_IS_COUNT(3, 0, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.1; irn.md#timeouts",
      .help = "rto_low applies while at most this many packets are outstanding; 0: always "
@@ -175,434 +150,6 @@ static const char *selective_remark(const void *values, const struct oche_recove
     return NULL;
 }
 
-/* ---- sender ---- */
-
-static uint32_t later(uint32_t a, uint32_t b)
-{
-    return oche_psn_diff(a, b) >= 0 ? a : b;
-}
-
-/* Sets tx->next to the PSN that leaves next: the oldest lost PSN; if there is none, a new one. */
-static void plan(struct oche_recovery_tx *tx, struct selective_tx *state)
-{
-    if (state->again) {
-        tx->next = tx->una;
-        return;
-    }
-    uint32_t from = later(state->walk, tx->una);
-    uint32_t hole = oche_psn_first_clear(&state->arrived, from, state->lost_end);
-    tx->next = oche_psn_diff(hole, state->lost_end) < 0 ? hole : tx->high;
-    state->walk = later(from, hole);
-}
-
-static void begin_recovery(struct oche_recovery_tx *tx, struct selective_tx *state)
-{
-    state->recovering = true;
-    state->after_timeout = state->again = false;
-    state->end = tx->high;
-    state->walk = state->lost_end = tx->una;
-}
-
-static void end_recovery(struct oche_recovery_tx *tx, struct selective_tx *state)
-{
-    state->recovering = false;
-    tx->next = tx->high;
-}
-
-/* Forgets which packets have arrived. */
-static void forget(struct oche_recovery_tx *tx, struct selective_tx *state)
-{
-    if (state->any)
-        state->arrived = (struct oche_psn_bitmap){0};
-    state->any = false;
-    state->floor = tx->una;
-}
-
-/* Clears the bits below una, which has moved on. */
-static void lift_floor(struct oche_recovery_tx *tx, struct selective_tx *state)
-{
-    if (OCHE_UNLIKELY(state->any)) {
-        oche_psn_clear(&state->arrived, state->floor, (tx->una - state->floor) & OCHE_PSN_MASK);
-        state->any = oche_psn_diff(state->lost_end, tx->una) > 0;
-    }
-    state->floor = tx->una;
-}
-
-/*
- * The peer turns out to know the extensions. If Go-Back-N has just gone back to una, that may be a
- * READ whose responses are missing: no SACK tells of it, so una is sent again whatever comes.
- */
-static void selective_extend(struct oche_recovery_tx *tx, struct oche_recovery_rx *rx)
-{
-    struct selective_tx *state = tx->state;
-
-    state->extended = true;
-    ((struct selective_rx *)rx->state)->extended = true;
-    if (tx->next == tx->high || tx->next != tx->una)
-        return;
-    begin_recovery(tx, state);
-    state->lost_end = tx->high;
-    state->again = true;
-}
-
-static void selective_acked(struct oche_recovery_tx *tx, oche_time now)
-{
-    struct selective_tx *state = tx->state;
-
-    (void)now;
-    state->backoff = 0;
-    lift_floor(tx, state);
-    if (OCHE_LIKELY(!state->recovering))
-        return;
-    state->again = false;
-    if (oche_psn_diff(tx->una, state->end) < 0) {
-        if (state->after_timeout)
-            state->lost_end = later(state->lost_end, state->end);
-        plan(tx, state);
-    } else if (oche_psn_diff(state->lost_end, tx->una) > 0) {
-        /* more packets have been lost meanwhile, so the next recovery begins */
-        state->end = tx->high;
-        state->after_timeout = false;
-        plan(tx, state);
-    } else {
-        end_recovery(tx, state);
-    }
-}
-
-/* Makes una the next packet to be sent, even if it is marked as arrived. */
-static void send_una_again(struct oche_recovery_tx *tx, struct selective_tx *state)
-{
-    if (!state->recovering)
-        begin_recovery(tx, state);
-    if (tx->una != tx->high)
-        state->lost_end = later(state->lost_end, oche_psn_add(tx->una, 1));
-    state->again = tx->una != tx->high;
-    plan(tx, state);
-}
-
-/*
- * With a peer that knows the extensions: handles a gap in the responses, which begins at una and
- * which no SACK describes. Responses behind the gap are not kept, so all READs from una on must be
- * requested again. A PSN does not show whether it belongs to a READ, so all other packets from una
- * on are sent again too, even if they have arrived.
- */
-static void selective_nak(struct oche_recovery_tx *tx, uint32_t psn, oche_time now)
-{
-    struct selective_tx *state = tx->state;
-
-    (void)now;
-    if (!state->extended) {
-        tx->next = psn;
-        return;
-    }
-    forget(tx, state);
-    send_una_again(tx, state);
-    state->lost_end = tx->high;
-    state->walk = tx->una;
-    plan(tx, state);
-}
-
-static void selective_rnr_over(struct oche_recovery_tx *tx, oche_time now)
-{
-    struct selective_tx *state = tx->state;
-
-    (void)now;
-    if (!state->extended) {
-        tx->next = tx->una;
-        return;
-    }
-    uint32_t lost_end = state->recovering ? state->lost_end : tx->una;
-    begin_recovery(tx, state);
-    /*
-     * If una is marked as arrived, then its ACK was lost, or its packet waits for a receive, or a
-     * SACK was wrong. So the bitmap cannot be trusted.
-     */
-    if (oche_psn_has(&state->arrived, tx->una))
-        forget(tx, state);
-    else
-        state->lost_end = later(lost_end, tx->una);
-    state->after_timeout = true;
-    send_una_again(tx, state);
-}
-
-/* Returns the measured timeout, without what follows from timeouts in a row. */
-static oche_time base_rto(const struct oche_selective_repeat_params *params,
-                          const struct selective_tx *state)
-{
-    const oche_time low = params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW;
-
-    if (state->srtt == 0)
-        return params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;
-    return state->srtt + oche_time_max(low, oche_time_max(4 * state->rttvar, state->srtt / 2));
-}
-
-/* A timeout that follows one which is doubted already belongs to it. */
-static void begin_doubt(struct oche_recovery_tx *tx, struct selective_tx *state, oche_time now)
-{
-    const struct oche_selective_repeat_params *params = tx->params;
-    const oche_time waited =
-        oche_time_min(base_rto(params, state), oche_time_min(params->rto_most, now));
-
-    if (!params->undo || state->doubted)
-        return;
-    state->doubted = true;
-    state->doubt_end = tx->high;
-    state->doubt_since = now - waited;
-    state->touched = state->recovering ? later(tx->una, state->lost_end) : tx->una;
-}
-
-/* Notes that what lies before `end` says nothing about the timeout that is doubted. */
-static void touch(struct selective_tx *state, uint32_t end)
-{
-    if (OCHE_UNLIKELY(state->doubted))
-        state->touched = later(state->touched, end);
-}
-
-static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
-{
-    struct selective_tx *state = tx->state;
-
-    begin_doubt(tx, state, now);
-    if (state->backoff < MOST_BACKOFF)
-        state->backoff++;
-    selective_rnr_over(tx, now);
-}
-
-static void selective_answered(struct oche_recovery_tx *tx, uint32_t end)
-{
-    touch(tx->state, end);
-}
-
-static enum oche_timeout_was selective_judge(struct oche_recovery_tx *tx, oche_time now)
-{
-    struct selective_tx *state = tx->state;
-    const oche_time waited = now - state->doubt_since;
-
-    if (!state->doubted)
-        return OCHE_TIMEOUT_RIGHT;
-    state->doubted = oche_psn_diff(state->touched, state->doubt_end) < 0;
-    if (!state->doubted)
-        return OCHE_TIMEOUT_RIGHT;
-    if (oche_psn_diff(tx->una, state->touched) <= 0)
-        return OCHE_TIMEOUT_DOUBTFUL;
-    state->doubted = false;
-    if (!state->extended) {
-        tx->next = tx->high;
-    } else if (state->recovering) {
-        state->after_timeout = false;
-        if (oche_psn_diff(state->lost_end, state->touched) > 0)
-            state->lost_end = state->touched;
-    }
-    state->srtt = oche_time_max(state->srtt, waited);
-    state->rttvar = oche_time_max(state->rttvar, waited / 2);
-    return OCHE_TIMEOUT_EARLY;
-}
-
-static bool selective_sacked(struct oche_recovery_tx *tx, uint32_t psn,
-                             const struct oche_sack *sack, oche_time now)
-{
-    struct selective_tx *state = tx->state;
-    uint32_t end = oche_psn_add(sack->first, sack->count);
-    bool begins = !state->recovering;
-
-    (void)now;
-    if (begins)
-        begin_recovery(tx, state);
-    state->walk = later(state->walk, psn);
-    state->lost_end = later(state->lost_end, oche_psn_add(psn, 1));
-    if (oche_psn_diff(end, tx->una) <= OCHE_PSN_BITMAP_BITS) {
-        for (uint64_t bits = sack->bits; bits != 0; bits &= bits - 1)
-            oche_psn_set(&state->arrived,
-                         oche_psn_add(sack->first, (uint32_t)__builtin_ctzll(bits)));
-        state->any |= sack->bits != 0;
-        state->lost_end = later(state->lost_end, end);
-        touch(state, end);
-    }
-    plan(tx, state);
-    return begins;
-}
-
-static void selective_sent(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now)
-{
-    struct selective_tx *state = tx->state;
-
-    (void)last;
-    (void)now;
-    if (OCHE_UNLIKELY(state->doubted) && oche_psn_diff(psn, state->doubt_end) < 0)
-        touch(state, tx->next);
-    if (OCHE_LIKELY(!state->recovering))
-        return;
-    if (psn == tx->una)
-        state->again = false;
-    if (oche_psn_diff(psn, state->lost_end) < 0)
-        state->walk = later(state->walk, tx->next);
-    plan(tx, state);
-}
-
-/* ---- timeouts ---- */
-
-static bool selective_wants_rtt(const void *params)
-{
-    return ((const struct oche_selective_repeat_params *)params)->rto ==
-           OCHE_SELECTIVE_RTO_MEASURED;
-}
-
-/* RFC 6298 sec 2.2, 2.3: alpha is 1/8, beta 1/4. */
-static void selective_measured(struct oche_recovery_tx *tx, oche_time rtt)
-{
-    struct selective_tx *state = tx->state;
-
-    if (state->srtt == 0) {
-        state->srtt = rtt;
-        state->rttvar = rtt / 2;
-        return;
-    }
-    const oche_time off = rtt > state->srtt ? rtt - state->srtt : state->srtt - rtt;
-
-    state->rttvar = state->rttvar - state->rttvar / 4 + off / 4;
-    state->srtt = state->srtt - state->srtt / 8 + rtt / 8;
-}
-
-static oche_time measured_rto(const struct oche_selective_repeat_params *params,
-                              const struct selective_tx *state, oche_time most)
-{
-    oche_time rto = oche_time_min(base_rto(params, state), oche_time_max(params->rto_most, most));
-
-    if (state->srtt == 0)
-        rto = oche_time_min(rto, most);
-    if (rto >= most)
-        return rto;
-    return most >> state->backoff < rto ? most : rto << state->backoff;
-}
-
-static oche_time selective_rto(const struct oche_recovery_tx *tx, oche_time most)
-{
-    const struct oche_selective_repeat_params *params = tx->params;
-    uint32_t outstanding = (tx->high - tx->una) & OCHE_PSN_MASK;
-
-    if (params->rto == OCHE_SELECTIVE_RTO_MEASURED)
-        return measured_rto(params, tx->state, most);
-    if (outstanding <= params->few_packets)
-        return params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW;
-    return params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;
-}
-
-static uint32_t selective_window(const void *params)
-{
-    uint64_t window = ((const struct oche_selective_repeat_params *)params)->window;
-
-    return window != 0 ? (uint32_t)window : IRN_WINDOW;
-}
-
-/* ---- receiver ---- */
-
-/*
- * Returns the verdict on a packet behind a gap from a peer without extensions, and asks for one NAK
- * per gap.
- */
-static enum oche_verdict arrived_plain(struct oche_recovery_rx *rx, struct selective_rx *state,
-                                       struct oche_recovery_reply *reply)
-{
-    if (state->naked && state->nak_psn == rx->epsn)
-        return OCHE_VERDICT_DROP;
-    state->naked = true;
-    state->nak_psn = rx->epsn;
-    reply->send_nak = true;
-    reply->nak_psn = rx->epsn;
-    return OCHE_VERDICT_DROP;
-}
-
-static void note_arrival(struct selective_rx *state, uint32_t psn)
-{
-    uint32_t end = oche_psn_add(psn, 1);
-    bool none = !state->gap || state->new_first == state->new_end;
-
-    state->highest = state->gap ? later(state->highest, end) : end;
-    state->new_end = none ? end : later(state->new_end, end);
-    if (none || oche_psn_diff(psn, state->new_first) < 0)
-        state->new_first = psn;
-    state->gap = true;
-}
-
-static enum oche_verdict selective_arrived(struct oche_recovery_rx *rx,
-                                           const struct oche_packet *packet, oche_time now,
-                                           struct oche_recovery_reply *reply)
-{
-    struct selective_rx *state = rx->state;
-    int32_t ahead = oche_psn_diff(packet->psn, rx->epsn);
-
-    (void)now;
-    if (OCHE_LIKELY(ahead == 0))
-        return OCHE_VERDICT_DELIVER;
-    if (ahead < 0) {
-        reply->send_ack = state->extended && oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD);
-        return OCHE_VERDICT_DUPLICATE;
-    }
-    if (!state->extended)
-        return arrived_plain(rx, state, reply);
-    reply->send_nak = true;
-    reply->nak_psn = rx->epsn;
-    if ((uint32_t)ahead >= selective_window(rx->params))
-        return OCHE_VERDICT_DROP;
-    note_arrival(state, packet->psn);
-    return oche_psn_has(&state->kept, packet->psn) ? OCHE_VERDICT_PLACED : OCHE_VERDICT_PLACE;
-}
-
-static void selective_placed(struct oche_recovery_rx *rx, uint32_t psn)
-{
-    struct selective_rx *state = rx->state;
-
-    oche_psn_set(&state->kept, psn);
-}
-
-static bool selective_holds(const struct oche_recovery_rx *rx, uint32_t psn)
-{
-    const struct selective_rx *state = rx->state;
-
-    return oche_psn_has(&state->kept, psn);
-}
-
-static void selective_accepted(struct oche_recovery_rx *rx, const struct oche_packet *packet,
-                               oche_time now)
-{
-    struct selective_rx *state = rx->state;
-
-    (void)now;
-    state->naked = false;
-    if (OCHE_LIKELY(!state->gap))
-        return;
-    oche_psn_clear(&state->kept, packet->psn, (rx->epsn - packet->psn) & OCHE_PSN_MASK);
-    state->gap = oche_psn_diff(state->highest, rx->epsn) > 0;
-}
-
-/*
- * A SACK has room for 64 PSNs, and NAKs that wait for the port are merged into one. So a SACK
- * begins at the first arrival that was not reported yet, or earlier if there is room. If one SACK
- * is too small for all new arrivals, another NAK follows, because the sender takes packets that are
- * not reported for lost.
- */
-static bool selective_sack(struct oche_recovery_rx *rx, struct oche_sack *sack)
-{
-    struct selective_rx *state = rx->state;
-    bool more = false;
-
-    *sack = (struct oche_sack){.first = rx->epsn};
-    if (!state->gap)
-        return false; /* no packet within the window has arrived */
-    if (oche_psn_diff(state->new_end, rx->epsn) > SACK_BITS) {
-        uint32_t last = oche_psn_add(state->new_end, OCHE_PSN_MASK + 1 - SACK_BITS);
-        sack->first = later(state->new_first, rx->epsn);
-        more = oche_psn_diff(last, sack->first) > 0;
-        if (!more)
-            sack->first = last;
-    }
-    state->new_first = more ? oche_psn_add(sack->first, SACK_BITS) : state->new_end;
-    uint32_t count = (state->highest - sack->first) & OCHE_PSN_MASK;
-    sack->count = (uint8_t)(count < SACK_BITS ? count : SACK_BITS);
-    sack->bits = oche_psn_get64(&state->kept, sack->first);
-    return more;
-}
-
 const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .name = "selective_repeat",
     .paper = "IRN (Revisiting network support for RDMA, SIGCOMM 2018)",
@@ -615,6 +162,12 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .timeout = selective_timeout,
     .judge = selective_judge,
     .answered = selective_answered,
+    .reorder_window = selective_reorder_window,
+    .loss_due = selective_loss_due,
+    .loss_timer = selective_loss_timer,
+    .duplicated = selective_duplicated,
+    .read_late = selective_read_late,
+    .arrived_packets = selective_arrived_packets,
     .rnr_over = selective_rnr_over,
     .sent = selective_sent,
     .rto = selective_rto,

@@ -6,14 +6,16 @@
 #include "core/recovery/recovery.h"
 
 enum oche_selective_rto { OCHE_SELECTIVE_RTO_FIXED, OCHE_SELECTIVE_RTO_MEASURED };
+enum oche_selective_reorder { OCHE_SELECTIVE_REORDER_NONE, OCHE_SELECTIVE_REORDER_RACK };
 
 struct oche_selective_repeat_params {
     uint64_t window;
     uint64_t few_packets;
     oche_time rto_low, rto_high, rto_most;
     bool undo;
-    uint32_t rto;    /* enum oche_selective_rto */
-    uint32_t preset; /* enum oche_preset */
+    uint32_t rto;     /* enum oche_selective_rto */
+    uint32_t reorder; /* enum oche_selective_reorder */
+    uint32_t preset;  /* enum oche_preset */
 };
 
 extern const struct oche_recovery_scheme oche_recovery_selective_repeat;

@@ -91,6 +91,11 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
  * (struct oche_rate_trailer) follows the ICRC.
  */
 #define OCHE_BTH_TRAILER UINT8_C(0x10)
+/*
+ * With OCHE_BTH_EXTENSIONS, on ACKs and NAKs: one more packet has arrived that had arrived before
+ * (D-SACK in TCP).
+ */
+#define OCHE_BTH_DUPLICATE UINT8_C(0x10)
 
 /* IP ECN field (RFC 3168). */
 enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE_ECN_CE = 3 };

@@ -214,11 +214,11 @@ void ov_tell_stats(struct ov_port *port)
     ov_say("%s: recovery %s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64
            " received %" PRIu64 ", RNR NAKs sent %" PRIu64 " received %" PRIu64
            ", duplicates %" PRIu64 ", out of order %" PRIu64 ", of these kept %" PRIu64
-           ", rejected %" PRIu64 ", early timeouts %" PRIu64,
+           ", rejected %" PRIu64 ", early timeouts %" PRIu64 ", early losses %" PRIu64,
            address, ov_recovery(), s.nic.retransmitted_packets, s.nic.timeouts, s.nic.naks_sent,
            s.nic.naks_received, s.nic.rnr_naks_sent, s.nic.rnr_naks_received,
            s.nic.duplicate_packets, s.nic.out_of_order_packets, s.nic.placed_packets,
-           s.nic.rejected_packets, s.nic.early_timeouts);
+           s.nic.rejected_packets, s.nic.early_timeouts, s.nic.early_losses);
     ov_say("%s: congestion control %s: ACKs sent %" PRIu64 " received %" PRIu64 " stamped %" PRIu64
            ", CNPs sent %" PRIu64 " received %" PRIu64 ", CE received %" PRIu64 " marked %" PRIu64
            ", packets of its own sent %" PRIu64 " received %" PRIu64 "; ACKs held %" PRIu64

@@ -4,7 +4,8 @@
  * a process here may be away for tens of milliseconds, and nobody says what a queue before a slow
  * port is. So selective repeat measures its timeouts, and its window is as large as can be, since
  * congestion control has one of its own. A timeout that turns out to have been early is undone, as
- * on a busy machine most are. What was given, or a preset, stays.
+ * on a busy machine most are, and so is a loss: networks reorder. What was given, or a preset,
+ * stays.
  */
 #include "core/recovery/psn_bitmap.h"
 #include "core/recovery/selective_repeat.h"
@@ -29,5 +30,7 @@ void ov_suit_wire(struct oche_cc_choice *cc, struct oche_recovery_choice *choice
     oche_param_fit(table, params, choice->free, "rto_high", RTO_HIGH);
     oche_param_fit(table, params, choice->free, "rto_most", RTO_MOST);
     oche_param_fit(table, params, choice->free, "undo", true);
+    if (oche_param_is_free(table, choice->free, "reorder"))
+        params->reorder = OCHE_SELECTIVE_REORDER_RACK;
     oche_param_fit(table, params, choice->free, "window", OCHE_PSN_BITMAP_BITS);
 }

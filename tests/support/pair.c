@@ -561,7 +561,9 @@ static void put_on_link(struct pair *pair, uint32_t index, int from)
     if (p->packet.traffic_class == DATA_CLASS)
         p->arrives += pair->options.data_delay;
     if (fate == PAIR_LATE)
-        p->arrives += oche_random_below(&pair->random, 20) * pair->options.delay / 4;
+        p->arrives += pair->options.late_by > 0
+                          ? pair->options.late_by
+                          : oche_random_below(&pair->random, 20) * pair->options.delay / 4;
     if (fate == PAIR_DROP) {
         pair->free[pair->free_count++] = index;
         return;

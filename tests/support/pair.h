@@ -81,6 +81,7 @@ struct pair_options {
     uint64_t line_rate_bps; /* 100 Gbit/s */
     oche_time delay;        /* 1 µs */
     oche_time data_delay;   /* extra delay of the data class, so that control packets overtake it */
+    oche_time late_by;      /* how late PAIR_LATE is: random, up to five delays */
     uint64_t seed;
     uint32_t transport;
     uint32_t mtu;

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What counts as lost, and what was only late; see losses.h. */
+#include "core/qp/losses.h"
+
+#include "core/qp/pieces.h"
+
+/* What congestion control was told of was no loss. */
+static void undo_loss(struct oche_qp *qp, oche_time now)
+{
+    if (qp->doubts == DOUBTS_TIMEOUT)
+        qp->nic->stats.early_timeouts++;
+    else
+        qp->nic->stats.early_losses++;
+    qp->doubts = DOUBTS_NOTHING;
+    congestion_undo(qp, now);
+}
+
+OCHE_NOINLINE void losses_look_back(struct oche_qp *qp, oche_time now)
+{
+    enum oche_timeout_was was;
+
+    if (oche_psn_diff(qp->tx.una, qp->doubt_psn) <= 0)
+        return;
+    was = qp->nic->recovery->judge(&qp->tx, now);
+    if (was == OCHE_TIMEOUT_EARLY)
+        undo_loss(qp, now);
+    else if (was == OCHE_TIMEOUT_RIGHT)
+        qp->doubts = DOUBTS_NOTHING;
+}
+
+void losses_tell(struct oche_qp *qp, oche_time now)
+{
+    congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
+    if (qp->nic->recovery->judge == NULL || qp->doubts != DOUBTS_NOTHING)
+        return;
+    qp->doubts = DOUBTS_LOSS;
+    qp->doubt_psn = oche_psn_add(qp->tx.una, OCHE_PSN_MASK);
+}
+
+void losses_await(struct oche_qp *qp)
+{
+    const oche_time due = losses_due(qp);
+
+    if (OCHE_UNLIKELY(due != OCHE_NEVER))
+        timers_want(qp, due);
+}
+
+OCHE_NOINLINE void losses_duplicated(struct oche_qp *qp, oche_time now)
+{
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+    uint32_t before = qp->tx.next;
+
+    if (recovery->duplicated == NULL)
+        return;
+    if (recovery->duplicated(&qp->tx, 1, now) == OCHE_TIMEOUT_EARLY)
+        undo_loss(qp, now);
+    requester_seek(qp, before, now);
+    losses_await(qp);
+}
+
+oche_time losses_due(const struct oche_qp *qp)
+{
+    const enum oche_qp_state state = qp_state(qp);
+
+    if ((state != OCHE_QP_RTS && state != OCHE_QP_SQD) || qp->send_head == qp->send_started ||
+        qp->rnr_deadline != OCHE_NEVER)
+        return OCHE_NEVER;
+    const oche_time due = qp->nic->recovery->loss_due(&qp->tx);
+
+    return OCHE_LIKELY(qp->pieces == NULL) ? due : oche_time_min(due, pieces_loss_due(qp));
+}
+
+void losses_timer(struct oche_qp *qp, oche_time now)
+{
+    uint32_t before = qp->tx.next;
+
+    qp->resent_for = OCHE_RESENT_SELECTIVE;
+    const bool is_new = qp->nic->recovery->loss_timer(&qp->tx, now);
+
+    requester_seek(qp, before, now);
+    if (is_new)
+        losses_tell(qp, now);
+    if (OCHE_UNLIKELY(qp->pieces != NULL))
+        pieces_loss_timer(qp, now);
+    scheduler_kick(qp, now);
+}
+
+uint64_t losses_flight(const struct oche_qp *qp)
+{
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+    const uint64_t flight = pieces_flight(qp);
+    uint64_t arrived = 0;
+
+    if (recovery->arrived_packets != NULL && qp->tx.next == qp->tx.high)
+        arrived = (uint64_t)recovery->arrived_packets(&qp->tx) * qp->mtu;
+    return arrived < flight ? flight - arrived : 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What counts as lost, and what turns out to have been late. Recovery decides both. Here its timer
+ * is run, congestion control is told of a loss, and told again if nothing was lost (cc.h, undo).
+ */
+#ifndef OCHE_CORE_QP_LOSSES_H
+#define OCHE_CORE_QP_LOSSES_H
+
+#include "core/qp/qp_internal.h"
+
+/* Tells congestion control of a loss. It may turn out that nothing was lost. */
+void losses_tell(struct oche_qp *qp, oche_time now);
+/*
+ * una has moved on after a timeout or a loss (qp->doubts): does that show that nothing was lost? Of
+ * a timeout not before the first packet that had asked for an ACK is acknowledged: those before it,
+ * if what asked is lost, are acknowledged only when a copy of them asks again.
+ */
+void losses_look_back(struct oche_qp *qp, oche_time now);
+/* The peer has a packet for the second time: sending it again may have been in vain. */
+void losses_duplicated(struct oche_qp *qp, oche_time now);
+/* Arms the timer of packets that may be late. */
+void losses_await(struct oche_qp *qp);
+/*
+ * Returns when packets that are missing count as lost (recovery's loss_due), or OCHE_NEVER. While
+ * the peer is not ready nothing is lost: all from una on is sent again after the wait.
+ */
+oche_time losses_due(const struct oche_qp *qp);
+void losses_timer(struct oche_qp *qp, oche_time now);
+/* Returns the payload in flight, without what has arrived behind a gap. */
+uint64_t losses_flight(const struct oche_qp *qp);
+
+#endif

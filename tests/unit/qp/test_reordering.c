@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Packets that are late and packets that are lost: CUBIC, and selective repeat with a reordering
+ * window. Late packets are not sent again, or congestion control gets its window back; lost packets
+ * are sent again without a timeout, and nothing is given back. Requests, READ data, and a peer that
+ * does Go-Back-N.
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "core/qp/qp_internal.h"
+#include "core/recovery/selective_repeat.h"
+#include "tests/support/pair.h"
+
+#define PACKETS 64
+#define FIRST   (OCHE_PSN_MASK - 90) /* the circle's end is in the second message */
+#define DELAY   (100 * OCHE_US)
+#define HOLE    20
+#define WINDOW  (2 * DELAY / 4) /* while there is one step */
+
+/* The fate of the packet at HOLE of each message. */
+struct fates {
+    uint32_t first; /* PSN of the message */
+    int from;       /* the side whose packets it is about */
+    enum pair_fate fate;
+    uint32_t times; /* so often, then it passes */
+};
+
+static enum pair_fate decide(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    struct fates *fates = pair->context;
+
+    if (from != fates->from || packet->payload_bytes == 0 || fates->times == 0 ||
+        packet->psn != oche_psn_add(fates->first, HOLE))
+        return PAIR_PASS;
+    fates->times--;
+    return fates->fate;
+}
+
+struct setting {
+    bool plain; /* the peer does Go-Back-N */
+    bool none;  /* without a reordering window */
+    oche_time late_by;
+    uint64_t window; /* packets of the initial window; 0: two messages */
+};
+
+static struct pair *open_pair(const struct setting *setting, struct fates *fates)
+{
+    static struct oche_selective_repeat_params params;
+    static uint64_t cubic[32], plain[32];
+    const struct oche_cc_scheme *cc = oche_cc_find("cubic");
+    struct pair_options options = {.cc = cc,
+                                   .cc_params = cubic,
+                                   .recovery = &oche_recovery_selective_repeat,
+                                   .own_recovery_params = &params,
+                                   .extensions = !setting->plain,
+                                   .first_psn = FIRST,
+                                   .delay = DELAY,
+                                   .late_by = setting->late_by,
+                                   .held_bytes = 4096 * PAIR_MTU,
+                                   .ack_timeout = 16 * OCHE_MS};
+
+    assert_true(cc->table.struct_bytes <= sizeof(cubic));
+    oche_param_defaults(&cc->table, cubic);
+    oche_param_fit(&cc->table, cubic, UINT64_MAX, "initial_window",
+                   setting->window == 0 ? 2 * PACKETS : setting->window);
+    oche_param_fit(&cc->table, cubic, UINT64_MAX, "undo", true);
+    oche_param_fit(&cc->table, cubic, UINT64_MAX, "pacing", false);
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    params.undo = true;
+    params.few_packets = 0;
+    params.rto_high = 10 * OCHE_MS;
+    params.reorder = setting->none ? OCHE_SELECTIVE_REORDER_NONE : OCHE_SELECTIVE_REORDER_RACK;
+    if (setting->plain) {
+        options.peer_recovery = oche_recovery_find("go_back_n");
+        oche_param_defaults(&options.peer_recovery->table, plain);
+        options.peer_recovery_params = plain;
+    }
+    struct pair *pair = pair_open(&options);
+    *fates = (struct fates){.first = FIRST};
+    pair->fate = decide;
+    pair->context = fates;
+    return pair;
+}
+
+static uint64_t window_of(const struct pair *pair)
+{
+    return pair->side[0].qp[0]->flow.window_bytes / PAIR_MTU;
+}
+
+static const struct oche_nic_stats *stats_of(const struct pair *pair)
+{
+    return oche_nic_stats(pair->side[0].nic);
+}
+
+static uint64_t again(const struct pair *pair, int side)
+{
+    return oche_nic_stats(pair->side[side].nic)->retransmitted_packets;
+}
+
+/* A message of PACKETS; that at HOLE has this fate so often. Returns what the window is after. */
+static uint64_t message(struct pair *pair, enum oche_work_opcode opcode, enum pair_fate fate,
+                        uint32_t times)
+{
+    struct fates *fates = pair->context;
+    const struct oche_send_work work = pair_work(opcode, 1, 0, 0, PACKETS * PAIR_MTU);
+    const int from = opcode == OCHE_WORK_READ;
+
+    fates->first = pair->side[0].qp[0]->tx.high;
+    fates->from = from;
+    fates->fate = fate;
+    fates->times = times;
+    pair_fill(pair, from, 0, PACKETS * PAIR_MTU, (uint8_t)fates->first);
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    assert_memory_equal(pair->side[0].memory, pair->side[1].memory, PACKETS * PAIR_MTU);
+    return window_of(pair);
+}
+
+/* The round trip is known after the first message. */
+static uint64_t begin(struct pair *pair)
+{
+    const uint64_t window = message(pair, OCHE_WORK_WRITE, PAIR_PASS, 0);
+
+    assert_true(window >= 2 * PACKETS);
+    assert_int_equal(again(pair, 0), 0);
+    return window;
+}
+
+/* The first late packet of a connection is sent again in vain; later ones are waited for. */
+static void test_late(void **state)
+{
+    struct fates fates;
+    struct pair *pair = open_pair(&(struct setting){.late_by = WINDOW / 2}, &fates);
+    const uint64_t window = begin(pair);
+
+    (void)state;
+    assert_true(message(pair, OCHE_WORK_WRITE, PAIR_LATE, 1) >= window);
+    assert_int_equal(again(pair, 0), 1);
+    assert_int_equal(stats_of(pair)->early_losses, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(message(pair, OCHE_WORK_WRITE, PAIR_LATE, 1) >= window);
+    assert_int_equal(again(pair, 0), 1);
+    assert_int_equal(stats_of(pair)->early_losses, 1);
+    pair_close(pair);
+}
+
+/* Without the window each is sent again. */
+static void test_none(void **state)
+{
+    struct fates fates;
+    struct pair *pair = open_pair(&(struct setting){.none = true, .late_by = WINDOW / 2}, &fates);
+
+    (void)state;
+    begin(pair);
+    for (uint32_t i = 0; i < 3; i++)
+        message(pair, OCHE_WORK_WRITE, PAIR_LATE, 1);
+    assert_int_equal(again(pair, 0), 3);
+    pair_close(pair);
+}
+
+/* Later than a round trip: the copy comes first, and the peer reports the other as a duplicate. */
+static void test_very_late(void **state)
+{
+    struct fates fates;
+    struct pair *pair = open_pair(&(struct setting){.late_by = 5 * DELAY}, &fates);
+    const uint64_t window = begin(pair);
+
+    (void)state;
+    assert_true(message(pair, OCHE_WORK_WRITE, PAIR_LATE, 1) >= window);
+    assert_int_equal(again(pair, 0), 1);
+    assert_int_equal(stats_of(pair)->early_losses, 1);
+    assert_int_equal(stats_of(pair)->timeouts, 0);
+    pair_close(pair);
+}
+
+static void test_lost(void **state)
+{
+    struct fates fates;
+    struct pair *pair = open_pair(&(struct setting){.late_by = WINDOW / 2}, &fates);
+    const uint64_t window = begin(pair);
+
+    (void)state;
+    message(pair, OCHE_WORK_WRITE, PAIR_LATE, 1); /* from here on packets may be late */
+    assert_true(message(pair, OCHE_WORK_WRITE, PAIR_DROP, 1) < window);
+    assert_int_equal(again(pair, 0), 2);
+    assert_int_equal(stats_of(pair)->early_losses, 1);
+    assert_int_equal(stats_of(pair)->timeouts, 0);
+    pair_close(pair);
+}
+
+/* A repair that is lost is seen by what left after it. */
+static void test_lost_twice(void **state)
+{
+    struct fates fates;
+    struct pair *pair = open_pair(&(struct setting){.window = 16}, &fates);
+
+    (void)state;
+    message(pair, OCHE_WORK_WRITE, PAIR_DROP, 2);
+    assert_int_equal(again(pair, 0), 2);
+    assert_int_equal(stats_of(pair)->timeouts, 0);
+    assert_int_equal(stats_of(pair)->early_losses, 0);
+    pair_close(pair);
+
+    pair = open_pair(&(struct setting){.none = true, .window = 16}, &fates);
+    message(pair, OCHE_WORK_WRITE, PAIR_DROP, 2);
+    assert_int_equal(stats_of(pair)->timeouts, 1);
+    pair_close(pair);
+}
+
+/* The peer has dropped what came behind, but congestion control has its window again. */
+static void test_plain_peer(void **state)
+{
+    struct fates fates;
+    struct pair *pair = open_pair(&(struct setting){.plain = true, .late_by = DELAY}, &fates);
+    const uint64_t window = begin(pair);
+
+    (void)state;
+    assert_true(message(pair, OCHE_WORK_WRITE, PAIR_LATE, 1) >= window);
+    assert_int_equal(stats_of(pair)->early_losses, 1);
+    assert_true(message(pair, OCHE_WORK_WRITE, PAIR_DROP, 1) < window);
+    assert_int_equal(stats_of(pair)->early_losses, 1);
+    pair_close(pair);
+}
+
+static void test_late_read(void **state)
+{
+    struct fates fates;
+    struct pair *pair = open_pair(&(struct setting){.late_by = WINDOW / 2}, &fates);
+    const uint64_t window = begin(pair);
+
+    (void)state;
+    assert_true(message(pair, OCHE_WORK_READ, PAIR_LATE, 1) >= window);
+    assert_true(message(pair, OCHE_WORK_READ, PAIR_LATE, 1) >= window);
+    const uint64_t asked = again(pair, 1);
+
+    assert_true(message(pair, OCHE_WORK_READ, PAIR_LATE, 1) >= window);
+    assert_int_equal(again(pair, 1), asked);
+    assert_true(message(pair, OCHE_WORK_READ, PAIR_DROP, 1) < window);
+    assert_true(again(pair, 1) > asked);
+    assert_int_equal(stats_of(pair)->timeouts, 0);
+    pair_close(pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_late),       cmocka_unit_test(test_none),
+        cmocka_unit_test(test_very_late),  cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_lost_twice), cmocka_unit_test(test_plain_peer),
+        cmocka_unit_test(test_late_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
