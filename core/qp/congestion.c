@@ -366,15 +366,34 @@ uint32_t congestion_first_asked(const struct oche_qp *qp)
 {
     if (!(qp->flags & QP_TAKES_RTT) || qp->rtt_head == qp->rtt_tail)
         return qp->last_ack_request;
-    return qp->rtt_samples[qp->rtt_head & (RTT_SAMPLES - 1)].psn;
+    return qp->rtt->samples[qp->rtt_head & (RTT_SAMPLES - 1)].psn;
 }
 
 void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now)
 {
     if (qp->rtt_tail - qp->rtt_head == RTT_SAMPLES)
         return;
-    qp->rtt_samples[qp->rtt_tail++ & (RTT_SAMPLES - 1)] =
+    qp->rtt->samples[qp->rtt_tail++ & (RTT_SAMPLES - 1)] =
         (struct rtt_sample){.sent = now, .psn = psn};
+}
+
+/*
+ * Lets as many packets be outstanding as the path delivers in the least round trip, beside those
+ * that the peer can hold. Looks once in such a time.
+ */
+static OCHE_NOINLINE void grow_window(struct oche_qp *qp, oche_time now)
+{
+    struct rtt_log *log = qp->rtt;
+    const uint32_t packets = (qp->tx.una - log->since_una) & OCHE_PSN_MASK;
+    const oche_time passed = now - log->since;
+    uint64_t window;
+
+    if (passed < qp->least_rtt)
+        return;
+    window = log->least_window + (uint64_t)((oche_u128)packets * qp->least_rtt / passed);
+    qp->window_packets = window < log->most_window ? (uint32_t)window : log->most_window;
+    log->since = now;
+    log->since_una = qp->tx.una;
 }
 
 /*
@@ -386,7 +405,7 @@ oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now)
     oche_time rtt = OCHE_NEVER;
 
     while (qp->rtt_head != qp->rtt_tail) {
-        const struct rtt_sample *sample = &qp->rtt_samples[qp->rtt_head & (RTT_SAMPLES - 1)];
+        const struct rtt_sample *sample = &qp->rtt->samples[qp->rtt_head & (RTT_SAMPLES - 1)];
         if (oche_psn_diff(sample->psn, qp->tx.una) >= 0)
             break;
         rtt = now - sample->sent;
@@ -398,5 +417,7 @@ oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now)
         qp->least_rtt = rtt;
     if (qp->nic->recovery->measured != NULL)
         qp->nic->recovery->measured(&qp->tx, rtt);
+    if (qp->rtt->most_window > 0)
+        grow_window(qp, now);
     return rtt;
 }

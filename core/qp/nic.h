@@ -332,7 +332,12 @@ struct oche_qp_connection {
     /* AckReq is set in every n-th packet and in the last of a message */
     uint32_t ack_every_packets;
     uint32_t window_packets; /* most PSNs outstanding; 0: 2^23 */
-    oche_time ack_timeout;   /* OCHE_NEVER: no timer */
+    /*
+     * window_packets is what the peer can hold while it is away, and so many more may be
+     * outstanding as a path delivers in its least round trip. Where round trips are measured.
+     */
+    bool window_grows;
+    oche_time ack_timeout; /* OCHE_NEVER: no timer */
     /*
      * Number of timeouts in a row, without progress, that are allowed; one more is an error.
      * UINT32_MAX: no limit. NAKs do not count, because a NAK may have left before the repair

@@ -82,7 +82,7 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
     l.send_extra = oche_place(&l.end, (size_t)config->send_depth * l.send_extra_bytes, 16);
     l.recv_ring = oche_place(&l.end, (size_t)l.recv_depth * l.recv_entry_bytes, 16);
     l.responses = oche_place(&l.end, l.response_count * sizeof(struct response), 16);
-    l.rtt = oche_place(&l.end, rtt ? RTT_SAMPLES * sizeof(struct rtt_sample) : 0, 16);
+    l.rtt = oche_place(&l.end, rtt ? sizeof(struct rtt_log) : 0, 16);
     l.placed = oche_place(&l.end, l.placed_count * sizeof(struct placed_packet), 16);
     l.pieces = oche_place(&l.end, pieces_bytes(c, config), 16);
     l.send_groups = oche_place(&l.end, config->groups ? config->send_depth * sizeof(void *) : 0, 8);
@@ -195,7 +195,7 @@ static void set_memory(struct oche_qp *qp, const struct layout *l)
     qp->send_extra = base + l->send_extra;
     qp->recv_ring = base + l->recv_ring;
     qp->responses = (void *)(base + l->responses);
-    qp->rtt_samples = rtt ? (void *)(base + l->rtt) : NULL;
+    qp->rtt = rtt ? (void *)(base + l->rtt) : NULL;
     qp->send_extra_bytes = l->send_extra_bytes;
     qp->recv_entry_bytes = l->recv_entry_bytes;
     qp->response_count = l->response_count;

@@ -32,6 +32,7 @@
 #include "core/qp/map.h"
 #include "core/qp/reach.h"
 #include "core/qp/response.h"
+#include "core/qp/rtt.h"
 #include "core/qp/slots.h"
 #include "core/qp/nic.h"
 #include "core/wire/aeth.h"
@@ -51,7 +52,6 @@
 #define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
 #define FOR_EVER          UINT32_MAX /* a retry count without a limit */
 #define PACE_CREDIT_BYTES UINT64_C(16384)
-#define RTT_SAMPLES       1024 /* a power of two */
 #define CREDITS_UNLIMITED OCHE_CREDITS_UNLIMITED
 #define MOST_DUPLICATES   15 /* qp->duplicates */
 
@@ -108,12 +108,6 @@ static inline void recv_entry_fill(struct recv_entry *entry, const struct oche_r
 struct datagrams {
     struct oche_destination *destinations; /* one for each send_entry */
     uint32_t qkey;
-};
-
-/* The time at which a packet that asks for an ACK left. */
-struct rtt_sample {
-    oche_time sent;
-    uint32_t psn;
 };
 
 enum queued { QUEUED_NOT, QUEUED_PACED, QUEUED_READY };
@@ -226,8 +220,8 @@ struct oche_qp {
     struct send_entry *send_ring CACHE_ALIGNED;
     oche_time rnr_deadline; /* the peer is not ready until then; OCHE_NEVER: the peer is ready */
     uint64_t pace_rate_bps;
-    oche_time pace_full;            /* spacing of full packets; 0: only the port limits the rate */
-    struct rtt_sample *rtt_samples; /* NULL if nobody wants round-trip times */
+    oche_time pace_full; /* spacing of full packets; 0: only the port limits the rate */
+    struct rtt_log *rtt; /* NULL if nobody wants round-trip times */
     uint32_t send_mask, ack_every, window_packets;
     uint32_t full_line_bytes; /* bytes of a full packet on the line */
     uint32_t reads_started;   /* requests for READs and atomics that are not answered */
@@ -450,8 +444,12 @@ static inline oche_time ack_wait(struct oche_qp *qp)
     if (OCHE_LIKELY(recovery->rto == NULL) || qp->ack_timeout == OCHE_NEVER)
         return qp->ack_timeout;
     qp->ack_waited = recovery->rto(&qp->tx, qp->ack_timeout);
-    if (OCHE_UNLIKELY(qp->retries_left == 0) && qp->ack_waited < qp->ack_timeout)
-        return qp->ack_waited = qp->ack_timeout;
+    if (OCHE_UNLIKELY(qp->retries_left == 0) && qp->ack_waited < qp->ack_timeout) {
+        const oche_time probe =
+            recovery->probe != NULL ? recovery->probe(qp->tx.params) : OCHE_NEVER;
+
+        qp->ack_waited = oche_time_min(qp->ack_timeout, oche_time_max(qp->ack_waited, probe));
+    }
     return qp->ack_waited;
 }
 

@@ -59,6 +59,14 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
     qp->next_receive = 0;
     qp->ack_every = connection->ack_every_packets == 0 ? 1 : connection->ack_every_packets;
     qp->window_packets = window == 0 || window > MAX_PSN_WINDOW ? MAX_PSN_WINDOW : window;
+    if (qp->rtt != NULL) {
+        qp->rtt->since = 0;
+        qp->rtt->since_una = psn;
+        qp->rtt->least_window = qp->window_packets;
+        qp->rtt->most_window = !connection->window_grows         ? 0
+                               : cap > 0 && cap < MAX_PSN_WINDOW ? cap
+                                                                 : MAX_PSN_WINDOW;
+    }
     oche_qp_set_retries(qp, connection);
     qp->flow.initial_rate_bps = qp->flow.line_rate_bps;
     if (connection->initial_rate_bps > 0 && connection->initial_rate_bps < qp->flow.line_rate_bps)

@@ -285,7 +285,7 @@ static uint64_t bytes_in_flight(const struct oche_qp *qp)
 static void forget_rtts(struct oche_qp *qp)
 {
     while (qp->rtt_tail != qp->rtt_head &&
-           oche_psn_diff(qp->rtt_samples[(qp->rtt_tail - 1) & (RTT_SAMPLES - 1)].psn,
+           oche_psn_diff(qp->rtt->samples[(qp->rtt_tail - 1) & (RTT_SAMPLES - 1)].psn,
                          qp->tx.next) >= 0)
         qp->rtt_tail--;
 }

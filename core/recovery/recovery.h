@@ -145,6 +145,11 @@ struct oche_recovery_scheme {
      */
     oche_time (*rto)(const struct oche_recovery_tx *tx, oche_time most);
     /*
+     * Optional, with rto: returns how long to wait at most between timeouts in a row, if `rto` is
+     * not longer, also when the retries are used up. OCHE_NEVER: no such bound.
+     */
+    oche_time (*probe)(const void *params);
+    /*
      * Optional, both or neither: `measured` is called with the round trip of a packet that was not
      * sent again, before `acked` for the same ACK, if `wants_rtt` says so of the parameters.
      */

@@ -85,6 +85,7 @@ void selective_rnr_over(struct oche_recovery_tx *tx, oche_time now);
 void selective_sent(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now);
 bool selective_wants_rtt(const void *params);
 void selective_measured(struct oche_recovery_tx *tx, oche_time rtt);
+oche_time selective_probe(const void *params);
 oche_time selective_rto(const struct oche_recovery_tx *tx, oche_time most);
 
 /* selective_receiver.c */

@@ -98,6 +98,10 @@ static const struct oche_param selective_params[] = {
      OCHE_IS_TIME(OCHE_NEVER, OCHE_US, OCHE_NEVER),
      .where = "RFC 6298 sec 2.5; our choice (on the wire 1s)",
      .help = "a measured timeout is at most this, or the ACK timeout if that is more"},
+    {OCHE_PARAM(struct oche_selective_repeat_params, probe),
+     OCHE_IS_TIME(OCHE_NEVER, OCHE_US, OCHE_NEVER), .where = "our choice (on the wire 200ms)",
+     .help = "measured timeouts in a row become no longer than this, so that a link that is up "
+             "again is found soon; the peer is given up when it would be without that"},
     {OCHE_PARAM(struct oche_selective_repeat_params, undo), OCHE_IS_BOOL(false),
      .where = "RFC 5682 sec 3; RFC 4015 sec 3",
      .help = "after a timeout, if an ACK shows that packets were late and not lost, the rest of "
@@ -171,6 +175,7 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .rnr_over = selective_rnr_over,
     .sent = selective_sent,
     .rto = selective_rto,
+    .probe = selective_probe,
     .wants_rtt = selective_wants_rtt,
     .measured = selective_measured,
     .window_packets = selective_window,

@@ -11,7 +11,7 @@ enum oche_selective_reorder { OCHE_SELECTIVE_REORDER_NONE, OCHE_SELECTIVE_REORDE
 struct oche_selective_repeat_params {
     uint64_t window;
     uint64_t few_packets;
-    oche_time rto_low, rto_high, rto_most;
+    oche_time rto_low, rto_high, rto_most, probe;
     bool undo;
     uint32_t rto;     /* enum oche_selective_rto */
     uint32_t reorder; /* enum oche_selective_reorder */

@@ -514,7 +514,15 @@ static oche_time measured_rto(const struct oche_selective_repeat_params *params,
         rto = oche_time_min(rto, most);
     if (rto >= most)
         return rto;
+    most = oche_time_min(most, oche_time_max(rto, params->probe));
     return most >> state->backoff < rto ? most : rto << state->backoff;
+}
+
+oche_time selective_probe(const void *params)
+{
+    const struct oche_selective_repeat_params *selective = params;
+
+    return selective->rto == OCHE_SELECTIVE_RTO_MEASURED ? selective->probe : OCHE_NEVER;
 }
 
 oche_time selective_rto(const struct oche_recovery_tx *tx, oche_time most)

@@ -105,6 +105,7 @@ static void set_connection(struct ov_qp *qp, uint32_t peer)
         .tag = attr->ah_attr.grh.traffic_class,
         .ack_every_packets = window / 4,
         .window_packets = window,
+        .window_grows = true,
         .mtu_bytes = mtu,
     };
     qp->connection.flow_hash = qp->connection.udp_source_port;

@@ -14,6 +14,7 @@
 #define RTO_LOW  (100 * OCHE_MS) /* so much longer than the round trip at least */
 #define RTO_HIGH (200 * OCHE_MS) /* until one is known; Linux's least timeout of TCP */
 #define RTO_MOST OCHE_SEC        /* a stopped process is no long path */
+#define PROBE    (200 * OCHE_MS) /* while nothing is heard */
 
 void ov_suit_wire(struct oche_cc_choice *cc, struct oche_recovery_choice *choice)
 {
@@ -29,6 +30,7 @@ void ov_suit_wire(struct oche_cc_choice *cc, struct oche_recovery_choice *choice
     oche_param_fit(table, params, choice->free, "rto_low", RTO_LOW);
     oche_param_fit(table, params, choice->free, "rto_high", RTO_HIGH);
     oche_param_fit(table, params, choice->free, "rto_most", RTO_MOST);
+    oche_param_fit(table, params, choice->free, "probe", PROBE);
     oche_param_fit(table, params, choice->free, "undo", true);
     if (oche_param_is_free(table, choice->free, "reorder"))
         params->reorder = OCHE_SELECTIVE_REORDER_RACK;

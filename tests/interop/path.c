@@ -2,7 +2,8 @@
 /*
  * A path between two network namespaces, for programs that know nothing of it: a TUN device in
  * each, and between them a link with a rate and a queue that marks CE or overflows, or that loses,
- * duplicates, reorders and damages RoCEv2 packets. What else goes there (TCP) is only passed on.
+ * duplicates, reorders and damages packets: RoCEv2 alone, or with --all whatever goes there (TCP).
+ * SIGUSR1 takes the link down, so that all is lost, and SIGUSR2 takes it up again.
  *     path [OPTION…] DEVICE NETNS      the other end is in NETNS, a file: /proc/PID/ns/net
  *     path [OPTION…] --machine=SOCKET DEVICE OWN
  * The second form is for a virtual machine: the device is a TAP, and Ethernet frames are datagrams
@@ -16,6 +17,7 @@
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <poll.h>
+#include <signal.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +32,8 @@
 
 #define MOST_BYTES  9216
 #define QUEUE       8192 /* packets, also those that are on their way */
-#define LATE        128
-#define LATEST      (500 * OCHE_US) /* how long those wait that come late, at most */
+#define LATE        1024 /* packets that are late at one time */
+#define LATEST      (500 * OCHE_US)
 #define ROCE_PORT   4791
 #define UDP         17
 #define AT_ONCE     64 /* packets taken from one side before the other one's turn */
@@ -54,6 +56,7 @@ struct way {
     oche_time link_free; /* when the link has sent all of it */
     struct packet *late;
     const struct sockaddr_un *name; /* where `to` sends; NULL: it is a device */
+    uint32_t late_count;
     uint64_t passed, marked, overflowed;
 };
 
@@ -71,6 +74,8 @@ struct path {
     unsigned once_count;
     uint64_t rate_bps;
     oche_time delay; /* one way */
+    oche_time late_least, late_most;
+    bool all; /* faults also of what is not RoCEv2 */
     uint32_t queue_bytes, mark_bytes, ppm[FAULTS];
     struct oche_random random;
     struct oche_clock clock;
@@ -82,6 +87,13 @@ _Noreturn void oche_panic(const char *file, int line, const char *what)
 {
     fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, what);
     abort();
+}
+
+static volatile sig_atomic_t is_down;
+
+static void take_down_or_up(int signal)
+{
+    is_down = signal == SIGUSR1;
 }
 
 /* ---- the bytes of a packet ---- */
@@ -169,13 +181,30 @@ static uint64_t queued_bytes(const struct path *path, const struct way *way, och
                : (uint64_t)((double)(way->link_free - now) * (double)path->rate_bps / 8e12);
 }
 
-static void enqueue(struct path *path, struct way *way, struct packet *packet)
+/* Keeps the packet until `when`, while others pass. */
+static void keep_late(struct way *way, const struct packet *packet, oche_time when)
+{
+    for (unsigned i = 0; i < LATE; i++)
+        if (way->late[i].count == 0) {
+            way->late[i].count = packet->count;
+            memcpy(way->late[i].bytes, packet->bytes, packet->count);
+            way->late[i].when = when;
+            way->late_count++;
+            return;
+        }
+}
+
+/* `late`: how much later than others the packet comes out of the link. */
+static void enqueue(struct path *path, struct way *way, struct packet *packet, oche_time late)
 {
     const oche_time now = oche_clock_now(&path->clock);
     struct packet *place;
 
     if (path->rate_bps == 0) {
-        send_now(way, packet);
+        if (late == 0)
+            send_now(way, packet);
+        else
+            keep_late(way, packet, now + late);
         return;
     }
     const uint64_t bytes = queued_bytes(path, way, now);
@@ -189,22 +218,21 @@ static void enqueue(struct path *path, struct way *way, struct packet *packet)
     if (way->link_free < now)
         way->link_free = now;
     way->link_free += oche_time_of_bytes(packet->count, path->rate_bps);
+    if (late > 0) {
+        keep_late(way, packet, way->link_free + path->delay + late);
+        return;
+    }
     place = &way->queue[(way->first + way->count++) % QUEUE];
     place->when = way->link_free + path->delay;
     place->count = packet->count;
     memcpy(place->bytes, packet->bytes, packet->count);
 }
 
-static void keep_late(struct path *path, struct way *way, const struct packet *packet)
+static oche_time lateness(struct path *path)
 {
-    for (unsigned i = 0; i < LATE; i++)
-        if (way->late[i].count == 0) {
-            way->late[i].count = packet->count;
-            memcpy(way->late[i].bytes, packet->bytes, packet->count);
-            way->late[i].when =
-                oche_clock_now(&path->clock) + oche_random_below(&path->random, LATEST);
-            return;
-        }
+    const oche_time range = path->late_most - path->late_least;
+
+    return path->late_least + oche_random_below(&path->random, range + 1);
 }
 
 /* True if this packet is one that was named. */
@@ -229,20 +257,21 @@ static void take(struct path *path, struct way *way, struct packet *packet)
 
     if (udp != 0 && count > udp + 8 && is_its_turn(path, way, ip[udp + 8]))
         return;
-    if (udp == 0) {
+    if (is_down) {
+        path->done[LOSE]++;
+        return;
+    }
+    if (udp == 0 && !path->all) {
         send_now(way, packet);
         return;
     }
     if (happens(path, LOSE))
         return;
     if (happens(path, DUPLICATE))
-        keep_late(path, way, packet);
-    if (happens(path, CORRUPT))
+        enqueue(path, way, packet, lateness(path));
+    if (udp != 0 && happens(path, CORRUPT))
         damage(path, ip, count, udp);
-    if (happens(path, REORDER))
-        keep_late(path, way, packet);
-    else
-        enqueue(path, way, packet);
+    enqueue(path, way, packet, happens(path, REORDER) ? lateness(path) : 0);
 }
 
 /* Sends what is due; returns when the next is. */
@@ -258,12 +287,13 @@ static oche_time send_due(struct path *path, struct way *way)
     }
     if (way->count > 0)
         next = way->queue[way->first].when;
-    for (unsigned i = 0; i < LATE; i++) {
+    for (unsigned i = 0; way->late_count > 0 && i < LATE; i++) {
         struct packet *late = &way->late[i];
 
         if (late->count > 0 && late->when <= now) {
             send_now(way, late);
             late->count = 0;
+            way->late_count--;
         } else if (late->count > 0 && late->when < next) {
             next = late->when;
         }
@@ -376,6 +406,17 @@ static void parse_once(struct path *path, const char *text, struct argp_state *s
     path->once[path->once_count++] = once;
 }
 
+/* "0.5-2.5", in milliseconds. */
+static void parse_late(struct path *path, const char *text, struct argp_state *state)
+{
+    double least, most;
+
+    if (sscanf(text, "%lf-%lf", &least, &most) != 2 || least < 0 || most < least)
+        argp_error(state, "%s: not LEAST-MOST in milliseconds", text);
+    path->late_least = (oche_time)(least * OCHE_MS);
+    path->late_most = (oche_time)(most * OCHE_MS);
+}
+
 static void open_way(struct path *path, unsigned i, int from, int to)
 {
     struct way *way = &path->ways[i];
@@ -402,13 +443,19 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         path->rate_bps = strtoull(argument, NULL, 0) * OCHE_MBPS;
         return 0;
     case 'D':
-        path->delay = strtoul(argument, NULL, 0) * OCHE_MS;
+        path->delay = (oche_time)(strtod(argument, NULL) * OCHE_MS);
         return 0;
     case 'q':
         path->queue_bytes = (uint32_t)strtoul(argument, NULL, 0) * 1000;
         return 0;
     case 'm':
         path->mark_bytes = (uint32_t)strtoul(argument, NULL, 0) * 1000;
+        return 0;
+    case 'a':
+        path->all = true;
+        return 0;
+    case 'L':
+        parse_late(path, argument, state);
         return 0;
     case 'o':
         parse_once(path, argument, state);
@@ -443,7 +490,9 @@ int main(int argc, char **argv)
         {"mark", 'm', "KB", 0, "in the queue from which packets are marked CE (never)", 0},
         {"lose", 'l', "PPM", 0, "RoCEv2 packets in a million (0), as all that follow", 0},
         {"duplicate", 'd', "PPM", 0, "come a second time, a little later", 0},
-        {"reorder", 'x', "PPM", 0, "come late, by up to 0.5 ms", 0},
+        {"reorder", 'x', "PPM", 0, "come late", 0},
+        {"late", 'L', "LEAST-MOST", 0, "by how much late, in ms (0-0.5)", 0},
+        {"all", 'a', NULL, 0, "all of that for other packets, too, which else are passed on", 0},
         {"corrupt", 'c', "PPM", 0, "have a wrong bit", 0},
         {"seed", 's', "N", 0, "of all that (1)", 0},
         {"once", 'o', "WAY:OPCODE:N", 0,
@@ -452,7 +501,9 @@ int main(int argc, char **argv)
         {0},
     };
     static const struct argp argp = {.options = known, .parser = parse, .args_doc = "DEVICE OTHER"};
-    static struct path path = {.queue_bytes = 1000000, .mark_bytes = UINT32_MAX};
+    static struct path path = {
+        .queue_bytes = 1000000, .mark_bytes = UINT32_MAX, .late_most = LATEST};
+    const struct sigaction switches = {.sa_handler = take_down_or_up};
     int near, far;
 
     path.random = oche_random_stream(1, "path", 0);
@@ -463,6 +514,8 @@ int main(int argc, char **argv)
     open_way(&path, 1, far, near);
     path.ways[0].name = path.machine != NULL ? &path.to : NULL;
     oche_clock_start(&path.clock);
+    sigaction(SIGUSR1, &switches, NULL);
+    sigaction(SIGUSR2, &switches, NULL);
     printf("ready\n");
     fflush(stdout);
     run(&path);

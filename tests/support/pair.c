@@ -333,6 +333,7 @@ struct oche_qp_connection pair_connection(const struct pair *pair, int side, uin
         .flow_hash = 42 + index,
         .ack_every_packets = o->ack_every,
         .window_packets = o->window_packets,
+        .window_grows = o->window_grows,
         .ack_timeout = o->ack_timeout,
         .retry_count = o->retry_count == UINT32_MAX - 1 ? 0 : o->retry_count,
         .rnr_retry = o->rnr_retry == UINT32_MAX - 1 ? 0 : o->rnr_retry,

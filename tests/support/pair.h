@@ -92,6 +92,7 @@ struct pair_options {
     uint32_t qps;                                  /* number of pairs of queue pairs: 1 */
     uint32_t first_psn;                            /* of side 0; side 1 adds 1000 */
     uint32_t ack_every, window_packets;
+    bool window_grows;
     oche_time ack_timeout;           /* 500 µs */
     uint32_t retry_count, rnr_retry; /* 7; UINT32_MAX - 1: 0 */
     uint32_t min_rnr_timer;
