@@ -4,6 +4,9 @@ sender of ours gets of it, and one flow of TCP beside it. What tools/bench-incas
 tests/interop/late.py in short.
 """
 import json
+import os
+import re
+import statistics
 import subprocess
 import time
 
@@ -51,12 +54,52 @@ def tcp(far, program, case, seconds, margin):
     server = subprocess.Popen([*far.enter, "iperf3", "-s", "-1", "-B", netns.FAR, "-p",
                                str(TCP_PORT)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(1)
-    done = subprocess.run(["iperf3", "-J", "-c", netns.FAR, "-p", str(TCP_PORT), "-C", "cubic", "-t",
-                           str(seconds), "-O", str(margin)], capture_output=True, text=True,
-                          timeout=seconds + 2 * margin + incast.LIMIT, check=False)
+    words = ["iperf3", "-J", "-c", netns.FAR, "-p", str(TCP_PORT), "-C", "cubic", "-t",
+             str(seconds), "-O", str(margin)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False,
+                          timeout=seconds + 2 * margin + incast.LIMIT)
     server.wait(timeout=incast.LIMIT)
     path.close()
     said = json.loads(done.stdout)
     if "error" in said:
         pairs.fail("iperf3:", said["error"])
     return said["end"]["sum_received"]["bits_per_second"] / 1e6
+
+
+def simulated(oche, case, seconds, scenario, out):
+    """Mbit/s of payload of the same in the simulator."""
+    words = ["run", scenario, "--out", os.path.join(out, "bench-incast-late"),
+             "--set", f"duration={seconds + 2}s", "--set", "warmup=2s",
+             "--set", f"topology.delay={case.rtt * 1000 / 6:.0f}us",
+             "--set", f"topology.bottleneck_rate={case.rate}Mbps",
+             "--set", f"switch.port_buffer={case.queue}KB", "--set", f"loss.late={case.late}%",
+             "--set", f"loss.probability={case.lost}%"]
+    return float(re.search(r"goodput, all hosts +([0-9.]+)Mbps", incast.command([oche, *words]))
+                 .group(1))
+
+
+def cases(quick):
+    """Late packets at two round trips, a lossy path, and long ones."""
+    if quick:
+        return [Case(200, 10, late=1.0)]
+    return ([Case(200, rtt, late=late) for rtt in (1, 10) for late in (0.0, 0.1, 1.0, 5.0)] +
+            [Case(200, 20, lost=5.0), Case(200, 50), Case(1000, 20, queue=2500)])
+
+
+HEAD = ("| Mbit/s | round trip, ms | late | lost | ours | TCP cubic | ours of TCP | in the "
+        "simulator | sent again | losses undone |\n|---|---|---|---|---|---|---|---|---|---|")
+
+
+def row(oche, far, program, case, options, scenario):
+    """A row of the table: medians of options.runs of options.seconds."""
+    margin = 2
+    runs = [ours(oche, far, program, case, options.seconds, margin) for _ in range(options.runs)]
+    flows = [tcp(far, program, case, options.seconds, margin) for _ in range(options.runs)]
+    rate = statistics.median(rate for rate, _ in runs)
+    beside = statistics.median(flows)
+    again, undone = (statistics.median(counts[name] for _, counts in runs)
+                     for name in ("again", "early losses"))
+    there = simulated(oche, case, options.seconds, scenario, options.out)
+    return (f"| {case.rate} | {case.rtt} | {case.late:g} % | {case.lost:g} % | {rate:.0f} | "
+            f"{beside:.0f} | {100 * rate / max(beside, 1):.0f} % | {there:.0f} | {again:.0f} | "
+            f"{undone:.0f} |")
