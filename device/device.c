@@ -31,6 +31,12 @@
 #define SHORT_WAIT (50 * OCHE_US)
 /* On a slow line a whole datagram is a long time: so far ahead of its time no packet may leave. */
 #define LONGEST_BURST SHORT_WAIT
+/*
+ * How long packets leave and arrive at most when the process ends, unless it does not get the
+ * processor: so many rounds are made in any case, while there is something to do.
+ */
+#define FINISH        (2 * OCHE_MS)
+#define FINISH_ROUNDS 32
 /* after this time, passing on is tried again (share.h) */
 #define HELD_WAIT (200 * OCHE_US)
 
@@ -399,27 +405,13 @@ static bool timers_may_run(const struct oche_device *device)
     return device->full_receives % MOST_FULL_RECEIVES == 0;
 }
 
-static unsigned progress(struct oche_device *device, bool aside)
+/* Receives, runs timers and sends. Returns the number of packets. Called under the lock. */
+static unsigned advance(struct oche_device *device)
 {
-    unsigned packets;
-    uint64_t full;
+    const uint64_t full = transmit_full(device);
+    unsigned packets = 0;
     oche_time now;
 
-    /*
-     * Otherwise threads that spin here would keep a thread that asks for the lock from getting it.
-     */
-    if (atomic_load_explicit(&device->lock_wanted, memory_order_relaxed) > 0) {
-        sched_yield();
-        return 0;
-    }
-    oche_inside_enter();
-    if (pthread_mutex_trylock(&device->lock) != 0) {
-        oche_inside_leave();
-        return 0;
-    }
-    device->aside = aside;
-    full = transmit_full(device);
-    packets = 0;
     if (atomic_load_explicit(&device->posted, memory_order_relaxed)) {
         atomic_store_explicit(&device->posted, false, memory_order_relaxed);
         packets = device_transmit(device, oche_clock_now(&device->clock));
@@ -435,6 +427,27 @@ static unsigned progress(struct oche_device *device, bool aside)
     packets += device_transmit(device, now);
     if (sleepers_should_know(device, full))
         device_ring(device);
+    return packets;
+}
+
+static unsigned progress(struct oche_device *device, bool aside)
+{
+    unsigned packets;
+
+    /*
+     * Otherwise threads that spin here would keep a thread that asks for the lock from getting it.
+     */
+    if (atomic_load_explicit(&device->lock_wanted, memory_order_relaxed) > 0) {
+        sched_yield();
+        return 0;
+    }
+    oche_inside_enter();
+    if (pthread_mutex_trylock(&device->lock) != 0) {
+        oche_inside_leave();
+        return 0;
+    }
+    device->aside = aside;
+    packets = advance(device);
     oche_device_unlock(device);
     return packets;
 }
@@ -447,6 +460,28 @@ unsigned oche_device_progress(struct oche_device *device)
 unsigned oche_device_progress_aside(struct oche_device *device)
 {
     return progress(device, true);
+}
+
+void oche_device_finish(struct oche_device *device)
+{
+    const oche_time end = oche_clock_now(&device->clock) + FINISH;
+    oche_time now = 0;
+
+    device->aside = device->ends = true;
+    oche_hold_release(&device->hold, true);
+    for (unsigned rounds = 0; rounds < FINISH_ROUNDS || now < end; rounds++) {
+        const bool busy = advance(device) > 0;
+
+        now = oche_clock_now(&device->clock);
+        if (!busy && (now >= end || (transmit_full(device) == 0 && next_due(device) >= end)))
+            return;
+    }
+}
+
+void oche_device_go_on(struct oche_device *device)
+{
+    device->ends = false;
+    oche_hold_release(&device->hold, false);
 }
 
 oche_time oche_device_progressed(const struct oche_device *device)

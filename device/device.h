@@ -151,6 +151,14 @@ unsigned oche_device_progress(struct oche_device *device);
  * unmapped memory that is still posted, so received data is written with a check.
  */
 unsigned oche_device_progress_aside(struct oche_device *device);
+/*
+ * At the process's end: does what an RNIC would have done by now. Sends the ACKs that are held and
+ * everything else that is due, receives what has arrived and acknowledges it; all this for two
+ * milliseconds at most. No ACKs are held from then on. To be called under the lock.
+ */
+void oche_device_finish(struct oche_device *device);
+/* The process does not end after all: its exec has failed. To be called under the lock. */
+void oche_device_go_on(struct oche_device *device);
 /* Returns the device time at which progress was last made. */
 oche_time oche_device_progressed(const struct oche_device *device);
 /* Returns how many packets have come on unreliable connections (UC). */

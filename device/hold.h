@@ -31,6 +31,7 @@ struct oche_hold {
     uint32_t misses; /* how many times in a row no data came */
     uint64_t useful, in_vain;
     bool answers; /* data has left since an ACK last left without data */
+    bool off;     /* no ACKs are held: the process ends */
 };
 
 static inline void oche_hold_was_in_vain(struct oche_hold *hold)
@@ -50,6 +51,14 @@ static inline bool oche_hold_could(const struct oche_hold *hold)
     return hold->until != 0 || hold->answers;
 }
 
+/* Releases the held ACKs. With `off` none are held from now on, until it is called without. */
+static inline void oche_hold_release(struct oche_hold *hold, bool off)
+{
+    hold->until = 0;
+    hold->answers = false;
+    hold->off = off;
+}
+
 /* To be called when only ACKs or CNPs can be sent. Returns true if they should wait. */
 static inline bool oche_hold_on(struct oche_hold *hold, oche_time now)
 {
@@ -63,6 +72,8 @@ static inline bool oche_hold_on(struct oche_hold *hold, oche_time now)
     if (!hold->answers)
         return false;
     hold->answers = false;
+    if (hold->off)
+        return false;
     if (hold->leave_out > 0) {
         hold->leave_out--;
         return false;

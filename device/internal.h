@@ -162,6 +162,9 @@ struct oche_device {
     const struct oche_ip_header *arriving; /* header of the packet that the NIC is handling */
     bool completed; /* completions must be reported when the lock is released; under the lock */
     bool aside;     /* oche_device_progress_aside is making progress; under the lock */
+    /* The process ends: memory is read and written with a check; under the lock. */
+    bool ends;
+    bool unreadable; /* since the last pull began, memory could not be read; under the lock */
 
     int wake_fd; /* an eventfd, readable while sleepers must wake up */
     _Atomic uint32_t events;

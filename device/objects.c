@@ -18,18 +18,66 @@
 
 /* ---- the NIC's access to memory ---- */
 
+/*
+ * Has the kernel copy between memory of ours and the program's. Returns false if the program has
+ * unmapped its memory; EPERM: the kernel does not permit the call, and nothing is copied.
+ */
+static bool copy_checked(bool write, void *ours, void *theirs, uint32_t bytes)
+{
+    const struct iovec here = {.iov_base = ours, .iov_len = bytes};
+    const struct iovec there = {.iov_base = theirs, .iov_len = bytes};
+    const ssize_t copied = write ? process_vm_writev(getpid(), &here, 1, &there, 1, 0)
+                                 : process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+
+    if (copied == (ssize_t)bytes)
+        return true;
+    errno = copied < 0 && errno != EFAULT ? EPERM : EFAULT;
+    return false;
+}
+
+/*
+ * When the process ends, much of what is registered may be unmapped already. Packets whose payload
+ * cannot be read are not sent.
+ */
+static void memory_read_at_end(struct oche_device *device, void *from, void *to, uint32_t bytes)
+{
+    if (copy_checked(false, to, from, bytes))
+        return;
+    if (errno == EPERM)
+        memcpy(to, from, bytes);
+    else
+        device->unreadable = true;
+}
+
 static void memory_read(void *context, const struct oche_region *region, uint64_t offset, void *to,
                         uint32_t bytes)
 {
-    (void)context;
-    memcpy(to, (const uint8_t *)region->base + offset, bytes);
+    struct oche_device *device = context;
+
+    if (OCHE_UNLIKELY(device->ends))
+        memory_read_at_end(device, (uint8_t *)region->base + offset, to, bytes);
+    else
+        memcpy(to, (const uint8_t *)region->base + offset, bytes);
+}
+
+static void write_checked(const struct oche_region *region, uint64_t offset, const void *from,
+                          uint32_t bytes)
+{
+    void *to = (uint8_t *)region->base + offset;
+
+    if (!copy_checked(true, (void *)(uintptr_t)from, to, bytes) && errno == EPERM)
+        memcpy(to, from, bytes);
 }
 
 static void memory_write(void *context, const struct oche_region *region, uint64_t offset,
                          const void *from, uint32_t bytes)
 {
-    (void)context;
-    memcpy((uint8_t *)region->base + offset, from, bytes);
+    const struct oche_device *device = context;
+
+    if (OCHE_UNLIKELY(device->ends))
+        write_checked(region, offset, from, bytes);
+    else
+        memcpy((uint8_t *)region->base + offset, from, bytes);
 }
 
 /*
@@ -43,11 +91,10 @@ static void memory_write_posted(void *context, const struct oche_region *region,
                                 const void *from, uint32_t bytes)
 {
     const struct oche_device *device = context;
-    const struct iovec here = {.iov_base = (void *)(uintptr_t)from, .iov_len = bytes};
-    const struct iovec there = {.iov_base = (uint8_t *)region->base + offset, .iov_len = bytes};
 
-    if (!device->aside ||
-        (process_vm_writev(getpid(), &here, 1, &there, 1, 0) < 0 && errno != EFAULT))
+    if (device->aside)
+        write_checked(region, offset, from, bytes);
+    else
         memory_write(context, region, offset, from, bytes);
 }
 
@@ -58,9 +105,13 @@ static void memory_write_posted(void *context, const struct oche_region *region,
 static uint64_t memory_atomic(void *context, const struct oche_region *region, uint64_t offset,
                               bool compare_swap, uint64_t compare, uint64_t swap_add)
 {
+    const struct oche_device *device = context;
     uint64_t *at = (uint64_t *)(void *)((uint8_t *)region->base + offset);
+    uint64_t value;
 
-    (void)context;
+    if (OCHE_UNLIKELY(device->ends) && !copy_checked(false, &value, at, sizeof(value)) &&
+        errno != EPERM)
+        return 0;
     if (!compare_swap)
         return __atomic_fetch_add(at, swap_add, __ATOMIC_SEQ_CST);
     __atomic_compare_exchange_n(at, &compare, swap_add, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);

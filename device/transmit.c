@@ -515,6 +515,7 @@ static bool pull(struct oche_device *device, oche_time now)
     struct transmitter *t = &device->transmitter;
     bool data = false, unreliable = false;
 
+    device->unreadable = false;
     if (oche_hold_could(&device->hold) && only_control_waits(device) &&
         oche_hold_on(&device->hold, now))
         return false;
@@ -529,6 +530,8 @@ static bool pull(struct oche_device *device, oche_time now)
         data |= !is_ack(&t->packets[i]) && t->packets[i].opcode != OCHE_CNP;
         t->outgoing[i].lost = by_chance(&device->drop_sent, device->config.drop_sent_ppm);
         device->stats.dropped_sent += t->outgoing[i].lost;
+        if (OCHE_UNLIKELY(device->unreadable))
+            t->outgoing[i].lost |= t->packets[i].payload_bytes > 0;
     }
     if (data)
         oche_hold_ends(&device->hold, now);
@@ -562,7 +565,6 @@ void oche_device_send_acks(struct oche_device *device)
 {
     if (device->hold.until == 0)
         return;
-    device->hold.until = 0;
-    device->hold.answers = false;
+    oche_hold_release(&device->hold, device->hold.off);
     device_transmit(device, oche_clock_now(&device->clock));
 }
