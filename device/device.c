@@ -462,6 +462,13 @@ unsigned oche_device_progress_aside(struct oche_device *device)
     return progress(device, true);
 }
 
+void device_settle(struct oche_device *device)
+{
+    device->aside = false;
+    oche_hold_release(&device->hold, device->hold.off);
+    advance(device);
+}
+
 void oche_device_finish(struct oche_device *device)
 {
     const oche_time end = oche_clock_now(&device->clock) + FINISH;

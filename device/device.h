@@ -279,7 +279,7 @@ void oche_device_forget_ports(struct oche_qp *qp);
 
 /*
  * Sends the ACKs that are held for data (hold.h). To be called under the lock before a queue pair
- * goes to RESET or ERROR; oche_device_destroy_qp calls it itself.
+ * goes to RESET or ERROR; oche_device_destroy_qp sees to it itself.
  */
 void oche_device_send_acks(struct oche_device *device);
 

@@ -219,6 +219,12 @@ uint64_t transmit_full(const struct oche_device *device);
 /* Returns when packets that wait for room in their sockets are dropped; OCHE_NEVER: none waits. */
 oche_time transmit_patience(const struct oche_device *device);
 
+/*
+ * Sends what is due, including held ACKs, receives what has arrived, and acknowledges it, as an
+ * RNIC would have done by now: a queue pair is about to go.
+ */
+void device_settle(struct oche_device *device);
+
 /* Ends all waits that have begun. May also be called without the lock. */
 void device_ring(struct oche_device *device);
 

@@ -426,7 +426,7 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
 void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
 {
     oche_device_lock(device);
-    oche_device_send_acks(device);
+    device_settle(device);
     if (device_owned(qp)->chose_number)
         oche_qp_numbers_rest(&device->numbers, oche_qp_number(qp), oche_device_now(device));
     device->qp_count -= oche_qp_number(qp) != OCHE_CM_QPN;
