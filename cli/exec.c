@@ -365,19 +365,12 @@ static bool preload(const char *option, const char *folder, const char *name)
 
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path) ||
         access(path, R_OK) != 0) {
-        oche_print_error("oche exec: %s: there is no %s/%s", option, folder, name);
+        oche_print_error("oche exec: %sthere is no %s/%s", option, folder, name);
         return false;
     }
     set_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
     set_in_front("LD_PRELOAD", name);
     return true;
-}
-
-/* True if something is to be told or written when the program ends. */
-static bool tells_at_end(const struct options *options)
-{
-    return options->stats || options->capture != NULL || is_set("OCHE_STATS") ||
-           is_set("OCHE_CAPTURE");
 }
 
 int oche_cmd_exec(int argc, char **argv)
@@ -400,10 +393,10 @@ int oche_cmd_exec(int argc, char **argv)
                          folder);
         return 2;
     }
-    if ((options.rogue != NULL && !preload("--rogue", folder, ROGUE)) ||
-        (options.files && !preload("--files", folder, FILES)) ||
-        (options.sockets && !preload("--sockets", folder, SOCKETS)) ||
-        (tells_at_end(&options) && !preload("--stats, --capture", folder, ENDINGS)))
+    if ((options.rogue != NULL && !preload("--rogue: ", folder, ROGUE)) ||
+        (options.files && !preload("--files: ", folder, FILES)) ||
+        (options.sockets && !preload("--sockets: ", folder, SOCKETS)) ||
+        !preload("", folder, ENDINGS))
         return 2;
     if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is told (OCHE_STATS) and written (OCHE_CAPTURE) when a signal or _exit ends the program, as
- * ib_write_bw --run_infinitely ends in no other way.
+ * What is still done when a signal, _exit or exec ends the program. An adapter acknowledges what
+ * arrives, and sends what is posted, whatever becomes of the program a microsecond later. Here ACKs
+ * may wait for data (device/hold.h), and what was posted may wait for the next poll: so all that is
+ * due is sent first (ov_ports_finish). Counters are told (OCHE_STATS) and captures completed
+ * (OCHE_CAPTURE), as ib_write_bw --run_infinitely ends in no other way.
  *
  * Where the default action of a signal would end the program, a handler of ours is installed. It
  * may interrupt any function, so all that it does is to wake a thread, the ender, and to wait. The
- * ender takes the locks, tells and writes, and then ends the program by the same signal, with its
- * default action; so the program's parent sees what it would have seen. If the handler has
+ * ender takes the locks, sends, tells and writes, and then ends the program by the same signal,
+ * with its default action; so the program's parent sees what it would have seen. If the handler has
  * interrupted a thread that has a lock of ours, it lets it go on until that is released
  * (device/inside.h). If nothing comes of it within some seconds, the signal ends the program
  * anyway.
  *
  * A handler of the program's own is not touched. If it calls _exit, or asks for the default action
- * and raises the signal again, liboche-endings.so tells us (endings.h). SIGKILL cannot be noticed,
- * and faults (SIGSEGV, SIGABRT …) and SIGQUIT are left alone, so that a core file shows the program
- * as it was: then no counters are told, and a capture lacks what was just being handled.
+ * and raises the signal again, liboche-endings.so tells us (endings.h); also of exec, which ends
+ * our part in the process, unless it fails. SIGKILL cannot be noticed, and faults (SIGSEGV, SIGABRT
+ * …) and SIGQUIT are left alone, so that a core file shows the program as it was: then an ACK may
+ * be lost that has waited for data, no counters are told, and a capture lacks what was just being
+ * handled.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,6 +32,7 @@
 #include "device/inside.h"
 #include "device/verbs/endings.h"
 #include "device/verbs/internal.h"
+#include "device/verbs/manager.h"
 
 #define BY_EXIT -1   /* in place of a signal's number */
 #define LONGEST 5000 /* milliseconds that the end of the program is put off for, at most */
@@ -37,6 +43,9 @@ static pthread_t ender;
 static sem_t asked;
 static _Atomic int reason; /* the signal that ends the program, or BY_EXIT; 0: it goes on */
 static _Atomic bool done;
+static _Atomic bool tells; /* there are counters to tell, or captures */
+/* The thread that ends the program is inside a section, so its locks are not to be had. */
+static _Atomic bool has_locks;
 static const struct oche_endings *endings; /* NULL: liboche-endings.so is not loaded */
 /* The signal that this thread is to wait for the end by, once it has left its section. */
 static __thread volatile int pending __attribute__((tls_model("initial-exec")));
@@ -81,12 +90,16 @@ static void left(void)
         wait_for_the_end(pending);
 }
 
-static void ask(int why)
+/* Returns false if the program is about to end already. */
+static bool begin(int why)
 {
     int none = 0;
 
-    if (!atomic_compare_exchange_strong(&reason, &none, why))
-        return; /* it is about to end already */
+    return atomic_compare_exchange_strong(&reason, &none, why);
+}
+
+static void ask(void)
+{
     atomic_store(&oche_inside_left, left);
     sem_post(&asked);
 }
@@ -98,20 +111,47 @@ static void end_by(int number)
 
     if (getpid() != owner) /* a forked process, or one that shares our memory (vfork) */
         die_by(number);
-    ask(number);
+    if (begin(number))
+        ask();
     if (oche_inside_depth == 0)
         wait_for_the_end(number);
     pending = number;
     errno = error;
 }
 
+static bool has_tellers(void);
+
+/*
+ * What is due is sent by this thread at once. What has something to tell may need locks that are
+ * not ours (malloc's), and which this thread may have: so that is for the ender.
+ */
 void ov_ending_now(void)
 {
     if (getpid() != owner)
         return;
-    ask(BY_EXIT);
+    if (begin(BY_EXIT)) {
+        atomic_store(&ov_ends, true);
+        atomic_store(&has_locks, oche_inside_depth > 0);
+        ov_ports_finish(!atomic_load(&has_locks));
+        if (!atomic_load(&tells) && !has_tellers())
+            atomic_store(&done, true);
+        else
+            ask();
+    }
     for (unsigned i = 0; i < LONGEST && !atomic_load(&done); i++)
         nap();
+}
+
+static void before_exec(void)
+{
+    if (getpid() == owner)
+        ov_ports_finish(oche_inside_depth == 0);
+}
+
+static void exec_failed(void)
+{
+    if (getpid() == owner && oche_inside_depth == 0)
+        ov_ports_go_on();
 }
 
 static void *run(void *unused)
@@ -119,6 +159,8 @@ static void *run(void *unused)
     (void)unused;
     while (sem_wait(&asked) != 0)
         continue;
+    atomic_store(&ov_ends, true);
+    ov_ports_finish(!atomic_load(&has_locks));
     ov_ports_tell();
     atomic_store(&done, true);
     if (atomic_load(&reason) != BY_EXIT)
@@ -130,7 +172,6 @@ static void *run(void *unused)
 
 static void (*_Atomic tellers[TELLERS])(void);
 
-/* Exported, for liboche-rogue.so. */
 void oche_at_end(void (*tell)(void))
 {
     for (unsigned i = 0; i < TELLERS; i++) {
@@ -139,6 +180,11 @@ void oche_at_end(void (*tell)(void))
         if (atomic_compare_exchange_strong(&tellers[i], &none, tell))
             return;
     }
+}
+
+static bool has_tellers(void)
+{
+    return atomic_load(&tellers[0]) != NULL;
 }
 
 void ov_others_tell(void)
@@ -173,6 +219,8 @@ static bool start_ender(void)
 
 static void install(void)
 {
+    static const struct oche_ending_calls calls = {
+        .before_exit = ov_ending_now, .before_exec = before_exec, .exec_failed = exec_failed};
     struct sigaction ours = {.sa_handler = end_by, .sa_flags = SA_RESTART | SA_ONSTACK}, now;
     sigset_t watched;
 
@@ -181,7 +229,7 @@ static void install(void)
     for (size_t i = 0; i < OCHE_COUNT_OF(ends); i++)
         sigaddset(&watched, ends[i]);
     if (endings != NULL) {
-        endings->watch(&watched, end_by, ov_ending_now);
+        endings->watch(&watched, end_by, &calls);
         return;
     }
     for (size_t i = 0; i < OCHE_COUNT_OF(ends); i++)
@@ -191,10 +239,12 @@ static void install(void)
 }
 
 /* Called under the lock of all ports. If there is no memory for it, the program ends as ever. */
-void ov_ending_watch(void)
+void ov_ending_watch(bool has_something)
 {
     static bool at_quick_exit_too;
 
+    if (has_something)
+        atomic_store(&tells, true);
     if (owner == getpid())
         return;
     atomic_store(&reason, 0);

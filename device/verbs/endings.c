@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * liboche-endings.so, which `oche exec` loads before a program's other libraries if something is to
- * be told or written when the program ends (--stats, --capture). It stands before the C library's
- * functions by which a program ends, or says how a signal ends it:
+ * liboche-endings.so, which `oche exec` loads before a program's other libraries. It stands before
+ * the C library's functions by which a program ends, or says how a signal ends it:
  *
  *   _exit, _Exit             libibverbs.so.1 hears of them first
+ *   execve, execl, …         likewise, and also if the call fails
  *   sigaction, signal, …     where the program wants the default action of a signal that would end
  *                            it, a handler of ours is installed (ending.c), which does what is to
- * be done and then ends the program by that signal
+ *                            be done and then ends the program by that signal
  *
  * The program sees none of it: it is told that the default action is installed. Nothing is
  * different before a device is open.
  */
 #include "device/verbs/endings.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -39,7 +42,7 @@ static void *next(void *_Atomic *kept, const char *name)
     return found;
 }
 
-static void (*_Atomic before_exit)(void);
+static const struct oche_ending_calls *_Atomic calls;
 static void (*_Atomic end_by)(int number); /* NULL: no device was open yet */
 static pid_t watcher; /* the process; not one that shares our memory until it execs (vfork) */
 static sigset_t watched;
@@ -184,10 +187,10 @@ SET(__sysv_signal)
 
 static void prepare(void)
 {
-    void (*prepare_exit)(void) = atomic_load(&before_exit);
+    const struct oche_ending_calls *given = atomic_load(&calls);
 
-    if (prepare_exit != NULL)
-        prepare_exit();
+    if (given != NULL)
+        given->before_exit();
 }
 
 static void *_Atomic next__exit, *_Atomic next__Exit;
@@ -206,6 +209,123 @@ SHOWN void _Exit(int status)
     abort();
 }
 
+/* ---- exec ---- */
+
+static void *_Atomic next_execve, *_Atomic next_execv, *_Atomic next_execvp, *_Atomic next_execvpe,
+    *_Atomic next_execveat, *_Atomic next_fexecve;
+
+static void begin_exec(void)
+{
+    const struct oche_ending_calls *given = atomic_load(&calls);
+
+    if (given != NULL)
+        given->before_exec();
+}
+
+/* The call has returned, so it has failed. */
+static int end_exec(int status)
+{
+    const struct oche_ending_calls *given = atomic_load(&calls);
+    const int error = errno;
+
+    if (given != NULL)
+        given->exec_failed();
+    errno = error;
+    return status;
+}
+
+SHOWN int execve(const char *path, char *const argv[], char *const envp[])
+{
+    begin_exec();
+    return end_exec(NEXT(execve)(path, argv, envp));
+}
+
+SHOWN int execv(const char *path, char *const argv[])
+{
+    begin_exec();
+    return end_exec(NEXT(execv)(path, argv));
+}
+
+SHOWN int execvp(const char *file, char *const argv[])
+{
+    begin_exec();
+    return end_exec(NEXT(execvp)(file, argv));
+}
+
+SHOWN int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    begin_exec();
+    return end_exec(NEXT(execvpe)(file, argv, envp));
+}
+
+SHOWN int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
+{
+    begin_exec();
+    return end_exec(NEXT(execveat)(folder, path, argv, envp, flags));
+}
+
+SHOWN int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    begin_exec();
+    return end_exec(NEXT(fexecve)(fd, argv, envp));
+}
+
+/* Returns how many arguments there are before NULL. */
+static size_t count_arguments(va_list list)
+{
+    size_t count = 0;
+
+    while (va_arg(list, char *) != NULL)
+        count++;
+    return count;
+}
+
+/*
+ * The variants with a list of arguments. After its NULL, execle has the environment. The list
+ * becomes an array on the stack, as in the C library: this may be the child of a vfork.
+ */
+#define EXEC_LIST(name, has_environment, ...)                                                      \
+    SHOWN int name(const char *path, const char *first, ...)                                       \
+    {                                                                                              \
+        va_list list;                                                                              \
+        size_t count;                                                                              \
+        char **argv, **envp;                                                                       \
+                                                                                                   \
+        va_start(list, first);                                                                     \
+        count = 1 + count_arguments(list);                                                         \
+        va_end(list);                                                                              \
+        argv = alloca((count + 1) * sizeof(*argv));                                                \
+        va_start(list, first);                                                                     \
+        argv[0] = (char *)(uintptr_t)first;                                                        \
+        for (size_t i = 1; i <= count; i++)                                                        \
+            argv[i] = va_arg(list, char *);                                                        \
+        envp = has_environment ? va_arg(list, char **) : NULL;                                     \
+        va_end(list);                                                                              \
+        (void)envp;                                                                                \
+        return __VA_ARGS__;                                                                        \
+    }
+
+EXEC_LIST(execl, false, execv(path, argv))
+EXEC_LIST(execlp, false, execvp(path, argv))
+EXEC_LIST(execle, true, execve(path, argv, envp))
+
+/*
+ * Looks all functions up before there are threads: the child of a fork must not wait for a lock of
+ * the dynamic linker's that another thread of its parent had.
+ */
+static void __attribute__((constructor)) look_up(void)
+{
+    (void)NEXT(sigaction);
+    (void)NEXT(_exit);
+    (void)NEXT(_Exit);
+    (void)NEXT(execve);
+    (void)NEXT(execv);
+    (void)NEXT(execvp);
+    (void)NEXT(execvpe);
+    (void)NEXT(execveat);
+    (void)NEXT(fexecve);
+}
+
 /* ---- what libibverbs.so.1 calls ---- */
 
 static int next_action(int number, const struct sigaction *given, struct sigaction *before)
@@ -220,7 +340,8 @@ static void in_child(void)
     atomic_flag_clear(&changing);
 }
 
-static void watch(const sigset_t *signals, void (*handler)(int number), void (*exits)(void))
+static void watch(const sigset_t *signals, void (*handler)(int number),
+                  const struct oche_ending_calls *given)
 {
     static bool forks_too;
     struct sigaction now;
@@ -229,7 +350,7 @@ static void watch(const sigset_t *signals, void (*handler)(int number), void (*e
     watcher = getpid();
     if (!forks_too)
         forks_too = pthread_atfork(NULL, NULL, in_child) == 0;
-    atomic_store(&before_exit, exits);
+    atomic_store(&calls, given);
     atomic_store(&end_by, handler);
     for (int number = 1; number < NSIG; number++)
         if (is_watched(number) && sigaction(number, NULL, &now) == 0)

@@ -8,14 +8,22 @@
 
 #include <signal.h>
 
+/* Of ending.c. All may be called in a signal handler. */
+struct oche_ending_calls {
+    void (*before_exit)(void); /* before _exit */
+    void (*before_exec)(void); /* before each attempt to run another program in this process */
+    void (*exec_failed)(void); /* if nothing came of that */
+};
+
 struct oche_endings {
     /* Of endings.c: the C library's function, which stands behind that of endings.c. */
     int (*sigaction)(int number, const struct sigaction *given, struct sigaction *before);
     /*
-     * Of endings.c: from now on `before_exit` is called before _exit, and `end_by` is the handler
-     * of these signals whenever the program wants their default action.
+     * Of endings.c: from now on `calls` are made, and `end_by` is the handler of these signals
+     * whenever the program wants their default action.
      */
-    void (*watch)(const sigset_t *signals, void (*end_by)(int number), void (*before_exit)(void));
+    void (*watch)(const sigset_t *signals, void (*end_by)(int number),
+                  const struct oche_ending_calls *calls);
 };
 
 #endif

@@ -151,17 +151,26 @@ void ov_view_leave(struct ov_port *port);
 void ov_tell_causes(const char *address, const uint64_t *counters);
 void ov_tell_connections(void);
 
-/* ---- the end of the process by a signal or _exit ---- */
+/* ---- the end of the process ---- */
 
-/* From now on something is to be told or written when the process ends (ending.c). */
-void ov_ending_watch(void);
-/* Has a thread do it now, and waits for it: the process is about to end. */
+/* The process ends: no events are reported any more, as that takes locks. */
+extern _Atomic bool ov_ends;
+/*
+ * Sends what is due of all devices, as the process ends (oche_device_finish). `patient`: waits
+ * a moment for locks that other threads have.
+ */
+void ov_ports_finish(bool patient);
+/* It does not end after all. */
+void ov_ports_go_on(void);
+/*
+ * From now on the process does not end without the calls above (ending.c). `tells`: it has
+ * something to tell or to write, too.
+ */
+void ov_ending_watch(bool tells);
+/* Does all that is to be done: the process is about to end. */
 void ov_ending_now(void);
 /* Calls those that were given to oche_at_end. */
 void ov_others_tell(void);
-#pragma GCC visibility push(default)
-void oche_at_end(void (*tell)(void));
-#pragma GCC visibility pop
 
 static inline unsigned ov_port_progress(struct ov_port *port)
 {

@@ -358,8 +358,7 @@ static struct ov_port *open_new(const struct ov_device *device)
         free(port);
         return ov_null(EAGAIN);
     }
-    if (config.capture != NULL || ov_wants_stats())
-        ov_ending_watch();
+    ov_ending_watch(config.capture != NULL || ov_wants_stats());
     port->next = ports;
     return ports = port;
 }
@@ -419,11 +418,46 @@ struct timespec ov_soon(void)
     return time;
 }
 
+_Atomic bool ov_ends;
+
+/*
+ * Calls a function for all devices, under their locks. Those whose locks are not to be had are left
+ * out; `patient`: only after some time.
+ */
+static void for_all(void (*call)(struct oche_device *device), bool patient)
+{
+    const struct timespec end = patient ? ov_soon() : (struct timespec){0};
+
+    oche_inside_enter();
+    if (pthread_mutex_timedlock(&ports_lock, &end) == 0) {
+        for (struct ov_port *port = ports; port != NULL; port = port->next)
+            if (oche_device_lock_within(port->device, &end)) {
+                call(port->device);
+                oche_device_unlock(port->device);
+            }
+        pthread_mutex_unlock(&ports_lock);
+    }
+    oche_inside_leave();
+}
+
+void ov_ports_finish(bool patient)
+{
+    for_all(oche_device_finish, patient);
+}
+
+void ov_ports_go_on(void)
+{
+    for_all(oche_device_go_on, true);
+}
+
 static void end_capture(struct ov_port *port)
 {
     const struct timespec end = ov_soon();
-    const bool locked = oche_device_lock_within(port->device, &end);
+    bool locked;
 
+    if (oche_device_capture(port->device) == NULL)
+        return;
+    locked = oche_device_lock_within(port->device, &end);
     oche_device_end_capture(port->device, locked);
     if (locked)
         oche_device_unlock(port->device);
@@ -443,20 +477,24 @@ void ov_ports_tell(void)
         end_capture(port);
     }
     ov_tell_connections();
-    ov_others_tell();
     if (locked)
         pthread_mutex_unlock(&ports_lock);
+    ov_others_tell();
 }
 
 /*
- * Prints the counters of devices that are still open when the program exits: perftest, for example,
- * does not close its devices if it sends datagrams. A signal handler that calls exit may have
- * interrupted a thread that has a lock.
+ * When the program exits, sends what is due of the devices that are still open, and prints their
+ * counters: perftest, for example, does not close its devices if it sends datagrams. A signal
+ * handler that calls exit may have interrupted a thread that has a lock.
  */
-static void __attribute__((destructor)) tell_of_all(void)
+static void __attribute__((destructor)) end_of_all(void)
 {
-    if (oche_inside_depth > 0)
+    if (oche_inside_depth > 0) {
         ov_ending_now();
+    } else {
+        atomic_store(&ov_ends, true);
+        ov_ports_finish(true);
+    }
     ov_ports_tell();
 }
 

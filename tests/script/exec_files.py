@@ -78,12 +78,13 @@ def main():
         done = run("--files", "--", sys.executable, "-c", ask)
         check(done.returncode == 0 and not done.stderr, done.returncode, done.stderr)
     done = run("--files", "--", "sh", "-c", show)
-    check(done.stdout == "RoCE v2\nliboche-files.so\n", "for a program's programs", done)
+    check(done.stdout == "RoCE v2\nliboche-endings.so:liboche-files.so\n",
+          "for a program's programs", done)
     done = run("--", "sh", "-c", show)
-    check(done.stdout == "\n" and "No such file" in done.stderr, "unasked", done)
+    check(done.stdout == "liboche-endings.so\n" and "No such file" in done.stderr, "unasked", done)
     # Beside what the user has there.
     done = run("--files", "--", "sh", "-c", "echo $LD_PRELOAD", LD_PRELOAD="libc.so.6")
-    check(done.stdout == "liboche-files.so:libc.so.6\n", "beside others", done)
+    check(done.stdout == "liboche-endings.so:liboche-files.so:libc.so.6\n", "beside others", done)
     # A copy of the program that has the one library, and not the other.
     with tempfile.TemporaryDirectory() as folder:
         for name in ("oche", "libibverbs.so.1"):
