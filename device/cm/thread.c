@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "device/cm/internal.h"
+#include "device/verbs/manager.h"
 
 #define MOST_READY 16
 /*
@@ -168,6 +169,40 @@ static void after_fork(void)
     waiting = wake = -1;
 }
 
+/* Returns false if the lock is held for long: a signal handler may have ended the program. */
+static bool lock_in_time(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    return pthread_mutex_timedlock(&cm_lock, &until) == 0;
+}
+
+/*
+ * Tells peers that the program's connections are over, once, as the kernel does for a program that
+ * ends without a word. Returns false if the lock was not to be had.
+ */
+static bool tell_peers(void)
+{
+    if (!lock_in_time())
+        return false;
+    if (stop) {
+        pthread_mutex_unlock(&cm_lock);
+        return true;
+    }
+    stop = true;
+    for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
+        for (unsigned i = 0; i < OCHE_CM_BUCKETS; i++)
+            while (device->cm.by_id[i] != NULL)
+                oche_cm_forget(&device->cm, cm_now(), device->cm.by_id[i]);
+    for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
+        cm_device_flush(device);
+    pthread_mutex_unlock(&cm_lock);
+    cm_thread_wake();
+    return true;
+}
+
 static bool start(void)
 {
     sigset_t all, before;
@@ -181,46 +216,35 @@ static bool start(void)
     return error == 0;
 }
 
+/* At the end of the program by a signal or _exit. */
+static void end_at_once(void)
+{
+    if (waiting >= 0)
+        tell_peers();
+}
+
 bool cm_thread_start(void)
 {
-    static bool told_of_forks;
+    static bool told_of_forks, told_of_ends;
 
     if (waiting >= 0)
         return true;
     if (!told_of_forks)
         told_of_forks = pthread_atfork(NULL, NULL, after_fork) == 0;
+    if (!told_of_ends)
+        oche_at_end(end_at_once);
+    told_of_ends = true;
     stop = false;
     waiting = epoll_create1(EPOLL_CLOEXEC);
     wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return waiting >= 0 && wake >= 0 && watch(wake, NULL) && start();
 }
 
-/* Returns false if the lock is held for long: a signal handler may have ended the program. */
-static bool lock_in_time(void)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    return pthread_mutex_timedlock(&cm_lock, &until) == 0;
-}
-
 /*
- * At the end of the program peers are told that its connections are over, as the kernel does for a
- * program that ends without a word. After device/rsocket/service.c, whose sockets end in order.
+ * At the end of the program by exit. After device/rsocket/service.c, whose sockets end in order.
  */
 __attribute__((destructor(200))) static void end(void)
 {
-    if (waiting < 0 || !lock_in_time())
-        return;
-    stop = true;
-    for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
-        for (unsigned i = 0; i < OCHE_CM_BUCKETS; i++)
-            while (device->cm.by_id[i] != NULL)
-                oche_cm_forget(&device->cm, cm_now(), device->cm.by_id[i]);
-    for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
-        cm_device_flush(device);
-    pthread_mutex_unlock(&cm_lock);
-    cm_thread_wake();
-    pthread_join(thread, NULL);
+    if (waiting >= 0 && tell_peers())
+        pthread_join(thread, NULL);
 }

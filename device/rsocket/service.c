@@ -14,11 +14,13 @@
 
 #include "device/rsocket/internal.h"
 #include "device/rsocket/private.h"
+#include "device/verbs/manager.h"
 
-#define TICK_MS     500
-#define PROBE_AFTER (2 * OCHE_SEC)
-#define MOST_READY  32
-#define EXIT_WAIT   (5 * OCHE_SEC) /* for what was sent, at the end of the program */
+#define TICK_MS      500
+#define PROBE_AFTER  (2 * OCHE_SEC)
+#define MOST_READY   32
+#define EXIT_WAIT    (5 * OCHE_SEC) /* for what was sent, at the end of the program */
+#define AT_ONCE_WAIT OCHE_SEC       /* … if a signal or _exit ends it */
 
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rdma_event_channel *channel;
@@ -296,14 +298,57 @@ static void in_child(void)
     atomic_store(&watched, 0);
 }
 
+static bool some_are_closing(void)
+{
+    bool some = false;
+
+    for (struct rs_socket *s = rs_next(NULL); s != NULL; s = rs_next(s)) {
+        pthread_mutex_lock(&s->lock);
+        some |= s->closing && s->watching && !rs_close_step(s);
+        pthread_mutex_unlock(&s->lock);
+    }
+    return some;
+}
+
+/* Closes all sockets, and waits until what the program has sent has arrived. */
+static void close_all(oche_time longest)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    const oche_time until = rs_now() + longest;
+
+    for (struct rs_socket *s = rs_next(NULL); s != NULL; s = rs_next(s)) {
+        bool open;
+
+        if (pthread_mutex_trylock(&s->lock) != 0)
+            continue; /* the program has ended in the middle of a call */
+        open = s->state == RS_CONNECTED && !s->closing;
+        pthread_mutex_unlock(&s->lock);
+        if (open)
+            rs_close(s);
+    }
+    while (some_are_closing() && rs_now() < until)
+        nanosleep(&nap, NULL);
+}
+
+/* At the end of the program by a signal or _exit: as below, but not for long if a peer does not
+ * read. */
+static void end_at_once(void)
+{
+    if (channel != NULL && !atomic_load(&ends))
+        close_all(AT_ONCE_WAIT);
+}
+
 struct rdma_event_channel *rs_service_start(void)
 {
-    static bool watched_forks;
+    static bool watched_forks, watches_end;
     struct rdma_event_channel *started;
     int error = 0;
 
     pthread_mutex_lock(&start_lock);
     if (channel == NULL) {
+        if (!watches_end)
+            oche_at_end(end_at_once); /* before device/cm's, which ends the connections */
+        watches_end = true;
         if (!watched_forks)
             watched_forks = pthread_atfork(NULL, NULL, in_child) == 0;
         if (!make_all()) {
@@ -319,41 +364,15 @@ struct rdma_event_channel *rs_service_start(void)
     return started;
 }
 
-static bool some_are_closing(void)
-{
-    bool some = false;
-
-    for (struct rs_socket *s = rs_next(NULL); s != NULL; s = rs_next(s)) {
-        pthread_mutex_lock(&s->lock);
-        some |= s->closing && s->watching && !rs_close_step(s);
-        pthread_mutex_unlock(&s->lock);
-    }
-    return some;
-}
-
 /*
  * At the end of the program, what it has sent still arrives, and its peers read to the end: as with
  * TCP, where the kernel sees to that. Runs before device/cm's, which ends the connections.
  */
 __attribute__((destructor)) static void end(void)
 {
-    const struct timespec nap = {.tv_nsec = 1000000};
-    const oche_time until = rs_now() + EXIT_WAIT;
-
     if (channel == NULL)
         return;
-    for (struct rs_socket *s = rs_next(NULL); s != NULL; s = rs_next(s)) {
-        bool open;
-
-        if (pthread_mutex_trylock(&s->lock) != 0)
-            continue; /* the program has ended in the middle of a call */
-        open = s->state == RS_CONNECTED && !s->closing;
-        pthread_mutex_unlock(&s->lock);
-        if (open)
-            rs_close(s);
-    }
-    while (some_are_closing() && rs_now() < until)
-        nanosleep(&nap, NULL);
+    close_all(EXIT_WAIT);
     atomic_store(&ends, true);
     rs_service_wake();
     pthread_join(thread, NULL);

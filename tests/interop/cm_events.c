@@ -5,7 +5,7 @@
  *
  *   a accept   r reject   d disconnect   e establish   s send, and print the completion's status
  *   x send without waiting   g take events (with `lazy` it takes none until then)
- *   q destroy everything and end
+ *   q destroy everything and end   u end at once, by _exit
  *
  * usage: cm_events serve ADDRESS PORT [auto|lazy]
  *        cm_events ask ADDRESS PORT [plain|ACK_TIMEOUT]
@@ -139,6 +139,8 @@ static bool obey(char letter)
     case 'g':
         lazy = false;
         break;
+    case 'u':
+        _exit(0);
     default:
         return letter != 'q';
     }

@@ -265,10 +265,14 @@ def does_not_answer_data(port):
 
 def ends_as_programs_do(port):
     """Not killed: whoever is connected hears of it at once."""
-    server, client = connected(port)
-    client.order("q")
-    ended = time.monotonic()
-    about(server.event("DISCONNECTED") - ended, 0, "the end of a program")
+    for end in (lambda client: client.order("q"), lambda client: client.order("u"),
+                lambda client: client.process.terminate()):
+        server, client = connected(port)
+        end(client)
+        ended = time.monotonic()
+        about(server.event("DISCONNECTED") - ended, 0, "the end of a program")
+        client.process.wait(LIMIT)
+        server.kill()
 
 
 # ---- what takes minutes: nobody answers at all ----

@@ -335,6 +335,42 @@ def closes(oche):
             client.kill()
 
 
+SENDER = """
+import os, signal, socket, sys
+socket.create_connection((sys.argv[1], int(sys.argv[2]))).sendall(b"x" * 300000)
+if sys.argv[3] == "_exit":
+    os._exit(0)
+if sys.argv[3] == "term":
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+TAKER = """
+import socket, sys
+with socket.create_server((sys.argv[1], int(sys.argv[2]))) as listener:
+    for _ in range(int(sys.argv[3])):
+        peer, got = listener.accept()[0], 0
+        while some := len(peer.recv(65536)):
+            got += some
+        print(got, flush=True)
+"""
+
+
+def ends(oche):
+    """Clients that send and end at once: all arrives, and the end, as with TCP."""
+    port, ways = pairs.free_port(), ["exit", "_exit", "term"] * 3
+    server = Program(oche, ["python3", "-c", TAKER, ADDRESS, str(port), str(len(ways))],
+                     ["--sockets"])
+    try:
+        wait_until(has_service, port, server)
+        for way in ways:
+            client = Program(oche, ["python3", "-c", SENDER, ADDRESS, str(port), way],
+                             ["--sockets"])
+            if client.wait("the client") != (-signal.SIGTERM if way == "term" else 0):
+                raise Failed(f"{way}: {client.said()}")
+        must_end_well(server, "the server", r"^(300000\n){%u}$" % len(ways))
+    finally:
+        server.kill()
+
+
 def killed(oche):
     """A client whose server is killed in the middle ends by itself."""
     port = pairs.free_port()
@@ -366,6 +402,7 @@ CASES = [
     ("fork, closerange", "python3", forks),
     ("the client has no RDMA: TCP", "curl, python3 -m http.server", client_without),
     ("the server has no RDMA: TCP", "curl, python3 -m http.server", server_without),
+    ("clients that end at once", "python3", ends),
     ("the server is killed", "iperf3 -s", killed),
 ]
 
