@@ -80,6 +80,15 @@ static uint32_t take_index(struct oche_peers *peers)
     return OCHE_NO_PEER;
 }
 
+static bool is_loopback(const struct oche_address *address)
+{
+    static const uint8_t ipv6[16] = {[15] = 1};
+
+    if (oche_address_is_ipv4(address))
+        return address->ip[12] == 127;
+    return memcmp(address->ip, ipv6, sizeof(ipv6)) == 0;
+}
+
 uint32_t oche_peers_add(struct oche_peers *peers, const struct oche_address *address, uint16_t port)
 {
     const uint32_t slot = slot_of(peers, address);
@@ -92,6 +101,7 @@ uint32_t oche_peers_add(struct oche_peers *peers, const struct oche_address *add
             return OCHE_NO_PEER;
         peer = &peers->peers[index];
         *peer = (struct oche_peer){.address = *address};
+        peer->here = index == 0 || is_loopback(address); /* the device itself is the first peer */
         peer->socket_address_bytes = oche_address_to_socket(address, port, &peer->socket_address);
         peers->table[slot] = index + 1;
     }

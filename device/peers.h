@@ -20,9 +20,17 @@ struct oche_peer {
     socklen_t socket_address_bytes;
     struct oche_ip_ids ids;
     bool no_gso;         /* each packet to this peer needs a datagram of its own */
+    bool here;           /* its address is this device's or a loopback address */
+    bool shows;          /* its last packet on a connection has shown bits of OCHE_BTH_SHOWN */
     uint32_t references; /* 0: the peer is not in the table */
     uint32_t next_free;  /* index + 1 of the peer that was given up after this one; 0: the last */
 };
+
+/* True if the peer is a device of this kind: nothing else has loopback addresses, or our bits. */
+static inline bool oche_peer_is_ours(const struct oche_peer *peer)
+{
+    return peer->shows || peer->here;
+}
 
 struct oche_peers {
     struct oche_peer *peers;

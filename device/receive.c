@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "core/wire/bytes.h"
 #include "core/wire/extension.h"
 #include "device/internal.h"
 
@@ -130,50 +131,74 @@ static struct origin origin_of(struct oche_device *device, const struct oche_pac
     return origin;
 }
 
-static void receive_packet(struct oche_device *device, struct arrival *arrival,
-                           const uint8_t *bytes, uint32_t count)
-{
-    struct origin origin = {.ports = NULL};
+/* A packet that is valid, and what the NIC may ask about it. */
+struct checked {
     struct oche_packet packet;
+    uint32_t count; /* bytes from BTH to ICRC */
+    uint16_t id;
+    bool known; /* it names a queue pair that takes packets from its sender */
+};
+
+/* Checks a packet and fills *checked. Returns false if it must be dropped. */
+static bool check_packet(struct oche_device *device, struct arrival *arrival, const uint8_t *bytes,
+                         uint32_t count, struct checked *checked)
+{
+    struct oche_packet *const packet = &checked->packet;
+    struct origin origin = {.ports = NULL};
     enum oche_wire_error error;
-    uint16_t id = 0;
 
     if (by_chance(&device->drop_received, device->config.drop_received_ppm)) {
         device->stats.dropped_received++;
-        return;
+        return false;
     }
-    error = oche_decode_transport(bytes, count, &packet, NULL);
-    packet.src = arrival->peer;
-    packet.udp_source_port = arrival->port;
+    checked->id = 0;
+    error = oche_decode_transport(bytes, count, packet, NULL);
+    packet->src = arrival->peer;
+    packet->udp_source_port = arrival->port;
     if (error == OCHE_WIRE_OK) {
-        origin = origin_of(device, &packet);
+        origin = origin_of(device, packet);
         arrival->ids = origin.qp != NULL && origin.verdict != OCHE_PORT_STRANGE
                            ? &device->peers.peers[arrival->peer].ids
                            : stranger_ids(device, arrival->from);
-        if (!verify(device, arrival, &packet, bytes, count, &id))
+        if (!verify(device, arrival, packet, bytes, count, &checked->id))
             error = OCHE_WIRE_ICRC;
     }
-    capture(device, arrival, bytes, count, id);
+    capture(device, arrival, bytes, count, checked->id);
     if (error != OCHE_WIRE_OK) {
         device->stats.wrong[error]++;
-        return;
+        return false;
     }
     if (OCHE_LIKELY(origin.ports != NULL) &&
-        !oche_peer_ports_take(origin.ports, origin.verdict, origin.kind, origin.qp, &packet,
+        !oche_peer_ports_take(origin.ports, origin.verdict, origin.kind, origin.qp, packet,
                               arrival->now)) {
         device->stats.strange_ports++;
-        return;
+        return false;
     }
-    packet.dst = 0;
-    packet.traffic_class = arrival->tos >> CLASS_SHIFT;
-    packet.ecn = arrival->tos & 3;
-    packet.frame_bytes = oche_packet_frame_bytes(&packet, device->socket.ipv6);
-    oche_ip_header_set_bytes(&arrival->header, count);
-    oche_ip_header_set_id(&arrival->header, id);
+    packet->dst = 0;
+    packet->traffic_class = arrival->tos >> CLASS_SHIFT;
+    packet->ecn = arrival->tos & 3;
+    packet->frame_bytes = oche_packet_frame_bytes(packet, device->socket.ipv6);
+    checked->count = count;
+    checked->known = origin.qp != NULL;
+    return true;
+}
+
+static void give_packet(struct oche_device *device, struct arrival *arrival,
+                        const struct checked *checked)
+{
+    const struct oche_packet *const packet = &checked->packet;
+    const enum oche_service service = oche_opcode(packet->opcode)->service;
+
+    oche_ip_header_set_bytes(&arrival->header, checked->count);
+    oche_ip_header_set_id(&arrival->header, checked->id);
     device->arriving = &arrival->header;
-    oche_nic_receive(device->nic, &packet, arrival->now);
-    if (OCHE_UNLIKELY(oche_opcode(packet.opcode)->service == OCHE_SERVICE_UC) && origin.qp != NULL)
+    oche_nic_receive(device->nic, packet, arrival->now);
+    if (OCHE_UNLIKELY(!checked->known))
+        return;
+    if (OCHE_UNLIKELY(service == OCHE_SERVICE_UC))
         atomic_fetch_add_explicit(&device->unreliable_arrivals, 1, memory_order_relaxed);
+    if (OCHE_LIKELY(service == OCHE_SERVICE_RC || service == OCHE_SERVICE_RC_EXTENDED))
+        device->peers.peers[arrival->peer].shows = (packet->bth_reserved & OCHE_BTH_SHOWN) != 0;
 }
 
 /*
@@ -259,6 +284,25 @@ static uint32_t pass_on(struct oche_device *device, const struct oche_datagram_i
     }
 }
 
+/*
+ * True if the packet at `at` is the last one of its datagram, and an ACK for the queue pair of the
+ * longer packet before it, `packet`. The sender put it there only to share the datagram
+ * (transmit.c), so the NIC gets the ACK first: a program hears that its SEND was delivered before
+ * it gets the answer to it.
+ */
+static bool ack_was_first(const struct oche_datagram_in *in, uint32_t at,
+                          const struct checked *checked)
+{
+    const uint8_t *const bytes = in->bytes + at;
+    const uint32_t count = in->count - at;
+
+    if (at >= in->count || count >= checked->count || count < OCHE_BTH_BYTES)
+        return false;
+    return oche_opcode_has(bytes[0], OCHE_OP_RESPONSE) &&
+           !oche_opcode_has(bytes[0], OCHE_OP_PAYLOAD) &&
+           oche_get24(bytes + 5) == checked->packet.dest_qpn;
+}
+
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now)
 {
     struct arrival arrival = {.from = &in->from,
@@ -267,6 +311,8 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
                               .tos = in->tos,
                               .first = true,
                               .now = now};
+    struct checked checked, before;
+    bool waits = false; /* `before` waits until the ACK behind it has been given to the NIC */
     unsigned packets = 0;
     uint32_t at = 0, count;
 
@@ -288,9 +334,18 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
         count = packet_bytes(in, at);
         device->stats.received_packets++;
         device->stats.taken_over += in->passed_on;
-        receive_packet(device, &arrival, in->bytes + at, count);
+        if (check_packet(device, &arrival, in->bytes + at, count, &checked)) {
+            if (OCHE_UNLIKELY(ack_was_first(in, at + count, &checked))) {
+                before = checked;
+                waits = true;
+            } else {
+                give_packet(device, &arrival, &checked);
+            }
+        }
         arrival.first = false;
     }
+    if (OCHE_UNLIKELY(waits))
+        give_packet(device, &arrival, &before);
     return packets;
 }
 

@@ -419,11 +419,23 @@ oche_time transmit_due(struct oche_device *device)
 }
 
 /*
- * The NIC gives ACKs first. If the last of these ACKs and the data packet after it are for the same
- * queue pair, swaps the two: then they share a datagram and arrive together.
+ * True if an ACK behind data can share its datagram, and the peer takes the ACK first all the same
+ * (receive.c). It does not if its kernel splits the datagram; its kernel is taken to be like ours.
  */
-static void put_data_first(struct transmitter *t, const struct lane *lane)
+static bool may_follow(const struct oche_device *device, const struct oche_peer *peer)
 {
+    return device->socket.gso && device->socket.gro && !peer->no_gso && oche_peer_is_ours(peer);
+}
+
+/*
+ * The NIC gives ACKs first. If the last of these ACKs and the data packet after it are for the same
+ * queue pair, swaps the two where they can then share a datagram, whose last packet may be shorter,
+ * so that they arrive together. Elsewhere the ACK stays first: a program must hear that its request
+ * was delivered before it gets the answer.
+ */
+static void put_data_first(struct oche_device *device, const struct lane *lane)
+{
+    struct transmitter *t = &device->transmitter;
     unsigned data = lane->first;
     uint8_t ack;
 
@@ -433,7 +445,10 @@ static void put_data_first(struct transmitter *t, const struct lane *lane)
         return;
     ack = t->order[data - 1];
     if (t->packets[ack].dest_qpn != t->packets[t->order[data]].dest_qpn ||
-        t->packets[ack].dst != t->packets[t->order[data]].dst)
+        t->packets[ack].dst != t->packets[t->order[data]].dst ||
+        t->outgoing[ack].count >= t->outgoing[t->order[data]].count)
+        return;
+    if (!may_follow(device, &device->peers.peers[t->packets[ack].dst]))
         return;
     t->order[data - 1] = t->order[data];
     t->order[data] = ack;
@@ -542,7 +557,7 @@ static bool pull(struct oche_device *device, oche_time now)
             memory_order_release);
     make_lanes(device);
     for (unsigned i = 0; i < t->lane_count; i++) {
-        put_data_first(t, &t->lanes[i]);
+        put_data_first(device, &t->lanes[i]);
         make_datagrams(device, &t->lanes[i], t->lanes[i].first);
     }
     return t->packet_count > 0;

@@ -2,10 +2,12 @@
 /* ACKs that wait for data: when they do, for how long, and what they then share. */
 #include <string.h>
 
+#include "core/recovery/selective_repeat.h"
 #include "device/internal.h"
 #include "tests/unit/device/pair.h"
 
-#define ROUNDS 200 /* the last one is b's */
+#define ROUNDS  200 /* the last one is b's */
+#define ANSWERS (PAIR_DEPTH / 2)
 
 /* ---- when ---- */
 
@@ -109,9 +111,9 @@ static void take_word(struct end *end, uint64_t value)
 }
 
 /* The machine may stop us for a while; that must not look like no answer. */
-static void open_patient(struct pair *pair)
+static void open_patient(struct pair *pair, const struct oche_device_config *config)
 {
-    pair_open(pair, &(struct oche_device_config){0}, OCHE_TRANSPORT_RC);
+    pair_open(pair, config, OCHE_TRANSPORT_RC);
     pair_be_patient(pair);
     pair->a.device->hold.longest = pair->b.device->hold.longest = OCHE_SEC;
 }
@@ -123,7 +125,7 @@ static void ping_pong(void **state)
     struct pair pair;
 
     (void)state;
-    open_patient(&pair);
+    open_patient(&pair, &(struct oche_device_config){0});
     for (uint64_t round = 1; round <= ROUNDS; round++) {
         struct end *from = round % 2 ? &pair.a : &pair.b, *to = round % 2 ? &pair.b : &pair.a;
 
@@ -138,10 +140,95 @@ static void ping_pong(void **state)
     assert_int_equal(done.status, OCHE_STATUS_SUCCESS);
     oche_device_stats(pair.a.device, &stats);
     assert_int_equal(stats.sent_packets, ROUNDS); /* half of the WRITEs, ACKs of the others */
-    if (stats.gso)
+    if (stats.gso && stats.gro)
         assert_in_range(stats.sent_datagrams, ROUNDS / 2, ROUNDS / 2 + 2);
     assert_in_range(stats.held, ROUNDS / 2 - 2, ROUNDS / 2);
     pair_close(&pair);
+}
+
+static void send_word(struct end *from, const struct end *to)
+{
+    struct oche_send_work work = work_between(from, to, OCHE_WORK_SEND, 0, sizeof(uint64_t));
+
+    assert_int_equal(oche_device_post_send(from->device, from->qp, &work), 0);
+    oche_device_progress(from->device);
+}
+
+/* Polls `end` alone until it has a completion. */
+static struct oche_completion await(struct end *end)
+{
+    const oche_time limit = oche_device_now(end->device) + 10 * OCHE_SEC;
+    struct oche_completion done;
+
+    while (oche_cq_poll(end->cq, &done, 1) == 0) {
+        oche_device_progress(end->device);
+        assert_true(oche_device_now(end->device) < limit);
+    }
+    assert_int_equal(done.status, OCHE_STATUS_SUCCESS);
+    return done;
+}
+
+/* Makes b take a's device for another vendor's. */
+static void be_foreign(struct pair *pair)
+{
+    const uint32_t a = oche_device_peer(pair->b.device, pair->a.address);
+
+    pair->b.device->peers.peers[a].here = false;
+}
+
+static bool kernel_merges; /* of the last pair: it has GSO and GRO */
+
+/*
+ * An answer follows from what it answers, so the asker hears first that its SEND was delivered.
+ * Programs count on that (tgtd does, for the end of a login). Returns how many datagrams b sent.
+ */
+static uint64_t sent_before_answered(const struct oche_device_config *config, bool foreign)
+{
+    struct oche_device_stats stats;
+    struct pair pair;
+
+    open_patient(&pair, config);
+    if (foreign)
+        be_foreign(&pair);
+    for (unsigned i = 0; i < ANSWERS; i++) {
+        post_receive(&pair.a, i, 64, 8);
+        post_receive(&pair.b, i, 64, 8);
+    }
+    for (unsigned round = 0; round < ANSWERS; round++) {
+        send_word(&pair.a, &pair.b);
+        if (round > 0) /* that of the round before */
+            assert_int_equal(await(&pair.b).opcode, OCHE_DONE_SEND);
+        assert_int_equal(await(&pair.b).opcode, OCHE_DONE_RECV);
+        send_word(&pair.b, &pair.a);
+        assert_int_equal(await(&pair.a).opcode, OCHE_DONE_SEND);
+        assert_int_equal(await(&pair.a).opcode, OCHE_DONE_RECV);
+    }
+    oche_device_stats(pair.b.device, &stats);
+    kernel_merges = stats.gso && stats.gro;
+    pair_close(&pair);
+    return stats.sent_datagrams;
+}
+
+/* Our own devices share the datagram. */
+static void answered_by_ours(void **state)
+{
+    (void)state;
+    const uint64_t sent = sent_before_answered(&(struct oche_device_config){0}, false);
+    if (kernel_merges)
+        assert_in_range(sent, ANSWERS, ANSWERS + 2);
+    /* selective repeat's timeouts are short, so some may be sent again */
+    sent_before_answered(&(struct oche_device_config){.recovery = &oche_recovery_selective_repeat},
+                         false);
+}
+
+/* Others get the ACK in a datagram of its own, ahead; and so do ours where datagrams are split. */
+static void answered_by_others(void **state)
+{
+    const struct oche_device_config configs[] = {{0}, {.no_gso = true}, {.no_gro = true}};
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        assert_in_range(sent_before_answered(&configs[i], i == 0), 2 * ANSWERS - 2, 2 * ANSWERS);
 }
 
 /* A queue pair that ends while its ACK waits: the peer gets it all the same. */
@@ -150,7 +237,7 @@ static void goes_before_the_end(void **state)
     struct pair pair;
 
     (void)state;
-    open_patient(&pair);
+    open_patient(&pair, &(struct oche_device_config){0});
     write_word(&pair.b, &pair.a, 1);
     pump(&pair, &pair.b);
     write_word(&pair.a, &pair.b, 2);
@@ -169,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_an_answer),     cmocka_unit_test(in_vain),
         cmocka_unit_test(late_answers),        cmocka_unit_test(ping_pong),
+        cmocka_unit_test(answered_by_ours),    cmocka_unit_test(answered_by_others),
         cmocka_unit_test(goes_before_the_end),
     };
 
