@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what is built on verbs, unmodified, on the verbs library: UCX, Open MPI, MPICH, libfabric,
-uDAPL, Gloo; and what wants more than there is, which must hear so and end by itself.
+"""Runs what is built on verbs, unmodified, on the verbs library: UCX, Open MPI, HPCC over it,
+MPICH, libfabric, uDAPL, Gloo; and what wants more than there is, which must hear so and end by
+itself.
 
-usage: applications.py OCHE [--table] [NAME…]
+usage: applications.py OCHE [--table | --rows] [NAME…]
 
 OCHE is the program, whose `exec` runs everything here. NAME: only those whose command has it;
 without, and without OCHE_LONG=yes, not those of LONGER, which take long to start or to compile.
---table prints the table of docs/clients.md. Programs that are not installed are left out and named.
-Status 77: none is installed.
+--table prints the table of docs/clients.md, --rows the same without running anything. Programs
+that are not installed are left out and named. Status 77: none is installed.
 """
 import os
 import re
@@ -29,9 +30,9 @@ LIMIT = 90  # seconds for one of them; a loaded machine is slow
 ADDRESS = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}.3"  # of this run alone
 RC, UD = "rc_verbs,ud_verbs", "ud_verbs"
 MPI_PYTHON = "/usr/bin/python3"  # Debian's, which has mpi4py
-# By words of their commands: a ring of messages over RC, which MPI_PROGRAM also sends; and Gloo,
-# whose headers take g++ several seconds.
-LONGER = ("ringtest -n 65536 -l 100", "gloo_data")
+# By words of their commands: a ring of messages over RC, which MPI_PROGRAM also sends; Gloo, whose
+# headers take g++ several seconds; HPCC, which computes.
+LONGER = ("ringtest -n 65536 -l 100", "gloo_data", "hpcc")
 # Two processes: messages of four sizes, a reduction, an exchange, one-sided; all data looked at.
 MPI_PROGRAM = """\
 from mpi4py import MPI
@@ -62,7 +63,53 @@ COMPILED = {
     "mpi_data": ("mpi_data.c", [["mpicc.mpich", "-O1"]], []),
     "gloo_data": ("gloo_data.cc", [["g++", "-std=c++17"], ["clang++", "-std=c++17"]], ["-lgloo"]),
 }
+# HPCC's problem, a small one, for two processes. It knows a line by its number.
+HPCC_PROBLEM = """\
+title
+title
+HPL.out
+6 (stdout)
+1 problem
+300 equations
+1 size of blocks
+32
+0 mapping by rows
+1 grid, of 1 by 2
+1
+2
+16.0 threshold
+1 panel factorization
+2
+1 stopping criterion
+4
+1 number of panels
+2
+1 recursive factorization
+1
+1 broadcast
+1
+1 depth
+1
+2 swaps
+64 threshold of swaps
+0 L1
+0 U
+1 equilibration
+8 alignment
+separator
+0 further problems for PTRANS
+300
+0 further sizes of blocks
+32
+"""
+# Each of its seven programs checks what it has computed.
+HPCC_SAYS = (r"(?s)\A(?!.*FAILED)(.*Found 0 errors in \d+ locations \(passed\)){4}.*"
+             r" 5 tests completed and passed residual checks.*"
+             r" 0 tests completed and failed residual checks.*\d \.+ PASSED.*\nSuccess=1\n")
 DAT_DEVICES = 'oche u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 "oche_lo_v4 1" ""\n'
+
+
+TABLE_HEAD = "| application | what | command | |\n|---|---|---|---|"
 
 
 class Failed(Exception):
@@ -75,18 +122,19 @@ class Application:
     a status that is not 0. stays: it is ended once it has said that; server_stays: its server is.
     port: where its server always listens; dat: it reads DAT's list of devices; by_cm: its server
     listens by rdma_cm; more: variables of the environment. wire: what `oche wire` must show of the
-    client's packets.
+    client's packets. report: a file that it writes where it runs, and which holds what it says.
+    program: the one that matters, if the command starts with another.
     """
 
     def __init__(self, what, command, says, server="", client=None, tls=None, files=False,
                  refuses=False, stays=False, server_stays=False, port=None, dat=False,
-                 by_cm=False, more="", wire=None):
+                 by_cm=False, more="", wire=None, report=None, program=None):
         self.what, self.command, self.says = what, command, says
         self.server, self.client, self.tls, self.files = server, client, tls, files
         self.refuses, self.stays, self.server_stays = refuses, stays, server_stays
         self.port, self.dat, self.wire = port, dat, wire
-        self.by_cm, self.more = by_cm, more
-        self.program = command.split()[0]
+        self.by_cm, self.more, self.report = by_cm, more, report
+        self.program = program or command.split()[0]
 
     def shown(self):
         environment = f"UCX_TLS={self.tls} " if self.tls else ""
@@ -96,6 +144,11 @@ class Application:
         command = self.command.replace(MPI_PYTHON, "python3").replace("{program}", "PROGRAM")
         command = command.replace("{folder}/", "")
         return f"{environment}oche exec {files}-- {command}"
+
+    def line(self, said):
+        """Its row of the table."""
+        program = self.program.replace("{folder}/", "")
+        return f"| {program} | {self.what} | `{self.shown()}` | {said} |"
 
 
 def ucx(what, test, options, tls):
@@ -159,6 +212,8 @@ WORK = [
         r"(?s)(data right at.*){3}", RC),
     mpi("messages, one-sided, UD; data checked", f"-np 2 {MPI_PYTHON} {{program}}",
         r"(?s)(data right at.*){2}", UD),
+    Application("seven benchmarks, RC; results checked", f"{MPIRUN} ucx --mca osc ucx -np 2 hpcc",
+                HPCC_SAYS, tls=RC + ",self", files=True, program="hpcc", report="hpccoutf.txt"),
     Application("messages over libfabric, UD", f"{MPIRUN} cm --mca mtl ofi --mca "
                 f"mtl_ofi_provider_include 'verbs;ofi_rxd' -np 2 {MPI_PYTHON} -m mpi4py.bench "
                 "ringtest -n 65536 -l 20",
@@ -216,19 +271,24 @@ class Side:
         environment.update(one.split("=", 1) for one in row.more.split())
         if row.dat:
             environment["DAT_OVERRIDE"] = os.path.join(folder, "dat.conf")
-        if row.program == "mpirun" and os.getuid() == 0:  # it wants to be told twice
+        if row.command.startswith("mpirun ") and os.getuid() == 0:  # it wants to be told twice
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         files = ["--files"] if row.files else []
         files += ["--capture", capture] if capture else []
         self.output = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self.report = os.path.join(folder, row.report) if row.report else None
         self.process = subprocess.Popen(
             [oche, "exec", "--device", ADDRESS] + files + ["--"] + words, env=environment,
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT,
-            start_new_session=True)
+            cwd=folder if row.report else None, start_new_session=True)
 
     def said(self):
         self.output.seek(0)
-        return self.output.read()
+        said = self.output.read()
+        if self.report is not None and os.path.exists(self.report):
+            with open(self.report, encoding="utf-8", errors="replace") as report:
+                said += report.read()
+        return said
 
     def wait(self, until, what):
         end = time.monotonic() + LIMIT
@@ -325,8 +385,9 @@ def installed(row, folder):
     own = next((name for name in COMPILED if f"{{folder}}/{name}" in row.command), None)
     if own is not None and not os.path.exists(os.path.join(folder, own)):
         return False
-    if shutil.which(row.program.format(folder=folder)) is None:
-        return False
+    for program in (row.program, row.command.split()[0]):
+        if shutil.which(program.format(folder=folder)) is None:
+            return False
     return MPI_PYTHON not in row.command or subprocess.run(
         [MPI_PYTHON, "-c", "import mpi4py"], capture_output=True, check=False).returncode == 0
 
@@ -339,8 +400,14 @@ def main(arguments):
             if any(name in row.command for name in names) or not names and
             (table or pairs.LONG or not any(words in row.command for words in LONGER))]
     failed = 0
+    if "--rows" in arguments:
+        print(TABLE_HEAD)
+        for row in WORK + REFUSED:
+            print(row.line(""))
+        return 0
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in (("program.py", MPI_PROGRAM), ("dat.conf", DAT_DEVICES)):
+        for name, text in (("program.py", MPI_PROGRAM), ("dat.conf", DAT_DEVICES),
+                           ("hpccinf.txt", HPCC_PROBLEM)):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
         compile_all(folder, rows)
@@ -351,7 +418,7 @@ def main(arguments):
         if not rows:
             return 77
         if table:
-            print("| application | what | command | |\n|---|---|---|---|", flush=True)
+            print(TABLE_HEAD, flush=True)
         for row in rows:
             started, said = time.monotonic(), "refused" if row.refuses else "works"
             try:
@@ -361,8 +428,7 @@ def main(arguments):
                 said = "does not work"
                 print(f"{row.shown()}: {error}", file=sys.stderr, flush=True)
             if table:
-                program = row.program.replace("{folder}/", "")
-                print(f"| {program} | {row.what} | `{row.shown()}` | {said} |", flush=True)
+                print(row.line(said), flush=True)
             else:
                 print(f"{row.shown()}: {said} ({time.monotonic() - started:.1f} s)", flush=True)
     return 1 if failed else 0
