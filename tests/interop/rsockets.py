@@ -5,7 +5,7 @@ programs by `oche exec --sockets`. Each pair ends with status 0, its data is com
 device's counters show that the data went over RDMA. What rstream sends is captured, and each packet
 is right to the bit. Then who cannot have RDMA: a peer without it talks TCP, both ways round.
 
-usage: rsockets.py OCHE [--table] [NAME…]
+usage: rsockets.py OCHE [--table | --rows] [NAME…]
 
 Only programs with NAME in their command, if one is given. OCHE_LONG=yes and --table: files of 100
 MB, not of 20.
@@ -25,7 +25,8 @@ ADDRESS = pairs.NET + "8"
 LIMIT = 60  # seconds
 HERE = os.path.dirname(os.path.abspath(__file__))
 ECHO = os.path.join(HERE, "rsockets_asyncio.py")
-FILE_BYTES = 100_000_000 if pairs.LONG or "--table" in sys.argv else 20_000_000
+BIG = pairs.LONG or "--table" in sys.argv or "--rows" in sys.argv
+FILE_BYTES = 100_000_000 if BIG else 20_000_000
 FILE = f"a file of {FILE_BYTES // 1_000_000} MB"
 
 # what, server, client, what the client says
@@ -422,9 +423,14 @@ def main(arguments):
     table = "--table" in arguments
     names = [name for name in arguments[1:] if not name.startswith("--")]
     failed = 0
-    pairs.need("rstream", "riostream", "rcopy", "iperf3", "curl")
-    if table:
+    if "--rows" not in arguments:
+        pairs.need("rstream", "riostream", "rcopy", "iperf3", "curl")
+    if table or "--rows" in arguments:
         print("| program | what | exec's option | |\n|---|---|---|---|")
+    if "--rows" in arguments:
+        for what, command, option, _, _ in rows_of():
+            print(f"| `{command}` | {what} | {f'`{option}`' if option else ''} | |")
+        return 0
     for what, command, option, row, function in rows_of():
         if names and not any(name in command for name in names):
             continue
