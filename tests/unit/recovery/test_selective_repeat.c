@@ -731,6 +731,36 @@ TEST(test_receiver_window)
 TEST(test_reports)
 TEST(test_plain_receiver)
 
+/* What has arrived behind a gap is told, with a reordering window: it is not in flight. */
+static void test_arrived(uint32_t base)
+{
+    struct end *end = open_end(base, true);
+
+    end->params.reorder = OCHE_SELECTIVE_REORDER_RACK;
+    SCHEME.measured(&end->tx, OCHE_MS);
+    send(end, 12);
+    sacked(end, 2, 3, 4, 0xb); /* 3, 4 and 6 */
+    assert_int_equal(SCHEME.arrived_packets(&end->tx), 3);
+    sacked(end, 2, 3, 4, 0xf);
+    assert_int_equal(SCHEME.arrived_packets(&end->tx), 4);
+    acked(end, 5);
+    assert_int_equal(SCHEME.arrived_packets(&end->tx), 2);
+    acked(end, 12);
+    assert_int_equal(SCHEME.arrived_packets(&end->tx), 0);
+    end->params.reorder = OCHE_SELECTIVE_REORDER_NONE;
+    send(end, 2);
+    sacked(end, 12, 13, 1, 1);
+    assert_int_equal(SCHEME.arrived_packets(&end->tx), 0);
+    close_end(end);
+}
+
+static void test_arrived_everywhere(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(bases); i++)
+        test_arrived(bases[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -750,6 +780,7 @@ int main(void)
         cmocka_unit_test(test_receiver_window_everywhere),
         cmocka_unit_test(test_reports_everywhere),
         cmocka_unit_test(test_plain_receiver_everywhere),
+        cmocka_unit_test(test_arrived_everywhere),
         cmocka_unit_test(test_losses),
         cmocka_unit_test(test_registry),
     };
