@@ -2,17 +2,26 @@
 /* Changes of links and routes; see the header. */
 #include "sim/network/link_failure.h"
 
-#include "sim/engine/big_memory.h"
+#include <stdlib.h>
+
+#include "sim/engine/sparse_memory.h"
 #include "sim/network/host.h"
 #include "sim/network/ranks.h"
 #include "sim/network/switch_node.h"
+
+#define HIT_BLOCK 256 /* connections that share an entry of `hit_blocks` */
 
 void oche_network_set_changes(struct oche_network *network, const struct oche_change *changes,
                               size_t count, uint32_t connections)
 {
     network->connections = connections;
-    for (uint32_t s = 0; s < network->shard_count; s++)
-        network->shards[s].hits = oche_big_memory(connections * sizeof(struct oche_hit));
+    for (uint32_t s = 0; s < network->shard_count; s++) {
+        struct oche_shard *shard = &network->shards[s];
+
+        shard->hits = oche_sparse_take(connections * sizeof(struct oche_hit));
+        shard->hit_blocks = calloc(connections / HIT_BLOCK + 1, 1);
+        OCHE_GOT(shard->hits != NULL && shard->hit_blocks != NULL);
+    }
     for (size_t i = 0; i < count; i++) {
         struct oche_node *node = &network->nodes[changes[i].node];
 
@@ -89,12 +98,45 @@ void oche_network_note_hit(struct oche_shard *shard, const struct oche_packet *p
         return;
     struct oche_hit *hit = &shard->hits[connection];
 
+    shard->hit_blocks[connection / HIT_BLOCK] = 1;
     /* Nodes come one after the other, so a loss may be noted after later ones of other nodes. */
     if (hit->packets == 0 || now < hit->first)
         hit->first = now;
     if (hit->packets == 0 || now > hit->last)
         hit->last = now;
     hit->packets++;
+}
+
+const struct oche_hit *oche_network_hit(const struct oche_shard *shard, uint32_t connection)
+{
+    if (shard->hits == NULL || shard->hit_blocks[connection / HIT_BLOCK] == 0 ||
+        shard->hits[connection].packets == 0)
+        return NULL;
+    return &shard->hits[connection];
+}
+
+uint32_t oche_network_next_hit(const struct oche_shard *shard, uint32_t from)
+{
+    const uint32_t connections = shard->network->connections;
+
+    while (from < connections && shard->hits != NULL) {
+        if (shard->hit_blocks[from / HIT_BLOCK] != 0)
+            return from;
+        from = (from / HIT_BLOCK + 1) * HIT_BLOCK;
+    }
+    return UINT32_MAX;
+}
+
+void oche_network_set_hit(struct oche_shard *shard, uint32_t connection, const struct oche_hit *hit)
+{
+    shard->hits[connection] = *hit;
+    shard->hit_blocks[connection / HIT_BLOCK] = 1;
+}
+
+void oche_network_free_hits(struct oche_shard *shard)
+{
+    oche_sparse_free(shard->hits);
+    free(shard->hit_blocks);
 }
 
 /* Returns when the packet's first bit was put on the link. */

@@ -29,8 +29,8 @@ struct oche_change {
 /*
  * Takes `count` changes, sorted by (node, time, kind, port). They remain the caller's and must
  * outlive the network. The two ends of a link change at the same time, alternating between down and
- * up. Also creates each shard's array `hits`, one zeroed entry per connection. To be called before
- * oche_network_ready.
+ * up. Also creates each shard's array `hits`, which costs memory where a connection is hit. To be
+ * called before oche_network_ready.
  */
 void oche_network_set_changes(struct oche_network *network, const struct oche_change *changes,
                               size_t count, uint32_t connections);
@@ -49,5 +49,12 @@ bool oche_network_lost_on_wire(struct oche_shard *shard, struct oche_port *port,
 /* Notes at the packet's connection that a failure has lost the packet. */
 void oche_network_note_hit(struct oche_shard *shard, const struct oche_packet *packet,
                            oche_time now);
+/* Returns what the shard's nodes have noted so at a connection, or NULL. */
+const struct oche_hit *oche_network_hit(const struct oche_shard *shard, uint32_t connection);
+/* Returns the first connection of at least `from` that may be noted; UINT32_MAX: none is. */
+uint32_t oche_network_next_hit(const struct oche_shard *shard, uint32_t from);
+void oche_network_set_hit(struct oche_shard *shard, uint32_t connection,
+                          const struct oche_hit *hit);
+void oche_network_free_hits(struct oche_shard *shard);
 
 #endif

@@ -9,6 +9,7 @@
 #include "sim/engine/big_memory.h"
 #include "sim/network/bytes_mode.h"
 #include "sim/network/host.h"
+#include "sim/network/link_failure.h"
 #include "sim/network/ranks.h"
 #include "sim/network/schedule.h"
 #include "sim/network/team.h"
@@ -107,7 +108,7 @@ void oche_network_free(struct oche_network *network)
             free(shard->outbox[d].list);
         free(shard->outbox);
         free(shard->scratch);
-        free(shard->hits);
+        oche_network_free_hits(shard);
     }
     if (network->nodes != NULL)
         free(network->nodes[0].trace.ring);

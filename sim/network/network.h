@@ -156,6 +156,7 @@ struct oche_shard {
     uint8_t *scratch;       /* two frame buffers, for bytes mode */
     struct oche_flow_notes *flow_notes; /* NULL: no other process has to hear of flows */
     struct oche_hit *hits;              /* one per connection; NULL: no link can fail */
+    uint8_t *hit_blocks;                /* 1: a connection of the block has been hit */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 /*

@@ -477,11 +477,10 @@ struct oche_hit oche_world_hit(const struct oche_world *world, uint32_t connecti
     struct oche_hit sum = {.packets = 0};
 
     for (uint32_t s = 0; s < world->network.shard_count; s++) {
-        const struct oche_hit *hit = world->network.shards[s].hits;
+        const struct oche_hit *hit = oche_network_hit(&world->network.shards[s], connection);
 
-        if (hit == NULL || hit[connection].packets == 0)
+        if (hit == NULL)
             continue;
-        hit += connection;
         if (sum.packets == 0 || hit->first < sum.first)
             sum.first = hit->first;
         if (sum.packets == 0 || hit->last > sum.last)

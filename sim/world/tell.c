@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/network/flow_notes.h"
+#include "sim/network/link_failure.h"
 #include "sim/world/told.h"
 
 #define NODES 128   /* in one exchange */
@@ -376,6 +377,11 @@ static void tell_made(struct oche_world *world)
 
 /* ---- the rest ---- */
 
+static const struct oche_shard *own_shard(const struct oche_world *world)
+{
+    return &world->network.shards[world->network.ranks->rank];
+}
+
 struct hit_part {
     uint32_t connection, unused;
     struct oche_hit hit;
@@ -384,11 +390,11 @@ struct hit_part {
 static void put_hit(const struct oche_world *world, uint32_t connection,
                     struct oche_rank_bytes *bytes)
 {
-    const struct oche_hit *hits = world->network.shards[world->network.ranks->rank].hits;
+    const struct oche_hit *hit = oche_network_hit(own_shard(world), connection);
 
-    if (is_first(world) || hits == NULL || hits[connection].packets == 0)
+    if (is_first(world) || hit == NULL)
         return;
-    struct hit_part part = {.connection = connection, .hit = hits[connection]};
+    struct hit_part part = {.connection = connection, .hit = *hit};
 
     oche_rank_put(bytes, &part, sizeof(part));
 }
@@ -399,7 +405,7 @@ static void get_hit(struct oche_world *world, uint32_t from, struct oche_rank_by
 
     oche_rank_get(bytes, &part, sizeof(part));
     OCHE_MUST(part.connection < world->network.connections);
-    world->network.shards[from].hits[part.connection] = part.hit;
+    oche_network_set_hit(&world->network.shards[from], part.connection, &part.hit);
 }
 
 static void put_watch(const struct oche_world *world, uint32_t number,
