@@ -41,11 +41,10 @@ static oche_time *find_turns(const struct oche_flows *flows)
     OCHE_GOT(turn != NULL);
     for (OCHE_EACH_MADE_FLOW(i, flows))
         turn[i] = flows->sent[i].started;
-    for (uint32_t c = 0; c < flows->connection_count; c++) {
+    for (OCHE_EACH_MADE_CONNECTION(c, flows)) {
         const struct oche_connection *connection = &flows->connections[c];
         const uint32_t *order = &flows->order[connection->first];
 
-        oche_flows_read_connection(flows, c);
         for (uint32_t k = 1; k < connection->queued; k++) {
             oche_time before = flows->received[order[k - 1]].delivered;
 

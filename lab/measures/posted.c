@@ -74,12 +74,11 @@ static size_t note_flows(const struct oche_world *world, struct event *events)
     const struct oche_flows *flows = oche_world_flows(world);
     size_t count = 0;
 
-    for (uint32_t c = 0; c < flows->connection_count; c++) {
+    for (OCHE_EACH_MADE_CONNECTION(c, flows)) {
         const struct oche_connection *of = &flows->connections[c];
         uint32_t host = params->verb == OCHE_ROGUE_READS ? of->src : of->dst;
         oche_time free = 0;
 
-        oche_flows_read_connection(flows, c);
         if (of->queued == 0 || !has_dropped(world, host))
             continue;
         for (uint32_t i = 0; i < of->queued; i++) {

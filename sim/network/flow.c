@@ -95,12 +95,11 @@ void oche_flows_make_next(struct oche_flows *flows, struct oche_flow_source *sou
 
 void oche_flows_make_follower(struct oche_flows *flows, uint32_t number)
 {
-    struct oche_flow_source *source;
+    struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, number);
 
-    if (oche_flow_is_made(flows, number))
-        return; /* listed */
-    source = oche_flow_sources_find(&flows->sources, number);
-    OCHE_MUST(source != NULL && source->first + source->made == number);
+    if (source == NULL || number - source->first < source->made)
+        return; /* listed, or made already */
+    OCHE_MUST(source->first + source->made == number);
     oche_flows_make_next(flows, source);
 }
 
@@ -193,19 +192,36 @@ struct oche_flow_walk oche_flow_walk(const struct oche_flows *flows)
     return (struct oche_flow_walk){.flows = flows};
 }
 
+/* Returns the source of flow walk->number, or NULL. */
+static const struct oche_flow_source *source_at(struct oche_flow_walk *walk)
+{
+    const struct oche_flow_sources *sources = &walk->flows->sources;
+    const struct oche_flow_source *source;
+
+    for (; walk->source < sources->count; walk->source++) {
+        source = &sources->list[walk->source];
+        if (walk->number < source->first)
+            return NULL;
+        if (walk->number - source->first < source->count)
+            return source;
+    }
+    return NULL;
+}
+
 const struct oche_flow_plan *oche_flow_walk_next(struct oche_flow_walk *walk)
 {
     const struct oche_flows *flows = walk->flows;
-    const struct oche_flow_source *drawing = &walk->drawing;
+    const struct oche_flow_source *drawing = &walk->drawing, *source;
 
     if (walk->next == flows->count)
         return NULL;
     walk->number = walk->next++;
     oche_flows_read_flow(flows, walk->number);
-    if (oche_flow_is_made(flows, walk->number))
+    source = source_at(walk);
+    if (source == NULL || walk->number - source->first < source->made)
         return &flows->plan[walk->number];
-    if (walk->number < drawing->first || walk->number - drawing->first >= drawing->count)
-        walk->drawing = *oche_flow_sources_find(&flows->sources, walk->number);
+    if (walk->number - source->first == source->made)
+        walk->drawing = *source;
     bool drawn = oche_flow_source_draw(&walk->drawing);
     OCHE_MUST(drawn);
     walk->plan = drawing->flow;
@@ -215,17 +231,21 @@ const struct oche_flow_plan *oche_flow_walk_next(struct oche_flow_walk *walk)
 
 struct oche_flow_plan oche_flows_plan(const struct oche_flows *flows, uint32_t number)
 {
-    struct oche_flow_walk walk = oche_flow_walk(flows);
     const struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, number);
-    const struct oche_flow_plan *plan;
+    struct oche_flow_source drawing;
+    struct oche_flow_plan plan;
 
     OCHE_MUST(number < flows->count);
-    walk.next =
-        source == NULL || oche_flow_is_made(flows, number) ? number : source->first + source->made;
-    do
-        plan = oche_flow_walk_next(&walk);
-    while (walk.number < number);
-    return *plan;
+    if (source == NULL || number - source->first < source->made)
+        return flows->plan[number];
+    drawing = *source;
+    while (drawing.made <= number - source->first) {
+        bool drawn = oche_flow_source_draw(&drawing);
+        OCHE_MUST(drawn);
+    }
+    plan = drawing.flow;
+    plan.connection = oche_flows_connection_of(flows, source, number, &plan);
+    return plan;
 }
 
 uint64_t oche_flow_supplied(const struct oche_flow_plan *plan, oche_time age)
@@ -323,6 +343,7 @@ void oche_flows_free(struct oche_flows *flows)
     oche_sparse_free(flows->ways);
     oche_sparse_free(flows->connections);
     oche_sparse_free(flows->pairs);
+    oche_sparse_free(flows->each);
     oche_sparse_free(flows->order);
     oche_sparse_free(flows->by_start);
     oche_sparse_free(flows->starts);

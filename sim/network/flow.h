@@ -2,10 +2,11 @@
 /*
  * Flows: what applications send, fixed before the run, and the results. Flows of a source
  * (flow_source.h) are made during the run: the plans, results and connections of flows that are
- * not made yet are zero, and cost no memory; those of many flows that are over are in a file
- * (flow_rest.c). A flow starts at a given time, or when another flow is completed (acknowledged at
- * its sender) or delivered (its last byte has arrived at its receiver). In the latter two cases the
- * next flow starts at the node where that happens, so no node reads another node's state.
+ * not made yet cost no memory, as long as nobody reads them; those of many flows that are over are
+ * in a file (flow_rest.c). A flow starts at a given time, or when another flow is completed
+ * (acknowledged at its sender) or delivered (its last byte has arrived at its receiver). In the
+ * latter two cases the next flow starts at the node where that happens, so no node reads another
+ * node's state.
  */
 #ifndef OCHE_SIM_NETWORK_FLOW_H
 #define OCHE_SIM_NETWORK_FLOW_H
@@ -99,7 +100,9 @@ struct oche_flows {
     struct oche_flow_sources sources;
     struct oche_connection *connections;
     uint32_t connection_count;
-    struct oche_flow_pairs *pairs;   /* connections by pair of hosts; NULL: no source asks */
+    struct oche_flow_pairs *pairs; /* connections by pair of hosts; NULL: no source asks */
+    uint32_t *each;                /* sources whose flows have a connection each, in order */
+    uint32_t each_count;
     uint32_t *order;                 /* flows of each connection, in the order they were posted */
     uint32_t *by_start;              /* listed flows with a start, by (source, time, number) */
     struct oche_flow_starts *starts; /* one per host */
@@ -112,10 +115,15 @@ struct oche_flows {
     struct oche_flow_rest *rest; /* what has been moved to a file; NULL: nothing */
 };
 
-/* True if the flow is made: its plan and results can be read. A flow that started is made. */
+/*
+ * True if the flow is made: its plan and results can be read. A flow that started is made. Reads
+ * nothing of the flow: where nobody has written, reading may cost as much memory as writing.
+ */
 static inline bool oche_flow_is_made(const struct oche_flows *flows, uint32_t flow)
 {
-    return flows->plan[flow].bytes != 0;
+    const struct oche_flow_source *source = oche_flow_sources_find(&flows->sources, flow);
+
+    return source == NULL || flow - source->first < source->made;
 }
 
 /* True if the flow has started. */
@@ -160,6 +168,23 @@ static inline const struct oche_group *oche_flow_incast(const struct oche_flows 
                : &flows->incasts[group - 1];
 }
 
+/*
+ * Returns the source whose flows have a connection each, if connection `number` is one of these;
+ * else NULL.
+ */
+const struct oche_flow_source *oche_flows_source_of_connection(const struct oche_flows *flows,
+                                                               uint32_t number);
+/*
+ * Returns the first connection that is made with a number of at least `from`; connection_count:
+ * none. One that a flow of a source has for itself is made with the flow, others before the run.
+ */
+uint32_t oche_flows_next_connection(const struct oche_flows *flows, uint32_t from);
+/* for (OCHE_EACH_MADE_CONNECTION(i, flows)) …, in order of their numbers */
+#define OCHE_EACH_MADE_CONNECTION(i, flows)                                                        \
+    uint32_t i = oche_flows_next_connection(flows, 0);                                             \
+    i < (flows)->connection_count;                                                                 \
+    i = oche_flows_next_connection(flows, i + 1)
+
 /* Returns connection `number` if it goes from `src` to `dst`; else NULL. */
 const struct oche_connection *oche_flows_connection(const struct oche_flows *flows, uint32_t number,
                                                     uint32_t src, uint32_t dst);
@@ -185,7 +210,8 @@ struct oche_flow_walk {
     const struct oche_flows *flows;
     uint32_t number; /* of the flow that was returned last */
     uint32_t next;
-    struct oche_flow_source drawing; /* a copy of the source that has flow `next` */
+    uint32_t source;                 /* index of the one that has flow `number`, or is next */
+    struct oche_flow_source drawing; /* a copy of a source, at the flow before `next` */
     struct oche_flow_plan plan;
 };
 struct oche_flow_walk oche_flow_walk(const struct oche_flows *flows);

@@ -320,11 +320,50 @@ void oche_flows_connect(struct oche_flows *flows, uint32_t host_count, enum oche
         else if (is_listed(flows, items.list[i].flow))
             flows->owned_plan[items.list[i].flow].connection = of[i];
     }
-    for (uint32_t i = 0; i < flows->sources.count; i++)
+    flows->each = oche_flows_memory(flows->sources.count, sizeof(*flows->each));
+    for (uint32_t i = 0; i < flows->sources.count; i++) {
         oche_flows_connect_drawn(flows, &flows->sources.list[i], flows->sources.list[i].first);
+        if (flows->sources.list[i].each) /* their numbers rise as those of the flows do */
+            flows->each[flows->each_count++] = i;
+    }
     oche_sparse_free(of);
     free(items.list);
     free(set.slots);
+}
+
+const struct oche_flow_source *oche_flows_source_of_connection(const struct oche_flows *flows,
+                                                               uint32_t number)
+{
+    const struct oche_flow_source *list = flows->sources.list, *source;
+    uint32_t low = 0,
+             high = flows->each_count; /* those before `low` begin at `number` or earlier */
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (list[flows->each[middle]].connection <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    source = &list[flows->each[low - 1]];
+    return number - source->connection < source->count ? source : NULL;
+}
+
+uint32_t oche_flows_next_connection(const struct oche_flows *flows, uint32_t from)
+{
+    if (from < flows->connection_count)
+        oche_flows_read_connection(flows, from);
+    while (from < flows->connection_count) {
+        const struct oche_flow_source *source = oche_flows_source_of_connection(flows, from);
+
+        if (source == NULL || from - source->connection < source->made)
+            return from;
+        from = source->connection + source->count;
+    }
+    return flows->connection_count;
 }
 
 uint32_t oche_flows_connection_of(const struct oche_flows *flows,

@@ -52,8 +52,11 @@ static bool is_flow_over(const struct oche_flows *flows, uint32_t flow)
 
 static bool is_connection_over(const struct oche_flows *flows, uint32_t number)
 {
+    const struct oche_flow_source *source = oche_flows_source_of_connection(flows, number);
     const struct oche_connection *connection = &flows->connections[number];
 
+    if (source != NULL && number - source->connection >= source->made)
+        return false; /* it is not made */
     return connection->count > 0 && connection->delivered == connection->count;
 }
 

@@ -240,11 +240,16 @@ static uint64_t count_awaited(const struct oche_world_config *config,
 
     if (config->run.duration != 0 || first_endless(config, &others) == NULL)
         return count;
-    for (uint32_t i = 0; i < list->count; i++)
-        count -= list->plan[i].beside; /* false: the flow is of a source */
-    for (uint32_t i = 0; i < list->sources.count; i++)
-        if (list->sources.list[i].flow.beside)
-            count -= list->sources.list[i].count;
+    for (uint32_t i = 0, s = 0; i < list->count;) {
+        if (s == list->sources.count || i < list->sources.list[s].first) {
+            count -= list->plan[i++].beside;
+            continue;
+        }
+        const struct oche_flow_source *source = &list->sources.list[s++];
+
+        count -= source->flow.beside ? source->count : 0;
+        i = source->first + source->count;
+    }
     return count;
 }
 

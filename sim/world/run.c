@@ -48,6 +48,8 @@ static bool is_over(const struct oche_world *world, uint32_t flow)
 {
     const struct oche_flow_received *received = &world->flows.received[flow];
 
+    if (!oche_flow_is_made(&world->flows, flow))
+        return true; /* nothing was sent */
     return received->delivered != OCHE_NEVER || received->passed_over ||
            world->flows.sent[flow].failed != 0 || world->flows.plan[flow].beside;
 }

@@ -204,17 +204,10 @@ static uint64_t sample_pauses(struct oche_world *world)
 /* Returns the host at which a connection begins, also if it is not made here. */
 static uint32_t source_of(const struct oche_world *world, uint32_t connection)
 {
-    const struct oche_flow_sources *sources = &world->flows.sources;
+    const struct oche_flow_source *source =
+        oche_flows_source_of_connection(&world->flows, connection);
 
-    for (uint32_t i = 0; world->network.ranks != NULL &&
-                         world->flows.connections[connection].count == 0 && i < sources->count;
-         i++) {
-        const struct oche_flow_source *source = &sources->list[i];
-
-        if (source->each && connection - source->connection < source->count)
-            return source->flow.src;
-    }
-    return world->flows.connections[connection].src;
+    return source != NULL ? source->flow.src : world->flows.connections[connection].src;
 }
 
 /* Returns what a gauge reads now; 0 if another rank has it. */

@@ -306,8 +306,7 @@ static void put_flow(const struct oche_world *world, uint32_t number, struct och
                              .sent = flows->sent[number],
                              .received = flows->received[number]};
 
-    if (!oche_flow_is_made(flows, number) ||
-        (!part.from_source && (part.sent.started == OCHE_NEVER || !part.from_destination)))
+    if (!part.from_source && (part.sent.started == OCHE_NEVER || !part.from_destination))
         return;
     if (part.from_destination && flows->ways != NULL) {
         part.way = flows->ways[number];
@@ -472,14 +471,40 @@ typedef void put_one(const struct oche_world *world, uint32_t number,
 /* Takes what rank `from` has put of one number out of its message. */
 typedef void get_one(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes);
 
+/* Returns the first number of at least `from` of which this rank may have something to tell. */
+typedef uint64_t next_one(const struct oche_world *world, uint32_t from);
+
+static uint64_t each(const struct oche_world *world, uint32_t from)
+{
+    (void)world;
+    return from;
+}
+
+static uint64_t next_connection(const struct oche_world *world, uint32_t from)
+{
+    return oche_flows_next_connection(&world->flows, from);
+}
+
+static uint64_t next_hit(const struct oche_world *world, uint32_t from)
+{
+    return oche_network_next_hit(own_shard(world), from);
+}
+
+static uint64_t next_flow(const struct oche_world *world, uint32_t from)
+{
+    return oche_flows_next_made(&world->flows, from);
+}
+
 /* Tells rank 0 of numbers 0 to count - 1, of so many in one exchange. */
-static void tell(struct oche_world *world, uint64_t count, uint32_t step, put_one *put,
-                 get_one *get)
+static void tell(struct oche_world *world, uint64_t count, uint32_t step, next_one *next,
+                 put_one *put, get_one *get)
 {
     struct oche_ranks *ranks = world->network.ranks;
 
-    for (uint64_t first = 0; first < count; first += step) {
-        for (uint64_t i = first; i < first + step && i < count; i++)
+    for (uint64_t first = 0, i = 0; first < count; first += step) {
+        const uint64_t end = first + step < count ? first + step : count;
+
+        for (; i < end && (i = next(world, (uint32_t)i)) < end; i++)
             put(world, (uint32_t)i, oche_ranks_to(ranks, 0));
         oche_ranks_exchange(ranks);
         for (uint32_t r = 0; is_first(world) && r < ranks->count; r++)
@@ -508,7 +533,7 @@ static void tell_pauses(struct oche_world *world)
 {
     uint64_t unnoted = oche_world_pauses_unnoted(world);
 
-    tell(world, most_holds(world), FLOWS, put_hold, get_hold);
+    tell(world, most_holds(world), FLOWS, each, put_hold, get_hold);
     if (world->hold_count > 0)
         qsort(world->holds, world->hold_count, sizeof(*world->holds), compare_holds);
     oche_ranks_sum(world->network.ranks, &unnoted, 1);
@@ -558,11 +583,12 @@ void oche_world_tell(struct oche_world *world)
     oche_ranks_sum_counts(world->network.ranks); /* without what follows */
     world->told = make_told(world);
     tell_made(world);
-    tell(world, world->flows.connection_count, FLOWS, put_connection, get_connection);
-    tell(world, world->flows.count, FLOWS, put_flow, get_flow);
-    tell(world, world->network.node_count, NODES, put_node, get_node);
-    tell(world, world->network.connections, FLOWS, put_hit, get_hit);
-    tell(world, world->watched_count, NODES, put_watch, get_watch);
+    tell(world, world->flows.connection_count, FLOWS, next_connection, put_connection,
+         get_connection);
+    tell(world, world->flows.count, FLOWS, next_flow, put_flow, get_flow);
+    tell(world, world->network.node_count, NODES, each, put_node, get_node);
+    tell(world, world->network.connections, FLOWS, next_hit, put_hit, get_hit);
+    tell(world, world->watched_count, NODES, each, put_watch, get_watch);
     tell_pauses(world);
     world->told->all = true;
     release_devices(world);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Flows that sources make during a run are those of a plan that lists them all: numbers, plans,
- * connections, and the order in which hosts start them.
+ * connections, and the order in which hosts start them. Those that are not made take no memory,
+ * whoever goes through them.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "sim/app/app.h"
 #include "sim/network/flow.h"
@@ -38,14 +42,15 @@ static const struct workload workloads[] = {
     {"poisson_cdf", {{"senders", U(4)}, {"load", {.real = 0.1}}}},
 };
 
-static void add(struct oche_flow_list *list, const struct workload *workload, uint32_t number)
+static void add(struct oche_flow_list *list, const struct workload *workload, uint32_t number,
+                oche_time duration)
 {
     const struct oche_workload_type *type = oche_workload_type_find(workload->type);
     struct oche_workload_facts facts = {.host_count = HOSTS,
                                         .host_rate_bps = 40 * OCHE_GBPS,
                                         .mtu_bytes = 1000,
                                         .header_bytes = 82,
-                                        .duration = OCHE_MS,
+                                        .duration = duration,
                                         .seed = 5,
                                         .number = number};
     uint64_t params[24];
@@ -73,7 +78,7 @@ static void prepare(struct oche_flows *flows, bool as_needed, enum oche_connecti
     struct oche_error error;
 
     for (uint32_t i = 0; i < OCHE_COUNT_OF(workloads); i++)
-        add(&list, &workloads[i], i);
+        add(&list, &workloads[i], i, OCHE_MS);
     if (!oche_flows_prepare(flows, list.plan, list.count, &list.sources, HOSTS, per, &error))
         fail_msg("%s", error.text);
     oche_flows_set_groups(flows, &list.groups);
@@ -197,12 +202,103 @@ static void connections_per_chain(void **state)
     compare(OCHE_CONNECTION_PER_CHAIN, 3000);
 }
 
+/* ---- memory ---- */
+
+/* Returns how many pages of the piece there are, be they only those that reading gives. */
+static size_t count_pages(const void *memory, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t first = ((uintptr_t)memory + page - 1) / page * page;
+    const size_t pages = ((uintptr_t)memory + bytes - first) / page;
+    unsigned char *there = malloc(pages);
+    size_t count = 0;
+
+    assert_int_equal(mincore((void *)first, pages * page, there), 0);
+    for (size_t i = 0; i < pages; i++)
+        count += there[i] & 1;
+    free(there);
+    return count;
+}
+
+#define PAGES(array, count) count_pages(array, sizeof(*(array)) * (size_t)(count))
+
+static size_t pages_of_flows(const struct oche_flows *flows)
+{
+    return PAGES(flows->plan, flows->count) + PAGES(flows->sent, flows->count) +
+           PAGES(flows->received, flows->count) + PAGES(flows->order, flows->count) +
+           PAGES(flows->connections, flows->count);
+}
+
+static size_t resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long pages;
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*u %lu", &pages), 1);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Goes through everything, in each of the ways that there are. Returns how many plans it saw. */
+static uint32_t go_through(const struct oche_flows *flows)
+{
+    struct oche_flow_walk walk = oche_flow_walk(flows);
+    const struct oche_flow_plan *plan;
+    uint64_t bytes = 0;
+    uint32_t count = 0, made = 0;
+
+    for (; (plan = oche_flow_walk_next(&walk)) != NULL; count++)
+        bytes += plan->bytes;
+    assert_int_equal(bytes, 16 * (uint64_t)count);
+    for (uint32_t i = 0; i < flows->count; i++)
+        made += oche_flow_has_started(flows, i) || oche_flow_is_made(flows, i);
+    assert_int_equal(made, oche_flows_made(flows));
+    assert_int_equal(count_made(flows), made);
+    made = 0;
+    for (OCHE_EACH_MADE_CONNECTION(i, flows))
+        made += flows->connections[i].count > 0;
+    assert_int_equal(made, oche_flows_made(flows));
+    for (uint32_t i = 0; i < flows->count; i += flows->count / 50)
+        assert_int_equal(oche_flows_plan(flows, i).bytes, 16);
+    return count;
+}
+
+/*
+ * A kernel may give a page of its own to whoever reads where nobody has written; then it shows in
+ * the resident memory, and else in the pages that are there.
+ */
+static void reading_takes_no_memory(void **state)
+{
+    static const struct workload endless = {"permutation", {{"messages", U(0)}, {"bytes", U(16)}}};
+    struct oche_flow_list list = {.as_needed = true};
+    struct oche_flows flows;
+    struct oche_error error;
+
+    (void)state;
+    add(&list, &endless, 0, OCHE_MS);
+    if (!oche_flows_prepare(&flows, list.plan, list.count, &list.sources, HOSTS,
+                            OCHE_CONNECTION_PER_FLOW, &error))
+        fail_msg("%s", error.text);
+    assert_in_range(flows.count, 1000000, 10000000);
+    for (unsigned i = 0; i < 1000; i++)
+        oche_flows_make_follower(&flows, flows.sources.list[1].first + i);
+
+    const size_t pages = pages_of_flows(&flows), bytes = resident_bytes();
+
+    assert_int_equal(go_through(&flows), flows.count);
+    assert_int_equal(pages_of_flows(&flows), pages);
+    assert_in_range(resident_bytes(), 0, bytes + (8 << 20)); /* 200 MB of plans and more */
+    oche_flows_free(&flows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connections_per_flow),
         cmocka_unit_test(connections_per_pair),
         cmocka_unit_test(connections_per_chain),
+        cmocka_unit_test(reading_takes_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
