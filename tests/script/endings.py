@@ -132,17 +132,30 @@ def test_bound():
     check(re.fullmatch(says, info("bound")["unfinished"]), info("bound"))
 
 
+def has_text(path):
+    return os.path.exists(path) and os.path.getsize(path) > 0
+
+
+def interrupted(path, *words):
+    """Presses Ctrl-C when the run has written something to a file, or to standard error. A busy
+    machine may let it wait for seconds before its first packet."""
+    with open("error", "w+", encoding="utf-8") as error:
+        running = subprocess.Popen([OCHE, "run", "s.yaml", "--out", "cut", *words],
+                                   stdout=subprocess.PIPE, stderr=error, text=True)
+        end = time.monotonic() + 60
+        while not has_text(path) and running.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=60)
+        error.seek(0)
+        err = error.read()
+    check(running.returncode == 130, running.returncode, err)
+    return out, err
+
+
 def test_interrupted():
     write(STAR + "duration: 3600s\nworkload: {type: background}\n")
-    running = subprocess.Popen([OCHE, "run", "s.yaml", "--out", "cut", "--pcap", "cut.pcap:host3",
-                                "--trace", "cut.csv:host=3"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not os.path.exists("cut.pcap.part") and running.poll() is None:
-        time.sleep(0.01)
-    time.sleep(0.3)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
-    check(running.returncode == 130, running.returncode, err)
+    out, err = interrupted("cut.csv.part", "--pcap", "cut.pcap:host3", "--trace", "cut.csv:host=3")
     check(re.fullmatch(r"ahead: some \S+ packet-hops, at four million a second [^;]+; Ctrl-C ends "
                        r"the run with what there is\n"
                        r"interrupted at \S+; the results are of what was run until then\n", err),
@@ -154,13 +167,8 @@ def test_interrupted():
         lines = trace.read()
     check(lines.count("\n") > 10 and lines.endswith("\n"), lines[-200:])
     check(f"trace: cut.csv:host=3, {lines.count(chr(10)) - 1:,} events\n" in out, out[-200:])
-    running = subprocess.Popen([OCHE, "run", "s.yaml", "--out", "cut", "--compare",
-                                "recovery=go_back_n,selective_repeat"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(1)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
-    check(running.returncode == 130 and err.endswith(", and 1 of 2 runs are missing\n"), err)
+    out, err = interrupted("error", "--compare", "recovery=go_back_n,selective_repeat")
+    check(err.endswith(", and 1 of 2 runs are missing\n"), err)
     check(out.endswith("results: cut/go_back_n/run.sqlite\n"), out)
 
 

@@ -5,6 +5,8 @@ it counts is what is there; bad arguments and unreadable files get one line and 
 
 Environment: OCHE, the program. The working directory is the source root.
 """
+import array
+import fcntl
 import glob
 import json
 import os
@@ -14,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import zlib
 
@@ -343,6 +346,14 @@ def refused(work):
               text in result.stderr and result.stdout == "", result)
 
 
+def has_read_all(process):
+    """True if the process waits for more of its standard input."""
+    left = array.array("i", [0])
+    fcntl.ioctl(process.stdin, termios.FIONREAD, left)
+    with open(f"/proc/{process.pid}/stat", encoding="utf-8") as file:
+        return left[0] == 0 and file.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
 def interrupted(work):
     """Ctrl-C ends a capture that goes on; what was read is listed and summed up."""
     with open(f"{GOLDEN}/rxe-read.pcap", "rb") as file:
@@ -352,7 +363,9 @@ def interrupted(work):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         running.stdin.write(data)
         running.stdin.flush()
-        time.sleep(0.5)
+        end = time.monotonic() + 60
+        while not has_read_all(running) and running.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
         running.send_signal(signal.SIGINT)
         try:
             out, err = running.communicate(timeout=30)
