@@ -66,7 +66,8 @@ static struct layout layout_of(const struct oche_nic_config *config)
     l.peer_states = place(&l.end, peers * l.peer_state_stride);
     l.wanting = place(&l.end, config->cc->nic_start != NULL ? qps * sizeof(void *) : 0);
     l.free_slots = place(&l.end, qps * sizeof(uint32_t));
-    l.region_map = place(&l.end, map_capacity(config->max_regions) * sizeof(struct map_entry));
+    l.region_map =
+        place(&l.end, map_growing_capacity(config->max_regions) * sizeof(struct map_entry));
     l.regions = place(&l.end, regions * sizeof(struct oche_region));
     l.region_parts = place(&l.end, regions * sizeof(struct region_part));
     l.free_regions = place(&l.end, regions * sizeof(uint32_t));
@@ -83,19 +84,6 @@ static struct layout layout_of(const struct oche_nic_config *config)
 size_t oche_nic_bytes(const struct oche_nic_config *config)
 {
     return layout_of(config).end;
-}
-
-/*
- * Fills `memory` with a list of the free numbers 0 … count-1 and returns the list. Numbers are
- * taken from its end, in rising order.
- */
-static uint32_t *free_list(void *memory, uint32_t count)
-{
-    uint32_t *list = memory;
-
-    for (uint32_t i = 0; i < count; i++)
-        list[i] = count - 1 - i;
-    return list;
 }
 
 /* Returns the bits of OCHE_BTH_SHOWN that tell what this NIC can do. */
@@ -144,12 +132,10 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     heap_init_slot(&nic->timers, config->max_qps);
     heap_init(&nic->pacing, (void *)(base + l.pacing_entries), (void *)(base + l.pacing_positions),
               0);
-    map_init(&nic->region_map, base + l.region_map, config->max_regions);
+    map_init_growing(&nic->region_map, base + l.region_map, config->max_regions);
     nic->regions = (void *)(base + l.regions);
     nic->region_parts = (void *)(base + l.region_parts);
-    memset(nic->region_parts, 0, config->max_regions * sizeof(nic->region_parts[0]));
-    nic->free_regions = free_list(base + l.free_regions, config->max_regions);
-    nic->free_region_count = config->max_regions;
+    slots_init(&nic->region_slots, (void *)(base + l.free_regions), config->max_regions);
     map_init_growing(&nic->peer_map, base + l.peer_map, peers);
     nic->peers = (void *)(base + l.peers);
     nic->peer_states = base + l.peer_states;

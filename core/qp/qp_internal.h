@@ -369,12 +369,11 @@ struct oche_nic {
     struct oche_nic_config config;
 
     struct slots slots; /* of queue pairs */
+    struct slots region_slots;
     struct map region_map;
     struct oche_region *regions;
     struct region_part *region_parts; /* one for each region */
     struct oche_window *windows;
-    uint32_t *free_regions;
-    uint32_t free_region_count;
     struct map peer_map;
     struct peer *peers;
     uint8_t *peer_states;

@@ -24,9 +24,13 @@ static bool key_is_free(const struct oche_nic *nic, uint32_t key, bool of_window
 
 uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window)
 {
-    if (nic->free_region_count == 0 || !key_is_free(nic, region->key, of_window))
+    const uint32_t taken = slots_taken(&nic->region_slots);
+    bool fresh;
+
+    if (taken == nic->config.max_regions || !key_is_free(nic, region->key, of_window))
         return NO_SLOT;
-    uint32_t slot = nic->free_regions[--nic->free_region_count];
+    uint32_t slot = slots_take(&nic->region_slots, &fresh);
+    map_make_room(&nic->region_map, taken);
     nic->regions[slot] = *region;
     nic->region_parts[slot] = (struct region_part){0};
     map_add(&nic->region_map, region->key, slot);
@@ -35,7 +39,7 @@ uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool
 
 void region_remove(struct oche_nic *nic, uint32_t key)
 {
-    nic->free_regions[nic->free_region_count++] = map_find(&nic->region_map, key);
+    slots_give(&nic->region_slots, map_find(&nic->region_map, key));
     map_remove(&nic->region_map, key);
 }
 
