@@ -15,6 +15,7 @@
 #include "core/wire/frame.h"
 #include "device/crc.h"
 #include "device/internal.h"
+#include "device/pages.h"
 #include "params/error.h"
 
 #define DEFAULT_OBJECTS        1024
@@ -129,11 +130,11 @@ static bool create_nic(struct oche_device *device)
         .port_context = device,
         .trace = &device->trace,
     };
-    const size_t bytes = oche_lines(oche_nic_bytes(&nic));
-    void *memory = aligned_alloc(OCHE_CACHE_LINE, bytes);
+    void *memory = oche_pages_take(oche_nic_bytes(&nic));
 
     if (memory == NULL)
         return false;
+    device->nic_bytes = oche_nic_bytes(&nic);
     device->nic = oche_nic_create(memory, &nic);
     return true;
 }
@@ -244,7 +245,7 @@ static bool destroy(struct oche_device *device)
     const bool whole = device->capture == NULL || oche_capture_close(device->capture);
 
     objects_destroy(device);
-    free(device->nic);
+    oche_pages_free(device->nic, device->nic_bytes);
     transmit_destroy(device);
     oche_peers_destroy(&device->peers);
     oche_qp_numbers_destroy(&device->numbers);

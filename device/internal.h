@@ -131,6 +131,7 @@ struct oche_device {
     struct oche_address address;
     uint16_t port;
     struct oche_device_config config;
+    size_t nic_bytes;    /* of the memory of `nic` */
     oche_time burst;     /* how far ahead packets are sent, so that they can share a datagram */
     bool paces;          /* the line's rate is known, and no more is sent than it carries */
     oche_time line_free; /* when the line will have carried all that was sent; under the lock */

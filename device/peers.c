@@ -5,10 +5,10 @@
  */
 #include "device/peers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/random.h"
+#include "device/pages.h"
 
 bool oche_peers_create(struct oche_peers *peers, uint32_t max)
 {
@@ -17,8 +17,8 @@ bool oche_peers_create(struct oche_peers *peers, uint32_t max)
     while (slots < 2 * max)
         slots *= 2;
     *peers = (struct oche_peers){.max = max, .mask = slots - 1};
-    peers->peers = calloc(max, sizeof(peers->peers[0]));
-    peers->table = calloc(slots, sizeof(peers->table[0]));
+    peers->peers = oche_pages_take(max * sizeof(peers->peers[0]));
+    peers->table = oche_pages_take(slots * sizeof(peers->table[0]));
     if (peers->peers != NULL && peers->table != NULL)
         return true;
     oche_peers_destroy(peers);
@@ -27,8 +27,8 @@ bool oche_peers_create(struct oche_peers *peers, uint32_t max)
 
 void oche_peers_destroy(struct oche_peers *peers)
 {
-    free(peers->peers);
-    free(peers->table);
+    oche_pages_free(peers->peers, peers->max * sizeof(peers->peers[0]));
+    oche_pages_free(peers->table, ((size_t)peers->mask + 1) * sizeof(peers->table[0]));
     *peers = (struct oche_peers){0};
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The UDP sockets. */
 #include "device/socket.h"
+#include "device/pages.h"
 #include "params/error.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <netinet/ip.h>
 #include <netinet/udp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -176,7 +176,7 @@ bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *ad
     to_open->gso = !options->no_gso && set(fd, IPPROTO_UDP, UDP_SEGMENT, 0);
     to_open->gro = !options->no_gro && set(fd, IPPROTO_UDP, UDP_GRO, 1);
     to_open->receive_bytes = set_receive_buffer(fd, options->buffer_bytes);
-    to_open->scratch = calloc(1, sizeof(*to_open->scratch));
+    to_open->scratch = oche_pages_take(sizeof(*to_open->scratch));
     if (to_open->scratch == NULL) {
         oche_fail(error, "out of memory");
         oche_socket_close(to_open);
@@ -190,7 +190,7 @@ void oche_socket_close(struct oche_socket *to_close)
 {
     if (to_close->fd >= 0)
         close(to_close->fd);
-    free(to_close->scratch);
+    oche_pages_free(to_close->scratch, sizeof(*to_close->scratch));
     to_close->fd = -1;
     to_close->scratch = NULL;
 }

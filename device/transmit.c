@@ -27,6 +27,7 @@
 #include "core/wire/extension.h"
 #include "core/wire/frame.h"
 #include "device/internal.h"
+#include "device/pages.h"
 
 /* Room before each payload, in whole cache lines. */
 #define HEADROOM ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
@@ -50,13 +51,18 @@
 #define STEP       64
 #define STEP_BYTES (UINT32_C(128) << 10)
 
+static size_t stride_of(const struct oche_device *device)
+{
+    return oche_lines(HEADROOM + device->config.mtu_bytes + TAILROOM);
+}
+
 bool transmit_create(struct oche_device *device)
 {
     struct transmitter *t = &device->transmitter;
-    const size_t stride = oche_lines(HEADROOM + device->config.mtu_bytes + TAILROOM);
+    const size_t stride = stride_of(device);
 
     t->packets = aligned_alloc(OCHE_CACHE_LINE, OCHE_DEVICE_PULL * sizeof(t->packets[0]));
-    t->memory = aligned_alloc(OCHE_CACHE_LINE, OCHE_DEVICE_PULL * stride);
+    t->memory = oche_pages_take(OCHE_DEVICE_PULL * stride);
     if (t->packets == NULL || t->memory == NULL)
         return false;
     memset(t->packets, 0, OCHE_DEVICE_PULL * sizeof(t->packets[0]));
@@ -70,7 +76,7 @@ bool transmit_create(struct oche_device *device)
 void transmit_destroy(struct oche_device *device)
 {
     free(device->transmitter.packets);
-    free(device->transmitter.memory);
+    oche_pages_free(device->transmitter.memory, OCHE_DEVICE_PULL * stride_of(device));
 }
 
 uint64_t transmit_full(const struct oche_device *device)

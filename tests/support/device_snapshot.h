@@ -18,8 +18,8 @@ static inline void device_snapshot(struct snapshot *snapshot, struct oche_device
     /* The trace's ring, more than half of the device, is written and never read. */
     snapshot_add(snapshot, start, (size_t)(ring - start));
     snapshot_add(snapshot, behind, (size_t)(end - behind));
-    snapshot_add_block(snapshot, device->nic);
-    snapshot_add_block(snapshot, device->peers.peers);
+    snapshot_add(snapshot, device->nic, device->nic_bytes);
+    snapshot_add(snapshot, device->peers.peers, device->peers.max * sizeof(device->peers.peers[0]));
     snapshot_add_block(snapshot, device->transmitter.packets);
     for (struct owned *qp = device->qps; qp != NULL; qp = qp->next)
         snapshot_add_block(snapshot, qp);
