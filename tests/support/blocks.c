@@ -6,6 +6,13 @@
 
 #include "core/base.h"
 
+struct blocks *blocks_or_shared(struct blocks *blocks)
+{
+    static struct blocks shared;
+
+    return blocks != NULL ? blocks : &shared;
+}
+
 void *blocks_take(struct blocks *blocks, size_t bytes)
 {
     void *at;

@@ -22,6 +22,11 @@ struct blocks {
     } list[BLOCKS_MOST];
 };
 
+/*
+ * Returns `blocks` or, if that is NULL, those that the whole program shares. For what is large: of
+ * fresh memory a sanitizer marks each byte, when it is taken and when it is freed.
+ */
+struct blocks *blocks_or_shared(struct blocks *blocks);
 /* Aligned to cache lines. NULL for `blocks`: fresh memory. Never returns NULL. */
 void *blocks_take(struct blocks *blocks, size_t bytes);
 /* NULL for `blocks`: frees the memory. */

@@ -374,11 +374,14 @@ struct pair *pair_open(const struct pair_options *options)
     pair->recovery_params.nak_interval = pair->options.nak_interval;
     pair->recovery_params.nak_exception = true;
     pair->random = oche_random_stream(pair->options.seed, "pair faults", 0);
-    pair->pool = take(pair, pair->options.in_flight * sizeof(*pair->pool));
-    pair->free = take(pair, pair->options.in_flight * sizeof(*pair->free));
-    pair->heap = take(pair, pair->options.in_flight * sizeof(*pair->heap));
+    struct blocks *blocks = blocks_or_shared(pair->options.blocks);
+    const size_t in_flight = pair->options.in_flight;
+
+    pair->pool = blocks_take(blocks, in_flight * sizeof(*pair->pool));
+    pair->free = blocks_take(blocks, in_flight * sizeof(*pair->free));
+    pair->heap = blocks_take(blocks, in_flight * sizeof(*pair->heap));
     if (pair->options.bytes)
-        pair->wires = take(pair, (size_t)pair->options.in_flight * PAIR_WIRE_BYTES);
+        pair->wires = blocks_take(blocks, in_flight * PAIR_WIRE_BYTES);
     for (uint32_t i = 0; i < pair->options.in_flight; i++)
         pair->free[i] = pair->options.in_flight - 1 - i;
     pair->free_count = pair->options.in_flight;
@@ -421,6 +424,7 @@ void pair_close(struct pair *pair)
         if (pair->options.memory[s] == NULL)
             free(side->memory);
     }
+    blocks = blocks_or_shared(blocks);
     blocks_give(blocks, pair->pool);
     blocks_give(blocks, pair->wires);
     blocks_give(blocks, pair->free);
