@@ -178,16 +178,20 @@ static inline unsigned ov_port_progress(struct ov_port *port)
     return oche_device_progress(port->device);
 }
 
+/* How long the port's thread sleeps while others poll, and at most while it is eager. */
+#define OV_NAP OCHE_MS
+
 /*
- * Called after work was posted: wakes sleepers unless the port's thread will look soon anyway. That
- * stops being eager before it looks for the last time, or wakes a sleeper in its place; so either
- * it sees the work, or we see that it is not eager.
+ * Called after work was posted. A program for which the port's thread is eager looks at its memory
+ * and may not poll for a while, so the work leaves at once, as with an adapter. For others sleepers
+ * are woken, if there are any: whoever polls sends it.
  */
 static inline void ov_port_posted(struct ov_port *port)
 {
     oche_device_posted_quietly(port->device);
     atomic_thread_fence(memory_order_seq_cst);
-    if (!atomic_load_explicit(&port->eager, memory_order_relaxed))
+    if (!atomic_load_explicit(&port->eager, memory_order_relaxed) ||
+        !oche_device_send_posted(port->device, OV_NAP))
         oche_device_posted(port->device);
 }
 
