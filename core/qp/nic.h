@@ -644,6 +644,30 @@ uint32_t oche_qp_recv_psn(const struct oche_qp *qp);
 bool oche_qp_idle(const struct oche_qp *qp);
 /* Returns why no request leaves now ("nothing", "window", "credits", ...), for diagnosis. */
 const char *oche_qp_waits_for(const struct oche_qp *qp);
+
+/* What makes a queue pair go on by itself, or why it cannot. */
+enum oche_wake {
+    OCHE_WAKE_NO_WORK,     /* nothing is posted, and no answer is due */
+    OCHE_WAKE_DOORBELL,    /* the next oche_nic_transmit looks at what was posted */
+    OCHE_WAKE_PORT,        /* a packet is ready; its class may be paused */
+    OCHE_WAKE_PACING,      /* the queue pair's rate */
+    OCHE_WAKE_READ_PACING, /* the same of READ requests, where a window counts READ data */
+    OCHE_WAKE_ACK_TIMER,
+    OCHE_WAKE_RNR_TIMER,
+    OCHE_WAKE_ORDER_TIMER, /* struct oche_deflection's hold */
+    OCHE_WAKE_FAILURE,     /* a completion was lost; it fails at once */
+    OCHE_WAKE_PROGRAM,     /* SQD and drained, or READs that may not be outstanding: a new state */
+    OCHE_WAKE_PEER,        /* an answer alone: the ACK timeout is OCHE_NEVER */
+    OCHE_WAKE_NEVER,       /* a fault: it hangs */
+    OCHE_WAKES
+};
+/*
+ * Returns what will make the queue pair go on; for a timer or pacing `*when` is the time, else
+ * OCHE_NEVER. Call it under the driver's lock and outside of hooks. A thread that posts at that
+ * moment may not have rung yet, which looks like OCHE_WAKE_NEVER.
+ */
+enum oche_wake oche_qp_wake(const struct oche_qp *qp, oche_time *when);
+const char *oche_wake_name(enum oche_wake wake);
 /* true: nothing is in flight; in SQD, work may still wait */
 bool oche_qp_drained(const struct oche_qp *qp);
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);

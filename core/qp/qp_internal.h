@@ -17,6 +17,7 @@
  *   window.c           memory windows
  *   response_stream.c  READ data, atomic results, ACKs and NAKs that leave
  *   timers.c           one deadline a queue pair in the NIC's heap
+ *   wake.c             what will make a queue pair go on, for checks
  *   qp.c, qp_state.c   making queue pairs, posting; the state machine, flushing
  *   completion_queue.c, region.c, congestion.c
  *
@@ -640,6 +641,8 @@ void requester_asked(struct oche_qp *qp, uint32_t psn, oche_time now);
 uint32_t requester_next_frame_bytes(const struct oche_qp *qp);
 /* Points the cursor at tx.next after recovery has moved it. */
 void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now);
+/* Moves on tx.next if READ data for it has been kept meanwhile (pieces.h). */
+void requester_pass_over(struct oche_qp *qp, oche_time now);
 /* Reloads the head_ members after the oldest work request has changed or started. */
 void requester_load_head(struct oche_qp *qp);
 /* Returns the bind of the work request at `index`, which is a BIND_MW. */

@@ -32,10 +32,29 @@ bool oche_qp_init(struct oche_qp *qp, oche_time now)
     return move(qp, OCHE_QP_RESET, OCHE_QP_INIT, now);
 }
 
+/*
+ * The ACK timeout is no longer `before`. If what is outstanding had no timer it expires at once,
+ * since nobody knows when that left.
+ */
+static void timeout_changed(struct oche_qp *qp, oche_time before)
+{
+    if (before == OCHE_NEVER && qp->tx.una != qp->tx.high && qp->rnr_deadline == OCHE_NEVER)
+        qp->ack_deadline = 0;
+    else if (before != OCHE_NEVER && qp->ack_deadline != OCHE_NEVER)
+        qp->ack_deadline -= oche_time_min(qp->ack_deadline, before - qp->ack_timeout);
+    else
+        return;
+    timers_want(qp, qp->ack_deadline);
+}
+
 void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *connection)
 {
+    const oche_time before = qp->ack_timeout;
+
     qp->min_rnr_timer = connection->min_rnr_timer & OCHE_AETH_CODE_MASK;
     qp->ack_timeout = connection->ack_timeout;
+    if (qp->ack_timeout < before)
+        timeout_changed(qp, before);
     qp->retry_count = qp->retries_left = connection->retry_count;
     qp->silent_since = OCHE_NEVER;
     qp->patience_us = connection->patience_us;

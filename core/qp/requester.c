@@ -167,28 +167,6 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
     return REQUESTER_GO;
 }
 
-const char *oche_qp_waits_for(const struct oche_qp *qp)
-{
-    static const char *const names[REQUESTER_WAITS] = {
-        [REQUESTER_GO] = "nothing",
-        [REQUESTER_STATE] = "state",
-        [REQUESTER_NO_WORK] = "work",
-        [REQUESTER_DRAINING] = "resume",
-        [REQUESTER_RNR] = "receiver not ready",
-        [REQUESTER_WINDOW] = "window",
-        [REQUESTER_CC_WINDOW] = "congestion window",
-        [REQUESTER_DEPTH] = "initiator depth",
-        [REQUESTER_PACED] = "pacing of READs",
-        [REQUESTER_FENCE] = "fence",
-        [REQUESTER_ORDER] = "order of short messages",
-        [REQUESTER_CREDITS] = "credits",
-        [REQUESTER_LOCAL_ERROR] = "earlier work, then fails",
-        [REQUESTER_RESEND] = "ACK of the message before",
-    };
-
-    return names[requester_wait(qp)];
-}
-
 /*
  * True if, after the packet that is being built, the window has no room for a further full packet
  * until an ACK comes.

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why no request leaves, and what will make a queue pair go on. The rule: a queue pair with work or
+ * answers to send is in a list of the scheduler, has a timer in the NIC's heap, or waits for the
+ * program or the peer in a way that is documented. Anything else is a fault: nothing would ever
+ * happen.
+ */
+#include "core/qp/pieces.h"
+
+const char *oche_qp_waits_for(const struct oche_qp *qp)
+{
+    static const char *const names[REQUESTER_WAITS] = {
+        [REQUESTER_GO] = "nothing",
+        [REQUESTER_STATE] = "state",
+        [REQUESTER_NO_WORK] = "work",
+        [REQUESTER_DRAINING] = "resume",
+        [REQUESTER_RNR] = "receiver not ready",
+        [REQUESTER_WINDOW] = "window",
+        [REQUESTER_CC_WINDOW] = "congestion window",
+        [REQUESTER_DEPTH] = "initiator depth",
+        [REQUESTER_PACED] = "pacing of READs",
+        [REQUESTER_FENCE] = "fence",
+        [REQUESTER_ORDER] = "order of short messages",
+        [REQUESTER_CREDITS] = "credits",
+        [REQUESTER_LOCAL_ERROR] = "earlier work, then fails",
+        [REQUESTER_RESEND] = "ACK of the message before",
+    };
+
+    return names[requester_wait(qp)];
+}
+
+const char *oche_wake_name(enum oche_wake wake)
+{
+    static const char *const names[OCHE_WAKES] = {
+        [OCHE_WAKE_NO_WORK] = "new work",
+        [OCHE_WAKE_DOORBELL] = "the doorbell",
+        [OCHE_WAKE_PORT] = "the port",
+        [OCHE_WAKE_PACING] = "pacing",
+        [OCHE_WAKE_READ_PACING] = "pacing of READs",
+        [OCHE_WAKE_ACK_TIMER] = "the ACK timer",
+        [OCHE_WAKE_RNR_TIMER] = "the RNR timer",
+        [OCHE_WAKE_ORDER_TIMER] = "the timer of short messages",
+        [OCHE_WAKE_FAILURE] = "its failure",
+        [OCHE_WAKE_PROGRAM] = "the program",
+        [OCHE_WAKE_PEER] = "the peer, without an ACK timer",
+        [OCHE_WAKE_NEVER] = "nothing",
+    };
+
+    return (unsigned)wake < OCHE_WAKES ? names[wake] : "?";
+}
+
+/* True if timers_run will be called at `deadline` or before. */
+static bool is_armed(const struct oche_qp *qp, oche_time deadline)
+{
+    return deadline != OCHE_NEVER && heap_time(&qp->nic->timers, qp->slot) <= deadline;
+}
+
+static enum oche_wake by_timer(const struct oche_qp *qp, oche_time deadline, enum oche_wake wake,
+                               oche_time *when)
+{
+    if (!is_armed(qp, deadline))
+        return OCHE_WAKE_NEVER;
+    *when = deadline;
+    return wake;
+}
+
+static enum oche_wake by_scheduler(const struct oche_qp *qp, oche_time *when)
+{
+    if (qp->queued == QUEUED_READY)
+        return OCHE_WAKE_PORT;
+    if (qp->queued == QUEUED_NOT || heap_time(&qp->nic->pacing, qp->slot) != qp->pace_due)
+        return OCHE_WAKE_NEVER;
+    *when = qp->pace_due;
+    return OCHE_WAKE_PACING;
+}
+
+/* Answers that are not listed to leave would never leave. */
+static bool answers_are_stuck(const struct oche_qp *qp)
+{
+    return (response_control_waits(qp) && !(qp->flags & QP_LISTED)) ||
+           (response_data_waits(qp) && qp->queued == QUEUED_NOT);
+}
+
+/* For a queue pair that waits for an answer to what it has sent. */
+static enum oche_wake by_answer(const struct oche_qp *qp, oche_time *when)
+{
+    if (qp->send_head == qp->send_started)
+        return OCHE_WAKE_NEVER; /* it has sent nothing */
+    if (qp->rnr_deadline != OCHE_NEVER)
+        return by_timer(qp, qp->rnr_deadline, OCHE_WAKE_RNR_TIMER, when);
+    if (qp->ack_timeout == OCHE_NEVER)
+        return OCHE_WAKE_PEER;
+    return by_timer(qp, qp->ack_deadline, OCHE_WAKE_ACK_TIMER, when);
+}
+
+static enum oche_wake of_requester(const struct oche_qp *qp, oche_time *when)
+{
+    const bool sent = qp->send_head != qp->send_started;
+
+    switch (requester_wait(qp)) {
+    case REQUESTER_GO:
+        return by_scheduler(qp, when);
+    case REQUESTER_RNR:
+        return by_timer(qp, qp->rnr_deadline, OCHE_WAKE_RNR_TIMER, when);
+    case REQUESTER_PACED:
+        return by_timer(qp, qp->pieces->due, OCHE_WAKE_READ_PACING, when);
+    case REQUESTER_ORDER:
+        if (qp->order_deadline != OCHE_NEVER)
+            return by_timer(qp, qp->order_deadline, OCHE_WAKE_ORDER_TIMER, when);
+        return by_answer(qp, when);
+    case REQUESTER_DRAINING:
+        return sent ? by_answer(qp, when) : OCHE_WAKE_PROGRAM;
+    case REQUESTER_DEPTH: /* at 0 no READ can leave until the program raises it */
+        return sent || qp->initiator_depth > 0 ? by_answer(qp, when) : OCHE_WAKE_PROGRAM;
+    default:
+        return by_answer(qp, when);
+    }
+}
+
+enum oche_wake oche_qp_wake(const struct oche_qp *qp, oche_time *when)
+{
+    const enum oche_qp_state state = qp_state(qp);
+    const uint32_t posted = atomic_load_explicit(&qp->posted_sends, memory_order_acquire);
+
+    *when = OCHE_NEVER;
+    if (atomic_load_explicit(&qp->rung, memory_order_acquire) != 0)
+        return OCHE_WAKE_DOORBELL;
+    if (answers_are_stuck(qp))
+        return OCHE_WAKE_NEVER;
+    if (qp->overrun)
+        return by_timer(qp, 0, OCHE_WAKE_FAILURE, when);
+    if ((state == OCHE_QP_RTS || state == OCHE_QP_SQD) && qp->send_head != posted)
+        /* new work that the NIC has not seen must have rung */
+        return qp->send_tail == posted ? of_requester(qp, when) : OCHE_WAKE_NEVER;
+    return qp->control != 0 || qp->responding ? OCHE_WAKE_PORT : OCHE_WAKE_NO_WORK;
+}
