@@ -314,6 +314,9 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
     if (qp->rnr_deadline != OCHE_NEVER && !moved)
         return; /* the NAK asks for packets that must wait until the RNR wait ends */
     qp_note(&qp->nak_taken, packet->psn, now);
+    /* READs before the NAK's PSN are being asked for again, with all behind them: no SACK tells. */
+    if (qp->resent_for == OCHE_RESENT_RESPONSES && oche_psn_diff(qp->tx.next, packet->psn) < 0)
+        return;
     qp->resent_for = OCHE_RESENT_SELECTIVE;
     bool is_new = qp->nic->recovery->sacked(&qp->tx, packet->psn, &sack, now);
     requester_seek(qp, before, now);
