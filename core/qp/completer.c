@@ -490,10 +490,12 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
         congestion_acked(qp, packet, acked_bytes, rtt, now);
     if (qp->tx.una != packet->psn) {
         qp_trace(qp, now, OCHE_TRACE_OUT_OF_ORDER, packet->psn, qp->tx.una);
-        if (keeps_reads(qp))
+        if (keeps_reads(qp)) {
             pieces_behind_gap(qp, packet, read, now);
-        else
+            requester_pass_over(qp);
+        } else {
             response_gap(qp, now);
+        }
         return false;
     }
     return true;

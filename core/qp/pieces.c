@@ -184,12 +184,17 @@ bool pieces_recall(struct oche_qp *qp, struct oche_packet *packet)
 
 /* ---- what is missing ---- */
 
-/* Returns the end of what is missing of the piece: one past the last PSN that is not kept. */
-static uint32_t end_of_missing(const struct oche_qp *qp, const struct read_piece *piece)
+/*
+ * Returns the end of what is missing of the piece from `first` on: one past the last PSN that is
+ * not kept.
+ */
+static uint32_t end_of_missing(const struct oche_qp *qp, const struct read_piece *piece,
+                               uint32_t first)
 {
+    const uint32_t least = oche_psn_add(first, 1);
     uint32_t end = piece->end;
 
-    while (is_kept(qp, oche_psn_add(end, OCHE_PSN_MASK)))
+    while (end != least && is_kept(qp, oche_psn_add(end, OCHE_PSN_MASK)))
         end = oche_psn_add(end, OCHE_PSN_MASK);
     return end;
 }
@@ -229,7 +234,7 @@ static void look(struct oche_qp *qp)
             continue;
         }
         pieces->hole_first = hole;
-        pieces->hole_end = end_of_missing(qp, piece);
+        pieces->hole_end = end_of_missing(qp, piece, hole);
         qp->asks = true;
         return;
     }
@@ -416,7 +421,7 @@ enum requester_wait pieces_wait(const struct oche_qp *qp)
         return REQUESTER_GO;
     if (again) {
         const struct read_piece *piece = find_piece(pieces, qp->tx.next);
-        const uint32_t end = piece == NULL ? qp->tx.next : end_of_missing(qp, piece);
+        const uint32_t end = piece == NULL ? qp->tx.next : end_of_missing(qp, piece, qp->tx.next);
         bytes = (uint64_t)((end - qp->tx.next) & OCHE_PSN_MASK) * qp->mtu;
     } else {
         bytes = piece_bytes(qp, length - offset);
@@ -436,7 +441,7 @@ uint32_t pieces_take(struct oche_qp *qp)
     if (next != qp->tx.high) {
         const struct read_piece *piece = find_piece(pieces, next);
         OCHE_MUST(piece != NULL);
-        return end_of_missing(qp, piece);
+        return end_of_missing(qp, piece, next);
     }
     const uint32_t bytes = piece_bytes(qp, left);
     const uint32_t packets = bytes <= qp->mtu ? 1 : (bytes - 1) / qp->mtu + 1;

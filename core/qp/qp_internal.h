@@ -642,7 +642,7 @@ uint32_t requester_next_frame_bytes(const struct oche_qp *qp);
 /* Points the cursor at tx.next after recovery has moved it. */
 void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now);
 /* Moves on tx.next if READ data for it has been kept meanwhile (pieces.h). */
-void requester_pass_over(struct oche_qp *qp, oche_time now);
+void requester_pass_over(struct oche_qp *qp);
 /* Reloads the head_ members after the oldest work request has changed or started. */
 void requester_load_head(struct oche_qp *qp);
 /* Returns the bind of the work request at `index`, which is a BIND_MW. */

@@ -291,14 +291,44 @@ static void move_cursor(struct oche_qp *qp)
         qp->since_ack_request = qp->ack_every;
 }
 
+/*
+ * READ data that has come behind a gap is not asked for again. Recovery hears of what is passed
+ * over: otherwise it would plan to send that again after each packet. Returns true if tx.next has
+ * moved.
+ */
+static bool pass_over_kept(struct oche_qp *qp)
+{
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+    const uint32_t before = qp->tx.next;
+
+    for (;;) {
+        const uint32_t psn = qp->tx.next;
+        qp->tx.next = pieces_pass_over(qp, psn);
+        if (qp->tx.next == psn)
+            break;
+        if (recovery->passed != NULL)
+            recovery->passed(&qp->tx, psn);
+        if (oche_psn_diff(qp->tx.next, psn) <= 0) { /* una first, which is never kept */
+            qp->tx.next = pieces_pass_over(qp, qp->tx.next);
+            break;
+        }
+    }
+    return qp->tx.next != before;
+}
+
+void requester_pass_over(struct oche_qp *qp)
+{
+    if (qp->tx.next != qp->tx.high && pass_over_kept(qp))
+        move_cursor(qp);
+}
+
 void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
 {
-    uint32_t next = qp->tx.next;
-
-    if (next == before)
+    if (qp->tx.next == before)
         return;
     if (OCHE_UNLIKELY(qp->pieces != NULL))
-        next = qp->tx.next = pieces_pass_over(qp, next);
+        pass_over_kept(qp);
+    const uint32_t next = qp->tx.next;
     move_cursor(qp);
     if (oche_psn_diff(next, before) > 0)
         return;
@@ -576,8 +606,10 @@ static OCHE_NOINLINE void transmit_hole(struct oche_qp *qp, struct oche_packet *
     packet->reth.dma_length = bytes_asked(qp, first, end, entry->length - offset);
     qp->resent_for = OCHE_RESENT_RESPONSES;
     trace_sent(qp, packet, now);
-    if (qp->ack_deadline != OCHE_NEVER) /* what was waited for comes later */
+    if (qp->ack_deadline != OCHE_NEVER) { /* what was waited for comes later */
         qp->ack_deadline = oche_time_add(now, ack_wait(qp));
+        timers_want(qp, qp->ack_deadline); /* the wait may be shorter than before */
+    }
     pieces_asked(qp, now);
 }
 
@@ -676,17 +708,6 @@ static void next_work(struct oche_qp *qp)
         load_cursor(qp);
 }
 
-/* READ data that has come behind a gap is not asked for again. */
-static void pass_over_kept(struct oche_qp *qp)
-{
-    const uint32_t next = pieces_pass_over(qp, qp->tx.next);
-
-    if (next == qp->tx.next)
-        return;
-    qp->tx.next = next;
-    move_cursor(qp);
-}
-
 /*
  * Tells recovery that a packet has left. Recovery may then move tx.next as it has planned. That is
  * no reaction to a loss, so it is not traced as going back and does not change when ACKs are asked
@@ -746,7 +767,7 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
     else if (OCHE_UNLIKELY(qp->nic->recovery->sent != NULL))
         note_sent(qp, packet, now);
     if (OCHE_UNLIKELY(qp->tx.next != qp->tx.high) && qp->pieces != NULL)
-        pass_over_kept(qp);
+        requester_pass_over(qp);
     return true;
 }
 

@@ -137,6 +137,11 @@ struct oche_recovery_scheme {
      */
     void (*sent)(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now);
     /*
+     * Optional, for schemes that plan what leaves next: the packets from `psn` up to tx->next need
+     * not leave again, as the READ data for them is kept.
+     */
+    void (*passed)(struct oche_recovery_tx *tx, uint32_t psn);
+    /*
      * Optional: returns how long to wait for an ACK, in place of the connection's ACK timeout,
      * which applies again when the retries are used up: so many and one of them must pass before
      * the peer is given up. Called whenever the timer is armed. Not called if the connection's ACK

@@ -83,6 +83,7 @@ void selective_read_late(struct oche_recovery_tx *tx, bool asked_again);
 uint32_t selective_arrived_packets(const struct oche_recovery_tx *tx);
 void selective_rnr_over(struct oche_recovery_tx *tx, oche_time now);
 void selective_sent(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now);
+void selective_passed(struct oche_recovery_tx *tx, uint32_t psn);
 bool selective_wants_rtt(const void *params);
 void selective_measured(struct oche_recovery_tx *tx, oche_time rtt);
 oche_time selective_probe(const void *params);

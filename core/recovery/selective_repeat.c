@@ -174,6 +174,7 @@ const struct oche_recovery_scheme oche_recovery_selective_repeat = {
     .arrived_packets = selective_arrived_packets,
     .rnr_over = selective_rnr_over,
     .sent = selective_sent,
+    .passed = selective_passed,
     .rto = selective_rto,
     .probe = selective_probe,
     .wants_rtt = selective_wants_rtt,

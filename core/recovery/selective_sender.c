@@ -478,6 +478,17 @@ void selective_sent(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_t
     plan(tx, state);
 }
 
+void selective_passed(struct oche_recovery_tx *tx, uint32_t psn)
+{
+    struct selective_tx *state = tx->state;
+
+    if (!state->recovering)
+        return;
+    if (oche_psn_diff(psn, state->lost_end) < 0)
+        state->walk = later(state->walk, tx->next);
+    plan(tx, state);
+}
+
 /* ---- timeouts ---- */
 
 bool selective_wants_rtt(const void *params)

@@ -250,6 +250,108 @@ static void test_lost_request(void **state)
     pair_close(pair);
 }
 
+/* ---- an atomic between READs ---- */
+
+#define ATOMIC_AT 400000
+
+/* Which packets of the peer are lost: bit N of a PSN's row is its N-th answer. */
+static struct {
+    uint8_t lose[8];
+    uint8_t answers[8];
+    uint32_t requests, lengths[REQUESTS], psns[REQUESTS];
+} between;
+
+static enum pair_fate lose_answers(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    if (from == 0 || packet->psn >= 8 ||
+        !(packet->opcode == OCHE_RC_ATOMIC_ACK ||
+          oche_opcode(packet->opcode)->operation == OCHE_OPERATION_READ))
+        return PAIR_PASS;
+    return between.lose[packet->psn] >> between.answers[packet->psn]++ & 1 ? PAIR_DROP : PAIR_PASS;
+}
+
+static void note_requests(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    if (from == 1 || packet->opcode != OCHE_RC_READ_REQUEST)
+        return;
+    assert_true(between.requests < REQUESTS);
+    between.psns[between.requests] = packet->psn;
+    between.lengths[between.requests++] = packet->reth.dma_length;
+}
+
+static void slow_start(struct oche_cc_flow *flow, oche_time now)
+{
+    fixed_start(flow, now);
+    flow->rate_bps = OCHE_GBPS;
+}
+
+/*
+ * READ, atomic, READ, and a READ of three packets that leaves in pieces of one. Data of the last
+ * is kept, while recovery sends again what is before it: it passes over what is kept, once, and
+ * asks for no more than a piece at a time.
+ */
+static void read_around_atomic(const uint8_t lose[8])
+{
+    static struct oche_selective_repeat_params params;
+    static const struct oche_cc_scheme slow = {.name = "slow",
+                                               .transports = OCHE_CC_RC,
+                                               .windows_reads = true,
+                                               .start = slow_start,
+                                               .acked = fixed_acked};
+    static const uint32_t lengths[] = {100, 8, 16, 2 * PAIR_MTU + 7};
+
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    struct pair_options options = {.cc = &slow,
+                                   .peer_cc = &pair_cc_idle,
+                                   .recovery = &oche_recovery_selective_repeat,
+                                   .own_recovery_params = &params,
+                                   .extensions = true,
+                                   .initiator_depth = 16,
+                                   .responder_resources = 16,
+                                   .held_bytes = HELD,
+                                   .ack_timeout = OCHE_MS};
+    fixed = (struct fixed){.window_bytes = 3 * PAIR_MTU};
+    memset(&between, 0, sizeof(between));
+    memcpy(between.lose, lose, 8);
+    struct pair *pair = pair_open(&options);
+    pair->tap = note_requests;
+    pair->fate = lose_answers;
+    pair_fill(pair, 1, THERE, 4 * PAIR_MTU, 3);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct oche_send_work work =
+            pair_work(i == 1 ? OCHE_WORK_FETCH_ADD : OCHE_WORK_READ, i, i * 8 * PAIR_MTU,
+                      i == 1 ? ATOMIC_AT : THERE, lengths[i]);
+        work.swap_add = 5;
+        pair_post(pair, 0, &work);
+    }
+    while (pair_step(pair, 100 * OCHE_MS)) {
+        oche_time when;
+        assert_int_not_equal(oche_qp_wake(pair->side[0].qp[0], &when), OCHE_WAKE_NEVER);
+        assert_true(when == OCHE_NEVER || when < 100 * OCHE_MS);
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        pair_expect(pair, 0, i, OCHE_STATUS_SUCCESS);
+    assert_memory_equal(SIDE0(3 * 8 * PAIR_MTU), SIDE1(THERE), lengths[3]);
+    assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_DUPLICATE_GONE), 0);
+    for (uint32_t i = 0; i < between.requests; i++)
+        assert_true(between.lengths[i] <= PAIR_MTU);
+    pair_close(pair);
+}
+
+static void test_between(void **state)
+{
+    /* PSNs: 0 READ, 1 atomic, 2 READ, 3 to 5 READ. */
+    static const uint8_t rows[][8] = {
+        {1, 1, 1}, {1, 1, 3}, {1, 3, 3}, {1, 2, 1}, {1, 0, 3}, {1, 1, 7}, {1, 3, 1}, {3, 1, 3},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)
+        read_around_atomic(rows[i]);
+}
+
 /* ---- what a peer may not send ---- */
 
 static void test_hostile(void **state)
@@ -319,7 +421,7 @@ int main(void)
         cmocka_unit_test(test_pieces),       cmocka_unit_test(test_whole),
         cmocka_unit_test(test_credits),      cmocka_unit_test(test_losses),
         cmocka_unit_test(test_hostile),      cmocka_unit_test(test_no_undo),
-        cmocka_unit_test(test_lost_request),
+        cmocka_unit_test(test_lost_request), cmocka_unit_test(test_between),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
