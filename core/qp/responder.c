@@ -501,10 +501,7 @@ static void execute_read_or_atomic(struct arrival *a)
     uint32_t length = read ? packet->reth.dma_length : 0;
     uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
 
-    /*
-     * this response is being sent again; the peer has it, since otherwise it would not send a new
-     * request
-     */
+    /* A response that is being sent again has arrived: the peer sends a new request. */
     if (response->active)
         response_finish(qp, response);
     qp->msn = oche_psn_add(qp->msn, 1);
@@ -560,16 +557,21 @@ static bool is_repeated_too_often(struct arrival *a, struct response *response)
 
 /*
  * Executes a repeated READ request, which may ask for all of the original READ or for the rest of
- * it. The request must lie within the original one. Returns OCHE_REJECT_CAUSES, or why not.
+ * it. Of one that asks for more the part within the original is answered, if it ends with a full
+ * packet (soft-RoCE drops it). Returns OCHE_REJECT_CAUSES, or why nothing is answered.
  */
 static enum oche_reject repeat_read(struct arrival *a, struct response *response)
 {
     const struct oche_packet *packet = a->packet;
-    uint64_t offset = (uint64_t)((packet->psn - response->first_psn) & OCHE_PSN_MASK) * a->qp->mtu;
+    uint32_t offset = ((packet->psn - response->first_psn) & OCHE_PSN_MASK) * a->qp->mtu;
     uint32_t length = packet->reth.dma_length;
+    bool cut = length > response->length - offset;
 
+    if (cut)
+        length = response->length - offset;
     if (!(packet->ext & OCHE_EXT_RETH) || packet->reth.rkey != response->rkey ||
-        packet->reth.va != response->va + offset || length > response->length - offset)
+        packet->reth.va != response->va + offset ||
+        (cut && (length == 0 || length % a->qp->mtu != 0)))
         return OCHE_REJECT_DUPLICATE_GONE;
     if (is_repeated_too_often(a, response))
         return OCHE_REJECT_REPEATS;

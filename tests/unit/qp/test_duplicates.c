@@ -252,6 +252,44 @@ static void test_read_repeated(void **state)
     pair_close(pair);
 }
 
+/*
+ * Two READs of a packet each, the second not executed, and then both are asked for at once. Of that
+ * the part that was executed is answered, and the rest may be asked for as what it is: a new READ.
+ */
+static void test_read_repeated_with_more(void **state)
+{
+    struct pair *pair = pair_open(NULL);
+    struct seen seen = {.from = 1};
+
+    (void)state;
+    pair->tap = note;
+    pair->context = &seen;
+    struct oche_packet packet = read_packet(pair, 0, 5000, PAIR_MTU);
+    pair_inject(pair, 0, &packet);
+    expect_seen(&seen, (uint32_t[]){ONLY}, (uint32_t[]){0}, 1);
+    packet = read_packet(pair, 0, 5000, PAIR_MTU + 32);
+    pair_inject(pair, 0, &packet);
+    expect_seen(&seen, (uint32_t[]){ONLY}, (uint32_t[]){0}, 1);
+    packet = read_packet(pair, 1, 5000 + PAIR_MTU, 32);
+    pair_inject(pair, 0, &packet);
+    expect_seen(&seen, (uint32_t[]){ONLY}, (uint32_t[]){1}, 1);
+    /* That one ends with a short packet, so what follows it is another READ. */
+    packet = read_packet(pair, 1, 5000 + PAIR_MTU, 33);
+    pair_inject(pair, 0, &packet);
+    packet = read_packet(pair, 1, 5000 + PAIR_MTU, PAIR_MTU);
+    pair_inject(pair, 0, &packet);
+    expect_seen(&seen, NULL, NULL, 0);
+    /* The same of a READ of nothing. */
+    packet = read_packet(pair, 2, 5000, 0);
+    pair_inject(pair, 0, &packet);
+    packet = read_packet(pair, 2, 5000, PAIR_MTU);
+    pair_inject(pair, 0, &packet);
+    expect_seen(&seen, (uint32_t[]){ONLY}, (uint32_t[]){2}, 1);
+    assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_DUPLICATE_GONE), 3);
+    assert_int_equal(oche_qp_state(pair->side[1].qp[0]), OCHE_QP_RTS);
+    pair_close(pair);
+}
+
 /* ---- the requester's side ---- */
 
 /* Drops the n-th packet of this opcode from side 1, or from both. */
@@ -549,6 +587,7 @@ int main(void)
         cmocka_unit_test(test_duplicate_at_once),
         cmocka_unit_test(test_atomic_replayed),
         cmocka_unit_test(test_read_repeated),
+        cmocka_unit_test(test_read_repeated_with_more),
         cmocka_unit_test(test_read_repeated_for_ever),
         cmocka_unit_test(test_read_repeated_midway),
         cmocka_unit_test(test_read_data_lost),
