@@ -242,9 +242,24 @@ static bool keeps_reads(const struct oche_qp *qp)
     return pieces_counts(qp, qp->head_opcode) && qp->pieces->reach > 0;
 }
 
-/* Called after every arrival: the queue pair may be able to send again, or may have become idle. */
+/*
+ * After a timeout the ACK timer is armed when the first packet leaves again. Arms it if there is
+ * none to leave any more: what is in flight has turned out to be late.
+ */
+static OCHE_NOINLINE void time_rest(struct oche_qp *qp, oche_time now)
+{
+    if (qp->tx.next != qp->tx.high || qp->rnr_deadline != OCHE_NEVER ||
+        qp->ack_timeout == OCHE_NEVER || oche_psn_diff(qp->last_ack_request, qp->tx.una) < 0)
+        return;
+    qp->ack_deadline = oche_time_add(now, ack_wait(qp));
+    timers_want(qp, qp->ack_deadline);
+}
+
+/* Called after every arrival: what is in flight is timed, and the next packet may leave. */
 static void settle(struct oche_qp *qp, oche_time now)
 {
+    if (OCHE_UNLIKELY(qp->ack_deadline == OCHE_NEVER) && qp->tx.una != qp->tx.high)
+        time_rest(qp, now);
     if (qp->queued == QUEUED_NOT)
         scheduler_kick(qp, now);
     if (qp->send_head == qp->send_tail && qp_state(qp) != OCHE_QP_ERR)

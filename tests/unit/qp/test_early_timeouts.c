@@ -135,6 +135,60 @@ static void go_away(struct pair *pair, oche_time at)
     pair->side[1].classes = classes;
 }
 
+static enum pair_fate lose_second_ack(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    bool *lost = pair->context;
+
+    if (from != 1 || packet->psn != oche_psn_add(FIRST, 1) || *lost)
+        return PAIR_PASS;
+    *lost = true;
+    return PAIR_DROP;
+}
+
+/*
+ * A timeout that was early, and nothing has left again when that turns out, as the class is paused.
+ * The second of two messages is still in flight, and its ACK is lost.
+ */
+static void test_rest_is_timed(void **state)
+{
+    const struct oche_cc_scheme *cc = oche_cc_find("cubic"); /* it has round trips measured */
+    struct oche_selective_repeat_params params;
+    uint64_t cubic[32];
+    bool lost = false;
+
+    (void)state;
+    oche_param_defaults(&cc->table, cubic);
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    params.undo = true;
+    struct pair *pair =
+        pair_open(&(struct pair_options){.cc = cc,
+                                         .cc_params = cubic,
+                                         .recovery = &oche_recovery_selective_repeat,
+                                         .own_recovery_params = &params,
+                                         .extensions = true,
+                                         .first_psn = FIRST,
+                                         .delay = 200 * OCHE_US, /* rto_low is 100 us */
+                                         .ack_timeout = 16 * OCHE_MS});
+    pair->fate = lose_second_ack;
+    pair->context = &lost;
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct oche_send_work work = pair_work(OCHE_WORK_WRITE, i, 0, 0, 100);
+        pair_post(pair, 0, &work);
+    }
+    pair_run(pair, 10 * OCHE_US);
+    pair->side[0].classes = 0;
+    pair_run(pair, 500 * OCHE_US);
+    pair_expect(pair, 0, 0, OCHE_STATUS_SUCCESS);
+    assert_int_equal(early_of(pair), 1);
+    assert_true(lost);
+    oche_time when;
+    assert_int_not_equal(oche_qp_wake(pair->side[0].qp[0], &when), OCHE_WAKE_NEVER);
+    pair->side[0].classes = UINT8_MAX;
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
 /* An ACK that is late: all was there. `undo`: what restores the letter leaves one packet. */
 static void late(bool plain, bool undo)
 {
@@ -292,9 +346,9 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_late),   cmocka_unit_test(test_late_for_long),
-        cmocka_unit_test(test_lost),   cmocka_unit_test(test_late_and_lost),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_rest_is_timed), cmocka_unit_test(test_late),
+        cmocka_unit_test(test_late_for_long), cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_late_and_lost), cmocka_unit_test(test_random),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
