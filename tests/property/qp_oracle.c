@@ -434,6 +434,9 @@ static void check_state(struct qp_work *w, int side)
                   "side %d was sent opcodes that it does not know", side);
     QP_WORK_CHECK(w, oche_nic_rejected(mine->nic, OCHE_REJECT_CNP) == 0,
                   "side %d took CNPs of its peer for a stranger's", side);
+    QP_WORK_CHECK(w, oche_nic_rejected(mine->nic, OCHE_REJECT_REPEATS) == 0,
+                  "side %d was asked for a READ again and again, %lu times too often", side,
+                  (unsigned long)oche_nic_rejected(mine->nic, OCHE_REJECT_REPEATS));
     QP_WORK_CHECK(w,
                   !failed || (way->flushed == way->posted &&
                               w->receives[side].done == w->receives[side].posted),

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIMIT (2000 * OCHE_SEC) /* of virtual time: retries may wait, but not so long */
-#define STEPS 30000000
+#define LIMIT        (2000 * OCHE_SEC) /* of virtual time: retries may wait, but not so long */
+#define STEPS        30000000
+#define WAKES_WITHIN OCHE_SEC
 
 _Noreturn void qp_work_fail(struct qp_work *w, const char *format, ...)
 {
@@ -286,11 +287,15 @@ static void plan_appearances(struct qp_work *w, const struct oche_recovery_choic
     struct pair_options *o = &w->plan.pair;
     struct oche_random random = oche_random_stream(o->seed, "qp work appearances", 0);
     const bool is_fickle = o->cc != NULL;
-    const enum appearance own = (enum appearance)oche_random_below(&random, APPEARANCES);
-    const enum appearance peers = (enum appearance)oche_random_below(&random, APPEARANCES);
+    enum appearance own = (enum appearance)oche_random_below(&random, APPEARANCES);
+    enum appearance peers = (enum appearance)oche_random_below(&random, APPEARANCES);
 
-    o->cc = &schemes[is_fickle][oche_random_below(&random, 2)][own];
-    o->peer_cc = &schemes[is_fickle][oche_random_below(&random, 2)][peers];
+    if (w->plan.rough) {
+        own = peers = PLAIN;
+    } else {
+        o->cc = &schemes[is_fickle][oche_random_below(&random, 2)][own];
+        o->peer_cc = &schemes[is_fickle][oche_random_below(&random, 2)][peers];
+    }
     if (shown_by(&of_side[0], own) != shown_by(&of_side[1], peers))
         o->extensions = false; /* nobody says what is not so */
 }
@@ -342,6 +347,7 @@ static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_si
     if (qp_work_below(w, 5) == 0 && finds_losses(&of_side[0], &of_side[1]) &&
         finds_losses(&of_side[1], &of_side[0]))
         plan_timerless(w, plan);
+    qp_work_plan_rough(plan);
     plan->works = 20 + qp_work_below(w, WORKS - 19);
     plan->restarts = of_side[0].recovery->whole_messages && of_side[1].recovery->whole_messages;
     plan->max_length = longest_for(o, lengths[qp_work_below(w, 4)], plan->mild, plan->restarts);
@@ -433,6 +439,8 @@ static void make_read(struct qp_work *w, int side, struct qp_item *item)
     item->cell = qp_work_below(w, 3) == 0 && room(w, side) > 100000;
     item->oldest = w->way[side].versions - 1;
     item->length = item->cell ? w->plan.cell : pick_length(w, room(w, side) > 100000 ? NONE : 16);
+    if (w->plan.rough && !item->cell && room(w, side) > 100000)
+        item->length = w->pair->options.mtu * qp_work_below(w, 9) + 1 + qp_work_below(w, 40);
     item->from = item->cell ? CELL : pick_source(w, item->length);
     item->to = take_target(w, side, item->length);
 }
@@ -440,8 +448,10 @@ static void make_read(struct qp_work *w, int side, struct qp_item *item)
 static void make_item(struct qp_work *w, int side, struct qp_item *item)
 {
     struct qp_way *way = &w->way[side];
-    const uint32_t kind = qp_work_below(w, w->plan.exact ? 5 : 8); /* no READs, no atomics */
+    uint32_t kind = qp_work_below(w, w->plan.exact ? 5 : 8); /* no READs, no atomics */
 
+    if (w->plan.rough && qp_work_below(w, 2) == 0)
+        kind = 5 + qp_work_below(w, 3); /* more of them */
     *item = (struct qp_item){.imm = way->posted + 7000};
     if (qp_work_below(w, 10) == 0) {
         item->opcode = OCHE_WORK_BIND_MW;
@@ -593,12 +603,30 @@ static void when_quiet(struct qp_work *w)
     w->pair->now += OCHE_US;
 }
 
+/* Something will happen to each queue pair with work, and soon. */
+static void check_wakes(struct qp_work *w)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct oche_qp *qp = w->pair->side[side].qp[0];
+        oche_time when;
+        const enum oche_wake wake = oche_qp_wake(qp, &when);
+
+        QP_WORK_CHECK(w, wake != OCHE_WAKE_NEVER && wake != OCHE_WAKE_PROGRAM,
+                      "side %d hangs: it waits for %s, and for %s to wake it", side,
+                      oche_qp_waits_for(qp), oche_wake_name(wake));
+        QP_WORK_CHECK(w, when == OCHE_NEVER || when < w->pair->now + WAKES_WITHIN,
+                      "side %d: %s will wake it only in %lu ms", side, oche_wake_name(wake),
+                      (unsigned long)((when - w->pair->now) / OCHE_MS));
+    }
+}
+
 static void run(struct qp_work *w)
 {
     for (uint64_t steps = 0; !finished(w, 0) || !finished(w, 1); steps++) {
         post_some(w);
         if (!pair_step(w->pair, LIMIT))
             when_quiet(w);
+        check_wakes(w);
         qp_work_poll(w);
         QP_WORK_CHECK(w, steps < STEPS && w->pair->now < LIMIT,
                       "no end after %lu steps, %lu us: side 0 waits for %s, side 1 for %s",

@@ -54,6 +54,7 @@ struct qp_work_plan {
     bool timerless;        /* no ACK timer, and losses that are found without one */
     bool exact;            /* and what is not lost can be kept */
     bool restarts;         /* both sides begin messages again */
+    bool rough;            /* qp_rough.c */
 };
 
 /* One work request, as it was posted. */
@@ -137,6 +138,8 @@ __attribute__((format(printf, 2, 3))) _Noreturn void qp_work_fail(struct qp_work
             qp_work_fail(w, __VA_ARGS__);                                                          \
     } while (0)
 
+/* Makes the plan that of a rough link, if it is this seed's turn. */
+void qp_work_plan_rough(struct qp_work_plan *plan);
 /* Hooks of the pair: what is sent, and what that may be. */
 void qp_work_sent(struct pair *pair, int from, const struct oche_packet *packet);
 void qp_work_arrived(struct pair *pair, int to, const struct oche_packet *packet);

@@ -117,6 +117,9 @@ struct pair_options {
     uint8_t *memory[2];    /* PAIR_MEMORY bytes, as they are; NULL: fresh, and zeros */
     /* Random faults, in 1/1000 of packets each; damage only with bytes. */
     uint32_t drop, twice, late, damage;
+    /* The longest that late packets, and copies of doubled ones, wait at random; 0: a few delays.
+     */
+    oche_time late_most;
 };
 
 struct pair {
