@@ -8,6 +8,7 @@
  *     unsignalled ones are passed over;
  *   - what is received is what was sent (unless packets were forged in the peer's name);
  *   - when all that is in the way is removed, everything posted completes: nothing is stuck;
+ *   - after each event something is due for each queue pair with work, and not only in an hour;
  *   - no invariant of core breaks (oche_panic).
  * Shared by the fuzz target and by the test that feeds it random bytes.
  */
@@ -29,7 +30,8 @@
 #define QPE_MESSAGE 6000 /* bytes, at most */
 #define QPE_WINDOWS 2    /* of each side: one of each type */
 #define QPE_KEY     0x7000
-#define QPE_SOURCE  0 /* offset: data that is sent; nobody writes there */
+#define QPE_WITHIN  (60 * OCHE_SEC) /* a queue pair with work goes on */
+#define QPE_SOURCE  0               /* offset: data that is sent; nobody writes there */
 #define QPE_TARGET  (128 * 1024)
 
 struct qpe_side {
@@ -53,7 +55,7 @@ struct qpe {
     const uint8_t *bytes;
     size_t count, at;
     struct pair *pair;
-    uint64_t params[2][QPE_PARAMS / 8];
+    uint64_t params[2][QPE_PARAMS / 8], cc_params[QPE_PARAMS / 8];
     struct qpe_side side[2];
     bool forged; /* packets were sent in a peer's name */
     bool removed[2];
@@ -425,7 +427,21 @@ static inline void qpe_event(struct qpe *q)
         pair->options.drop = qpe_byte(q);
         pair->options.twice = qpe_byte(q);
         pair->options.late = qpe_byte(q);
+        pair->options.late_by = (event >> 4 & 3) * 10 * OCHE_US;
+        pair->options.damage = pair->options.bytes && event & 0x40 ? 50 : 0;
         break;
+    }
+}
+
+static inline void qpe_check_wakes(struct qpe *q)
+{
+    for (int s = 0; s < 2; s++) {
+        oche_time when;
+        enum oche_wake wake = oche_qp_wake(q->pair->side[s].qp[0], &when);
+
+        qpe_must(q, wake != OCHE_WAKE_NEVER, "a queue pair hangs");
+        qpe_must(q, when == OCHE_NEVER || when < q->pair->now + QPE_WITHIN,
+                 "a queue pair goes on much too late");
     }
 }
 
@@ -439,7 +455,7 @@ static inline void qpe_finish(struct qpe *q)
 {
     struct pair *pair = q->pair;
 
-    pair->options.drop = pair->options.twice = pair->options.late = 0;
+    pair->options.drop = pair->options.twice = pair->options.late = pair->options.damage = 0;
     for (uint32_t s = 0; s < 2; s++) {
         pair->side[s].classes = UINT8_MAX;
         qpe_region(q, s, false);
@@ -513,6 +529,27 @@ static inline void qpe_recovery(struct qpe *q, struct pair_options *options)
         how & 128 && options->recovery->extend != NULL && options->peer_recovery->extend != NULL;
 }
 
+/*
+ * In half of the runs cubic's window, so that READs leave in pieces, with memory for data behind a
+ * gap or without.
+ */
+static inline void qpe_congestion(struct qpe *q, struct pair_options *options)
+{
+    const struct oche_cc_scheme *cubic = oche_cc_find("cubic");
+
+    if (cubic == NULL || cubic->table.struct_bytes > sizeof(q->cc_params))
+        abort();
+    options->bytes = options->seed % 8 == 7;
+    if (options->seed & 1)
+        return;
+    oche_param_defaults(&cubic->table, q->cc_params);
+    oche_param_set(oche_param_find(&cubic->table, "initial_window"), q->cc_params,
+                   (union oche_value){.u = 1 + options->seed / 2 % 4 * 3});
+    options->cc = cubic;
+    options->cc_params = q->cc_params;
+    options->held_bytes = options->seed & 8 ? 64 * PAIR_MTU : 0;
+}
+
 static inline void qpe_open_windows(struct qpe *q)
 {
     for (uint32_t s = 0; s < 2; s++)
@@ -580,10 +617,11 @@ static inline const char *qp_events_check(const uint8_t *bytes, size_t count)
         .initiator_depth = how & 32 ? 1 : 4,
         .mtu = how & 64 ? 256 : PAIR_MTU,
         .ack_timeout = 60 * OCHE_US,
-        .in_flight = 400,
+        .in_flight = 1000,
         .rnr_retry = how & 128 ? UINT32_MAX : 3,
     };
     qpe_recovery(q, &options);
+    qpe_congestion(q, &options);
     qpe_use_memory(&options);
     q->pair = pair_open(&options);
     for (int s = 0; s < 2; s++) {
@@ -593,6 +631,7 @@ static inline const char *qp_events_check(const uint8_t *bytes, size_t count)
     qpe_open_windows(q);
     while (q->at < q->count && q->wrong == NULL) {
         qpe_event(q);
+        qpe_check_wakes(q);
         qpe_poll(q);
     }
     if (q->wrong == NULL)
