@@ -111,6 +111,7 @@ struct oche_device_stats {
     uint64_t kernel_drops;
     /* how often ACKs were held for data; how often no data came in time */
     uint64_t held, held_in_vain;
+    uint64_t hung;        /* queue pairs that looked hung twice in a row (oche_device_look) */
     uint64_t gso_refused; /* peers that get one packet per datagram, because the path requires it */
     uint32_t source_ports; /* number of ports from which packets leave */
     bool gso, gro;         /* true if the kernel's offload is in use */

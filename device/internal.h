@@ -105,6 +105,7 @@ struct owned {
     /* The rest is for queue pairs only. */
     uint8_t *held;                /* memory for payloads that wait for their turn, or NULL */
     bool chose_number;            /* its number came from device->numbers */
+    uint8_t looks_hung;           /* looks in a row that found that nothing will wake it (look.c) */
     struct oche_peer_ports ports; /* from which its peer sends */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 

@@ -6,6 +6,10 @@
 #include "device/internal.h"
 #include "device/view/format.h"
 
+/* Twice in a row: once it may be a thread that is about to ring. */
+#define HUNG_LOOKS  2
+#define HUNG_PACING (60 * OCHE_SEC) /* no rate that makes sense is that low */
+
 /* Counts addresses that somebody holds: of index 0, this device, more than itself. */
 static uint32_t count_peers(const struct oche_peers *peers)
 {
@@ -37,17 +41,37 @@ static void look_at_qp(const struct oche_device *device, const struct oche_qp *q
         memcpy(out->peer, device->peers.peers[view.remote_address].address.ip, sizeof(out->peer));
 }
 
-/* The newest queue pairs first. The connection manager's is not the program's. */
-static void look_at_qps(const struct oche_device *device, struct oche_view *view)
+/*
+ * Counts a queue pair with work that nothing will wake, or that will not go on for a minute. That
+ * is a fault of ours, and who looks should see it.
+ */
+static void note_hang(struct oche_device *device, struct owned *owned, const struct oche_qp *qp,
+                      oche_time now)
 {
+    oche_time when;
+    const enum oche_wake wake = oche_qp_wake(qp, &when);
+    const bool paced = wake == OCHE_WAKE_PACING || wake == OCHE_WAKE_READ_PACING;
+
+    if (wake != OCHE_WAKE_NEVER && !(paced && when > now + HUNG_PACING))
+        owned->looks_hung = 0;
+    else if (owned->looks_hung < HUNG_LOOKS && ++owned->looks_hung == HUNG_LOOKS)
+        device->stats.hung++;
+}
+
+/* The newest queue pairs first. The connection manager's is not the program's. */
+static void look_at_qps(struct oche_device *device, struct oche_view *view)
+{
+    const oche_time now = oche_device_now(device);
+
     view->listed = 0;
-    for (const struct owned *owned = device->qps; owned != NULL; owned = owned->next) {
+    for (struct owned *owned = device->qps; owned != NULL; owned = owned->next) {
         const struct oche_qp *qp = (const struct oche_qp *)(const void *)(owned + 1);
 
         if (oche_qp_number(qp) == OCHE_CM_QPN)
             continue;
         if (view->listed == OCHE_VIEW_QPS)
             break;
+        note_hang(device, owned, qp, now);
         look_at_qp(device, qp, &view->qp[view->listed++]);
     }
     view->qps = device->qp_count;
@@ -96,6 +120,7 @@ static void fill_simple(const struct oche_device_stats *s, uint64_t *counters)
         [OCHE_VIEW_MARKS_MADE] = s->nic.ce_marked,
         [OCHE_VIEW_SCHEME_SENT] = s->nic.cc_packets_sent,
         [OCHE_VIEW_SCHEME_RECEIVED] = s->nic.cc_packets_received,
+        [OCHE_VIEW_HUNG] = s->hung,
     };
 
     memcpy(counters, values, sizeof(values));
@@ -158,9 +183,9 @@ void oche_device_look(struct oche_device *device, struct oche_view *view)
     copy_name(view->recovery, sizeof(view->recovery), device->config.recovery->name);
     oche_device_lock(device);
     view->open_ns = oche_device_now(device) / OCHE_NS;
+    look_at_qps(device, view);
     oche_device_count_now(device, view->counters);
     fill_scheme(device, view);
     view->peers = count_peers(&device->peers);
-    look_at_qps(device, view);
     oche_device_unlock(device);
 }

@@ -134,6 +134,10 @@ static void make_note(const struct oche_view_entry *entry, char note[NOTE_BYTES]
         at += (size_t)snprintf(note + at, NOTE_BYTES - at,
                                "%ssocket connections: %" PRIu64 " over RDMA, %" PRIu64 " over TCP",
                                at > 0 ? "; " : "", view->connections[OCHE_VIEW_SOCKETS_RDMA], tcp);
+    if (view->counters[OCHE_VIEW_HUNG] > 0 && at < NOTE_BYTES)
+        at += (size_t)snprintf(note + at, NOTE_BYTES - at,
+                               "%shung queue pairs %" PRIu64 ", a fault of oche: please report it",
+                               at > 0 ? "; " : "", view->counters[OCHE_VIEW_HUNG]);
     if (entry->silent_s > OCHE_VIEW_STALE_S && at < NOTE_BYTES)
         snprintf(note + at, NOTE_BYTES - at,
                  "%sstale: the process has written nothing for %.0f s; is it stopped?",

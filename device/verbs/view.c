@@ -76,6 +76,9 @@ void ov_tell_causes(const char *address, const uint64_t *counters)
 {
     tell_range(address, "sent again", counters, OCHE_VIEW_RESENT_AT, OCHE_VIEW_DROPPED_AT);
     tell_range(address, "dropped", counters, OCHE_VIEW_DROPPED_AT, OCHE_VIEW_COUNTERS);
+    if (counters[OCHE_VIEW_HUNG] > 0)
+        ov_say("%s: hung queue pairs %" PRIu64 ", a fault of oche: please report it", address,
+               counters[OCHE_VIEW_HUNG]);
 }
 
 /* ---- the file ---- */

@@ -62,6 +62,8 @@ static const struct oche_view_row simple[OCHE_VIEW_SIMPLE] = {
         "packets of the congestion control's own sent, without CNPs"},
     [OCHE_VIEW_SCHEME_RECEIVED] = {"scheme_packets_received", NULL,
         "packets of the congestion control's own received, without CNPs"},
+    [OCHE_VIEW_HUNG] = {"hung_queue_pairs", NULL,
+        "queue pairs with work that nothing would ever wake, a fault of oche: please report it"},
 };
 
 static const char *const drops[OCHE_VIEW_DROPS] = {

@@ -18,7 +18,7 @@
 #include "core/qp/nic.h"
 
 #define OCHE_VIEW_MAGIC   UINT64_C(0x77656976656863f0)
-#define OCHE_VIEW_VERSION 2
+#define OCHE_VIEW_VERSION 3
 #define OCHE_VIEW_QPS     256 /* queue pairs that are listed one by one, the newest ones */
 #define OCHE_VIEW_NOBODY  UINT32_MAX
 
@@ -57,6 +57,7 @@ enum oche_view_counter {
     OCHE_VIEW_MARKS_MADE,
     OCHE_VIEW_SCHEME_SENT,
     OCHE_VIEW_SCHEME_RECEIVED,
+    OCHE_VIEW_HUNG,
     OCHE_VIEW_SIMPLE
 };
 

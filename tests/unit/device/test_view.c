@@ -13,11 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/qp/qp_internal.h"
 #include "core/random.h"
 #include "device/view/place.h"
 #include "device/view/reader.h"
 #include "device/view/writer.h"
 #include "tests/support/test.h"
+#include "tests/unit/device/pair.h"
 
 #define HEAD offsetof(struct oche_view, qp)
 
@@ -117,6 +119,38 @@ static void test_sizes_that_are_wrong(void **state)
         if (oche_view_check(view, sizeof(*view)) == OCHE_VIEW_GOOD)
             fail_msg("size %u is good", sizes[i]);
     }
+    free(view);
+}
+
+/* ---- a queue pair that hangs ---- */
+
+static uint64_t hung(struct oche_device *device, struct oche_view *view)
+{
+    oche_device_look(device, view);
+    return view->counters[OCHE_VIEW_HUNG];
+}
+
+/* Work whose doorbell was lost: counted once, when it looks so a second time. */
+static void test_hung(void **state)
+{
+    struct oche_view *view = calloc(1, sizeof(*view));
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){0}, OCHE_TRANSPORT_RC);
+    const struct oche_send_work work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 100);
+    assert_int_equal(oche_qp_post_send(pair.a.qp, &work), 0);
+    for (int looks = 0; looks < 4; looks++)
+        assert_int_equal(hung(pair.a.device, view), 0); /* the bell rings */
+    atomic_store(&pair.a.qp->rung, 0);
+    assert_int_equal(hung(pair.a.device, view), 0);
+    for (int looks = 0; looks < 4; looks++)
+        assert_int_equal(hung(pair.a.device, view), 1);
+    assert_int_equal(hung(pair.b.device, view), 0);
+    atomic_store(&pair.a.qp->rung, 1);
+    assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
+    assert_int_equal(hung(pair.a.device, view), 1);
+    pair_close(&pair);
     free(view);
 }
 
@@ -476,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_every_byte_counts),
         cmocka_unit_test(test_right_sum_and_wrong_content),
         cmocka_unit_test(test_sizes_that_are_wrong),
+        cmocka_unit_test(test_hung),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_alive_and_killed),
         cmocka_unit_test(test_killed_parent),
