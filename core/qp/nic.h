@@ -657,7 +657,7 @@ enum oche_wake {
     OCHE_WAKE_ORDER_TIMER, /* struct oche_deflection's hold */
     OCHE_WAKE_FAILURE,     /* a completion was lost; it fails at once */
     OCHE_WAKE_PROGRAM,     /* SQD and drained, or READs that may not be outstanding: a new state */
-    OCHE_WAKE_PEER,        /* an answer alone: the ACK timeout is OCHE_NEVER */
+    OCHE_WAKE_PEER,        /* an answer alone: no ACK timeout is set */
     OCHE_WAKE_NEVER,       /* a fault: it hangs */
     OCHE_WAKES
 };
@@ -668,6 +668,8 @@ enum oche_wake {
  */
 enum oche_wake oche_qp_wake(const struct oche_qp *qp, oche_time *when);
 const char *oche_wake_name(enum oche_wake wake);
+/* Returns a queue pair with work that nothing will wake, or NULL. For tests: it looks at all. */
+const struct oche_qp *oche_nic_hung(const struct oche_nic *nic);
 /* true: nothing is in flight; in SQD, work may still wait */
 bool oche_qp_drained(const struct oche_qp *qp);
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);

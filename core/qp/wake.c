@@ -81,6 +81,15 @@ static bool answers_are_stuck(const struct oche_qp *qp)
            (response_data_waits(qp) && qp->queued == QUEUED_NOT);
 }
 
+/* True if the program has set no ACK timeout, or recovery's parameters say never. */
+static bool has_no_timeout(const struct oche_qp *qp)
+{
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+
+    return qp->ack_timeout == OCHE_NEVER ||
+           (recovery->rto != NULL && recovery->rto(&qp->tx, qp->ack_timeout) == OCHE_NEVER);
+}
+
 /* For a queue pair that waits for an answer to what it has sent. */
 static enum oche_wake by_answer(const struct oche_qp *qp, oche_time *when)
 {
@@ -88,7 +97,7 @@ static enum oche_wake by_answer(const struct oche_qp *qp, oche_time *when)
         return OCHE_WAKE_NEVER; /* it has sent nothing */
     if (qp->rnr_deadline != OCHE_NEVER)
         return by_timer(qp, qp->rnr_deadline, OCHE_WAKE_RNR_TIMER, when);
-    if (qp->ack_timeout == OCHE_NEVER)
+    if (qp->ack_deadline == OCHE_NEVER && has_no_timeout(qp))
         return OCHE_WAKE_PEER;
     return by_timer(qp, qp->ack_deadline, OCHE_WAKE_ACK_TIMER, when);
 }
@@ -133,4 +142,14 @@ enum oche_wake oche_qp_wake(const struct oche_qp *qp, oche_time *when)
         /* new work that the NIC has not seen must have rung */
         return qp->send_tail == posted ? of_requester(qp, when) : OCHE_WAKE_NEVER;
     return qp->control != 0 || qp->responding ? OCHE_WAKE_PORT : OCHE_WAKE_NO_WORK;
+}
+
+const struct oche_qp *oche_nic_hung(const struct oche_nic *nic)
+{
+    oche_time when;
+
+    for (uint32_t slot = 0; slot < nic->slots.fresh; slot++)
+        if (nic->qps[slot] != NULL && oche_qp_wake(nic->qps[slot], &when) == OCHE_WAKE_NEVER)
+            return nic->qps[slot];
+    return NULL;
 }

@@ -27,6 +27,7 @@
 #define LEAST_LEAK        512 /* bytes: blocks are a little longer here and there */
 #define MOST_RSS_KB       1000000
 #define MOST_FLOWS        2000
+#define LOOKS_A_CHECK     16 /* windows from one look for hung queue pairs to the next */
 #define LEAST_ON          (2 * OCHE_SEC) /* simulated time that the twin goes on for, at least */
 
 const char *const swarm_twin_names[TWINS] = {"alone",     "two_threads", "three_threads", "bytes",
@@ -106,6 +107,8 @@ struct limit {
     const struct oche_world *world;
     const uint64_t *before; /* stop when all flows have come on since; NULL: do not */
     uint64_t most;
+    uint64_t looks;
+    struct swarm_verdict *verdict;
     sigjmp_buf out;
     oche_time stopped;
 };
@@ -114,6 +117,8 @@ static void look(void *context, const struct oche_progress *progress)
 {
     struct limit *limit = context;
 
+    if (limit->looks++ % LOOKS_A_CHECK == 0)
+        swarm_none_hangs(limit->world, limit->verdict);
     if (oche_network_events(oche_world_network(limit->world)) <= limit->most &&
         (limit->before == NULL || !swarm_all_came_on(limit->world, limit->before)))
         return;
@@ -123,13 +128,13 @@ static void look(void *context, const struct oche_progress *progress)
 
 /* Runs with one thread, up to a number of events, or until all come on. False: it was stopped. */
 static bool run_limited(struct oche_world *world, uint64_t most, const uint64_t *before,
-                        oche_time *stopped)
+                        struct swarm_verdict *verdict)
 {
     static struct limit limit;
 
-    limit = (struct limit){.world = world, .before = before, .most = most};
+    limit = (struct limit){.world = world, .before = before, .most = most, .verdict = verdict};
     if (sigsetjmp(limit.out, 0) != 0) {
-        *stopped = limit.stopped;
+        verdict->stopped = limit.stopped;
         return false;
     }
     oche_world_run(world, look, &limit);
@@ -231,15 +236,15 @@ static bool run_world(struct swarm_run *run, enum swarm_twin twin, struct oche_c
             oche_time_add(10 * run->scenario->config.run.duration, LEAST_ON);
     if (twin == TWIN_NONE || longer)
         ran = run_limited(run->world, longer ? events_on(first->most) : first->most,
-                          longer ? first->arrived : NULL, &verdict->stopped);
+                          longer ? first->arrived : NULL, verdict);
     else
         oche_world_run(run->world, NULL, NULL);
     if (mail != NULL)
         rank_sockets_close((struct rank_sockets *)mail);
     oche_world_totals(run->world, &run->totals);
-    if (!ran)
+    if (!ran && verdict->kind != SWARM_FINDING)
         verdict->kind = SWARM_LONG;
-    return ran;
+    return ran && verdict->kind != SWARM_FINDING;
 }
 
 /* ---- the run itself and its twins ---- */

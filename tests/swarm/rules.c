@@ -8,6 +8,7 @@
 #include "fabric/iofd.h"
 #include "fabric/shared_buffer.h"
 #include "sim/network/host.h"
+#include "sim/network/host_state.h"
 #include "sim/world/internal.h"
 #include "tests/swarm/judge.h"
 
@@ -331,6 +332,20 @@ static bool nobody_is_stuck(const struct swarm_run *run, struct swarm_verdict *v
     return true;
 }
 
+bool swarm_none_hangs(const struct oche_world *world, struct swarm_verdict *verdict)
+{
+    for (uint32_t i = 0; i < world->topology.host_count; i++) {
+        const struct oche_nic *nic = world->hosts[i]->nic;
+        const struct oche_qp *hung = nic == NULL ? NULL : oche_nic_hung(nic);
+
+        if (hung != NULL)
+            return swarm_finding(verdict, "hung",
+                                 "host %u: queue pair %x waits for %s, and nothing wakes it", i,
+                                 oche_qp_number(hung), oche_qp_waits_for(hung));
+    }
+    return true;
+}
+
 /*
  * How far a flow has come: what its receiver has in order, and what has arrived at its host at all,
  * since go-back-0 delivers a message as a whole.
@@ -431,6 +446,6 @@ bool swarm_rules(const struct swarm_run *run, struct swarm_verdict *verdict)
         return swarm_finding(verdict, run->rule, "%s", run->broken);
     return flows_are_right(run, verdict) && books_are_kept(run, verdict) &&
            bytes_are_right(run, verdict) && nothing_is_dropped(run, verdict) &&
-           deadlock_is_allowed(run, verdict) && nobody_is_stuck(run, verdict) &&
-           end_is_clean(run, verdict);
+           deadlock_is_allowed(run, verdict) && swarm_none_hangs(run->world, verdict) &&
+           nobody_is_stuck(run, verdict) && end_is_clean(run, verdict);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/qp/qp_internal.h"
+#include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
 
 #define DELAY (10 * OCHE_US)
@@ -121,6 +122,24 @@ static void test_no_timeout(void **state)
     pair_close(pair);
 }
 
+/* The same where recovery's parameters have no timeout. */
+static void test_no_timeout_of_recovery(void **state)
+{
+    struct oche_selective_repeat_params params;
+
+    (void)state;
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    params.rto_low = OCHE_NEVER;
+    struct pair *pair = open_pair(&(struct pair_options){
+        .recovery = &oche_recovery_selective_repeat, .own_recovery_params = &params});
+    pair->fate = lose_all;
+    post_write(pair, 1, 100);
+    pair_run_quiet(pair);
+    assert_int_equal(wake_of(pair, 0), OCHE_WAKE_PEER);
+    assert_ptr_equal(oche_nic_hung(pair->side[0].nic), NULL);
+    pair_close(pair);
+}
+
 /* A timeout that becomes shorter is so for what is outstanding, too. */
 static void test_shorter_timeout(void **state)
 {
@@ -203,6 +222,8 @@ static void test_faults(void **state)
     const oche_time deadline = qp->ack_deadline;
     qp->ack_deadline = OCHE_NEVER;
     assert_int_equal(wake_of(pair, 0), OCHE_WAKE_NEVER);
+    assert_ptr_equal(oche_nic_hung(pair->side[0].nic), qp);
+    assert_ptr_equal(oche_nic_hung(pair->side[1].nic), NULL);
     qp->ack_deadline = deadline - 1; /* before the entry in the heap, so it would be late */
     assert_int_equal(wake_of(pair, 0), OCHE_WAKE_NEVER);
     qp->ack_deadline = deadline;
@@ -236,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_rnr),
         cmocka_unit_test(test_no_timeout),
         cmocka_unit_test(test_shorter_timeout),
+        cmocka_unit_test(test_no_timeout_of_recovery),
         cmocka_unit_test(test_program),
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_faults),
