@@ -20,7 +20,7 @@
 /* ---- a window that the test sets ---- */
 
 static struct fixed {
-    uint64_t window_bytes;
+    uint64_t window_bytes, rate_bps;
     uint64_t most_flight, acked_bytes;
     unsigned losses;
     unsigned rtts;
@@ -252,7 +252,8 @@ static void test_lost_request(void **state)
 
 /* ---- an atomic between READs ---- */
 
-#define ATOMIC_AT 400000
+#define ATOMIC_AT  400000
+#define MOST_ASKED 3 /* times for the same PSN, on average */
 
 /* Which packets of the peer are lost: bit N of a PSN's row is its N-th answer. */
 static struct {
@@ -284,7 +285,7 @@ static void note_requests(struct pair *pair, int from, const struct oche_packet 
 static void slow_start(struct oche_cc_flow *flow, oche_time now)
 {
     fixed_start(flow, now);
-    flow->rate_bps = OCHE_GBPS;
+    flow->rate_bps = fixed.rate_bps;
 }
 
 /*
@@ -292,7 +293,7 @@ static void slow_start(struct oche_cc_flow *flow, oche_time now)
  * is kept, while recovery sends again what is before it: it passes over what is kept, once, and
  * asks for no more than a piece at a time.
  */
-static void read_around_atomic(const uint8_t lose[8])
+static void read_around_atomic(const uint8_t lose[8], uint64_t rate_bps)
 {
     static struct oche_selective_repeat_params params;
     static const struct oche_cc_scheme slow = {.name = "slow",
@@ -312,7 +313,7 @@ static void read_around_atomic(const uint8_t lose[8])
                                    .responder_resources = 16,
                                    .held_bytes = HELD,
                                    .ack_timeout = OCHE_MS};
-    fixed = (struct fixed){.window_bytes = 3 * PAIR_MTU};
+    fixed = (struct fixed){.window_bytes = 3 * PAIR_MTU, .rate_bps = rate_bps};
     memset(&between, 0, sizeof(between));
     memcpy(between.lose, lose, 8);
     struct pair *pair = pair_open(&options);
@@ -335,6 +336,7 @@ static void read_around_atomic(const uint8_t lose[8])
         pair_expect(pair, 0, i, OCHE_STATUS_SUCCESS);
     assert_memory_equal(SIDE0(3 * 8 * PAIR_MTU), SIDE1(THERE), lengths[3]);
     assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_DUPLICATE_GONE), 0);
+    assert_true(between.requests <= 5 * MOST_ASKED);
     for (uint32_t i = 0; i < between.requests; i++)
         assert_true(between.lengths[i] <= PAIR_MTU);
     pair_close(pair);
@@ -349,7 +351,8 @@ static void test_between(void **state)
 
     (void)state;
     for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)
-        read_around_atomic(rows[i]);
+        for (unsigned slow = 0; slow < 2; slow++)
+            read_around_atomic(rows[i], slow ? OCHE_GBPS : 100 * OCHE_GBPS);
 }
 
 /* ---- what a peer may not send ---- */
