@@ -50,8 +50,8 @@ interop interop-bench:
 soak:
 	@tools/install-deps build wire
 	@$(MAKE) --no-print-directory all
-	@ninja -C build tests/interop/soak
-	@tests/interop/soak.py build/oche build/tests/interop/soak $(SOAK)
+	@ninja -C build tests/interop/soak tests/interop/path
+	@tests/interop/soak.py build/oche build/tests/interop/soak --path build/tests/interop/path $(SOAK)
 
 # The simulator and its parts, under four minutes; make bench BENCH=--long: fifteen or more.
 bench: all

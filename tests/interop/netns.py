@@ -3,6 +3,7 @@
 privileges are needed where user namespaces are allowed; else the test is skipped.
 """
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -11,6 +12,13 @@ import pairs
 
 NEAR, FAR = "10.78.0.1", "10.78.0.2"
 NEAR6, FAR6 = "fd78::1", "fd78::2"
+
+
+def possible():
+    """Whether there are namespaces and TUN devices, for a path between two hosts."""
+    return all(shutil.which(name) for name in ("unshare", "nsenter", "ip")) and \
+        os.path.exists("/dev/net/tun") and \
+        subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode == 0
 
 
 def enter():
@@ -49,11 +57,12 @@ class Far:
             if done.returncode != 0:
                 pairs.fail("ip", words, done.stderr)
 
-    def addresses(self, device, mtu):
+    def addresses(self, device, mtu, ipv6=True):
         self.ip(f"addr add {NEAR}/24 dev {device}", f"addr add {FAR}/24 dev {device}")
         self.ip(f"addr add {NEAR6}/64 dev {device} nodad", f"addr add {FAR6}/64 dev {device} nodad")
         self.ip(*[f"link set {device} mtu {mtu} up"] * 2)
-        time.sleep(1)  # for about half a second IPv6 goes one way only on a link that has come up
+        if ipv6:
+            time.sleep(1)  # for about half a second IPv6 goes one way only after a link has come up
 
     def veth(self, mtu):
         done = subprocess.run(["ip", "link", "add", "wire0", "type", "veth", "peer", "name",
@@ -67,21 +76,21 @@ class Far:
     def no_veth(self):
         subprocess.run(["ip", "link", "del", "wire0"], check=True)
 
-    def path(self, program, mtu, *options):
-        return Path(self, program, mtu, options)
+    def path(self, program, mtu, *options, ipv6=True):
+        return Path(self, program, mtu, options, ipv6)
 
 
 class Path:
     """tests/interop/path.c: a link with a rate, a queue, marks, faults."""
 
-    def __init__(self, far, program, mtu, options):
+    def __init__(self, far, program, mtu, options, ipv6):
         self.process = subprocess.Popen([program, *options, "wire0", far.file], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         if self.process.stdout.readline() != "ready\n":
             print(f"no TUN devices here: {self.process.communicate()[1]}")
             sys.exit(77)
-        far.addresses("wire0", mtu)
+        far.addresses("wire0", mtu, ipv6)
 
     def close(self):
         """What it did: a dictionary of counts."""

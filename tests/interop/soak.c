@@ -342,6 +342,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'n':
         soak.retries = (uint8_t)atoi(argument);
         return 0;
+    case 'd':
+        soak.doubled = true;
+        return 0;
     case 's':
         soak.random = strtoull(argument, NULL, 10);
         return 0;
@@ -372,6 +375,8 @@ int main(int argc, char **argv)
         {"limit", 'l', "SECONDS", 0, "that work may take (30)", 0},
         {"timeout", 'u', "N", 0, "of 4.096 us times 2^N (16)", 0},
         {"retries", 'n', "N", 0, "(7)", 0},
+        {"doubled", 'd', 0, 0,
+         "the path doubles and delays packets, which UC may take for new ones", 0},
         {"seed", 's', "N", 0, "which queue pair sends when (0)", 0},
         {0},
     };

@@ -121,7 +121,7 @@ struct soak {
     struct soak_link links[PEERS];
     uint64_t random;
     double tokens;
-    bool stopping, quitting;
+    bool stopping, quitting, doubled;
     uint64_t messages[COUNTS], bytes[COUNTS];
     uint64_t sent_uc, sent_ud, foreign;
     double slowest;

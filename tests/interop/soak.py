@@ -8,9 +8,12 @@ work must be completed; a queue pair to a process that was killed fails with "re
 time that timeout and retries make, and no other fails; survivors connect to the new process; memory
 and descriptors of the process that is never killed stay as they were; nothing stays behind.
 
-usage: soak.py OCHE SOAK [--minutes N] [--schemes NAME,…] [--rate BYTES] [--loss PPM]
+usage: soak.py OCHE SOAK [--path PATH] [--minutes N] [--schemes NAME,…] [--rate BYTES] [--loss PPM]
                [--kill-every SECONDS] [--timeout CODE] [--largest BYTES] [--limit SECONDS]
                [--seed N] [--sanitized] [--test]
+
+PATH is the program of path.c. With it there is one more scheme, "faults": the defaults between two
+namespaces, with a path between them that loses, duplicates, delays and damages packets.
 
 The time, 30 minutes, is shared by the schemes. The rate is that of each process, a second; it is
 low enough for the whole to take a third of a processor. --sanitized: SOAK has a sanitizer, so its
@@ -30,6 +33,7 @@ import sys
 import threading
 import time
 
+import netns
 import pairs
 
 NODES, ROLES = 4, ("RC 1024", "RC 4096", "RC 256", "RC shared", "UC")
@@ -41,7 +45,11 @@ SCHEMES = {
     "dcqcn": ["--cc=dcqcn"],
     "cubic": ["--cc=cubic",
               "--recovery=selective_repeat,rto=measured,rto_low=50ms,rto_high=200ms"],
+    "faults": [],
 }
+FAULTS = ["--lose=20000", "--duplicate=20000", "--reorder=10000", "--corrupt=20000"]
+# Two of the processes are near and two far; what they send comes through as cubic lets it.
+FAR_NODES, FAULTS_RATE, FAULTS_LARGEST = (2, 3), 4e5, 100001
 SET_UP = 30  # seconds that two processes may need to connect, on a busy machine
 GROWTH = 4 << 20  # bytes that a process may grow by
 WARM_UP = 0.2  # part of the time in which memory may still grow
@@ -70,8 +78,9 @@ def shared_memory():
 class Node:
     """A process that is there now, or will be again."""
 
-    def __init__(self, number):
+    def __init__(self, number, place):
         self.number = number
+        self.address, self.before = place  # and a command that runs another there
         self.process, self.up, self.idle, self.lives = None, False, False, 0
         self.again_at = None  # when it is started again
         self.killed_at = 0.0
@@ -79,12 +88,11 @@ class Node:
         self.counts = {}
         self.errors = []  # what it said on standard error
 
-    def start(self, options, words, environment):
+    def start(self, options, words, arguments, environment):
         self.process = subprocess.Popen(
-            [options.oche, "exec", "--stats", "--device", ADDRESSES[self.number], *words, "--",
-             options.soak, "--rate", str(options.rate), "--timeout", str(options.timeout),
-             "--retries", str(RETRIES), "--largest", str(options.largest), "--seed",
-             str(random.getrandbits(60)), str(self.number)],
+            [*self.before, options.oche, "exec", "--stats", "--device", self.address, *words, "--",
+             options.soak, "--timeout", str(options.timeout), "--retries", str(RETRIES), *arguments,
+             "--seed", str(random.getrandbits(60)), str(self.number)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**os.environ, **environment}, bufsize=1)
         self.up, self.idle, self.again_at, self.counts = False, False, None, {}
@@ -128,7 +136,12 @@ class Link:
 class Soak:
     def __init__(self, options, name, seconds):
         self.options, self.name, self.seconds = options, name, seconds
-        self.nodes = [Node(number) for number in range(NODES)]
+        self.far, self.path = None, None
+        if name == "faults":
+            self.far = netns.Far()
+            self.path = self.far.path(options.path, 9000, f"--seed={options.seed}", *FAULTS,
+                                      ipv6=False)
+        self.nodes = [Node(number, self.place(number)) for number in range(NODES)]
         self.links = [Link(a, b) for a in range(NODES) for b in range(a)]
         self.total = collections.Counter()
         self.kills, self.stops, self.recoveries, self.connected = 0, 0, 0, 0
@@ -142,6 +155,12 @@ class Soak:
     def fail(self, *what):
         raise Failed(f"{self.name}: after {time.monotonic() - self.started:.1f} s: "
                      f"{' '.join(map(str, what))}")
+
+    def place(self, number):
+        """A process's address, and the command that runs another there."""
+        if self.far is None:
+            return ADDRESSES[number], []
+        return (netns.FAR, self.far.enter) if number in FAR_NODES else (netns.NEAR, [])
 
     # ---- connecting ----
 
@@ -263,8 +282,14 @@ class Soak:
             self.stopped = None
 
     def start(self, node):
-        node.start(self.options, SCHEMES[self.name], {"OCHE_DROP": str(self.options.loss),
-                                                      "OCHE_POLL": "sleep"})
+        rate, largest = self.options.rate, self.options.largest
+        arguments = []
+        if self.path is not None:
+            rate, largest = min(rate, FAULTS_RATE), min(largest, FAULTS_LARGEST)
+            arguments = ["--doubled"]
+        arguments += ["--rate", str(rate), "--largest", str(largest)]
+        node.start(self.options, SCHEMES[self.name], arguments,
+                   {"OCHE_DROP": str(self.options.loss), "OCHE_POLL": "sleep"})
 
     # ---- listening ----
 
@@ -373,6 +398,9 @@ class Soak:
         for node in self.nodes:
             if node.process is not None and node.process.poll() is None:
                 node.process.kill()
+        if self.path is not None:
+            print("  path:", self.path.close(), flush=True)
+            self.far.process.kill()
 
     # ---- what came out ----
 
@@ -443,7 +471,8 @@ def parse(arguments):
     parser.add_argument("oche")
     parser.add_argument("soak")
     parser.add_argument("--minutes", type=float, default=30)
-    parser.add_argument("--schemes", default=",".join(SCHEMES))
+    parser.add_argument("--path")
+    parser.add_argument("--schemes")
     parser.add_argument("--rate", type=float, default=3e6)
     parser.add_argument("--loss", type=int, default=2000)
     parser.add_argument("--kill-every", type=float, default=10)
@@ -461,9 +490,13 @@ def parse(arguments):
         options.minutes, options.kill_every = 3, 6
     if options.test and options.sanitized and not pairs.LONG:
         options.minutes, options.kill_every, options.timeout = 16 / 60, 3, 14
-        options.schemes, options.largest, options.rate = "defaults,cubic", 500001, 1.5e6
+        options.schemes, options.largest, options.rate = "defaults,cubic,faults", 500001, 1.5e6
     options.oche, options.soak = map(os.path.abspath, (options.oche, options.soak))
-    options.schemes = options.schemes.split(",")
+    options.path = options.path and os.path.abspath(options.path)
+    options.schemes = (options.schemes or ",".join(SCHEMES)).split(",")
+    if "faults" in options.schemes and not (options.path and netns.possible()):
+        print("without faults: there is no --path, or no namespaces and TUN devices")
+        options.schemes.remove("faults")
     for name in options.schemes:
         if name not in SCHEMES:
             parser.error(f"{name}: there are {', '.join(SCHEMES)}")
@@ -472,6 +505,8 @@ def parse(arguments):
 
 def main(arguments):
     options = parse(arguments)
+    if "faults" in options.schemes:
+        netns.enter()
     memory = shared_memory()
     random.seed(options.seed)
     print(f"seed {options.seed}", flush=True)
