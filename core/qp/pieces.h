@@ -16,8 +16,10 @@
  *           goes to its place in its turn. Once data from behind a piece has come, what is missing
  *           of the piece is asked for again, by one request; with a reordering window, if it is
  *           missing for so long. If all of that has come twice, nothing was lost (cc.h, undo). Data
- * that was asked for only after that shows whether the repetition was lost, too. A timeout or a NAK
- * concerns recovery, as ever; what has been kept is then passed over.
+ *           that was asked for only after that shows whether the repetition was lost, too. A
+ *           timeout or a NAK concerns recovery, as ever; what has been kept is then passed over,
+ *           and recovery is told that it has left. So tx.next never rests at what is kept, also if
+ *           it is kept only then.
  */
 #ifndef OCHE_CORE_QP_PIECES_H
 #define OCHE_CORE_QP_PIECES_H

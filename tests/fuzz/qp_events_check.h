@@ -427,7 +427,7 @@ static inline void qpe_event(struct qpe *q)
         pair->options.drop = qpe_byte(q);
         pair->options.twice = qpe_byte(q);
         pair->options.late = qpe_byte(q);
-        pair->options.late_by = (event >> 4 & 3) * 10 * OCHE_US;
+        pair->options.late_most = (event >> 4 & 3) * 10 * OCHE_US;
         pair->options.damage = pair->options.bytes && event & 0x40 ? 50 : 0;
         break;
     }

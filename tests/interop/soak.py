@@ -507,6 +507,7 @@ def main(arguments):
     options = parse(arguments)
     if "faults" in options.schemes:
         netns.enter()
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     memory = shared_memory()
     random.seed(options.seed)
     print(f"seed {options.seed}", flush=True)
