@@ -46,7 +46,8 @@ static const struct setting {
     {"selective_repeat,window=65", .places = true},
     {"selective_repeat,window=4096,few_packets=1000", .places = true},
     {"selective_repeat,window=20/selective_repeat,window=100", .places = true},
-    {MEASURED, .places = true}, /* as on the wire, where times are 50 times as long */
+    {MEASURED, .places = true},
+    {MEASURED ",reorder=rack", .places = true}, /* the wire's, where times are 50 times as long */
     {"selective_repeat/go_back_n"},
     {"go_back_n,nak_interval=5us/selective_repeat,rto_low=30us"},
     {"selective_repeat/improved_go_back_n,nak_interval=20us"},
@@ -75,6 +76,9 @@ static const struct {
     {MEASURED, 6105},
     {MEASURED, 2095},
     {"selective_repeat", 443},
+    {MEASURED, 420},
+    {MEASURED ",reorder=rack", 1135},
+    {MEASURED ",reorder=rack", 1505},
 };
 
 static char repeat[400]; /* the command that repeats the run */
