@@ -564,14 +564,12 @@ static enum oche_reject repeat_read(struct arrival *a, struct response *response
 {
     const struct oche_packet *packet = a->packet;
     uint32_t offset = ((packet->psn - response->first_psn) & OCHE_PSN_MASK) * a->qp->mtu;
-    uint32_t length = packet->reth.dma_length;
-    bool cut = length > response->length - offset;
+    uint32_t asked = packet->reth.dma_length, most = response->length - offset;
+    uint32_t length = asked < most ? asked : most;
 
-    if (cut)
-        length = response->length - offset;
     if (!(packet->ext & OCHE_EXT_RETH) || packet->reth.rkey != response->rkey ||
         packet->reth.va != response->va + offset ||
-        (cut && (length == 0 || length % a->qp->mtu != 0)))
+        (length < asked && (length == 0 || length % a->qp->mtu != 0)))
         return OCHE_REJECT_DUPLICATE_GONE;
     if (is_repeated_too_often(a, response))
         return OCHE_REJECT_REPEATS;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""READs in pieces, atomics, SENDs and WRITEs in one stream, both ways at once (mixed.c), between two
-namespaces with a path between them that loses, duplicates, delays and damages packets, under what
-`oche exec` has by default. Each byte is right, and each work request is done in time.
+"""READs in pieces, atomics, SENDs and WRITEs in one stream, both ways at once (mixed.c), between
+two namespaces with a path between them that loses, duplicates, delays and damages packets, under
+the defaults of `oche exec`. Each byte is right, and each work request is done in time.
 
-usage: mixed.py OCHE PATH MIXED [--runs N] [--from SEED] [--keep-going]
+usage: mixed.py OCHE PATH MIXED [--runs N] [--from SEED] [--keep-going] [--captures DIRECTORY]
 
-Without --runs a few seeds; with OCHE_LONG=yes 300. Status 77: not possible here.
+Without --runs a few seeds; with OCHE_LONG=yes 300. --captures keeps what both sides sent and
+received. Status 77: not possible here.
 """
 import argparse
 import collections
@@ -31,6 +32,12 @@ def words(options, seed):
             str(20 + 5 * queue)]
 
 
+def exec_options(options, seed, side):
+    """Those of oche exec."""
+    captures = options.captures
+    return ["--stats"] + ([f"--capture={captures}/{seed}-{side}.pcap"] if captures else [])
+
+
 def run(options, far, seed):
     """What went wrong, or None; what the path did."""
     name = "mild" if seed % 4 == 0 else "bad"
@@ -38,10 +45,8 @@ def run(options, far, seed):
               zip(("lose", "duplicate", "reorder", "corrupt"), FAULTS[name])]
     path = far.path(options.path, 9000, f"--seed={seed}", *faults, ipv6=False)
     port = pairs.free_port()
-    captures = [f"--capture={options.captures}/{seed}-{side}.pcap" if options.captures else "--stats"
-                for side in ("server", "client")]
-    server = pairs.Side(netns.FAR, ["--stats", captures[0]], far.enter)
-    client = pairs.Side(netns.NEAR, ["--stats", captures[1]])
+    server = pairs.Side(netns.FAR, exec_options(options, seed, "server"), far.enter)
+    client = pairs.Side(netns.NEAR, exec_options(options, seed, "client"))
     serving = server.start(options.oche, words(options, seed) + ["-p", str(port)])
     calling = client.start(options.oche, words(options, seed) + ["-p", str(port), netns.FAR])
     called, late = pairs.said_by(calling, LIMIT)

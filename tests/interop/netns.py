@@ -16,9 +16,13 @@ NEAR6, FAR6 = "fd78::1", "fd78::2"
 
 def possible():
     """Whether there are namespaces and TUN devices, for a path between two hosts."""
-    return all(shutil.which(name) for name in ("unshare", "nsenter", "ip")) and \
-        os.path.exists("/dev/net/tun") and \
-        subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode == 0
+    programs = all(shutil.which(name) for name in ("unshare", "nsenter", "ip"))
+    return programs and os.path.exists("/dev/net/tun") and has_user_namespaces()
+
+
+def has_user_namespaces():
+    done = subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def enter():
@@ -26,7 +30,7 @@ def enter():
     if os.environ.get("OCHE_TEST_INSIDE") == "1":
         return
     pairs.need("unshare", "nsenter", "ip")
-    if subprocess.run(["unshare", "-Urn", "true"], capture_output=True, check=False).returncode:
+    if not has_user_namespaces():
         print("no user namespaces here")
         sys.exit(77)
     os.environ["OCHE_TEST_INSIDE"] = "1"
