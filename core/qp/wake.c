@@ -108,7 +108,9 @@ static enum oche_wake of_requester(const struct oche_qp *qp, oche_time *when)
 
     switch (requester_wait(qp)) {
     case REQUESTER_GO:
-        return by_scheduler(qp, when);
+        if (qp->queued != QUEUED_NOT || !sent)
+            return by_scheduler(qp, when);
+        return by_answer(qp, when); /* congestion control has opened its window meanwhile */
     case REQUESTER_RNR:
         return by_timer(qp, qp->rnr_deadline, OCHE_WAKE_RNR_TIMER, when);
     case REQUESTER_PACED:

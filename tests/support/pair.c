@@ -507,14 +507,6 @@ static uint8_t *wire_of(const struct pair *pair, uint32_t index)
     return pair->wires == NULL ? NULL : pair->wires + (size_t)index * PAIR_WIRE_BYTES;
 }
 
-/* Returns a random time: below late_most, or `most` quarters of a delay. */
-static oche_time late_by(struct pair *pair, uint32_t most)
-{
-    if (pair->options.late_most > 0)
-        return oche_random_below(&pair->random, pair->options.late_most);
-    return oche_random_below(&pair->random, most) * pair->options.delay / 4;
-}
-
 /* Puts a copy of `p` after it on the link. */
 static void put_again(struct pair *pair, const struct pair_packet *p)
 {
@@ -528,7 +520,7 @@ static void put_again(struct pair *pair, const struct pair_packet *p)
     if (q->wire != NULL)
         memcpy(q->wire, p->wire, p->wire_bytes);
     q->order = pair->order++;
-    q->arrives += late_by(pair, 8);
+    q->arrives += pair_late(pair, 8);
     heap_push(pair, again);
 }
 
@@ -574,7 +566,7 @@ static void put_on_link(struct pair *pair, uint32_t index, int from)
     if (p->packet.traffic_class == DATA_CLASS)
         p->arrives += pair->options.data_delay;
     if (fate == PAIR_LATE)
-        p->arrives += pair->options.late_by > 0 ? pair->options.late_by : late_by(pair, 20);
+        p->arrives += pair->options.late_by > 0 ? pair->options.late_by : pair_late(pair, 20);
     if (fate == PAIR_DROP) {
         pair->free[pair->free_count++] = index;
         return;

@@ -148,6 +148,14 @@ struct pair {
     } recovery_params;
 };
 
+/* Returns a random time: below late_most, or `most` quarters of a delay. */
+static inline oche_time pair_late(struct pair *pair, uint32_t most)
+{
+    if (pair->options.late_most > 0)
+        return oche_random_below(&pair->random, pair->options.late_most);
+    return oche_random_below(&pair->random, most) * pair->options.delay / 4;
+}
+
 /*
  * Makes both NICs and connects `qps` pairs of queue pairs (both sides in RTS). Never returns NULL.
  */
