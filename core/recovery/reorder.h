@@ -99,11 +99,11 @@ static inline void oche_suspects_note(struct oche_suspects *suspects, uint32_t e
                                       oche_time window, oche_time now)
 {
     const oche_time when = oche_time_add(now, window);
-    struct oche_suspect *last = &suspects->list[suspects->count - 1];
+    struct oche_suspect *last = suspects->count > 0 ? &suspects->list[suspects->count - 1] : NULL;
 
-    if (suspects->count > 0 && oche_psn_diff(end, last->end) <= 0)
+    if (last != NULL && oche_psn_diff(end, last->end) <= 0)
         return;
-    if (suspects->count > 0 && when < last->when) {
+    if (last != NULL && when < last->when) {
         last->end = end;
     } else if (suspects->count == OCHE_SUSPECTS) {
         *last = (struct oche_suspect){.when = when, .end = end};
