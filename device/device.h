@@ -294,8 +294,8 @@ int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,
  */
 void oche_device_posted(struct oche_device *device);
 /*
- * Sends what was posted, by the calling thread. At most one thread may wait for events, and that for
- * `patience` at most. Returns false, and does nothing, if another thread has the device's lock.
+ * Sends what was posted, by the calling thread. At most one thread may wait for events, and that
+ * for `patience` at most. Returns false, and does nothing, if another thread has the device's lock.
  */
 bool oche_device_send_posted(struct oche_device *device, oche_time patience);
 /* As oche_device_posted, but wakes nobody: for a caller that will soon make progress itself. */

@@ -288,8 +288,8 @@ static uint32_t pass_on(struct oche_device *device, const struct oche_datagram_i
  * True if the packet at `at` is the last one of its datagram, and an ACK for the queue pair of the
  * longer packet before it, `packet`. The sender put it there only to share the datagram
  * (transmit.c), so the NIC gets the ACK first: a program hears that its SEND was delivered before
- * it gets the answer to it. Behind READ data an ACK is where it belongs: ahead of it, the data would
- * look lost.
+ * it gets the answer to it. Behind READ data an ACK is where it belongs: ahead of it, the data
+ * would look lost.
  */
 static bool ack_was_first(const struct oche_datagram_in *in, uint32_t at,
                           const struct checked *checked)
