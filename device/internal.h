@@ -4,6 +4,7 @@
  *
  *   device.c     opening and closing, the lock, progress, waiting
  *   objects.c    peers, memory, completion queues, queue pairs
+ *   held.c       memory for payloads that arrive behind a gap
  *   receive.c    datagrams → packets → the NIC
  *   transmit.c   the NIC → packets → datagrams
  *   fit.c        congestion control's parameters, from the line's rate and round trips
@@ -96,6 +97,12 @@ struct transmitter {
     uint8_t *memory;
 };
 
+/* Memory for payloads of one kind that wait for their turn; NULL: none. */
+struct device_held {
+    uint8_t *memory;
+    uint32_t bytes;
+};
+
 /*
  * Precedes the memory of a completion queue or queue pair, and links this object into the device's
  * list.
@@ -103,7 +110,9 @@ struct transmitter {
 struct owned {
     struct owned *next, **link;
     /* The rest is for queue pairs only. */
-    uint8_t *held;                /* memory for payloads that wait for their turn, or NULL */
+    struct device_held held[OCHE_HELD_KINDS];
+    struct owned *wants_next;     /* with wants_room: the next one in device->wanting */
+    bool wants_room;              /* a payload had no room in `held` */
     bool chose_number;            /* its number came from device->numbers */
     uint8_t looks_hung;           /* looks in a row that found that nothing will wake it (look.c) */
     struct oche_peer_ports ports; /* from which its peer sends */
@@ -175,7 +184,8 @@ struct oche_device {
     oche_time waiting_until;
 
     struct owned *cqs, *qps;
-    uint32_t qp_count; /* without the connection manager's */
+    struct owned *wanting; /* queue pairs that want more room for payloads behind a gap */
+    uint32_t qp_count;     /* without the connection manager's */
     struct oche_qp_numbers numbers;
     struct oche_entropy entropy;
     void *cc_params, *recovery_params;
@@ -229,6 +239,19 @@ void device_settle(struct oche_device *device);
 
 /* Ends all waits that have begun. May also be called without the lock. */
 void device_ring(struct oche_device *device);
+
+/* Memory for payloads behind a gap (held.c). */
+/*
+ * Gives the queue pair that is about to be made at `object` its first memory of that kind, where it
+ * needs some. Returns false if there is none.
+ */
+bool device_held_make(const struct oche_device *device, struct oche_qp_config *config,
+                      void *object);
+void device_held_free(struct oche_device *device, struct owned *owned);
+/* The hook of struct oche_nic_port: notes it for device_give_room. */
+void device_wants_room(void *context, struct oche_qp *qp);
+/* Gives more memory to the queue pairs that missed some. */
+void device_give_room(struct oche_device *device);
 
 void objects_destroy(struct oche_device *device);
 extern const struct oche_nic_port device_port;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -14,7 +13,6 @@
 #include "device/internal.h"
 
 #define DEFAULT_PKEY UINT16_C(0xffff)
-#define HELD_BYTES   (UINT32_C(4) << 20) /* 4,096 packets of 1 KB */
 
 /* ---- the NIC's access to memory ---- */
 
@@ -169,6 +167,7 @@ const struct oche_nic_port device_port = {
     .qp_error = pass_qp_error,
     .qp_event = pass_qp_event,
     .srq_limit = pass_srq_limit,
+    .wants_room = device_wants_room,
     .grh = device_grh,
 };
 
@@ -266,47 +265,23 @@ static void *own(struct owned **list, size_t bytes)
     return owned + 1;
 }
 
-static void disown(void *object)
+static void disown(struct oche_device *device, void *object)
 {
     struct owned *owned = device_owned(object);
 
     *owned->link = owned->next;
     if (owned->next != NULL)
         owned->next->link = owned->link;
-    if (owned->held != NULL)
-        munmap(owned->held, 2 * HELD_BYTES);
+    device_held_free(device, owned);
     free(owned);
-}
-
-/*
- * Makes the memory for payloads that arrive behind a gap: programs may wait for the last byte of a
- * message in memory, so nothing is written there before its turn. Only its addresses are taken
- * until something is kept. The second half is for READ data. Returns false if there is no memory.
- */
-static bool make_held(const struct oche_device *device, struct oche_qp_config *config, void *object)
-{
-    const struct oche_cc_scheme *cc = device->config.cc;
-    void *memory;
-
-    if (config->transport != OCHE_TRANSPORT_RC ||
-        (device->config.recovery->placed == NULL && (cc == NULL || !cc->windows_reads)))
-        return true;
-    memory = mmap(NULL, 2 * HELD_BYTES, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return false;
-    device_owned(object)->held = config->held = memory;
-    config->held_reads = config->held + HELD_BYTES;
-    config->held_bytes = config->held_reads_bytes = HELD_BYTES;
-    return true;
 }
 
 void objects_destroy(struct oche_device *device)
 {
     while (device->qps != NULL)
-        disown(device->qps + 1);
+        disown(device, device->qps + 1);
     while (device->cqs != NULL)
-        disown(device->cqs + 1);
+        disown(device, device->cqs + 1);
 }
 
 /* ---- completion queues and queue pairs ---- */
@@ -324,7 +299,7 @@ struct oche_cq *oche_device_create_cq(struct oche_device *device, uint32_t entri
 void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq)
 {
     oche_device_lock(device);
-    disown(cq);
+    disown(device, cq);
     oche_device_unlock(device);
 }
 
@@ -337,10 +312,10 @@ static struct oche_qp *make_qp(struct oche_device *device, const struct oche_qp_
 
     if (memory == NULL)
         return NULL;
-    if (make_held(device, &whole, memory))
+    if (device_held_make(device, &whole, memory))
         qp = oche_qp_create(device->nic, memory, &whole);
     if (qp == NULL)
-        disown(memory);
+        disown(device, memory);
     device->qp_count += qp != NULL && config->qpn != OCHE_CM_QPN;
     return qp;
 }
@@ -431,7 +406,7 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
         oche_qp_numbers_rest(&device->numbers, oche_qp_number(qp), oche_device_now(device));
     device->qp_count -= oche_qp_number(qp) != OCHE_CM_QPN;
     oche_qp_destroy(qp);
-    disown(qp);
+    disown(device, qp);
     oche_device_unlock(device);
 }
 

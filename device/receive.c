@@ -387,6 +387,8 @@ unsigned device_receive(struct oche_device *device, oche_time *now)
         if (OCHE_UNLIKELY(oche_sharing_holds(&device->share)))
             oche_sharing_retry(&device->share);
     }
+    if (OCHE_UNLIKELY(device->wanting != NULL))
+        device_give_room(device);
     if (packets > FEW_PACKETS)
         *now = oche_clock_now(&device->clock);
     return packets;

@@ -118,6 +118,13 @@ struct oche_nic_port {
      * unset.
      */
     void (*srq_limit)(void *context, struct oche_srq *srq);
+    /*
+     * A payload that came behind a gap found no room in the queue pair's memory for held payloads.
+     * Its packet was dropped, and will be sent again. The driver may give more memory later, by
+     * oche_qp_hold_at, but not within this call. Not called again before that for the same or a
+     * lesser need.
+     */
+    void (*wants_room)(void *context, struct oche_qp *qp);
 };
 
 /*
@@ -303,8 +310,9 @@ struct oche_qp_config {
     /*
      * Optional, for recovery that keeps packets behind a gap: the caller's memory for their
      * payloads, which are then written to their places when the packets' turn comes. It must last
-     * as long as the queue pair, and its pages are used only when packets are kept. Packets for
-     * which there is no room are sent again. NULL: payloads are written to their places at once.
+     * as long as the queue pair, or until oche_qp_hold_at replaces it, and its pages are used only
+     * when packets are kept. Packets for which there is no room are sent again. NULL: payloads are
+     * written to their places at once.
      */
     uint8_t *held;
     uint32_t held_bytes;
@@ -636,6 +644,20 @@ uint32_t oche_qp_number(const struct oche_qp *qp);
 enum oche_qp_state oche_qp_state(const struct oche_qp *qp);
 enum oche_transport oche_qp_transport(const struct oche_qp *qp);
 void *oche_qp_user(const struct oche_qp *qp);
+
+/* The two kinds of payloads that are held behind a gap: `held` and `held_reads`. */
+enum oche_held_kind { OCHE_HELD_REQUESTS, OCHE_HELD_READS, OCHE_HELD_KINDS };
+/*
+ * Returns how many bytes of memory would have had room for each payload of this kind that came; 0:
+ * there was room for all since memory was given. See wants_room.
+ */
+uint32_t oche_qp_room_wanted(const struct oche_qp *qp, enum oche_held_kind kind);
+/*
+ * Moves the payloads that are held to `memory`, which is larger, and holds payloads there from now
+ * on; the former memory is then no longer used. Only for a queue pair that was given memory of this
+ * kind when it was made.
+ */
+void oche_qp_hold_at(struct oche_qp *qp, enum oche_held_kind kind, uint8_t *memory, uint32_t bytes);
 uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* the pacer's present rate */
 /* Return the PSN of the next new packet, and the PSN that is expected of the peer. */
 uint32_t oche_qp_send_psn(const struct oche_qp *qp);

@@ -73,6 +73,7 @@ void pieces_reset(struct oche_qp *qp)
     pieces->gap = pieces->recovering = false;
     pieces->vain = 0;
     pieces->due = 0;
+    pieces->wanted = 0;
     qp->asks = qp->read_waits = false;
 }
 
@@ -127,13 +128,46 @@ static uint8_t *held_at(const struct oche_qp *qp, uint32_t psn)
     return pieces->held + (size_t)((psn - pieces->base) & (pieces->reach - 1)) * qp->mtu;
 }
 
+/* True if there is room for the payload of `psn`. If not, the driver is told what is missing. */
+static bool has_room(struct oche_qp *qp, uint32_t psn)
+{
+    struct read_pieces *pieces = qp->pieces;
+    const uint32_t ahead = (psn - qp->tx.una) & OCHE_PSN_MASK;
+
+    if (OCHE_LIKELY(ahead < pieces->reach))
+        return true;
+    if (pieces->held != NULL && ahead < OCHE_PSN_BITMAP_BITS)
+        qp_want_room(qp, &pieces->wanted, ahead);
+    return false;
+}
+
+void pieces_move(struct oche_qp *qp, uint8_t *memory, uint32_t bytes)
+{
+    struct read_pieces *pieces = qp->pieces;
+    const struct read_pieces *const now = pieces;
+    const uint8_t *const before = pieces->held;
+    const uint32_t mask = pieces->reach - 1, base = pieces->base;
+
+    pieces->held = memory;
+    pieces->held_bytes = bytes;
+    pieces->wanted = 0;
+    pieces_connect(qp);
+    for (uint32_t i = 0, left = now->kept; left > 0 && i <= mask; i++) {
+        const uint32_t psn = oche_psn_add(qp->tx.una, i);
+        if (!oche_psn_has(&now->arrived, psn))
+            continue;
+        memcpy(held_at(qp, psn), before + (size_t)((psn - base) & mask) * qp->mtu, qp->mtu);
+        left--;
+    }
+}
+
 static void keep(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     struct read_pieces *pieces = qp->pieces;
     const struct read_piece *piece = find_piece(pieces, packet->psn);
     const uint32_t bytes = packet->payload_bytes;
 
-    if (((packet->psn - qp->tx.una) & OCHE_PSN_MASK) >= pieces->reach)
+    if (!has_room(qp, packet->psn))
         return;
     if (piece == NULL || bytes != bytes_of(qp, piece, packet->psn)) {
         nic_reject(qp->nic, qp, piece == NULL ? OCHE_REJECT_PSN : OCHE_REJECT_LENGTH, packet, now);

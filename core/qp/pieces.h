@@ -40,6 +40,7 @@ struct read_pieces {
     /* Behind a gap: */
     uint8_t *held;       /* payloads; NULL: none, or the driver moves none */
     uint32_t held_bytes; /* of that memory */
+    uint32_t wanted;     /* bytes of it that were missed; 0: none since it was given */
     uint32_t reach;      /* from una on, so many PSNs can be kept; a power of two, or 0 */
     uint32_t base;       /* the PSN whose payload is at `held` */
     uint32_t kept;       /* packets */
@@ -64,6 +65,8 @@ size_t pieces_bytes(const struct oche_nic_config *config, const struct oche_qp_c
 void pieces_init(struct oche_qp *qp, const struct oche_qp_config *config);
 /* The connection's MTU is known. */
 void pieces_connect(struct oche_qp *qp);
+/* As placement_move, for READ data. */
+void pieces_move(struct oche_qp *qp, uint8_t *memory, uint32_t bytes);
 /* Forgets everything, as all work has ended. */
 void pieces_reset(struct oche_qp *qp);
 

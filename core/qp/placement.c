@@ -135,6 +135,18 @@ static uint8_t *held_at(const struct oche_qp *qp, uint32_t psn)
     return qp->held + (size_t)((psn - qp->held_base) & (qp->held_count - 1)) * qp->mtu;
 }
 
+/* True if there is room for the payload of `psn`. If not, the driver is told what is missing. */
+static bool has_room(struct oche_qp *qp, uint32_t psn)
+{
+    const uint32_t ahead = (psn - qp->rx.epsn) & OCHE_PSN_MASK;
+
+    if (OCHE_LIKELY(ahead < qp->held_count))
+        return true;
+    if (ahead <= qp->placed_mask)
+        qp_want_room(qp, &qp->held_wanted, ahead);
+    return false;
+}
+
 static struct payload_target target_of(const struct placed_packet *placed)
 {
     struct oche_packet packet = {0};
@@ -286,7 +298,7 @@ static enum placement may_keep(struct oche_qp *qp, const struct oche_packet *pac
     if (!(row->flags & OCHE_OP_PAYLOAD) ||
         !(row->flags & (write ? OCHE_OP_HAS(RETH) : OCHE_OP_HAS(PLACE))))
         return PLACEMENT_NOT_NOW; /* the packet does not say where its payload goes */
-    if (qp->held != NULL && ((packet->psn - qp->rx.epsn) & OCHE_PSN_MASK) >= qp->held_count)
+    if (qp->held != NULL && !has_room(qp, packet->psn))
         return PLACEMENT_NOT_NOW;
     if (!(packet->ext & (write ? OCHE_EXT_RETH : OCHE_EXT_SCHEME)) || !length_ok(qp, packet, row))
         return PLACEMENT_WRONG;
@@ -383,6 +395,24 @@ void placement_connect(struct oche_qp *qp)
     while (count > 0 && (uint64_t)count * qp->mtu > qp->held_bytes)
         count /= 2;
     qp->held_count = count;
+}
+
+void placement_move(struct oche_qp *qp, uint8_t *memory, uint32_t bytes)
+{
+    const uint8_t *const before = qp->held;
+    const uint32_t mask = qp->held_count - 1, base = qp->held_base;
+
+    qp->held = memory;
+    qp->held_bytes = bytes;
+    qp->held_wanted = 0;
+    placement_connect(qp);
+    if (!(qp->flags & QP_HOLDS))
+        return;
+    for (uint32_t psn = qp->rx.epsn; oche_psn_diff(psn, qp->placed_end) < 0;
+         psn = oche_psn_add(psn, 1))
+        if (qp->nic->recovery->holds(&qp->rx, psn) && placed_at(qp, psn)->ext & OCHE_EXT_PAYLOAD)
+            memcpy(held_at(qp, psn), before + (size_t)((psn - base) & mask) * qp->mtu,
+                   placed_at(qp, psn)->payload_bytes);
 }
 
 uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport)

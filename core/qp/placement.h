@@ -53,6 +53,12 @@ uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport
 /* The connection's MTU is known: it says how many payloads find room in qp->held. */
 void placement_connect(struct oche_qp *qp);
 
+/*
+ * Moves the payloads that are held to `memory`, which is larger than the queue pair's, and holds
+ * payloads there from now on.
+ */
+void placement_move(struct oche_qp *qp, uint8_t *memory, uint32_t bytes);
+
 /* Keeps the packet if possible. The result says whether it was kept. */
 enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *packet,
                               const struct oche_opcode_row *row);

@@ -162,6 +162,7 @@ static void clear(struct oche_qp *qp)
     qp->recv_taken = qp->established = qp->overrun = qp->cnp_psns = false;
     qp->reads_started = 0;
     qp->asks = qp->read_waits = false;
+    qp->held_wanted = 0;
     if (qp->pieces != NULL)
         pieces_reset(qp);
     qp->rtt_head = qp->rtt_tail = 0;
@@ -543,6 +544,31 @@ uint32_t oche_qp_number(const struct oche_qp *qp)
 enum oche_qp_state oche_qp_state(const struct oche_qp *qp)
 {
     return (enum oche_qp_state)atomic_load_explicit(&qp->state, memory_order_acquire);
+}
+
+void qp_want_room(struct oche_qp *qp, uint32_t *wanted, uint32_t ahead)
+{
+    const uint32_t bytes = power_of_two_from(ahead + 1) * qp->mtu;
+
+    if (bytes <= *wanted || qp->nic->port->wants_room == NULL)
+        return;
+    *wanted = bytes;
+    qp->nic->port->wants_room(qp->nic->port_context, qp);
+}
+
+uint32_t oche_qp_room_wanted(const struct oche_qp *qp, enum oche_held_kind kind)
+{
+    if (kind == OCHE_HELD_REQUESTS)
+        return qp->held_wanted;
+    return qp->pieces != NULL ? qp->pieces->wanted : 0;
+}
+
+void oche_qp_hold_at(struct oche_qp *qp, enum oche_held_kind kind, uint8_t *memory, uint32_t bytes)
+{
+    if (kind == OCHE_HELD_REQUESTS && qp->held != NULL && bytes >= qp->held_bytes)
+        placement_move(qp, memory, bytes);
+    else if (kind == OCHE_HELD_READS && qp->pieces != NULL)
+        pieces_move(qp, memory, bytes);
 }
 
 void *oche_qp_user(const struct oche_qp *qp)

@@ -248,7 +248,8 @@ struct oche_qp {
     _Atomic uint32_t retired_recvs;
 
     /* Touched rarely, or once a message. */
-    uint32_t held_count; /* payloads that find room in `held`, a power of two, or 0 */
+    uint32_t held_count;  /* payloads that find room in `held`, a power of two, or 0 */
+    uint32_t held_wanted; /* bytes of `held` that were missed; 0: none since it was given */
     uint32_t retry_count, rnr_retry, rnr_retries_left;
     oche_time silent_since; /* since then no progress; OCHE_NEVER: no timer has expired since */
     uint8_t *send_extra;    /* send_extra_bytes for each entry of send_ring */
@@ -763,6 +764,14 @@ void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status sta
 void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time now);
 /* Traces the work that was posted since the last call. Flushes it if the state demands that. */
 void qp_notice_posts(struct oche_qp *qp, oche_time now);
+
+/* ---- qp.c ---- */
+
+/*
+ * Tells the driver that there was no room for a payload so many packets ahead of the oldest one
+ * that is missing. *wanted is what it was told before, in bytes.
+ */
+void qp_want_room(struct oche_qp *qp, uint32_t *wanted, uint32_t ahead);
 
 /* ---- completion_queue.c ---- */
 

@@ -276,6 +276,8 @@ static void plan_held(struct pair_options *o, bool exact)
     const uint32_t payloads[] = {0, 512, 1, 7};
 
     o->held_bytes = payloads[oche_random_below(&random, exact ? 2 : 4)] * o->mtu;
+    if (o->held_bytes > 0 && oche_random_below(&random, 2) == 0)
+        o->held_later = 512 * o->mtu;
 }
 
 /*

@@ -153,7 +153,14 @@ static void on_srq_limit(void *context, struct oche_srq *srq)
     hook_side(context)->srq_limits++;
 }
 
+static void on_wants_room(void *context, struct oche_qp *qp)
+{
+    (void)qp;
+    hook_side(context)->wishes++;
+}
+
 static const struct oche_nic_port pair_port = {
+    .wants_room = on_wants_room,
     .qp_event = on_qp_event,
     .srq_limit = on_srq_limit,
     .grh = on_grh,
@@ -350,7 +357,10 @@ void pair_connect(struct pair *pair, int which, uint32_t index)
 
     const size_t bytes = oche_qp_bytes(side->nic, &config);
 
-    side->qp_memory[index] = memory(pair, bytes + 2 * (size_t)pair->options.held_bytes);
+    side->qp_memory[index] =
+        memory(pair, bytes + 2 * ((size_t)pair->options.held_bytes + pair->options.held_later));
+    side->later[index] =
+        (uint8_t *)side->qp_memory[index] + bytes + 2 * (size_t)pair->options.held_bytes;
     config.held_bytes = pair->options.held_bytes;
     config.held = config.held_bytes > 0 ? (uint8_t *)side->qp_memory[index] + bytes : NULL;
     config.held_reads_bytes = config.held_bytes;
@@ -623,7 +633,7 @@ bool pair_step(struct pair *pair, oche_time until)
             pair->side[p->to].in_payload += packet.payload_bytes;
             if (pair->arrival != NULL)
                 pair->arrival(pair, p->to, &packet);
-            oche_nic_receive(pair->side[p->to].nic, &packet, pair->now);
+            pair_receive(pair, p->to, &packet);
         }
         pair->free[pair->free_count++] = index;
     }
@@ -763,7 +773,7 @@ void pair_clear_link(struct pair *pair)
 
 void pair_inject(struct pair *pair, int from, const struct oche_packet *packet)
 {
-    oche_nic_receive(pair->side[1 - from].nic, packet, pair->now);
+    pair_receive(pair, 1 - from, packet);
     pair_run_quiet(pair);
 }
 

@@ -64,6 +64,9 @@ struct pair_side {
     uint64_t qp_events[8], srq_limits;
     uint64_t timeouts; /* calls of timed_out */
     struct oche_qp_losses at_timeout;
+    uint64_t wishes, wishes_seen; /* calls of wants_room */
+    uint8_t *later[PAIR_QPS];     /* memory of held_later bytes, twice */
+    uint8_t given[PAIR_QPS];      /* by kind, a bit each: `later` is in use */
     void *nic_memory, *cq_memory, *srq_memory, *qp_memory[PAIR_QPS];
 };
 
@@ -109,6 +112,7 @@ struct pair_options {
     bool unknown_qp;               /* side 1 has no queue pair: the hook makes one */
     bool no_payload;
     uint32_t held_bytes; /* for payloads behind a gap; 0: they are written at once */
+    uint32_t held_later; /* in its place once there was no room; 0: never */
     uint32_t in_flight;  /* most packets on the link: PAIR_IN_FLIGHT */
     bool groups;         /* work may name a group; addresses below 200 are shared */
     bool bytes;          /* packets are bytes on the link (pair_bytes.h) */
@@ -160,6 +164,8 @@ static inline oche_time pair_late(struct pair *pair, uint32_t most)
  * Makes both NICs and connects `qps` pairs of queue pairs (both sides in RTS). Never returns NULL.
  */
 struct pair *pair_open(const struct pair_options *options);
+/* The packet has come to side `to` (pair.c calls it). */
+void pair_receive(struct pair *pair, int to, const struct oche_packet *packet);
 void pair_close(struct pair *pair);
 
 /*

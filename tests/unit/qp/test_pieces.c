@@ -418,6 +418,45 @@ static void test_no_undo(void **state)
     }
 }
 
+/*
+ * With little room READ data behind a gap is dropped and asked for again, until the driver has
+ * given more; from then on only what was lost is.
+ */
+static void test_room(void **state)
+{
+    enum { LENGTH = 50 * PAIR_MTU };
+
+    (void)state;
+    for (uint32_t room = 1; room <= 16; room++) {
+        struct pair_options options = {.cc = &fixed_window,
+                                       .peer_cc = &pair_cc_idle,
+                                       .initiator_depth = 16,
+                                       .responder_resources = 16,
+                                       .held_bytes = room * PAIR_MTU,
+                                       .held_later = HELD};
+        fixed = (struct fixed){.window_bytes = (uint64_t)64 * PAIR_MTU};
+        struct pair *pair = pair_open(&options);
+        pair->tap = note;
+        pair->fate = lose;
+        pair_fill(pair, 1, THERE, 3 * LENGTH, 3);
+        for (uint32_t i = 0; i < 3; i++) {
+            struct oche_send_work work =
+                pair_work(OCHE_WORK_READ, i, i * LENGTH, THERE + i * LENGTH, LENGTH);
+            const uint32_t before = seen.data;
+
+            seen = (struct seen){.lose_psn = i * 50, .losses = 1};
+            pair_post(pair, 0, &work);
+            pair_run_quiet(pair);
+            pair_expect(pair, 0, i, OCHE_STATUS_SUCCESS);
+            assert_memory_equal(SIDE0(i * LENGTH), SIDE1(THERE + i * LENGTH), LENGTH);
+            assert_int_equal(pair->side[0].wishes, 1);
+            if (i > 1)
+                assert_int_equal(seen.data, before);
+        }
+        pair_close(pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_credits),      cmocka_unit_test(test_losses),
         cmocka_unit_test(test_hostile),      cmocka_unit_test(test_no_undo),
         cmocka_unit_test(test_lost_request), cmocka_unit_test(test_between),
+        cmocka_unit_test(test_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* More memory for payloads behind a gap, as a driver gives it: after the packet that missed it. */
+#include "tests/support/pair.h"
+
+/* Gives held_later bytes to queue pairs that missed room, once each. */
+static void give_room(const struct pair *pair, struct pair_side *side)
+{
+    const uint32_t bytes = pair->options.held_later;
+
+    side->wishes_seen = side->wishes;
+    for (uint32_t i = 0; i < PAIR_QPS && bytes > 0; i++)
+        for (unsigned kind = 0; kind < OCHE_HELD_KINDS; kind++) {
+            const uint8_t bit = (uint8_t)(1u << kind);
+
+            if (side->qp[i] == NULL || side->given[i] & bit ||
+                oche_qp_room_wanted(side->qp[i], (enum oche_held_kind)kind) == 0)
+                continue;
+            side->given[i] |= bit;
+            oche_qp_hold_at(side->qp[i], (enum oche_held_kind)kind, side->later[i] + kind * bytes,
+                            bytes);
+        }
+}
+
+void pair_receive(struct pair *pair, int to, const struct oche_packet *packet)
+{
+    struct pair_side *side = &pair->side[to];
+
+    oche_nic_receive(side->nic, packet, pair->now);
+    if (side->wishes != side->wishes_seen)
+        give_room(pair, side);
+}
