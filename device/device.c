@@ -22,6 +22,7 @@
 #define DEFAULT_RECEIVE_BUFFER (UINT32_C(8) << 20)
 #define DEFAULT_SOURCE_PORTS   4
 #define FIRST_QPN              UINT32_C(0x11) /* 0 and 1 are reserved by the standard */
+#define FIRST_REGIONS          256            /* room for so many regions, before it grows */
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
 #define MOST_AHEAD             32768 /* PSNs: 32 MB outstanding at an MTU of 1 KB */
@@ -116,7 +117,7 @@ static bool create_nic(struct oche_device *device)
         .control_class = CONTROL_CLASS,
         .measures_rtt = device->fit_again != OCHE_NEVER,
         .max_qps = config->max_qps,
-        .max_regions = config->max_regions,
+        .max_regions = config->max_regions < FIRST_REGIONS ? config->max_regions : FIRST_REGIONS,
         .ecn_threshold_bytes = OCHE_NEVER,
         .most_repeats = MOST_REPEATS,
         .most_ahead = MOST_AHEAD,
@@ -246,6 +247,7 @@ static bool destroy(struct oche_device *device)
 
     objects_destroy(device);
     oche_pages_free(device->nic, device->nic_bytes);
+    oche_pages_free(device->regions, device->regions_bytes);
     transmit_destroy(device);
     oche_peers_destroy(&device->peers);
     oche_qp_numbers_destroy(&device->numbers);

@@ -225,6 +225,12 @@ uint32_t oche_device_register(struct oche_device *device, void *memory, size_t b
  */
 bool oche_device_add_region(struct oche_device *device, struct oche_region *region);
 /*
+ * Makes sure that there is room for one more region or window. Called under the lock. Returns false
+ * if there are max_regions, or no memory. The tables double, so that what they take follows from
+ * what is registered.
+ */
+bool oche_device_make_region_room(struct oche_device *device);
+/*
  * Draws a random memory key, which may be in use. Called under the lock. Returns false if the
  * kernel gives no random numbers.
  */

@@ -183,6 +183,8 @@ struct oche_device {
     /* latest of the times at which the waiting threads wake by themselves; under the lock */
     oche_time waiting_until;
 
+    void *regions; /* the tables of memory regions; NULL: they are in the NIC's memory */
+    size_t regions_bytes;
     struct owned *cqs, *qps;
     struct owned *wanting; /* queue pairs that want more room for payloads behind a gap */
     uint32_t qp_count;     /* without the connection manager's */

@@ -11,6 +11,7 @@
 
 #include "core/cm/mad.h"
 #include "device/internal.h"
+#include "device/pages.h"
 
 #define DEFAULT_PKEY UINT16_C(0xffff)
 
@@ -207,13 +208,34 @@ uint32_t oche_device_register(struct oche_device *device, void *memory, size_t b
     return oche_device_add_region(device, &region) ? region.key : 0;
 }
 
+bool oche_device_make_region_room(struct oche_device *device)
+{
+    const uint32_t count = oche_nic_max_regions(device->nic), most = device->config.max_regions;
+    const uint32_t more = count < most / 2 ? 2 * count : most;
+    void *memory;
+
+    if (oche_nic_regions_left(device->nic) > 0)
+        return true;
+    if (more == count)
+        return false;
+    memory = oche_pages_take(oche_regions_bytes(more));
+    if (memory == NULL)
+        return false;
+    oche_nic_move_regions(device->nic, memory, more);
+    oche_pages_free(device->regions, device->regions_bytes);
+    device->regions = memory;
+    device->regions_bytes = oche_regions_bytes(more);
+    return true;
+}
+
 bool oche_device_add_region(struct oche_device *device, struct oche_region *region)
 {
     const bool choose = region->key == 0;
-    bool added = false;
+    bool added = false, room;
 
     oche_device_lock(device);
-    for (unsigned tries = 0; tries < (choose ? 100 : 1) && !added; tries++) {
+    room = oche_device_make_region_room(device);
+    for (unsigned tries = 0; tries < (choose ? 100 : 1) && room && !added; tries++) {
         if (choose && !oche_device_random_key(device, &region->key))
             break;
         added = oche_nic_add_region(device->nic, region);

@@ -13,8 +13,8 @@
 
 struct layout {
     size_t cc_state, qp_map, qps, free_slots, timer_entries, timer_positions, pacing_entries,
-        pacing_positions, region_map, regions, region_parts, free_regions, peer_map, peers,
-        peer_states, free_peers, wanting, cc_tables, end;
+        pacing_positions, regions, peer_map, peers, peer_states, free_peers, wanting, cc_tables,
+        end;
     size_t peer_state_stride;
 };
 
@@ -49,7 +49,7 @@ static size_t place(size_t *end, size_t bytes)
 static struct layout layout_of(const struct oche_nic_config *config)
 {
     struct layout l = {.end = sizeof(struct oche_nic)};
-    size_t qps = config->max_qps, regions = config->max_regions;
+    size_t qps = config->max_qps;
     size_t timers = qps + 1; /* one more: congestion control's timer for the whole NIC */
     size_t peer_bytes = nic_peer_state_bytes(config);
     uint32_t peers = peer_bytes > 0 ? config->max_qps : 0;
@@ -66,11 +66,7 @@ static struct layout layout_of(const struct oche_nic_config *config)
     l.peer_states = place(&l.end, peers * l.peer_state_stride);
     l.wanting = place(&l.end, config->cc->nic_start != NULL ? qps * sizeof(void *) : 0);
     l.free_slots = place(&l.end, qps * sizeof(uint32_t));
-    l.region_map =
-        place(&l.end, map_growing_capacity(config->max_regions) * sizeof(struct map_entry));
-    l.regions = place(&l.end, regions * sizeof(struct oche_region));
-    l.region_parts = place(&l.end, regions * sizeof(struct region_part));
-    l.free_regions = place(&l.end, regions * sizeof(uint32_t));
+    l.regions = place(&l.end, oche_regions_bytes(config->max_regions));
     l.peer_map = place(&l.end, map_growing_capacity(peers) * sizeof(struct map_entry));
     l.peers = place(&l.end, peers * sizeof(struct peer));
     l.free_peers = place(&l.end, peers * sizeof(uint32_t));
@@ -132,10 +128,7 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     heap_init_slot(&nic->timers, config->max_qps);
     heap_init(&nic->pacing, (void *)(base + l.pacing_entries), (void *)(base + l.pacing_positions),
               0);
-    map_init_growing(&nic->region_map, base + l.region_map, config->max_regions);
-    nic->regions = (void *)(base + l.regions);
-    nic->region_parts = (void *)(base + l.region_parts);
-    slots_init(&nic->region_slots, (void *)(base + l.free_regions), config->max_regions);
+    regions_init(&nic->regions, base + l.regions, config->max_regions);
     map_init_growing(&nic->peer_map, base + l.peer_map, peers);
     nic->peers = (void *)(base + l.peers);
     nic->peer_states = base + l.peer_states;

@@ -184,7 +184,7 @@ struct oche_nic_config {
     bool acks_with_data;
     bool measures_rtt; /* round trips are measured though no scheme asks for them */
     uint32_t max_qps;
-    uint32_t max_regions;
+    uint32_t max_regions; /* until oche_nic_move_regions makes them more */
     /* the NIC sets CE if its backlog is above this; OCHE_NEVER: never */
     uint64_t ecn_threshold_bytes;
     struct oche_deflection deflection;
@@ -442,6 +442,17 @@ uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 uint64_t oche_nic_resent(const struct oche_nic *nic, enum oche_resent cause);
 /* As the hook `counts` of the scheme (core/cc/cc.h). Returns false if the scheme has none. */
 bool oche_nic_counts(const struct oche_nic *nic, struct oche_cc_senders *senders);
+
+/*
+ * The tables of regions and windows are in the NIC's own memory at first. They can be moved to
+ * memory of the driver's, of oche_regions_bytes(count) bytes, aligned to OCHE_CACHE_LINE, with room
+ * for more: `count` of them, at least oche_nic_max_regions. The former memory is then no longer
+ * used. That takes time in proportion to `count`, so a driver doubles it.
+ */
+size_t oche_regions_bytes(uint32_t count);
+void oche_nic_move_regions(struct oche_nic *nic, void *memory, uint32_t count);
+uint32_t oche_nic_max_regions(const struct oche_nic *nic);
+uint32_t oche_nic_regions_left(const struct oche_nic *nic);
 
 /*
  * Adds a memory region. Returns false if no room is left, or if its key is 0, is in use, or may

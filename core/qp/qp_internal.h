@@ -328,6 +328,14 @@ struct region_part {
     uint32_t windows;           /* number of windows bound to the region */
 };
 
+/* All regions, those of windows too. */
+struct regions {
+    struct map map; /* from keys to slots */
+    struct oche_region *at;
+    struct region_part *parts; /* one for each region */
+    struct slots slots;
+};
+
 struct oche_nic {
     /* Cache line 0: members that every packet reads and no packet changes. */
     struct map qp_map;
@@ -371,10 +379,7 @@ struct oche_nic {
     struct oche_nic_config config;
 
     struct slots slots; /* of queue pairs */
-    struct slots region_slots;
-    struct map region_map;
-    struct oche_region *regions;
-    struct region_part *region_parts; /* one for each region */
+    struct regions regions;
     struct oche_window *windows;
     struct map peer_map;
     struct peer *peers;
@@ -779,6 +784,8 @@ void cq_push(struct oche_qp *qp, struct oche_cq *cq, const struct oche_completio
 
 /* ---- region.c ---- */
 
+/* Makes empty tables at `memory`, of oche_regions_bytes(count) bytes. */
+void regions_init(struct regions *regions, void *memory, uint32_t count);
 /* Returns the new region's slot. Returns NO_SLOT if its key is 0 or in use, or no slot is left. */
 uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window);
 void region_remove(struct oche_nic *nic, uint32_t key);

@@ -1,6 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory regions: the table of keys, the checks, and copying bytes through lists of SGEs. */
+#include <string.h>
+
 #include "core/qp/qp_internal.h"
+
+/* ---- the tables ---- */
+
+/* Offsets of the parts of the tables from their beginning. */
+struct layout {
+    size_t map, at, parts, free, end;
+};
+
+static struct layout layout_of(uint32_t count)
+{
+    struct layout l = {0};
+
+    l.map = oche_place(&l.end, map_capacity(count) * sizeof(struct map_entry), sizeof(uint64_t));
+    l.at = oche_place(&l.end, (size_t)count * sizeof(struct oche_region), sizeof(uint64_t));
+    l.parts = oche_place(&l.end, (size_t)count * sizeof(struct region_part), sizeof(uint64_t));
+    l.free = oche_place(&l.end, (size_t)count * sizeof(uint32_t), sizeof(uint32_t));
+    l.end = oche_lines(l.end);
+    return l;
+}
+
+size_t oche_regions_bytes(uint32_t count)
+{
+    return layout_of(count).end;
+}
+
+void regions_init(struct regions *regions, void *memory, uint32_t count)
+{
+    const struct layout l = layout_of(count);
+    uint8_t *base = memory;
+
+    map_init(&regions->map, base + l.map, count);
+    regions->at = (void *)(base + l.at);
+    regions->parts = (void *)(base + l.parts);
+    slots_init(&regions->slots, (void *)(base + l.free), count);
+}
+
+uint32_t oche_nic_regions_left(const struct oche_nic *nic)
+{
+    return nic->regions.slots.most - slots_taken(&nic->regions.slots);
+}
+
+uint32_t oche_nic_max_regions(const struct oche_nic *nic)
+{
+    return nic->regions.slots.most;
+}
+
+void oche_nic_move_regions(struct oche_nic *nic, void *memory, uint32_t count)
+{
+    const struct regions old = nic->regions;
+    struct regions *now = &nic->regions;
+
+    OCHE_MUST(count >= old.slots.most);
+    regions_init(now, memory, count);
+    for (size_t i = 0; i <= old.map.mask; i++)
+        if (old.map.entries[i].slot != NO_SLOT)
+            map_add(&now->map, old.map.entries[i].key, old.map.entries[i].slot);
+    now->slots.fresh = old.slots.fresh;
+    now->slots.free_count = old.slots.free_count;
+    memcpy(now->at, old.at, old.slots.fresh * sizeof(old.at[0]));
+    memcpy(now->parts, old.parts, old.slots.fresh * sizeof(old.parts[0]));
+    memcpy(now->slots.free, old.slots.free, old.slots.free_count * sizeof(old.slots.free[0]));
+}
+
+/* ---- regions ---- */
 
 /*
  * True if a key is free. A window may later be bound with any key that differs from its first key
@@ -12,11 +78,11 @@ static bool key_is_free(const struct oche_nic *nic, uint32_t key, bool of_window
     const uint32_t first = key & WINDOW_KEYS;
 
     if (nic->windows == NULL && !of_window)
-        return key != 0 && map_find(&nic->region_map, key) == NO_SLOT;
+        return key != 0 && map_find(&nic->regions.map, key) == NO_SLOT;
     for (uint32_t i = 0; i <= ~WINDOW_KEYS; i++) {
-        const uint32_t slot = map_find(&nic->region_map, first + i);
+        const uint32_t slot = map_find(&nic->regions.map, first + i);
         if (slot != NO_SLOT &&
-            (of_window || first + i == key || nic->region_parts[slot].window != NULL))
+            (of_window || first + i == key || nic->regions.parts[slot].window != NULL))
             return false;
     }
     return of_window ? first != 0 : key != 0;
@@ -24,23 +90,21 @@ static bool key_is_free(const struct oche_nic *nic, uint32_t key, bool of_window
 
 uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window)
 {
-    const uint32_t taken = slots_taken(&nic->region_slots);
     bool fresh;
 
-    if (taken == nic->config.max_regions || !key_is_free(nic, region->key, of_window))
+    if (oche_nic_regions_left(nic) == 0 || !key_is_free(nic, region->key, of_window))
         return NO_SLOT;
-    uint32_t slot = slots_take(&nic->region_slots, &fresh);
-    map_make_room(&nic->region_map, taken);
-    nic->regions[slot] = *region;
-    nic->region_parts[slot] = (struct region_part){0};
-    map_add(&nic->region_map, region->key, slot);
+    uint32_t slot = slots_take(&nic->regions.slots, &fresh);
+    nic->regions.at[slot] = *region;
+    nic->regions.parts[slot] = (struct region_part){0};
+    map_add(&nic->regions.map, region->key, slot);
     return slot;
 }
 
 void region_remove(struct oche_nic *nic, uint32_t key)
 {
-    slots_give(&nic->region_slots, map_find(&nic->region_map, key));
-    map_remove(&nic->region_map, key);
+    slots_give(&nic->regions.slots, map_find(&nic->regions.map, key));
+    map_remove(&nic->regions.map, key);
 }
 
 bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region)
@@ -53,10 +117,10 @@ bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region)
 /* Returns the slot of a region that is not a window and has no window bound to it, or NO_SLOT. */
 static uint32_t find_unbound(const struct oche_nic *nic, uint32_t key)
 {
-    uint32_t slot = map_find(&nic->region_map, key);
+    uint32_t slot = map_find(&nic->regions.map, key);
 
-    if (slot == NO_SLOT || nic->region_parts[slot].window != NULL ||
-        nic->region_parts[slot].windows > 0)
+    if (slot == NO_SLOT || nic->regions.parts[slot].window != NULL ||
+        nic->regions.parts[slot].windows > 0)
         return NO_SLOT;
     return slot;
 }
@@ -67,7 +131,7 @@ bool oche_nic_change_region(struct oche_nic *nic, const struct oche_region *regi
 
     if (slot == NO_SLOT || region->length > UINT64_MAX - region->va || region->pd == NOBODYS_PD)
         return false;
-    nic->regions[slot] = *region;
+    nic->regions.at[slot] = *region;
     return true;
 }
 
@@ -92,11 +156,11 @@ static inline bool allows(const struct oche_region *region, uint64_t va, uint64_
 const struct oche_region *region_check(const struct oche_nic *nic, uint32_t pd, uint32_t key,
                                        uint64_t va, uint64_t length, uint32_t access)
 {
-    uint32_t slot = map_find(&nic->region_map, key);
+    uint32_t slot = map_find(&nic->regions.map, key);
 
     if (slot == NO_SLOT)
         return NULL;
-    const struct oche_region *region = &nic->regions[slot];
+    const struct oche_region *region = &nic->regions.at[slot];
     return region->pd == pd && allows(region, va, length, access) ? region : NULL;
 }
 
@@ -104,11 +168,11 @@ const struct oche_region *region_check_remote(const struct oche_qp *qp, uint32_t
                                               uint64_t length, uint32_t access)
 {
     const struct oche_nic *nic = qp->nic;
-    uint32_t slot = map_find(&nic->region_map, key);
+    uint32_t slot = map_find(&nic->regions.map, key);
 
     if (slot == NO_SLOT)
         return NULL;
-    const struct oche_region *region = &nic->regions[slot];
+    const struct oche_region *region = &nic->regions.at[slot];
     if (OCHE_UNLIKELY(region->pd != qp->pd) && !window_open(qp, slot))
         return NULL;
     return allows(region, va, length, access) ? region : NULL;

@@ -57,14 +57,14 @@ struct oche_window *oche_window_create(struct oche_nic *nic, void *memory,
     if (window->next != NULL)
         window->next->link = &window->next;
     nic->windows = window;
-    nic->region_parts[slot].window = window;
+    nic->regions.parts[slot].window = window;
     return window;
 }
 
 static void unbind(struct oche_window *window)
 {
     if (window->bound)
-        window->nic->region_parts[window->region_slot].windows--;
+        window->nic->regions.parts[window->region_slot].windows--;
     window->bound = false;
 }
 
@@ -94,7 +94,7 @@ void *oche_window_user(const struct oche_window *window)
 
 bool window_open(const struct oche_qp *qp, uint32_t slot)
 {
-    const struct oche_window *window = qp->nic->region_parts[slot].window;
+    const struct oche_window *window = qp->nic->regions.parts[slot].window;
 
     return window != NULL && window->bound && window->pd == qp->pd &&
            (window->type == OCHE_WINDOW_TYPE_1 || window->qpn == qp->qpn);
@@ -129,7 +129,7 @@ static uint32_t find_region(const struct oche_qp *qp, const struct oche_bind *bi
 {
     const struct oche_nic *nic = qp->nic;
     const uint32_t changes = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_ATOMIC;
-    uint32_t slot = map_find(&nic->region_map, bind->lkey);
+    uint32_t slot = map_find(&nic->regions.map, bind->lkey);
 
     if (slot == NO_SLOT || (bind->access & ~(uint32_t)(REMOTE_ACCESS | OCHE_ACCESS_ZERO_BASED)))
         return NO_SLOT;
@@ -146,14 +146,14 @@ static void open_onto(struct oche_window *window, const struct oche_bind *bind, 
                       uint32_t qpn)
 {
     struct oche_nic *nic = window->nic;
-    const struct oche_region *whole = &nic->regions[slot];
-    struct oche_region *part = &nic->regions[window->slot];
+    const struct oche_region *whole = &nic->regions.at[slot];
+    struct oche_region *part = &nic->regions.at[window->slot];
 
     part->va = bind->access & OCHE_ACCESS_ZERO_BASED ? 0 : bind->va;
     part->length = bind->length;
     part->access = bind->access & REMOTE_ACCESS;
     part->base = whole->base == NULL ? NULL : (uint8_t *)whole->base + (bind->va - whole->va);
-    nic->region_parts[slot].windows++;
+    nic->regions.parts[slot].windows++;
     window->region_slot = slot;
     window->qpn = qpn;
     window->bound = true;
@@ -173,9 +173,9 @@ bool window_bind(struct oche_qp *qp, const struct oche_bind *bind)
             return false;
     }
     unbind(window);
-    map_remove(&nic->region_map, window->key);
-    map_add(&nic->region_map, bind->rkey, window->slot);
-    window->key = nic->regions[window->slot].key = bind->rkey;
+    map_remove(&nic->regions.map, window->key);
+    map_add(&nic->regions.map, bind->rkey, window->slot);
+    window->key = nic->regions.at[window->slot].key = bind->rkey;
     if (slot != NO_SLOT)
         open_onto(window, bind, slot, qp->qpn);
     return true;
@@ -185,11 +185,11 @@ bool window_bind(struct oche_qp *qp, const struct oche_bind *bind)
 
 static struct oche_window *own_window(const struct oche_qp *qp, uint32_t key)
 {
-    uint32_t slot = map_find(&qp->nic->region_map, key);
+    uint32_t slot = map_find(&qp->nic->regions.map, key);
 
     if (slot == NO_SLOT || !window_open(qp, slot))
         return NULL;
-    struct oche_window *window = qp->nic->region_parts[slot].window;
+    struct oche_window *window = qp->nic->regions.parts[slot].window;
     return window->type == OCHE_WINDOW_TYPE_2 ? window : NULL;
 }
 

@@ -36,7 +36,7 @@
 
 #define OV_PORT_NUM      1
 #define OV_MAX_QPS       16384
-#define OV_MAX_REGIONS   32768
+#define OV_MAX_REGIONS   (1 << 20)
 #define OV_MAX_PEERS     4096
 #define OV_MAX_WR        16384
 #define OV_MAX_CQE       (1 << 20)

@@ -13,11 +13,13 @@ static struct oche_window *create_core(struct ov_mw *mw, uint32_t pd, enum ibv_m
 {
     void *memory = malloc(oche_window_bytes());
     struct oche_window *core = NULL;
+    bool room;
 
     if (memory == NULL)
         return NULL;
     oche_device_lock(mw->port->device);
-    for (int i = 0; i < TRIES && core == NULL; i++) {
+    room = oche_device_make_region_room(mw->port->device);
+    for (int i = 0; i < TRIES && room && core == NULL; i++) {
         struct oche_window_config config = {.pd = pd,
                                             .type = type == IBV_MW_TYPE_1 ? OCHE_WINDOW_TYPE_1
                                                                           : OCHE_WINDOW_TYPE_2,

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory for payloads behind a gap: little at first, more when something has come that had no room.
+ * The data is right with it, and right without it where the system gives none.
+ */
+#include "tests/unit/device/pair.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/recovery/selective_repeat.h"
+
+#define BYTES  (UINT32_C(512) << 10)
+#define ROUNDS 200
+#define FIRST  (UINT32_C(64) << 10) /* what a queue pair has at first, of either kind */
+
+static bool refuses;
+static unsigned asked; /* how often more than that was */
+
+/* In place of the C library's. */
+void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    if ((flags & MAP_NORESERVE) != 0 && bytes > FIRST) {
+        asked++;
+        if (refuses) {
+            errno = ENOMEM;
+            return MAP_FAILED;
+        }
+    }
+    return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+}
+
+static void transfer(struct pair *pair, uint8_t opcode, unsigned seed)
+{
+    const struct oche_send_work work = work_between(&pair->a, &pair->b, opcode, 0, BYTES);
+
+    end_fill(opcode == OCHE_WORK_READ ? &pair->b : &pair->a, seed);
+    assert_int_equal(oche_device_post_send(pair->a.device, pair->a.qp, &work), 0);
+    assert_int_equal(pump(pair, &pair->a).status, OCHE_STATUS_SUCCESS);
+    assert_memory_equal(pair->a.memory, pair->b.memory, BYTES);
+}
+
+/* Returns how often memory was asked for until `limit` times, or in all rounds. */
+static unsigned run(uint8_t opcode, const char *cc, bool refused)
+{
+    struct oche_selective_repeat_params params;
+    const struct oche_device_config config = {.cc = oche_cc_find(cc),
+                                              .recovery = &oche_recovery_selective_repeat,
+                                              .recovery_params = &params,
+                                              .drop_sent_ppm = 3000,
+                                              .seed = 1};
+    struct pair pair;
+
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    params.window = 1024;
+    refuses = refused;
+    asked = 0;
+    pair_open(&pair, &config, OCHE_TRANSPORT_RC);
+    pair_be_patient(&pair);
+    for (unsigned round = 0; round < ROUNDS && asked < 3; round++)
+        transfer(&pair, opcode, round + 1);
+    for (unsigned round = 0; round < 5; round++)
+        transfer(&pair, opcode, round + 1);
+    pair_close(&pair);
+    return asked;
+}
+
+static void writes(void **state)
+{
+    (void)state;
+    assert_in_range(run(OCHE_WORK_WRITE, "none", false), 1, 4);
+    assert_true(run(OCHE_WORK_WRITE, "none", true) >= 1);
+}
+
+static void reads(void **state)
+{
+    (void)state;
+    assert_in_range(run(OCHE_WORK_READ, "cubic", false), 1, 4);
+    assert_true(run(OCHE_WORK_READ, "cubic", true) >= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(writes), cmocka_unit_test(reads)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
