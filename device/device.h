@@ -263,7 +263,8 @@ unsigned oche_device_slot(const struct oche_device *device);
  * As oche_qp_create; qpn 0 in `config` means a free number, pkey 0 the default one. A number that
  * belongs to another process (oche_device_config.share) is refused. Each process may have queue
  * pair 1, to which connection managers' packets go. Regions of oche_device_register
- * belong to protection domain 0.
+ * belong to protection domain 0. If it returns NULL errno is EADDRNOTAVAIL where no number is free
+ * (qp_numbers.h), and ENOMEM else.
  */
 struct oche_qp *oche_device_create_qp(struct oche_device *device,
                                       const struct oche_qp_config *config);

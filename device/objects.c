@@ -417,6 +417,8 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
     if (qp == NULL && choose && full.qpn != 0)
         oche_qp_numbers_undo(&device->numbers, full.qpn);
     oche_device_unlock(device);
+    if (qp == NULL)
+        errno = full.qpn == 0 && !device->entropy.failed ? EADDRNOTAVAIL : ENOMEM;
     return qp;
 }
 
@@ -425,7 +427,8 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
     oche_device_lock(device);
     device_settle(device);
     if (device_owned(qp)->chose_number)
-        oche_qp_numbers_rest(&device->numbers, oche_qp_number(qp), oche_device_now(device));
+        oche_qp_numbers_rest(&device->numbers, oche_qp_number(qp), oche_qp_was_connected(qp),
+                             oche_device_now(device));
     device->qp_count -= oche_qp_number(qp) != OCHE_CM_QPN;
     oche_qp_destroy(qp);
     disown(device, qp);

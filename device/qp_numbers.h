@@ -2,7 +2,9 @@
 /*
  * Which queue pair numbers are free. A new queue pair gets a random number of the process's range,
  * so that knowing one says nothing about the next. A number rests for a minute after its queue pair
- * is gone: a late packet must not find a new queue pair.
+ * is gone: a late packet must not find a new queue pair. A queue pair that was never ready to
+ * receive has had no packets, so its number is taken sooner when few are left, those first that
+ * have rested longest.
  */
 #ifndef OCHE_DEVICE_QP_NUMBERS_H
 #define OCHE_DEVICE_QP_NUMBERS_H
@@ -18,12 +20,17 @@ struct oche_resting {
     uint32_t number;
 };
 
-struct oche_qp_numbers {
-    uint32_t first, last;
-    uint64_t *taken; /* bit set, from `first` on: used, claimed, or resting */
-    /* those that rest, in the order of their time: a ring, its size a power of two */
-    struct oche_resting *resting;
+/* Those that rest, in the order of their time: a ring, its size a power of two. */
+struct oche_resting_queue {
+    struct oche_resting *ring;
     uint32_t room, head, tail;
+};
+
+struct oche_qp_numbers {
+    uint32_t first, last, free;
+    uint64_t *taken; /* bit set, from `first` on: used, claimed, or resting */
+    /* by whether their queue pair was ever ready to receive */
+    struct oche_resting_queue met, unmet;
 };
 
 /* All numbers from `first` to `last` are free. Returns false if memory is out. */
@@ -35,8 +42,9 @@ uint32_t oche_qp_numbers_take(struct oche_qp_numbers *numbers, struct oche_entro
                               oche_time now);
 /* The number is free again at once: no packet can have named it. */
 void oche_qp_numbers_undo(struct oche_qp_numbers *numbers, uint32_t number);
-/* The number is free again after its rest. */
-void oche_qp_numbers_rest(struct oche_qp_numbers *numbers, uint32_t number, oche_time now);
+/* The number is free again after its rest. met: its queue pair was once ready to receive. */
+void oche_qp_numbers_rest(struct oche_qp_numbers *numbers, uint32_t number, bool met,
+                          oche_time now);
 /* From now on the number is the program's own to give, and is never taken. */
 void oche_qp_numbers_claim(struct oche_qp_numbers *numbers, uint32_t number);
 

@@ -546,6 +546,11 @@ enum oche_qp_state oche_qp_state(const struct oche_qp *qp)
     return (enum oche_qp_state)atomic_load_explicit(&qp->state, memory_order_acquire);
 }
 
+bool oche_qp_was_connected(const struct oche_qp *qp)
+{
+    return qp->connected;
+}
+
 void qp_want_room(struct oche_qp *qp, uint32_t *wanted, uint32_t ahead)
 {
     const uint32_t bytes = power_of_two_from(ahead + 1) * qp->mtu;

@@ -291,6 +291,7 @@ struct oche_qp {
     bool order_leads : 1, order_followed : 1, order_released : 1; /* follow */
     uint8_t order_tokens : 4; /* follow: what packets carry until all is acknowledged */
     bool recv_taken;          /* the receive at recv_head belongs to the message in progress */
+    bool connected : 1;       /* was once ready to receive, also before a reset */
     bool established : 1;     /* the driver was told that the connection is established */
     bool windows : 1, order_strays : 1; /* work requests may bind memory windows; follow */
     bool cnp_psns : 1;                  /* the peer's CNPs name a PSN (core/wire/cnp.h) */

@@ -544,6 +544,7 @@ enum ov_once {
     OV_ONCE_NO_GID,
     OV_ONCE_FILES,
     OV_ONCE_UNLIMITED,
+    OV_ONCE_NUMBERS,
     OV_ONCES
 };
 

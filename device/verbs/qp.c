@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queue pairs: creation, destruction, and queries. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/qp_numbers.h"
+#include "device/share.h"
 #include "device/verbs/internal.h"
 
 #define BASIC_OPERATIONS                                                                           \
@@ -115,9 +118,18 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
         .recv_cq = ov_cq_of(attr->recv_cq)->ring,
         .user = qp,
     };
+    struct oche_qp *core;
 
     ov_tell_unlimited(&config);
-    return oche_device_create_qp(qp->port->device, &config);
+    core = oche_device_create_qp(qp->port->device, &config);
+    if (core == NULL && errno == EADDRNOTAVAIL)
+        ov_say_once(
+            OV_ONCE_NUMBERS,
+            "no queue pair number is free: each rests for %d s after its queue pair, so that "
+            "late packets meet no other; make fewer than %u a minute, or use queue pairs "
+            "again (IBV_QPS_RESET)",
+            (int)(OCHE_QPN_REST / OCHE_SEC), 1u << OCHE_SLOT_SHIFT);
+    return core;
 }
 
 /* ---- creation and destruction ---- */

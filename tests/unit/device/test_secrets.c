@@ -275,7 +275,7 @@ static void numbers_rest(void **state)
         assert_in_range(number, 1, 1000);
         assert_false(seen[number]);
         seen[number] = true;
-        oche_qp_numbers_rest(&numbers, number, now);
+        oche_qp_numbers_rest(&numbers, number, true, now);
     }
     assert_int_equal(oche_qp_numbers_take(&numbers, &entropy, 61 * OCHE_SEC - 1), 0);
     for (unsigned i = 0; i < 10; i++) { /* ten have rested for long enough */
@@ -289,6 +289,41 @@ static void numbers_rest(void **state)
     oche_qp_numbers_destroy(&numbers);
 }
 
+/*
+ * Those that never had a peer do not run out, and rest as long as there are others. Beside them
+ * those that had one rest for their minute.
+ */
+static void unmet_numbers(void **state)
+{
+    enum { COUNT = 1000, MET = 700 };
+    struct source source = {0};
+    struct oche_qp_numbers numbers;
+    struct oche_entropy entropy;
+    unsigned last[COUNT + 1] = {0};
+    bool rests[COUNT + 1] = {false};
+
+    (void)state;
+    oche_entropy_init(&entropy, play, &source);
+    assert_true(oche_qp_numbers_create(&numbers, 1, COUNT));
+    for (unsigned i = 0; i < MET; i++) {
+        const uint32_t number = oche_qp_numbers_take(&numbers, &entropy, 0);
+
+        rests[number] = true;
+        oche_qp_numbers_rest(&numbers, number, true, 0);
+    }
+    for (unsigned i = 1; i <= 10 * COUNT; i++) {
+        const uint32_t number = oche_qp_numbers_take(&numbers, &entropy, OCHE_SEC);
+
+        assert_in_range(number, 1, COUNT);
+        assert_false(rests[number]);
+        /* 300 are left, of which an eighth of all is drawn from */
+        assert_true(last[number] == 0 || i - last[number] >= COUNT - MET - COUNT / 8 - 1);
+        last[number] = i;
+        oche_qp_numbers_rest(&numbers, number, false, OCHE_SEC);
+    }
+    oche_qp_numbers_destroy(&numbers);
+}
+
 /* What the program names itself stays its own, even if it rests; what was never used is free. */
 static void claimed_numbers(void **state)
 {
@@ -299,13 +334,16 @@ static void claimed_numbers(void **state)
     (void)state;
     oche_entropy_init(&entropy, play, &source);
     assert_true(oche_qp_numbers_create(&numbers, 17, 18));
-    oche_qp_numbers_rest(&numbers, 17, 0);
+    oche_qp_numbers_rest(&numbers, 17, true, 0);
     oche_qp_numbers_claim(&numbers, 17);
     oche_qp_numbers_claim(&numbers, 5); /* outside */
     assert_int_equal(oche_qp_numbers_take(&numbers, &entropy, 100 * OCHE_SEC), 18);
     assert_int_equal(oche_qp_numbers_take(&numbers, &entropy, 100 * OCHE_SEC), 0);
     oche_qp_numbers_undo(&numbers, 18);
     assert_int_equal(oche_qp_numbers_take(&numbers, &entropy, 100 * OCHE_SEC), 18);
+    oche_qp_numbers_rest(&numbers, 18, false, 100 * OCHE_SEC);
+    oche_qp_numbers_claim(&numbers, 18);
+    assert_int_equal(oche_qp_numbers_take(&numbers, &entropy, 200 * OCHE_SEC), 0);
     oche_qp_numbers_destroy(&numbers);
 }
 
@@ -320,6 +358,7 @@ int main(void)
         cmocka_unit_test(entropy_ends),
         cmocka_unit_test(numbers_are_random),
         cmocka_unit_test(numbers_rest),
+        cmocka_unit_test(unmet_numbers),
         cmocka_unit_test(claimed_numbers),
     };
 
