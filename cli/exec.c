@@ -16,14 +16,15 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/preflight.h"
 #include "cli/refuse.h"
-#include "cli/umad.h"
 #include "params/scheme.h"
 #include "params/units.h"
 #include "rogue/params.h"
 #include "device/device.h"
 
 #define LIBRARY "libibverbs.so.1"
+#define RDMACM  "librdmacm.so.1"
 #define FILES   "liboche-files.so"   /* device/verbs/device_files.c */
 #define ROGUE   "liboche-rogue.so"   /* rogue/verbs/ */
 #define SOCKETS "librspreload.so.1"  /* device/rsocket/preload/ */
@@ -373,6 +374,43 @@ static bool preload(const char *option, const char *folder, const char *name)
     return true;
 }
 
+/*
+ * Loads a library first, by its path, as the program would take another one of its name. It comes
+ * behind what stands in LD_PRELOAD, which may be before its functions.
+ */
+static void preload_path(const char *program, const char *folder, const char *name)
+{
+    char path[3 * PATH_MAX], *both;
+    const char *before;
+
+    if (strpbrk(folder, " \t") != NULL ||
+        snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path)) {
+        oche_print_error("oche exec: %s has a DT_RPATH that leads to another %s, and a folder with "
+                         "blanks in its name cannot be put before that: %s",
+                         program, name, folder);
+        return;
+    }
+    set_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
+    before = getenv("LD_PRELOAD");
+    OCHE_GOT(asprintf(&both, "%s%s%s", before != NULL ? before : "", before != NULL ? ":" : "",
+                      path) >= 0 &&
+             setenv("LD_PRELOAD", both, 1) == 0);
+}
+
+/* Sees to it that the program has our libraries, or tells why it will not. */
+static void look_at_program(const char *command, const char *folder)
+{
+    struct preflight found;
+    struct oche_error line;
+
+    if (!oche_preflight(command, folder, &found, &line))
+        oche_print_error("oche exec: %s", line.text);
+    if (found.rdmacm)
+        preload_path(command, folder, RDMACM);
+    if (found.verbs)
+        preload_path(command, folder, LIBRARY);
+}
+
 int oche_cmd_exec(int argc, char **argv)
 {
     struct options options = {0};
@@ -401,10 +439,7 @@ int oche_cmd_exec(int argc, char **argv)
     if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "
                          "rogue/rogue.h have RoGUE");
-    if (oche_is_for_umad(options.command[0]) && !oche_has_umad())
-        oche_print_error("oche exec: %s wants management datagrams (umad), which are not there: "
-                         "oche has verbs and connections by rdma_cm",
-                         options.command[0]);
+    look_at_program(options.command[0], folder);
     /* RoGUE is meant for adapters that have this, whatever the device's default is. */
     if (options.rogue != NULL && options.recovery == NULL && !is_set("OCHE_RECOVERY"))
         options.recovery = "go_back_n";

@@ -50,6 +50,7 @@ static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, o
             .imm = qp->send_head + 1,
             .status = (uint8_t)status,
             .opcode = done_opcodes[opcode],
+            .cause = OCHE_LIKELY(status == OCHE_STATUS_SUCCESS) ? OCHE_CAUSE_NONE : qp->cause,
         };
     if (OCHE_UNLIKELY(opcode == OCHE_WORK_BIND_MW))
         window_bind_over(requester_bind(qp, qp->send_head)->window);
@@ -212,6 +213,7 @@ static void go_back(struct oche_qp *qp, bool spends, enum oche_resent cause, och
 
     spends |= forget_partial(qp, now);
     if (spends && !spend_retry(qp, &qp->retries_left)) {
+        qp->cause = OCHE_CAUSE_NAKS;
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
     }

@@ -163,6 +163,7 @@ static void clear(struct oche_qp *qp)
     qp->reads_started = 0;
     qp->asks = qp->read_waits = false;
     qp->held_wanted = 0;
+    qp->cause = OCHE_CAUSE_NONE;
     if (qp->pieces != NULL)
         pieces_reset(qp);
     qp->rtt_head = qp->rtt_tail = 0;

@@ -29,6 +29,7 @@
 
 #include <stdatomic.h>
 
+#include "core/qp/cause.h"
 #include "core/qp/heap.h"
 #include "core/qp/map.h"
 #include "core/qp/reach.h"
@@ -277,6 +278,7 @@ struct oche_qp {
     uint32_t response_next;  /* index that the next READ or atomic takes */
     uint32_t response_first; /* no response before this index is active */
     uint32_t nak_psn, pd, access;
+    uint32_t first_sent, first_expected; /* the connection's first PSNs */
     uint32_t peer_slot;
     uint32_t next_receive;            /* number of messages started so far that take a receive */
     uint32_t placed_end, patience_us; /* with QP_HOLDS: one past the highest PSN kept; nic.h */
@@ -287,6 +289,7 @@ struct oche_qp {
     oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */
     uint16_t max_mtu, max_responses; /* mtu_bytes of the configuration; places in `responses` */
     uint8_t min_rnr_timer;
+    uint8_t cause;        /* enum oche_cause of the first error since the queue pair was reset */
     bool order_short : 1; /* valid with order_deadline: the last message was short */
     bool order_leads : 1, order_followed : 1, order_released : 1; /* follow */
     uint8_t order_tokens : 4; /* follow: what packets carry until all is acknowledged */
@@ -766,6 +769,8 @@ void qp_overrun(struct oche_qp *qp, oche_time now);
  * all others before and after it are flushed. RC goes to ERR, UC and UD to SQE.
  */
 void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now);
+/* Returns the cause with which a receive fails. */
+enum oche_cause qp_receive_cause(const struct oche_qp *qp, enum oche_status status);
 /* Handles an error that the responder has found. A receive in progress completes with `status`. */
 void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time now);
 /* Traces the work that was posted since the last call. Flushes it if the state demands that. */

@@ -70,7 +70,7 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
 
     if (cap > 0 && (window == 0 || window > cap))
         window = cap;
-    qp->tx.una = qp->tx.next = qp->tx.high = qp->tx.message_start = psn;
+    qp->tx.una = qp->tx.next = qp->tx.high = qp->tx.message_start = qp->first_sent = psn;
     qp->last_ack_request = oche_psn_add(psn, OCHE_PSN_MASK);
     qp->asked = psn & OCHE_PSN_MASK;
     qp->doubts = DOUBTS_NOTHING;
@@ -180,7 +180,7 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
     qp->udp_source_port = connection->udp_source_port;
     qp->flow_hash = connection->flow_hash;
     qp->tag = connection->tag;
-    qp->rx.epsn = qp->rx.message_start = psn;
+    qp->rx.epsn = qp->rx.message_start = qp->first_expected = psn;
     qp->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
     connect_sender(qp, connection);
     set_full_packet(qp);
@@ -220,8 +220,65 @@ bool oche_qp_resume(struct oche_qp *qp, oche_time now)
 {
     if (!move(qp, OCHE_QP_SQD, OCHE_QP_RTS, now) && !move(qp, OCHE_QP_SQE, OCHE_QP_RTS, now))
         return false;
+    qp->cause = OCHE_CAUSE_NONE;
     scheduler_kick(qp, now);
     return true;
+}
+
+/* ---- causes ---- */
+
+/* Notes why the queue pair fails; what fails after it follows from that. */
+static void note_cause(struct oche_qp *qp, enum oche_cause cause)
+{
+    if (qp->cause == OCHE_CAUSE_NONE)
+        qp->cause = (uint8_t)cause;
+}
+
+/* True if the peer has ever sent a request, an ACK or a NAK on this connection. */
+static bool has_heard(const struct oche_qp *qp)
+{
+    return qp->tx.una != qp->first_sent || qp->rx.epsn != qp->first_expected ||
+           qp->nak_taken.last != 0 || qp->rnr_retries_left < qp->rnr_retry;
+}
+
+static enum oche_cause requester_cause(const struct oche_qp *qp, uint32_t index,
+                                       enum oche_status status)
+{
+    switch (status) {
+    case OCHE_STATUS_RETRY_EXCEEDED:
+        return has_heard(qp) ? OCHE_CAUSE_SILENT : OCHE_CAUSE_NEVER_ANSWERED;
+    case OCHE_STATUS_RNR_RETRY_EXCEEDED:
+        return OCHE_CAUSE_NOT_READY;
+    case OCHE_STATUS_REMOTE_INVALID_REQUEST:
+        return OCHE_CAUSE_REFUSED_REQUEST;
+    case OCHE_STATUS_REMOTE_ACCESS:
+        return OCHE_CAUSE_REFUSED_ACCESS;
+    case OCHE_STATUS_REMOTE_OPERATION:
+        return OCHE_CAUSE_REFUSED_OPERATION;
+    case OCHE_STATUS_WINDOW:
+        return OCHE_CAUSE_WINDOW;
+    default:
+        return is_read_or_atomic(send_at(qp, index)->opcode) ? OCHE_CAUSE_RESULT_MEMORY
+                                                             : OCHE_CAUSE_SEND_MEMORY;
+    }
+}
+
+enum oche_cause qp_receive_cause(const struct oche_qp *qp, enum oche_status status)
+{
+    if (qp->cause != OCHE_CAUSE_NONE)
+        return (enum oche_cause)qp->cause;
+    switch (status) {
+    case OCHE_STATUS_FLUSHED:
+        return OCHE_CAUSE_NONE;
+    case OCHE_STATUS_REMOTE_INVALID_REQUEST:
+        return OCHE_CAUSE_PEER_REQUEST;
+    case OCHE_STATUS_REMOTE_ACCESS:
+        return OCHE_CAUSE_PEER_ACCESS;
+    case OCHE_STATUS_LOCAL_LENGTH:
+        return OCHE_CAUSE_RECEIVE_SHORT;
+    default:
+        return OCHE_CAUSE_RECEIVE_MEMORY;
+    }
 }
 
 /* ---- errors ---- */
@@ -305,6 +362,7 @@ static void tell_driver(struct oche_qp *qp, enum oche_status status)
 
 void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now)
 {
+    note_cause(qp, requester_cause(qp, index, status));
     if (qp->transport != OCHE_TRANSPORT_RC) {
         qp_set_state(qp, OCHE_QP_SQE, now);
         flush_sends(qp, index, status, now);
@@ -316,6 +374,7 @@ void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status sta
 
 void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time now)
 {
+    note_cause(qp, qp_receive_cause(qp, status));
     enter_error(qp, 0, NO_STATUS, status, now);
     if (status == OCHE_STATUS_REMOTE_INVALID_REQUEST)
         qp_tell(qp, OCHE_QP_EVENT_BAD_REQUEST);
@@ -329,6 +388,7 @@ void qp_overrun(struct oche_qp *qp, oche_time now)
     qp->overrun = false;
     if (qp_state(qp) == OCHE_QP_ERR || qp_state(qp) == OCHE_QP_RESET)
         return;
+    note_cause(qp, OCHE_CAUSE_OVERRUN);
     enter_error(qp, 0, NO_STATUS, NO_STATUS, now);
     qp_tell(qp, OCHE_QP_EVENT_FATAL);
     tell_driver(qp, OCHE_STATUS_LOCAL_QP_OPERATION);

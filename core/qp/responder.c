@@ -427,6 +427,7 @@ void responder_fail_recv(struct oche_qp *qp, enum oche_status status, oche_time 
         .qpn = qp->qpn,
         .status = (uint8_t)status,
         .opcode = OCHE_DONE_RECV,
+        .cause = (uint8_t)qp_receive_cause(qp, status),
     };
 
     qp_trace(qp, now, OCHE_TRACE_COMPLETED, completion.wr_id, completion.status);

@@ -141,6 +141,7 @@ static bool fill_payload(struct oche_qp *qp, const struct response *response,
         region_check_remote(qp, response->rkey, va, packet->payload_bytes, OCHE_ACCESS_REMOTE_READ);
     if (region == NULL) {
         response_ask_nak(qp, OCHE_SYNDROME_NAK_REMOTE_OPERATION, response->next_psn);
+        qp->cause = OCHE_CAUSE_RESPONSE_MEMORY;
         qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
         qp_tell(qp, OCHE_QP_EVENT_FATAL);
         return false;

@@ -142,6 +142,7 @@ struct oche_completion {
     bool solicited;
     uint32_t src_qpn;      /* UD receives */
     uint8_t traffic_class; /* UD receives: class of the datagram as it arrived */
+    uint8_t cause;         /* enum oche_cause; 0 if status is SUCCESS */
 };
 
 enum oche_access {

@@ -377,7 +377,7 @@ static void fill_wc(struct ibv_wc *wc, const struct ov_cq *cq, const struct oche
     wc->wr_id = done->wr_id;
     wc->status = ov_wc_status_of(done->status);
     wc->opcode = ov_wc_opcode_of(done->opcode);
-    wc->vendor_err = 0;
+    wc->vendor_err = done->cause;
     wc->byte_len = done->bytes;
     if (OCHE_UNLIKELY(done->opcode == OCHE_DONE_RECV_INV))
         wc->invalidated_rkey = done->imm;

@@ -62,8 +62,7 @@ static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)
 
 static uint32_t read_vendor_err(struct ibv_cq_ex *cq)
 {
-    (void)cq;
-    return 0;
+    return own(cq)->current.cause;
 }
 
 static uint32_t read_byte_len(struct ibv_cq_ex *cq)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef OCHE_PARAMS_LOCAL_RANK_H
+#define OCHE_PARAMS_LOCAL_RANK_H
+
+#include <stdbool.h>
+
+/*
+ * False if the process is one of an MPI job (Open MPI, MPICH, Slurm) and not the first one of its
+ * host: what concerns all of them is told by the first.
+ */
+bool oche_is_first_of_host(void);
+
+#endif
