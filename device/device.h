@@ -32,6 +32,7 @@
 
 #define OCHE_MAX_SOURCE_PORTS 64
 
+struct oche_address;
 struct oche_device;
 
 struct oche_device_config {
@@ -87,6 +88,11 @@ struct oche_device_config {
     void (*cq_error)(void *context, struct oche_cq *cq);
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
     void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);
+    /*
+     * A queue pair's retries are used up, and nothing has ever come from its peer's address. Called
+     * once for an address.
+     */
+    void (*silent_peer)(void *context, const struct oche_address *address);
     void (*srq_limit)(void *context, struct oche_srq *srq);
     void *context;
 };

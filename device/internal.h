@@ -29,6 +29,7 @@
 #include "device/clock.h"
 #include "device/device.h"
 #include "device/entropy.h"
+#include "device/heard.h"
 #include "device/hold.h"
 #include "device/inside.h"
 #include "device/management.h"
@@ -158,6 +159,8 @@ struct oche_device {
     unsigned full_receives;     /* receives in a row after which more datagrams may wait */
     _Atomic bool share_waiting; /* others have packets for us */
     struct oche_peers peers;
+    /* addresses that something has come from, or whose silence was told */
+    struct oche_heard heard;
     struct stranger strangers[STRANGERS];
     oche_crc32 *crc32;
     struct transmitter transmitter;

@@ -134,10 +134,24 @@ static void pass_cq_error(void *context, struct oche_cq *cq)
         device->config.cq_error(device->config.context, cq);
 }
 
+/* Tells once that a peer has never sent anything, as then its packets hardly get here. */
+static void tell_silence(struct oche_device *device, const struct oche_qp *qp)
+{
+    struct oche_qp_view view;
+    const struct oche_peer *peer;
+
+    oche_qp_look(qp, &view);
+    peer = &device->peers.peers[view.remote_address];
+    if (!peer->heard && !oche_heard_note(&device->heard, &peer->address))
+        device->config.silent_peer(device->config.context, &peer->address);
+}
+
 static void pass_qp_error(void *context, struct oche_qp *qp, enum oche_status status)
 {
     struct oche_device *device = context;
 
+    if (status == OCHE_STATUS_RETRY_EXCEEDED && device->config.silent_peer != NULL)
+        tell_silence(device, qp);
     if (device->config.qp_error != NULL)
         device->config.qp_error(device->config.context, qp, status);
 }

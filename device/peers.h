@@ -19,6 +19,7 @@ struct oche_peer {
     struct sockaddr_storage socket_address; /* where the peer's device receives */
     socklen_t socket_address_bytes;
     struct oche_ip_ids ids;
+    bool heard;          /* something has come from it */
     bool no_gso;         /* each packet to this peer needs a datagram of its own */
     bool here;           /* its address is this device's or a loopback address */
     bool shows;          /* its last packet on a connection has shown bits of OCHE_BTH_SHOWN */

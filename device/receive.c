@@ -321,6 +321,10 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
     if (device->share.fd >= 0 && oche_sharing_probe(&device->share, in))
         return 0;
     device->stats.received_datagrams++;
+    if (arrival.peer != OCHE_NO_PEER && OCHE_UNLIKELY(!device->peers.peers[arrival.peer].heard)) {
+        device->peers.peers[arrival.peer].heard = true;
+        oche_heard_note(&device->heard, &in->from);
+    }
     device->stats.strangers += arrival.peer == OCHE_NO_PEER;
     oche_ip_header_make(&arrival.header, &in->from, &device->address, in->from_port, device->port,
                         in->tos);

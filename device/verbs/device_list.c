@@ -23,6 +23,7 @@
 
 #include "core/random.h"
 #include "device/verbs/internal.h"
+#include "params/local_rank.h"
 
 #define MOST_DEVICES 256
 
@@ -209,6 +210,15 @@ struct list {
     struct ibv_device *devices[];
 };
 
+/* Says so if nothing is up that could be a device, as in a new network namespace. */
+static void say_none(void)
+{
+    if (oche_is_first_of_host())
+        ov_say_once(OV_ONCE_NO_INTERFACE,
+                    "there is no device, as no network interface that is up has an address (other "
+                    "than link-local ones); `ip link set lo up` gives 127.0.0.1");
+}
+
 static struct list *list_all(int *num_devices)
 {
     const char *value = secure_getenv("OCHE_DEVICE"),
@@ -224,6 +234,8 @@ static struct list *list_all(int *num_devices)
     if (own > 0 || only == NULL ||
         ov_only_theirs) /* if the named address does not exist, the list is empty */
         theirs = ov_system_devices(&others);
+    if (own + others == 0 && only == NULL && !ov_only_theirs)
+        say_none();
     list = calloc(1, sizeof(*list) + (size_t)(own + others + 1) * sizeof(list->devices[0]));
     if (list == NULL) {
         for (int i = 0; i < own; i++)

@@ -545,6 +545,7 @@ enum ov_once {
     OV_ONCE_FILES,
     OV_ONCE_UNLIMITED,
     OV_ONCE_NUMBERS,
+    OV_ONCE_NO_INTERFACE,
     OV_ONCES
 };
 

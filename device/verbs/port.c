@@ -43,6 +43,7 @@
 #define POLLING         (3 * OCHE_US) /* somebody counts as polling for this long after a poll */
 #define HEADERS_BYTES   84            /* IPv6, UDP, BTH, RETH, immediate, ICRC */
 #define SUBSTITUTES     65534
+#define MOST_SILENT     3               /* peers of which a process tells that nothing came */
 #define LAST_WORDS      (300 * OCHE_MS) /* how long the process's end waits for each lock */
 
 static pthread_mutex_t ports_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -350,6 +351,26 @@ static uint64_t line_rate_of(const struct ov_device *device)
     return device->loopback ? 0 : oche_link_rate(device->interface_index);
 }
 
+/* Called under the device's lock. */
+static void say_silent(void *context, const struct oche_address *peer)
+{
+    static _Atomic unsigned told;
+    const struct ov_port *port = context;
+    char address[OCHE_ADDRESS_TEXT];
+    struct oche_device_stats stats;
+
+    if (atomic_fetch_add(&told, 1) >= MOST_SILENT)
+        return;
+    oche_device_stats_now(port->device, &stats);
+    oche_address_print(peer, address);
+    ov_say(
+        "nothing has come from %s: is UDP port %d open here and there, and its program running?%s",
+        address, OCHE_ROCE_UDP_PORT,
+        stats.source_ports > 1 ? " (behind a firewall that lets in answers alone: `oche exec "
+                                 "--source-ports=1` at both ends)"
+                               : "");
+}
+
 static struct ov_port *open_new(const struct ov_device *device)
 {
     struct ov_port *port = calloc(1, sizeof(*port));
@@ -362,6 +383,7 @@ static struct ov_port *open_new(const struct ov_device *device)
                                         .completion_events_over = ov_completion_events_over,
                                         .cq_error = ov_cq_error,
                                         .qp_event = ov_qp_event,
+                                        .silent_peer = say_silent,
                                         .srq_limit = ov_srq_limit,
                                         .context = port};
 

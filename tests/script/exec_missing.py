@@ -98,7 +98,7 @@ def umad_lines(folder):
     program = compile_c(folder, "stat", FOR_UMAD, libumad, f"-Wl,-rpath,{folder}")
     both = compile_c(folder, "both", FOR_UMAD, libumad, f"-Wl,-rpath,{folder}",
                      "-Wl,--no-as-needed", os.path.join(os.path.dirname(OCHE), "libibverbs.so.1"))
-    says = "wants management datagrams (umad), which are not there"
+    says = "asks the kernel's RDMA subsystem (management datagrams, umad)"
     for words, path in (([program], None), (["stat"], folder + ":" + os.environ["PATH"])):
         done = run(*words, PATH=path or os.environ["PATH"])
         check(done.returncode == 0 and done.stderr.count("\n") == 1 and says in done.stderr, done)
