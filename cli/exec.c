@@ -263,6 +263,14 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     }
 }
 
+#define ENVIRONMENT                                                                                \
+    "\nEnvironment variables that options set: OCHE_CC, OCHE_RECOVERY, OCHE_LINE_RATE, "           \
+    "OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_CAPTURE, OCHE_ROGUE, "       \
+    "OCHE_STATS, OCHE_STRICT, OCHE_VIEW. Without an option:\n"                                     \
+    "  OCHE_DROP=N             N packets in a million are lost on purpose: for tests\n"            \
+    "  OCHE_REAL_VERBS=FILE    the system's libibverbs.so.1; empty: none\n"                        \
+    "  OCHE_REAL_RDMACM=FILE   the system's librdmacm.so.1; empty: none"
+
 /* Returns the text after the options, with the names that the options accept; argp calls this. */
 static char *help(int key, const char *text, void *input)
 {
@@ -271,7 +279,8 @@ static char *help(int key, const char *text, void *input)
     (void)input;
     if (key != ARGP_KEY_HELP_POST_DOC)
         return (char *)text;
-    if (asprintf(&all, "Congestion control: %s.\nRecovery: %s.", oche_cc_names(cc, sizeof(cc)),
+    if (asprintf(&all, "Congestion control: %s.\nRecovery: %s.\n" ENVIRONMENT,
+                 oche_cc_names(cc, sizeof(cc)),
                  oche_recovery_names(recovery, sizeof(recovery))) < 0)
         return NULL;
     return all;
