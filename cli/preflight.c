@@ -176,7 +176,8 @@ static bool asks_kernel(const struct elf_file *file, const char *name, struct oc
         return false;
     for (size_t i = 0; i < OCHE_COUNT_OF(umad_libraries); i++)
         if (needs(file, umad_libraries[i])) {
-            oche_fail(line, "%s asks %s, which does not know oche's devices: %s", name, UMAD, SHOWS);
+            oche_fail(line, "%s asks %s, which does not know oche's devices: %s", name, UMAD,
+                      SHOWS);
             return true;
         }
     return false;

@@ -33,6 +33,7 @@
 #include "core/qp/heap.h"
 #include "core/qp/map.h"
 #include "core/qp/reach.h"
+#include "core/qp/regions.h"
 #include "core/qp/response.h"
 #include "core/qp/rtt.h"
 #include "core/qp/slots.h"
@@ -324,20 +325,6 @@ struct ready_list {
 
 struct peer {
     uint32_t address, users;
-};
-
-/* How memory windows use a region's slot. */
-struct region_part {
-    struct oche_window *window; /* the window that the slot belongs to, or NULL */
-    uint32_t windows;           /* number of windows bound to the region */
-};
-
-/* All regions, those of windows too. */
-struct regions {
-    struct map map; /* from keys to slots */
-    struct oche_region *at;
-    struct region_part *parts; /* one for each region */
-    struct slots slots;
 };
 
 struct oche_nic {
@@ -790,8 +777,6 @@ void cq_push(struct oche_qp *qp, struct oche_cq *cq, const struct oche_completio
 
 /* ---- region.c ---- */
 
-/* Makes empty tables at `memory`, of oche_regions_bytes(count) bytes. */
-void regions_init(struct regions *regions, void *memory, uint32_t count);
 /* Returns the new region's slot. Returns NO_SLOT if its key is 0 or in use, or no slot is left. */
 uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window);
 void region_remove(struct oche_nic *nic, uint32_t key);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The table of vendor_err in docs/verbs.md has each number of core/qp/cause.h, once and no other."""
+"""The table of vendor_err in docs/verbs.md has each number of core/qp/cause.h, and no other."""
 import os
 import re
 import sys

@@ -359,12 +359,11 @@ void pair_connect(struct pair *pair, int which, uint32_t index)
 
     side->qp_memory[index] =
         memory(pair, bytes + 2 * ((size_t)pair->options.held_bytes + pair->options.held_later));
-    side->later[index] =
-        (uint8_t *)side->qp_memory[index] + bytes + 2 * (size_t)pair->options.held_bytes;
     config.held_bytes = pair->options.held_bytes;
     config.held = config.held_bytes > 0 ? (uint8_t *)side->qp_memory[index] + bytes : NULL;
     config.held_reads_bytes = config.held_bytes;
     config.held_reads = config.held != NULL ? config.held + config.held_bytes : NULL;
+    side->later[index] = config.held != NULL ? config.held_reads + config.held_bytes : NULL;
     side->qp[index] = oche_qp_create(side->nic, side->qp_memory[index], &config);
     CHECK(side->qp[index] != NULL);
     bool ready = oche_qp_init(side->qp[index], pair->now) &&

@@ -31,7 +31,10 @@ static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet
     return PAIR_PASS;
 }
 
-/* Writes TIMES times; the first packet of each is lost. Returns how many packets behind gaps were not kept. */
+/*
+ * Writes TIMES times; the first packet of each is lost. Returns how many packets behind gaps were
+ * not kept.
+ */
 static uint64_t write_all(uint32_t held, uint32_t later, uint64_t *wishes)
 {
     struct pair_options options = {.recovery = &oche_recovery_selective_repeat,

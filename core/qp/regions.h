@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of memory regions, which move to larger memory as regions are added (region.c). */
+#ifndef OCHE_CORE_QP_REGIONS_H
+#define OCHE_CORE_QP_REGIONS_H
+
+#include "core/qp/map.h"
+#include "core/qp/slots.h"
+#include "core/qp/work.h"
+
+struct oche_window;
+
+/* How memory windows use a region's slot. */
+struct region_part {
+    struct oche_window *window; /* the window that the slot belongs to, or NULL */
+    uint32_t windows;           /* number of windows bound to the region */
+};
+
+/* All regions, those of windows too. */
+struct regions {
+    struct map map; /* from keys to slots */
+    struct oche_region *at;
+    struct region_part *parts; /* one for each region */
+    struct slots slots;
+};
+
+/* Makes empty tables at `memory`, of oche_regions_bytes(count) bytes. */
+void regions_init(struct regions *regions, void *memory, uint32_t count);
+
+#endif
