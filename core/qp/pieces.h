@@ -40,7 +40,7 @@ struct read_pieces {
     /* Behind a gap: */
     uint8_t *held;       /* payloads; NULL: none, or the driver moves none */
     uint32_t held_bytes; /* of that memory */
-    uint32_t wanted;     /* bytes of it that were missed; 0: none since it was given */
+    uint16_t wanted;     /* packets that it had no room for; 0: none since it was given */
     uint32_t reach;      /* from una on, so many PSNs can be kept; a power of two, or 0 */
     uint32_t base;       /* the PSN whose payload is at `held` */
     uint32_t kept;       /* packets */

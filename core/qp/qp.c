@@ -251,7 +251,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->recv_cq = config->recv_cq;
     qp->user = config->user;
     qp->windows = config->windows;
-    qp->max_inline_bytes = config->max_inline_bytes;
+    qp->max_inline_bytes = (uint16_t)config->max_inline_bytes;
     qp->flags = qp_fixed_flags(config, nic);
     bool rc = config->transport == OCHE_TRANSPORT_RC;
     qp->shows = rc || (nic->cc->own_opcode != 0 && config->transport == OCHE_TRANSPORT_UC);
@@ -552,21 +552,21 @@ bool oche_qp_was_connected(const struct oche_qp *qp)
     return qp->connected;
 }
 
-void qp_want_room(struct oche_qp *qp, uint32_t *wanted, uint32_t ahead)
+void qp_want_room(struct oche_qp *qp, uint16_t *wanted, uint32_t ahead)
 {
-    const uint32_t bytes = power_of_two_from(ahead + 1) * qp->mtu;
+    const uint32_t packets = power_of_two_from(ahead + 1);
 
-    if (bytes <= *wanted || qp->nic->port->wants_room == NULL)
+    if (packets <= *wanted || packets > UINT16_MAX || qp->nic->port->wants_room == NULL)
         return;
-    *wanted = bytes;
+    *wanted = (uint16_t)packets;
     qp->nic->port->wants_room(qp->nic->port_context, qp);
 }
 
 uint32_t oche_qp_room_wanted(const struct oche_qp *qp, enum oche_held_kind kind)
 {
     if (kind == OCHE_HELD_REQUESTS)
-        return qp->held_wanted;
-    return qp->pieces != NULL ? qp->pieces->wanted : 0;
+        return qp->held_wanted * (uint32_t)qp->mtu;
+    return qp->pieces != NULL ? qp->pieces->wanted * (uint32_t)qp->mtu : 0;
 }
 
 void oche_qp_hold_at(struct oche_qp *qp, enum oche_held_kind kind, uint8_t *memory, uint32_t bytes)

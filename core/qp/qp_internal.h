@@ -250,8 +250,7 @@ struct oche_qp {
     _Atomic uint32_t retired_recvs;
 
     /* Touched rarely, or once a message. */
-    uint32_t held_count;  /* payloads that find room in `held`, a power of two, or 0 */
-    uint32_t held_wanted; /* bytes of `held` that were missed; 0: none since it was given */
+    uint32_t held_count; /* payloads that find room in `held`, a power of two, or 0 */
     uint32_t retry_count, rnr_retry, rnr_retries_left;
     oche_time silent_since; /* since then no progress; OCHE_NEVER: no timer has expired since */
     uint8_t *send_extra;    /* send_extra_bytes for each entry of send_ring */
@@ -272,14 +271,14 @@ struct oche_qp {
     uint32_t next_ssn, credit_limit;
     uint32_t gap_psn, rtt_head, rtt_tail, recv_mask, send_extra_bytes, recv_entry_bytes;
     uint16_t max_send_sge, max_recv_sge; /* at most OCHE_MAX_SGE */
-    uint32_t max_inline_bytes;
+    uint16_t max_inline_bytes;
+    uint16_t held_wanted; /* packets that `held` had no room for; 0: none since it was given */
     /* ring indices: the oldest receive; one past the last receive that the NIC has seen */
     uint32_t recv_head, recv_tail;
     uint32_t response_count; /* places of `responses` in use, a power of two */
     uint32_t response_next;  /* index that the next READ or atomic takes */
     uint32_t response_first; /* no response before this index is active */
     uint32_t nak_psn, pd, access;
-    uint32_t first_sent, first_expected; /* the connection's first PSNs */
     uint32_t peer_slot;
     uint32_t next_receive;            /* number of messages started so far that take a receive */
     uint32_t placed_end, patience_us; /* with QP_HOLDS: one past the highest PSN kept; nic.h */
@@ -289,16 +288,17 @@ struct oche_qp {
     oche_time order_deadline; /* ends struct oche_deflection's hold; follow: then STARTs wait */
     oche_time rnr_silence;    /* valid with QP_WAS_RNR: when the peer's wait ends */
     uint16_t max_mtu, max_responses; /* mtu_bytes of the configuration; places in `responses` */
-    uint8_t min_rnr_timer;
-    uint8_t cause;        /* enum oche_cause of the first error since the queue pair was reset */
-    bool order_short : 1; /* valid with order_deadline: the last message was short */
-    bool order_leads : 1, order_followed : 1, order_released : 1; /* follow */
+    bool recv_taken;           /* the receive at recv_head belongs to the message in progress */
+    uint8_t min_rnr_timer : 5; /* with the next three, and each following line: one byte */
+    bool order_short : 1;      /* valid with order_deadline: the last message was short */
+    bool order_leads : 1, order_followed : 1; /* follow */
+    bool order_released : 1, order_strays : 1;
     uint8_t order_tokens : 4; /* follow: what packets carry until all is acknowledged */
-    bool recv_taken;          /* the receive at recv_head belongs to the message in progress */
+    bool windows : 1;         /* work requests may bind memory windows */
+    bool cnp_psns : 1;        /* the peer's CNPs name a PSN (core/wire/cnp.h) */
+    uint8_t cause : 5;        /* enum oche_cause of the first error since the reset */
     bool connected : 1;       /* was once ready to receive, also before a reset */
     bool established : 1;     /* the driver was told that the connection is established */
-    bool windows : 1, order_strays : 1; /* work requests may bind memory windows; follow */
-    bool cnp_psns : 1;                  /* the peer's CNPs name a PSN (core/wire/cnp.h) */
     bool overrun : 1; /* a completion was lost; it fails when its timer expires, due at once */
     struct datagrams *datagrams; /* UD only, otherwise NULL */
     struct read_pieces *pieces;  /* NULL: READs leave whole, and no window counts them */
@@ -767,9 +767,9 @@ void qp_notice_posts(struct oche_qp *qp, oche_time now);
 
 /*
  * Tells the driver that there was no room for a payload so many packets ahead of the oldest one
- * that is missing. *wanted is what it was told before, in bytes.
+ * that is missing. *wanted is what it was told before, in packets.
  */
-void qp_want_room(struct oche_qp *qp, uint32_t *wanted, uint32_t ahead);
+void qp_want_room(struct oche_qp *qp, uint16_t *wanted, uint32_t ahead);
 
 /* ---- completion_queue.c ---- */
 

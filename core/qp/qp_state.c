@@ -51,7 +51,7 @@ void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *co
 {
     const oche_time before = qp->ack_timeout;
 
-    qp->min_rnr_timer = connection->min_rnr_timer & OCHE_AETH_CODE_MASK;
+    qp->min_rnr_timer = connection->min_rnr_timer & (unsigned)OCHE_AETH_CODE_MASK;
     qp->ack_timeout = connection->ack_timeout;
     if (qp->ack_timeout < before)
         timeout_changed(qp, before);
@@ -70,7 +70,7 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
 
     if (cap > 0 && (window == 0 || window > cap))
         window = cap;
-    qp->tx.una = qp->tx.next = qp->tx.high = qp->tx.message_start = qp->first_sent = psn;
+    qp->tx.una = qp->tx.next = qp->tx.high = qp->tx.message_start = psn;
     qp->last_ack_request = oche_psn_add(psn, OCHE_PSN_MASK);
     qp->asked = psn & OCHE_PSN_MASK;
     qp->doubts = DOUBTS_NOTHING;
@@ -180,7 +180,7 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
     qp->udp_source_port = connection->udp_source_port;
     qp->flow_hash = connection->flow_hash;
     qp->tag = connection->tag;
-    qp->rx.epsn = qp->rx.message_start = qp->first_expected = psn;
+    qp->rx.epsn = qp->rx.message_start = psn;
     qp->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
     connect_sender(qp, connection);
     set_full_packet(qp);
@@ -231,14 +231,15 @@ bool oche_qp_resume(struct oche_qp *qp, oche_time now)
 static void note_cause(struct oche_qp *qp, enum oche_cause cause)
 {
     if (qp->cause == OCHE_CAUSE_NONE)
-        qp->cause = (uint8_t)cause;
+        qp->cause = cause & 0x1f;
 }
 
-/* True if the peer has ever sent a request, an ACK or a NAK on this connection. */
+/* True if the peer has ever sent data, an ACK or a NAK on this connection. */
 static bool has_heard(const struct oche_qp *qp)
 {
-    return qp->tx.una != qp->first_sent || qp->rx.epsn != qp->first_expected ||
-           qp->nak_taken.last != 0 || qp->rnr_retries_left < qp->rnr_retry;
+    return qp->send_head != 0 || qp->tx.una != qp->head_first_psn || qp->msn != 0 ||
+           qp->message_bytes != 0 || qp->nak_taken.last != 0 ||
+           qp->rnr_retries_left < qp->rnr_retry;
 }
 
 static enum oche_cause requester_cause(const struct oche_qp *qp, uint32_t index,
