@@ -13,6 +13,7 @@
  *   together.c   senders that the processes of an address count together; census.c: their tables
  *   services.c   who listens to a service; management.c: whose a connection manager's packet is
  *   source_ports.c  the UDP ports that packets leave from; peer_ports.c: those they come from
+ *   heard.h      from which addresses something has come
  *   qp_numbers.c  which queue pair numbers are free; entropy.c: what nobody can guess
  *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
  *   look.c       what others are shown of the device (device/view)
