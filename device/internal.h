@@ -117,6 +117,7 @@ struct owned {
     bool wants_room;              /* a payload had no room in `held` */
     bool chose_number;            /* its number came from device->numbers */
     uint8_t looks_hung;           /* looks in a row that found that nothing will wake it (look.c) */
+    bool heard;                   /* a packet has come for it from its peer */
     struct oche_peer_ports ports; /* from which its peer sends */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 

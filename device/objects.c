@@ -441,7 +441,8 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
     oche_device_lock(device);
     device_settle(device);
     if (device_owned(qp)->chose_number)
-        oche_qp_numbers_rest(&device->numbers, oche_qp_number(qp), oche_qp_was_connected(qp),
+        oche_qp_numbers_rest(&device->numbers, oche_qp_number(qp),
+                             device_owned(qp)->heard || oche_qp_has_worked(qp),
                              oche_device_now(device));
     device->qp_count -= oche_qp_number(qp) != OCHE_CM_QPN;
     oche_qp_destroy(qp);

@@ -29,7 +29,7 @@ struct oche_resting_queue {
 struct oche_qp_numbers {
     uint32_t first, last, free;
     uint64_t *taken; /* bit set, from `first` on: used, claimed, or resting */
-    /* by whether their queue pair was ever ready to receive */
+    /* by whether their queue pair has sent or got a packet */
     struct oche_resting_queue met, unmet;
 };
 
@@ -42,7 +42,7 @@ uint32_t oche_qp_numbers_take(struct oche_qp_numbers *numbers, struct oche_entro
                               oche_time now);
 /* The number is free again at once: no packet can have named it. */
 void oche_qp_numbers_undo(struct oche_qp_numbers *numbers, uint32_t number);
-/* The number is free again after its rest. met: its queue pair was once ready to receive. */
+/* The number is free again after its rest. met: its queue pair has sent or got a packet. */
 void oche_qp_numbers_rest(struct oche_qp_numbers *numbers, uint32_t number, bool met,
                           oche_time now);
 /* From now on the number is the program's own to give, and is never taken. */

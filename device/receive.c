@@ -122,8 +122,10 @@ static struct origin origin_of(struct oche_device *device, const struct oche_pac
 {
     struct origin origin = {.qp = receiver_of(device, packet), .verdict = OCHE_PORT_PINNED};
 
-    if (origin.qp == NULL || device->config.any_peer_ports ||
-        oche_qp_transport(origin.qp) == OCHE_TRANSPORT_UD)
+    if (origin.qp == NULL)
+        return origin;
+    device_owned(origin.qp)->heard = true;
+    if (device->config.any_peer_ports || oche_qp_transport(origin.qp) == OCHE_TRANSPORT_UD)
         return origin;
     origin.ports = &device_owned(origin.qp)->ports;
     origin.kind = oche_port_kind(packet);

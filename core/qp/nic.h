@@ -657,8 +657,8 @@ enum oche_qp_state oche_qp_state(const struct oche_qp *qp);
 enum oche_transport oche_qp_transport(const struct oche_qp *qp);
 void *oche_qp_user(const struct oche_qp *qp);
 
-/* True if the queue pair was ever ready to receive, also before it was reset. */
-bool oche_qp_was_connected(const struct oche_qp *qp);
+/* True if a send of the queue pair has started, or a receive has completed, also before a reset. */
+bool oche_qp_has_worked(const struct oche_qp *qp);
 
 /* The two kinds of payloads that are held behind a gap: `held` and `held_reads`. */
 enum oche_held_kind { OCHE_HELD_REQUESTS, OCHE_HELD_READS, OCHE_HELD_KINDS };

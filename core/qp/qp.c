@@ -328,6 +328,7 @@ void oche_qp_reset(struct oche_qp *qp)
     congestion_stop(qp);
     congestion_peer_release(qp);
     windows_forget(qp);
+    qp->worked = oche_qp_has_worked(qp);
     clear(qp);
     qp->pace_rate_bps = qp->nic->config.line_rate_bps;
     qp->pace_full = 0;
@@ -547,9 +548,9 @@ enum oche_qp_state oche_qp_state(const struct oche_qp *qp)
     return (enum oche_qp_state)atomic_load_explicit(&qp->state, memory_order_acquire);
 }
 
-bool oche_qp_was_connected(const struct oche_qp *qp)
+bool oche_qp_has_worked(const struct oche_qp *qp)
 {
-    return qp->connected;
+    return qp->worked || qp->send_started != 0 || qp->recv_head != 0;
 }
 
 void qp_want_room(struct oche_qp *qp, uint16_t *wanted, uint32_t ahead)

@@ -297,7 +297,7 @@ struct oche_qp {
     bool windows : 1;         /* work requests may bind memory windows */
     bool cnp_psns : 1;        /* the peer's CNPs name a PSN (core/wire/cnp.h) */
     uint8_t cause : 5;        /* enum oche_cause of the first error since the reset */
-    bool connected : 1;       /* was once ready to receive, also before a reset */
+    bool worked : 1;          /* before the last reset: oche_qp_has_worked */
     bool established : 1;     /* the driver was told that the connection is established */
     bool overrun : 1; /* a completion was lost; it fails when its timer expires, due at once */
     struct datagrams *datagrams; /* UD only, otherwise NULL */

@@ -169,7 +169,6 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
     if (mtu > qp->max_mtu || (mtu != 0 && mtu < MIN_MTU) ||
         !move(qp, OCHE_QP_INIT, OCHE_QP_RTR, now))
         return false;
-    qp->connected = true;
     qp->mtu = mtu != 0 ? (uint16_t)mtu : qp->max_mtu;
     placement_connect(qp);
     if (qp->pieces != NULL)

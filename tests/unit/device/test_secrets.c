@@ -324,6 +324,36 @@ static void unmet_numbers(void **state)
     oche_qp_numbers_destroy(&numbers);
 }
 
+/* What counts as having met a peer: a packet that was sent, or one that has come. */
+static void who_has_met(void **state)
+{
+    struct oche_send_work work;
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){0}, OCHE_TRANSPORT_RC);
+    for (unsigned end = 0; end < 2; end++) {
+        struct oche_device *device = end == 0 ? pair.a.device : pair.b.device;
+        struct oche_qp_numbers *numbers = &device->numbers;
+
+        assert_int_equal(numbers->unmet.tail, 0);
+        oche_device_destroy_qp(device, end == 0 ? pair.a.qp : pair.b.qp);
+        assert_int_equal(numbers->unmet.tail, 1);
+    }
+    ends_connect(&pair.a, &pair.b, OCHE_TRANSPORT_RC, 1024);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 100);
+    assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
+    assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
+    oche_qp_fail(pair.a.qp, 0);
+    oche_qp_reset(pair.a.qp); /* which does not make it forget */
+    oche_device_destroy_qp(pair.a.device, pair.a.qp);
+    oche_device_destroy_qp(pair.b.device, pair.b.qp);
+    assert_int_equal(pair.a.device->numbers.met.tail, 1);
+    assert_int_equal(pair.b.device->numbers.met.tail, 1);
+    end_close(&pair.a);
+    end_close(&pair.b);
+}
+
 /* What the program names itself stays its own, even if it rests; what was never used is free. */
 static void claimed_numbers(void **state)
 {
@@ -359,6 +389,7 @@ int main(void)
         cmocka_unit_test(numbers_are_random),
         cmocka_unit_test(numbers_rest),
         cmocka_unit_test(unmet_numbers),
+        cmocka_unit_test(who_has_met),
         cmocka_unit_test(claimed_numbers),
     };
 
