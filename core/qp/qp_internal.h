@@ -777,9 +777,6 @@ void cq_push(struct oche_qp *qp, struct oche_cq *cq, const struct oche_completio
 
 /* ---- region.c ---- */
 
-/* Returns the new region's slot. Returns NO_SLOT if its key is 0 or in use, or no slot is left. */
-uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window);
-void region_remove(struct oche_nic *nic, uint32_t key);
 /* As region_check, for an access by the peer. The key may be that of a memory window. */
 const struct oche_region *region_check_remote(const struct oche_qp *qp, uint32_t key, uint64_t va,
                                               uint64_t length, uint32_t access);

@@ -7,6 +7,7 @@
 #include "core/qp/slots.h"
 #include "core/qp/work.h"
 
+struct oche_nic;
 struct oche_window;
 
 /* How memory windows use a region's slot. */
@@ -25,5 +26,9 @@ struct regions {
 
 /* Makes empty tables at `memory`, of oche_regions_bytes(count) bytes. */
 void regions_init(struct regions *regions, void *memory, uint32_t count);
+
+/* Returns the new region's slot. Returns NO_SLOT if its key is 0 or in use, or no slot is left. */
+uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window);
+void region_remove(struct oche_nic *nic, uint32_t key);
 
 #endif

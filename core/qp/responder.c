@@ -706,9 +706,8 @@ static void refuse(struct arrival *a, enum verdict verdict)
         qp->rnr_silence = oche_time_add(a->now, oche_rnr_wait(qp->min_rnr_timer));
         response_ask_nak(qp, OCHE_SYNDROME_RNR | qp->min_rnr_timer, qp->rx.epsn);
     } else {
-        enum oche_status status = bad_verdicts[verdict].status;
-        if (a->recv_status != OCHE_STATUS_SUCCESS)
-            status = a->recv_status;
+        const bool own = a->recv_status != OCHE_STATUS_SUCCESS;
+        enum oche_status status = own ? a->recv_status : bad_verdicts[verdict].status;
         response_ask_nak(qp, bad_verdicts[verdict].syndrome, qp->rx.epsn);
         qp_responder_error(qp, status, a->now);
     }

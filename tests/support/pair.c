@@ -770,12 +770,6 @@ void pair_clear_link(struct pair *pair)
         pair->free[pair->free_count++] = pair->heap[--pair->heap_count];
 }
 
-void pair_inject(struct pair *pair, int from, const struct oche_packet *packet)
-{
-    pair_receive(pair, 1 - from, packet);
-    pair_run_quiet(pair);
-}
-
 static uint8_t pattern_at(uint32_t i)
 {
     return (uint8_t)(i * UINT32_C(0x9e3779b1) >> 19);

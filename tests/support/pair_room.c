@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* More memory for payloads behind a gap, as a driver gives it: after the packet that missed it. */
+/*
+ * A packet comes to a side; then the driver gives more memory for payloads behind a gap, if the
+ * packet missed some.
+ */
 #include "tests/support/pair.h"
 
 /* Gives held_later bytes to queue pairs that missed room, once each. */
@@ -28,4 +31,10 @@ void pair_receive(struct pair *pair, int to, const struct oche_packet *packet)
     oche_nic_receive(side->nic, packet, pair->now);
     if (side->wishes != side->wishes_seen)
         give_room(pair, side);
+}
+
+void pair_inject(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    pair_receive(pair, 1 - from, packet);
+    pair_run_quiet(pair);
 }
