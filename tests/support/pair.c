@@ -764,12 +764,6 @@ struct oche_packet pair_packet(const struct pair *pair, int from, uint8_t opcode
     };
 }
 
-void pair_clear_link(struct pair *pair)
-{
-    while (pair->heap_count > 0)
-        pair->free[pair->free_count++] = pair->heap[--pair->heap_count];
-}
-
 static uint8_t pattern_at(uint32_t i)
 {
     return (uint8_t)(i * UINT32_C(0x9e3779b1) >> 19);

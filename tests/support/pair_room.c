@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A packet comes to a side; then the driver gives more memory for payloads behind a gap, if the
- * packet missed some.
+ * What becomes of packets on the link: one comes to a side, and then the driver gives more memory
+ * for payloads behind a gap if it missed some; or all are lost.
  */
 #include "tests/support/pair.h"
 
@@ -37,4 +37,10 @@ void pair_inject(struct pair *pair, int from, const struct oche_packet *packet)
 {
     pair_receive(pair, 1 - from, packet);
     pair_run_quiet(pair);
+}
+
+void pair_clear_link(struct pair *pair)
+{
+    while (pair->heap_count > 0)
+        pair->free[pair->free_count++] = pair->heap[--pair->heap_count];
 }
