@@ -66,6 +66,11 @@ struct oche_cc_flow {
     /* the rate at which to start: the line rate, or less if local policy says so */
     uint64_t initial_rate_bps;
     uint16_t mtu_bytes;
+    /*
+     * A decision: pacing makes up for so many packets that left late, as the process had no
+     * processor. 0: for what the NIC makes up for.
+     */
+    uint16_t catch_up_packets;
     /* the peer's address; where devices share one, also which of them it is (peer_qpn_bits) */
     uint32_t peer_address;
     struct oche_random *random;

@@ -34,6 +34,7 @@
 struct cubic_params {
     uint64_t initial_window, hystart_samples, hystart_rounds;
     double beta, c, alpha;
+    uint64_t catch_up_percent;
     oche_time hystart_least, hystart_most, idle_restart;
     bool fast_convergence, hystart, pacing, undo;
     uint32_t hystart_from;
@@ -78,6 +79,10 @@ static const struct oche_param table[] = {
     {OCHE_PARAM(struct cubic_params, pacing), OCHE_IS_BOOL(true),
      .where = "our choice (factors: Linux's, 2 in slow start and 1.2 otherwise)",
      .help = "packets leave at the window's share of a round trip, not at once"},
+    {OCHE_PARAM(struct cubic_params, catch_up_percent), OCHE_IS_COUNT(0, 0, 100),
+     .where = "our choice (on the wire 25)",
+     .help = "percent of the window that may leave at once if the process had no processor when it "
+             "was due"},
     {OCHE_PARAM(struct cubic_params, idle_restart),
      OCHE_IS_TIME(200 * OCHE_MS, OCHE_US, OCHE_NEVER),
      .where = "RFC 5681 sec 4.1; our choice (Linux's least retransmission timeout)",
@@ -197,9 +202,12 @@ static void pace(struct oche_cc_flow *flow)
 
 static void set_window(struct oche_cc_flow *flow, double packets)
 {
+    const struct cubic_params *p = flow->params;
     struct cubic_flow *state = of(flow);
 
     state->window = least(packets, MOST_WINDOW);
+    flow->catch_up_packets =
+        (uint16_t)least(state->window * (double)p->catch_up_percent / 100, UINT16_MAX);
     flow->window_bytes = (uint64_t)(state->window * flow->mtu_bytes);
 }
 

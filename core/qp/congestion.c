@@ -164,6 +164,7 @@ void congestion_start(struct oche_qp *qp, oche_time now)
         memset(qp->flow.state, 0, cc->flow_state_bytes);
     qp->flow.rate_bps = qp->flow.initial_rate_bps;
     qp->flow.window_bytes = UINT64_MAX;
+    qp->flow.catch_up_packets = 0;
     qp->flow.burst = qp->flow.names_groups = qp->flow.more = false;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;

@@ -9,8 +9,8 @@
  * gap opens on the link. If a packet had to wait for the port, its base is the time when it was
  * due, so that the wait does not lower the rate when several queue pairs want to send at once. At
  * most one spacing, or the time of PACE_CREDIT_BYTES on the line if that is longer, is made up for
- * in this way. The rest of a longer wait (a pause, an overloaded port) is lost. Time without work
- * is not made up for.
+ * in this way, or what congestion control allows (oche_cc_flow.catch_up_packets). The rest of a
+ * longer wait (a pause, an overloaded port) is lost. Time without work is not made up for.
  *
  * If the application produces data at a given rate (oche_qp_set_supply), a packet is not due before
  * all data ahead of it has been produced. Data that is sent again exists already.
@@ -77,7 +77,9 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
     if (OCHE_UNLIKELY(qp->flags & QP_IN_BURST))
         base = oche_time_add(qp->pace_base, pacer_spacing(qp, qp->pace_bytes));
     if (OCHE_UNLIKELY(base < now)) {
-        oche_time credit = qp->nic->pace_credit > spacing ? qp->nic->pace_credit : spacing;
+        const oche_time catch_up = qp->flow.catch_up_packets * qp->pace_full;
+        const oche_time credit =
+            oche_time_max(oche_time_max(qp->nic->pace_credit, spacing), catch_up);
         if (now - base > credit)
             base = now - credit;
         if (spacing == 0)

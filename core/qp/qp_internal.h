@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Declarations shared by the files of core/qp: the NIC, the queue pair, and the functions that one
- * file offers to the others.
+ * Declarations that the files of core/qp share: the NIC, the queue pair, and functions.
  *
  *   nic.c              making a NIC; where an arriving packet goes
  *   scheduler.c        whose packet leaves next; noticing posts
@@ -18,7 +17,7 @@
  *   response_stream.c  READ data, atomic results, ACKs and NAKs that leave
  *   timers.c           one deadline a queue pair in the NIC's heap
  *   wake.c             what will make a queue pair go on, for checks
- *   qp.c, qp_state.c   making queue pairs, posting; the state machine, flushing
+ *   qp.c, qp_state.c   making queue pairs, posting; the states
  *   completion_queue.c, region.c, congestion.c
  *
  * Each cache line of a queue pair holds the members that one path needs, so that a packet touches

@@ -14,6 +14,7 @@
 #define RTO_LOW  (100 * OCHE_MS) /* so much longer than the round trip at least */
 #define RTO_HIGH (200 * OCHE_MS) /* until one is known; Linux's least timeout of TCP */
 #define RTO_MOST OCHE_SEC        /* a stopped process is no long path */
+#define CATCH_UP 25              /* percent of a window, after a wait for a processor */
 #define PROBE    (200 * OCHE_MS) /* while nothing is heard */
 
 void ov_suit_wire(struct oche_cc_choice *cc, struct oche_recovery_choice *choice)
@@ -23,6 +24,8 @@ void ov_suit_wire(struct oche_cc_choice *cc, struct oche_recovery_choice *choice
 
     if (oche_param_find(&cc->cc->table, "undo") != NULL)
         oche_param_fit(&cc->cc->table, &cc->params, cc->free, "undo", true);
+    if (oche_param_find(&cc->cc->table, "catch_up_percent") != NULL)
+        oche_param_fit(&cc->cc->table, &cc->params, cc->free, "catch_up_percent", CATCH_UP);
     if (choice->recovery != &oche_recovery_selective_repeat)
         return;
     if (oche_param_is_free(table, choice->free, "rto"))
