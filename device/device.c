@@ -494,20 +494,16 @@ void oche_device_go_on(struct oche_device *device)
     oche_hold_release(&device->hold, false);
 }
 
-bool oche_device_send_posted(struct oche_device *device, oche_time patience)
+bool oche_device_send_posted(struct oche_device *device)
 {
-    oche_time now, due;
-
     if (pthread_mutex_trylock(&device->lock) != 0)
         return false;
     const uint64_t full = transmit_full(device);
 
     atomic_store_explicit(&device->posted, false, memory_order_relaxed);
-    now = oche_clock_now(&device->clock);
-    device_transmit(device, now);
-    due = next_due(device);
+    device_transmit(device, oche_clock_now(&device->clock));
     if (sleepers_should_know(device, full) &&
-        (due < now + patience || (transmit_full(device) & ~full) != 0 ||
+        ((transmit_full(device) & ~full) != 0 ||
          atomic_load_explicit(&device->waiting, memory_order_relaxed) > 1))
         device_ring(device);
     oche_device_unlock(device);

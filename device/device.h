@@ -307,10 +307,11 @@ int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,
  */
 void oche_device_posted(struct oche_device *device);
 /*
- * Sends what was posted, by the calling thread. At most one thread may wait for events, and that
- * for `patience` at most. Returns false, and does nothing, if another thread has the device's lock.
+ * Sends what was posted, by the calling thread. A thread that waits alone is not told of timers
+ * that this sets: it must look soon. Returns false, and does nothing, if another thread has the
+ * device's lock.
  */
-bool oche_device_send_posted(struct oche_device *device, oche_time patience);
+bool oche_device_send_posted(struct oche_device *device);
 /* As oche_device_posted, but wakes nobody: for a caller that will soon make progress itself. */
 void oche_device_posted_quietly(struct oche_device *device);
 

@@ -191,7 +191,7 @@ static inline void ov_port_posted(struct ov_port *port)
     oche_device_posted_quietly(port->device);
     atomic_thread_fence(memory_order_seq_cst);
     if (!atomic_load_explicit(&port->eager, memory_order_relaxed) ||
-        !oche_device_send_posted(port->device, OV_NAP))
+        !oche_device_send_posted(port->device))
         oche_device_posted(port->device);
 }
 

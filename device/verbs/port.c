@@ -11,9 +11,9 @@
  *
  * Some applications poll only occasionally and otherwise watch their memory for what a peer writes
  * there (ib_write_lat). The port's thread then finds packets that no other thread has received, and
- * becomes eager: it waits for packets all the time, and what is posted leaves at once. This ends
- * when, several times in a row, it has found no packets or another thread polling; the more often
- * packets had to wait, the later.
+ * becomes eager: it waits for packets all the time, and what is posted leaves at once, sent by the
+ * thread that posts. This ends when, several times in a row, it has found no packets or another
+ * thread polling.
  *
  * Processes of one user share an address (device/share.h). If the address is taken by another user
  * or by 64 processes, a process gets the first free address of 127.0.0.1 … 127.0.255.254 instead,
@@ -31,14 +31,8 @@
 #include "device/link_rate.h"
 #include "device/verbs/internal.h"
 
-/*
- * The thread stops being eager after so many rounds in a row without packets or with a poller.
- * Twice as many each time that packets have waited again within CALM, as the program looks at its
- * memory and polls now and then.
- */
+/* the thread stops being eager after this many rounds without packets or with a poller */
 #define EAGER           4
-#define MOST_EAGER      256
-#define CALM            OCHE_SEC
 #define LOOK_FOR_LOSSES (100 * OCHE_MS)
 #define POLLING         (3 * OCHE_US) /* somebody counts as polling for this long after a poll */
 #define HEADERS_BYTES   84            /* IPv6, UDP, BTH, RETH, immediate, ICRC */
@@ -134,28 +128,10 @@ static oche_time patience_of(const struct ov_port *port, unsigned patience,
     return losses->wanted && !losses->told ? oche_time_min(view, LOOK_FOR_LOSSES) : view;
 }
 
-/* How long the thread stays eager. */
-struct eagerness {
-    unsigned rounds; /* when it becomes eager again */
-    oche_time last;  /* when packets had waited */
-};
-
-/* Packets have waited for a thread that polls. Returns the rounds for which to be eager. */
-static unsigned be_eager(struct eagerness *eagerness, oche_time now)
-{
-    if (now - eagerness->last > CALM)
-        eagerness->rounds = EAGER;
-    else if (eagerness->rounds < MOST_EAGER)
-        eagerness->rounds *= 2;
-    eagerness->last = now;
-    return eagerness->rounds;
-}
-
 static void *run(void *argument)
 {
     struct ov_port *port = argument;
     struct losses losses = {0};
-    struct eagerness eagerness = {.rounds = EAGER};
     unsigned patience = 0; /* above 0 while the thread is eager */
     oche_time own = 0;
 
@@ -184,12 +160,7 @@ static void *run(void *argument)
         packets = oche_device_progress_aside(port->device);
         own = oche_device_progressed(port->device);
         losses.wanted |= packets > 0;
-        if (packets == 0 || polled)
-            patience -= patience > 0;
-        else if (patience == 0)
-            patience = be_eager(&eagerness, now);
-        else
-            patience = eagerness.rounds;
+        patience = packets > 0 && !polled ? EAGER : patience - (patience > 0);
         atomic_store(&port->eager, patience > 0);
         atomic_thread_fence(memory_order_seq_cst);
         if (packets > 0 && atomic_load(&port->sleepers) > 0)
