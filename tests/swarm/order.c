@@ -110,6 +110,8 @@ static bool is_promised(const struct oche_world *world)
         return false;
     if (config->failure_count > 0 && config->routes.reroute != OCHE_NEVER)
         return false;
+    if (config->loss.late > 0)
+        return false;
     return config->endpoint == NULL || strcmp(config->endpoint->name, "rogue") != 0;
 }
 

@@ -173,6 +173,8 @@ static bool is_lossless(const struct swarm_run *run)
         return false;
     if (oche_world_mechanism(config, &oche_ib_credits) != NULL)
         return true;
+    if (config->loss.late > 0) /* headroom is for packets on time */
+        return false;
     /* Of the classes of other endpoints some may be lossy. */
     return config->switches.pfc && config->endpoint == NULL &&
            !oche_world_headroom_lack(run->world, &lack);
