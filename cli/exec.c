@@ -350,10 +350,12 @@ static void set_in_front(const char *name, const char *value)
     const char *before = getenv(name);
     char *both;
 
-    if (before == NULL || before[0] == '\0')
+    if (before == NULL || before[0] == '\0') {
         set_variable(name, value);
-    else
-        OCHE_GOT(asprintf(&both, "%s:%s", value, before) >= 0 && setenv(name, both, 1) == 0);
+        return;
+    }
+    OCHE_GOT(asprintf(&both, "%s:%s", value, before) >= 0 && setenv(name, both, 1) == 0);
+    free(both);
 }
 
 static bool is_preloaded(const char *name)
@@ -404,6 +406,7 @@ static void preload_path(const char *program, const char *folder, const char *na
     OCHE_GOT(asprintf(&both, "%s%s%s", before != NULL ? before : "", before != NULL ? ":" : "",
                       path) >= 0 &&
              setenv("LD_PRELOAD", both, 1) == 0);
+    free(both);
 }
 
 /* Sees to it that the program has our libraries, or tells why it will not. */

@@ -239,8 +239,7 @@ def is_stopped_for_a_second(port):
 
 
 def does_not_answer_data(port):
-    """Nothing was measured: data is sent again after 0.2 s, then after twice as long, but never
-    later than the ACK timeout of a connection, 0.54 s."""
+    """Nothing was measured: data is sent again every 0.2 s, and not after longer and longer."""
     peer = mads.Peer(RAW, CLIENT)
     client = Program(CLIENT, "ask", RAW, port)
     asked = peer.expect(mads.REQ)
@@ -257,9 +256,7 @@ def does_not_answer_data(port):
         if data[5:8] == b"\0\x43\x21":
             times.append(time.monotonic())
     between = [after - before for before, after in zip(times, times[1:])]
-    meant = (0.2, 0.4, 0.537, 0.537)
-    must(all(-0.05 < wait - least < 0.2 for wait, least in zip(between, meant)),
-         "sent again after", between)
+    must(all(0.15 < wait < 0.4 for wait in between), "sent again after", between)
     peer.close()
 
 

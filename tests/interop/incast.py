@@ -103,8 +103,8 @@ class Switch:
     def marks(self, mbps, burst):
         """Marks CE what would find more than `burst` packets in a queue that empties a little more
         slowly than the port's, which is the nearest thing to a switch's threshold that nft has. (By
-        bytes it has a bucket of a whole second.) False: no nft, or it has no egress hook. `mbps` None:
-        no marks."""
+        bytes it has a bucket of a whole second.) False: nft has no hook for it.
+        `mbps` None: no marks."""
         if shutil.which("nft") is None:
             return mbps is None
         subprocess.run(["nft", "delete", "table", "netdev", "incast"], capture_output=True,
