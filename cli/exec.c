@@ -366,12 +366,16 @@ static bool is_preloaded(const char *name)
 }
 
 /*
- * Adds a library to LD_PRELOAD by its name; LD_LIBRARY_PATH leads to it. The path is not used,
- * because it may contain blanks, which separate entries of LD_PRELOAD. A program that was compiled
- * with -fsanitize=address refuses to run if any library is before the sanitizer's, which would have
- * no use for what ours define.
+ * Adds a library to LD_PRELOAD. It is one without dependencies if `alone` is true. Then it stands
+ * there with its path: the dynamic linker prints an error for a mere name that it does not find, as
+ * in each setuid program, and in each program after a script has changed LD_LIBRARY_PATH. Others
+ * stand there by name and are found by LD_LIBRARY_PATH, as their dependencies are. So does each
+ * whose folder has a blank in its name, as blanks separate entries of LD_PRELOAD.
+ *
+ * A program that was compiled with -fsanitize=address refuses to run if any library is before the
+ * sanitizer's, which would have no use for what ours define.
  */
-static bool preload(const char *option, const char *folder, const char *name)
+static bool preload(const char *option, const char *folder, const char *name, bool alone)
 {
     char path[3 * PATH_MAX];
 
@@ -381,7 +385,7 @@ static bool preload(const char *option, const char *folder, const char *name)
         return false;
     }
     set_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
-    set_in_front("LD_PRELOAD", name);
+    set_in_front("LD_PRELOAD", alone && strpbrk(folder, " \t") == NULL ? path : name);
     return true;
 }
 
@@ -443,10 +447,10 @@ int oche_cmd_exec(int argc, char **argv)
                          folder);
         return 2;
     }
-    if ((options.rogue != NULL && !preload("--rogue: ", folder, ROGUE)) ||
-        (options.files && !preload("--files: ", folder, FILES)) ||
-        (options.sockets && !preload("--sockets: ", folder, SOCKETS)) ||
-        !preload("", folder, ENDINGS))
+    if ((options.rogue != NULL && !preload("--rogue: ", folder, ROGUE, false)) ||
+        (options.files && !preload("--files: ", folder, FILES, true)) ||
+        (options.sockets && !preload("--sockets: ", folder, SOCKETS, false)) ||
+        !preload("", folder, ENDINGS, true))
         return 2;
     if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "

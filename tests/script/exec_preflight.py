@@ -36,6 +36,7 @@ def run(*words, options=("--device", ADDRESS), before=(), **environment):
 def expect_line(done, *says):
     check(done.stderr.startswith("oche exec: ") and done.stderr.count("oche exec: ") == 1, done)
     check(all(text in done.stderr for text in says), says, done)
+    check("ld.so" not in done.stderr, done)
 
 
 def expect_silence(done, stdout=None):
@@ -162,6 +163,20 @@ def other_rights(folder):
             expect_line(done, "caps has file capabilities")
 
 
+def without_library_path(folder):
+    """The dynamic linker says nothing where it does not see LD_LIBRARY_PATH."""
+    done = run("sh", "-c", "unset LD_LIBRARY_PATH; env true; env LD_LIBRARY_PATH=/ true; echo on")
+    expect_silence(done, "on\n")
+    done = run("sh", "-c", "unset LD_LIBRARY_PATH; env true", options=("--files",))
+    expect_silence(done)
+    if os.geteuid() == 0:
+        os.chmod(folder, 0o755)
+        program = compile_c(folder, "setuid", PLAIN)
+        os.chown(program, 65534, 0)
+        os.chmod(program, 0o4755)
+        expect_silence(run("sh", "-c", f"{program}; echo on"), "on\n")
+
+
 def launchers(folder):
     for name in ("sudo", "doas", "pkexec"):
         program = script(folder, name, "#!/bin/sh", "exit 0")
@@ -227,7 +242,8 @@ def silent():
 def main():
     if "yes" == os.environ["SANITIZED"]:
         sys.exit(77)
-    for part in (rpaths, statics, foreign, other_rights, launchers, kernel):
+    for part in (rpaths, statics, foreign, other_rights, without_library_path, launchers,
+                 kernel):
         with tempfile.TemporaryDirectory() as folder:
             part(folder)
     no_interface()
