@@ -84,7 +84,7 @@ static const struct argp_option option_table[] = {
      0},
     {"sockets", KEY_SOCKETS, NULL, 0,
      "Have the program's TCP connections over RDMA, where the other side can; else over TCP", 0},
-    {"stats", KEY_STATS, NULL, 0, "Print the counters of the device when it is closed", 0},
+    {"stats", KEY_STATS, NULL, 0, "Print the device's counters when it is closed", 0},
     {"strict", KEY_STRICT, NULL, 0,
      "Do not forgive what RDMA adapters do not, such as work that is never signaled", 0},
     {"view", KEY_VIEW, "WHERE", 0,
@@ -267,7 +267,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     "\nEnvironment variables that options set: OCHE_CC, OCHE_RECOVERY, OCHE_LINE_RATE, "           \
     "OCHE_DEVICE, OCHE_POLL, OCHE_SOURCE_PORTS, OCHE_PEER_PORTS, OCHE_CAPTURE, OCHE_ROGUE, "       \
     "OCHE_STATS, OCHE_STRICT, OCHE_VIEW. Without an option:\n"                                     \
-    "  OCHE_DROP=N             N packets in a million are lost on purpose: for tests\n"            \
+    "  OCHE_DROP=N             lose N packets in a million on purpose, for tests\n"                \
     "  OCHE_REAL_VERBS=FILE    the system's libibverbs.so.1; empty: none\n"                        \
     "  OCHE_REAL_RDMACM=FILE   the system's librdmacm.so.1; empty: none"
 
@@ -427,6 +427,18 @@ static void look_at_program(const char *command, const char *folder)
         preload_path(command, folder, LIBRARY);
 }
 
+/* Says why the command did not start. Returns the exit status that shells have for it. */
+static int say_why_not(const char *command, int why)
+{
+    const bool is_there = strchr(command, '/') != NULL && access(command, F_OK) == 0;
+
+    oche_print_error("oche exec: %s: %s", command,
+                     why == ENOENT && is_there
+                         ? "its interpreter (#!, or the dynamic linker) is not there"
+                         : strerror(why));
+    return why == ENOENT ? 127 : 126;
+}
+
 int oche_cmd_exec(int argc, char **argv)
 {
     struct options options = {0};
@@ -475,6 +487,5 @@ int oche_cmd_exec(int argc, char **argv)
     set_variable("OCHE_STATS", options.stats ? "1" : NULL);
     set_variable("OCHE_STRICT", options.strict ? "1" : NULL);
     execvp(options.command[0], options.command);
-    oche_print_error("oche exec: %s: %s", options.command[0], strerror(errno));
-    return errno == ENOENT ? 127 : 126;
+    return say_why_not(options.command[0], errno);
 }

@@ -542,7 +542,7 @@ static const char *cubic_check(const void *params)
     const struct cubic_params *p = params;
 
     return p->hystart_most < p->hystart_least
-               ? "hystart_most: is less than hystart_least; as much, or more"
+               ? "hystart_most: less than hystart_least; write as much or more"
                : NULL;
 }
 

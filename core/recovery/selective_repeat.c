@@ -101,7 +101,7 @@ static const struct oche_param selective_params[] = {
     {OCHE_PARAM(struct oche_selective_repeat_params, probe),
      OCHE_IS_TIME(OCHE_NEVER, OCHE_US, OCHE_NEVER), .where = "our choice (on the wire 200ms)",
      .help = "measured timeouts in a row become no longer than this, so that a link that is up "
-             "again is found soon; the peer is given up when it would be without that"},
+             "again is found soon; when the peer is given up does not depend on it"},
     {OCHE_PARAM(struct oche_selective_repeat_params, undo), OCHE_IS_BOOL(false),
      .where = "RFC 5682 sec 3; RFC 4015 sec 3",
      .help = "after a timeout, if an ACK shows that packets were late and not lost, the rest of "

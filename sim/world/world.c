@@ -511,7 +511,7 @@ static bool build_loss(struct oche_world *world, struct oche_error *error)
     if (!oche_loss_check(params->pattern, &why))
         return oche_fail(error, "loss.pattern: %s", why.text);
     if (params->late > 0 && params->late_most < params->late_least)
-        return oche_fail(error, "loss.late_most: is less than loss.late_least; as much, or more");
+        return oche_fail(error, "loss.late_most: less than loss.late_least; write as much or more");
     build_late(world, chosen);
     if (params->probability == 0 && params->pattern == NULL)
         return true;

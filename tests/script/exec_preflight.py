@@ -177,6 +177,18 @@ def without_library_path(folder):
         expect_silence(run("sh", "-c", f"{program}; echo on"), "on\n")
 
 
+def no_interpreter(folder):
+    """A file that is there is not said to be missing."""
+    for program in (script(folder, "no-shell", "#!/nowhere/sh"),
+                    compile_c(folder, "no-linker", PLAIN, "-Wl,--dynamic-linker=/nowhere/ld.so")):
+        done = run(program)
+        expect_line(done, f"{program}: its interpreter")
+        check(done.returncode == 127, done)
+    done = run(os.path.join(folder, "nothing"))
+    expect_line(done, "nothing: No such file or directory")
+    check(done.returncode == 127, done)
+
+
 def launchers(folder):
     for name in ("sudo", "doas", "pkexec"):
         program = script(folder, name, "#!/bin/sh", "exit 0")
@@ -242,8 +254,8 @@ def silent():
 def main():
     if "yes" == os.environ["SANITIZED"]:
         sys.exit(77)
-    for part in (rpaths, statics, foreign, other_rights, without_library_path, launchers,
-                 kernel):
+    for part in (rpaths, statics, foreign, other_rights, without_library_path, no_interpreter,
+                 launchers, kernel):
         with tempfile.TemporaryDirectory() as folder:
             part(folder)
     no_interface()
