@@ -134,7 +134,7 @@ static void check_device(const struct argp_state *state, const char *name, const
 static void check_poll(const struct argp_state *state, const char *name, const char *text)
 {
     if (strcmp(text, "busy") != 0 && strcmp(text, "adaptive") != 0 && strcmp(text, "sleep") != 0)
-        oche_refuse(state, "%s: %s: there are busy, adaptive, sleep", name, text);
+        oche_refuse(state, "%s: %s: must be busy, adaptive or sleep", name, text);
 }
 
 static void check_source_ports(const struct argp_state *state, const char *name, const char *text)
@@ -144,20 +144,19 @@ static void check_source_ports(const struct argp_state *state, const char *name,
 
     if (*end != '\0' || text[0] < '0' || text[0] > '9' || count < 1 ||
         count > OCHE_MAX_SOURCE_PORTS)
-        oche_refuse(state, "%s: %s: a number from 1 to %d is meant", name, text,
-                    OCHE_MAX_SOURCE_PORTS);
+        oche_refuse(state, "%s: %s: not a number from 1 to %d", name, text, OCHE_MAX_SOURCE_PORTS);
 }
 
 static void check_peer_ports(const struct argp_state *state, const char *name, const char *text)
 {
     if (strcmp(text, "pinned") != 0 && strcmp(text, "any") != 0)
-        oche_refuse(state, "%s: %s: there are pinned, any", name, text);
+        oche_refuse(state, "%s: %s: must be pinned or any", name, text);
 }
 
 static void check_view(const struct argp_state *state, const char *name, const char *text)
 {
     if (strcmp(text, "off") != 0 && (text[0] != '/' || strlen(text) >= PATH_MAX))
-        oche_refuse(state, "%s: %s: off or the path of a folder, from / on, is meant", name, text);
+        oche_refuse(state, "%s: %s: must be off or an absolute path", name, text);
 }
 
 static void check_rogue(const struct argp_state *state, const char *name, const char *text)

@@ -35,8 +35,8 @@ static double read_seconds(const struct argp_state *state, const char *text)
 
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || !(seconds >= LEAST_WATCH) ||
         seconds > MOST_WATCH)
-        oche_refuse(state, "--watch: %s: a number of seconds from %g to %g is meant", text,
-                    LEAST_WATCH, MOST_WATCH);
+        oche_refuse(state, "--watch: %s: not a number of seconds from %g to %g", text, LEAST_WATCH,
+                    MOST_WATCH);
     return seconds;
 }
 
@@ -47,7 +47,7 @@ static uint64_t read_number(const struct argp_state *state, const char *option, 
     const unsigned long number = strtoul(text, &end, 10);
 
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || number < least || number > most)
-        oche_refuse(state, "%s: %s: a number from %lu to %lu is meant", option, text,
+        oche_refuse(state, "%s: %s: not a number from %lu to %lu", option, text,
                     (unsigned long)least, (unsigned long)most);
     return number;
 }
@@ -85,7 +85,7 @@ static void read_address(const struct argp_state *state, struct stat_options *op
         v6->sin6_port = port;
         options->address_bytes = sizeof(*v6);
     } else {
-        oche_refuse(state, "--listen: %s: PORT, 192.0.2.1:PORT or [2001:db8::1]:PORT is meant",
+        oche_refuse(state, "--listen: %s: must be PORT, 192.0.2.1:PORT or [2001:db8::1]:PORT",
                     text);
     }
 }
@@ -95,7 +95,7 @@ static void check(const struct argp_state *state, const struct stat_options *opt
     const char *fault = options->view_is_given ? oche_view_folder_fault(options->view) : NULL;
 
     if (fault != NULL)
-        oche_refuse(state, "--view: %s: %s; the folder of oche exec --view is meant", options->view,
+        oche_refuse(state, "--view: %s: %s; must be the folder of oche exec --view", options->view,
                     fault);
     if (options->count > 0 && options->watch_s == 0)
         oche_refuse(state, "--count without --watch: there is one table");
@@ -125,7 +125,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_VIEW:
         if (argument[0] != '/')
-            oche_refuse(state, "--view: %s: the path of a folder, from / on, is meant", argument);
+            oche_refuse(state, "--view: %s: must be an absolute path", argument);
         options->view = argument;
         options->view_is_given = true;
         return 0;

@@ -266,7 +266,7 @@ bool ov_poll_mode(enum ov_poll *mode)
             *mode = (enum ov_poll)i;
             return true;
         }
-    ov_say("OCHE_POLL=%s: busy, adaptive or sleep is meant", text);
+    ov_say("OCHE_POLL=%s: must be busy, adaptive or sleep", text);
     return false;
 }
 
@@ -312,7 +312,7 @@ static bool read_peer_ports(struct oche_device_config *config)
     config->any_peer_ports = text != NULL && strcmp(text, "any") == 0;
     if (text == NULL || config->any_peer_ports || strcmp(text, "pinned") == 0)
         return true;
-    ov_say("OCHE_PEER_PORTS=%s: pinned or any is meant", text);
+    ov_say("OCHE_PEER_PORTS=%s: must be pinned or any", text);
     return false;
 }
 
@@ -329,7 +329,7 @@ static bool read_view(void)
     if (!ov_view_wanted(&folder) || folder == NULL ||
         (folder[0] == '/' && strlen(folder) < PATH_MAX))
         return true;
-    ov_say("OCHE_VIEW=%s: off or the path of a folder is meant", folder);
+    ov_say("OCHE_VIEW=%s: must be off or the path of a folder", folder);
     return false;
 }
 
@@ -344,8 +344,8 @@ bool ov_environment(struct oche_device_config *config)
     name = value_of("OCHE_CAPTURE");
     if (name != NULL)
         config->capture = with_process_id(name, capture, sizeof(capture));
-    return read_number("OCHE_SOURCE_PORTS", "the number of UDP ports to send from is meant", 1,
+    return read_number("OCHE_SOURCE_PORTS", "must be a number of UDP ports to send from", 1,
                        OCHE_MAX_SOURCE_PORTS, &config->source_ports) &&
-           read_number("OCHE_DROP", "packets in a million are meant", 0, 1000000,
+           read_number("OCHE_DROP", "must be a number of packets in a million", 0, 1000000,
                        &config->drop_sent_ppm);
 }
