@@ -52,7 +52,8 @@ OCHE_NOINLINE void losses_duplicated(struct oche_qp *qp, oche_time now)
 
     if (recovery->duplicated == NULL)
         return;
-    if (recovery->duplicated(&qp->tx, 1, now) == OCHE_TIMEOUT_EARLY)
+    /* of a timeout that is doubted only `judge` tells whether it was early */
+    if (recovery->duplicated(&qp->tx, 1, now) == OCHE_TIMEOUT_EARLY && qp->doubts != DOUBTS_TIMEOUT)
         undo_loss(qp, now);
     requester_seek(qp, before, now);
     losses_await(qp);

@@ -11,6 +11,9 @@
 
 #include "core/qp/qp_internal.h"
 #include "core/recovery/selective_repeat.h"
+#include "core/wire/aeth.h"
+#include "core/wire/extension.h"
+#include "core/wire/opcode.h"
 #include "tests/support/pair.h"
 
 #define PACKETS 64
@@ -244,13 +247,85 @@ static void test_late_read(void **state)
     pair_close(pair);
 }
 
+/* An answer to the packet at `psn`. */
+static void answer(struct pair *pair, uint8_t opcode, uint8_t syndrome, uint32_t psn, uint8_t bits)
+{
+    struct oche_packet packet = pair_packet(pair, 1, opcode, psn, 0);
+    const struct oche_sack sack = {.first = oche_psn_add(psn, 2), .count = 1, .bits = 1};
+
+    packet.aeth = oche_aeth(syndrome, 0);
+    packet.bth_reserved = bits;
+    if (opcode == OCHE_RC_SACK) {
+        packet.ext |= OCHE_EXT_SCHEME;
+        oche_sack_put(&packet, &sack);
+    }
+    pair_receive(pair, 0, &packet);
+    pair_run(pair, pair->now + OCHE_US);
+}
+
+static enum pair_fate drop(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    (void)packet;
+    return from == 0 ? PAIR_DROP : PAIR_PASS;
+}
+
+/* Posts a message, and waits for a timeout, while the peer answers nothing. */
+static void time_out(struct pair *pair)
+{
+    const struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, PACKETS * PAIR_MTU);
+    const uint64_t before = stats_of(pair)->timeouts;
+
+    pair_post(pair, 0, &work);
+    pair->side[1].classes = 0;
+    while (stats_of(pair)->timeouts == before)
+        assert_true(pair_step(pair, OCHE_SEC));
+}
+
+/*
+ * A timeout, and then a loss that was none: the peer reports the copy. That says nothing of the
+ * timeout, nor of the next one.
+ */
+static void test_duplicate_after_timeout(void **state)
+{
+    struct fates fates;
+    struct pair *pair = open_pair(&(struct setting){.late_by = DELAY}, &fates);
+    const uint64_t window = begin(pair);
+    const uint32_t first = pair->side[0].qp[0]->tx.high;
+
+    (void)state;
+    time_out(pair);
+    pair_run(pair, pair->now + OCHE_US);
+    answer(pair, OCHE_RC_ACK, OCHE_SYNDROME_ACK, first, 0);
+    answer(pair, OCHE_RC_SACK, OCHE_SYNDROME_NAK_SEQUENCE, oche_psn_add(first, 1), 0);
+    answer(pair, OCHE_RC_ACK, OCHE_SYNDROME_ACK, oche_psn_add(first, 1), 0);
+    assert_in_range(again(pair, 0), 4, 8);
+    for (uint32_t i = 0; i < 4; i++)
+        answer(pair, OCHE_RC_ACK, OCHE_SYNDROME_ACK, oche_psn_add(first, 1), OCHE_BTH_DUPLICATE);
+    assert_int_equal(stats_of(pair)->early_timeouts, 0);
+    assert_true(window_of(pair) < window);
+    pair->side[1].classes = UINT8_MAX;
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+
+    const uint64_t early = stats_of(pair)->early_timeouts;
+    pair->fate = drop; /* all of it is lost, the first time */
+    time_out(pair);
+    pair->fate = decide;
+    pair->side[1].classes = UINT8_MAX;
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    assert_int_equal(stats_of(pair)->early_timeouts, early);
+    pair_close(pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_late),       cmocka_unit_test(test_none),
         cmocka_unit_test(test_very_late),  cmocka_unit_test(test_lost),
         cmocka_unit_test(test_lost_twice), cmocka_unit_test(test_plain_peer),
-        cmocka_unit_test(test_late_read),
+        cmocka_unit_test(test_late_read),  cmocka_unit_test(test_duplicate_after_timeout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
