@@ -496,8 +496,11 @@ void oche_device_go_on(struct oche_device *device)
 
 bool oche_device_send_posted(struct oche_device *device)
 {
-    if (pthread_mutex_trylock(&device->lock) != 0)
+    oche_inside_enter();
+    if (pthread_mutex_trylock(&device->lock) != 0) {
+        oche_inside_leave();
         return false;
+    }
     const uint64_t full = transmit_full(device);
 
     atomic_store_explicit(&device->posted, false, memory_order_relaxed);

@@ -3,10 +3,12 @@
  * oche_device_finish: what a device does before its process ends. The peer gets all that an adapter
  * would have sent by then, and memory that is no longer mapped does no harm.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "device/inside.h"
 #include "device/internal.h"
 #include "tests/unit/device/pair.h"
 
@@ -163,12 +165,46 @@ static void unmapped_at_receiver(void **state)
     unmapped(false);
 }
 
+static void *send_posted(void *argument)
+{
+    struct end *end = argument;
+    const bool sent = oche_device_send_posted(end->device);
+
+    assert_int_equal(oche_inside_depth, 0); /* whoever ends the process has no locks to wait for */
+    return sent ? end : NULL;
+}
+
+/* Work that is posted leaves at once, unless another thread has the lock. */
+static void sent_when_posted(void **state)
+{
+    struct oche_send_work work;
+    struct pair pair;
+    pthread_t thread;
+    void *sent;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){0}, OCHE_TRANSPORT_RC);
+    pair_be_patient(&pair);
+    end_fill(&pair.a, 1);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, BYTES);
+    post_work(&pair.a, &work);
+    oche_device_lock(pair.a.device);
+    assert_int_equal(pthread_create(&thread, NULL, send_posted, &pair.a), 0);
+    assert_int_equal(pthread_join(thread, &sent), 0);
+    assert_null(sent);
+    oche_device_unlock(pair.a.device);
+    assert_non_null(send_posted(&pair.a));
+    finish(&pair.b);
+    assert_memory_equal(pair.b.memory, pair.a.memory, BYTES);
+    assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(posted_and_unread),
-        cmocka_unit_test(held),
-        cmocka_unit_test(unmapped_at_sender),
+        cmocka_unit_test(posted_and_unread),    cmocka_unit_test(held),
+        cmocka_unit_test(sent_when_posted),     cmocka_unit_test(unmapped_at_sender),
         cmocka_unit_test(unmapped_at_receiver),
     };
 
