@@ -290,10 +290,11 @@ struct oche_cc_scheme {
     void (*cnp)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp);
     void (*loss)(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind);
     /*
-     * The last OCHE_CC_LOSS_TIMEOUT, or several in a row, told of no loss: an ACK shows that what
-     * had been sent was only late. `acked` follows for the same ACK.
+     * The last `loss` of this kind, or several timeouts in a row, told of no loss: what had been
+     * sent was only late. That says nothing of a `loss` of the other kind. If an ACK shows it,
+     * `acked` follows for the same ACK.
      */
-    void (*undo)(struct oche_cc_flow *flow, oche_time now);
+    void (*undo)(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind);
     /*
      * Timer `index` has expired. It has been set to OCHE_NEVER; the scheme may set it again. Both
      * halves share the timers: a receiver half that waits may ask for its reply here.

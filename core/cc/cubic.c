@@ -462,13 +462,13 @@ static void save(struct cubic_flow *state, oche_time now, bool timeout)
                                         .timeout = timeout};
 }
 
-static void cubic_undo(struct oche_cc_flow *flow, oche_time now)
+static void cubic_undo(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind)
 {
     const struct cubic_params *p = flow->params;
     struct cubic_flow *state = of(flow);
     const struct before_loss *saved = &state->saved;
 
-    if (!p->undo || !saved->valid)
+    if (!p->undo || !saved->valid || saved->timeout != (kind == OCHE_CC_LOSS_TIMEOUT))
         return;
     state->ssthresh = saved->ssthresh;
     state->most = saved->most;

@@ -297,11 +297,11 @@ void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now)
     congestion_apply(qp, now);
 }
 
-void congestion_undo(struct oche_qp *qp, oche_time now)
+void congestion_undo(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now)
 {
     if (qp->nic->cc->undo == NULL || !(qp->flags & QP_CC_STARTED))
         return;
-    qp->nic->cc->undo(&qp->flow, now);
+    qp->nic->cc->undo(&qp->flow, now, kind);
     congestion_apply(qp, now);
 }
 

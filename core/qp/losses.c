@@ -7,12 +7,14 @@
 /* What congestion control was told of was no loss. */
 static void undo_loss(struct oche_qp *qp, oche_time now)
 {
-    if (qp->doubts == DOUBTS_TIMEOUT)
+    const bool timeout = qp->doubts == DOUBTS_TIMEOUT;
+
+    if (timeout)
         qp->nic->stats.early_timeouts++;
     else
         qp->nic->stats.early_losses++;
     qp->doubts = DOUBTS_NOTHING;
-    congestion_undo(qp, now);
+    congestion_undo(qp, timeout ? OCHE_CC_LOSS_TIMEOUT : OCHE_CC_LOSS_NAK, now);
 }
 
 OCHE_NOINLINE void losses_look_back(struct oche_qp *qp, oche_time now)

@@ -337,7 +337,7 @@ void pieces_came_twice(struct oche_qp *qp, oche_time now)
         return;
     qp->nic->recovery->read_late(&qp->tx, true);
     qp->nic->stats.early_losses++;
-    congestion_undo(qp, now);
+    congestion_undo(qp, OCHE_CC_LOSS_NAK, now);
 }
 
 void pieces_behind_gap(struct oche_qp *qp, const struct oche_packet *packet, bool read,

@@ -577,7 +577,7 @@ void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint
 void congestion_read_acked(struct oche_qp *qp, const struct oche_packet *packet,
                            uint64_t acked_bytes, oche_time rtt, oche_time now);
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now);
-void congestion_undo(struct oche_qp *qp, oche_time now); /* tells the scheme, as cc.h says */
+void congestion_undo(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now); /* see cc.h */
 void congestion_timers(struct oche_qp *qp, oche_time now);
 /* Runs the scheme's timer of the NIC. */
 void congestion_nic_timer(struct oche_nic *nic, oche_time now);

@@ -317,7 +317,7 @@ static void test_after_timeout(void **state)
 
 static void undo(void)
 {
-    bench.scheme->undo(&bench.flow, bench.now);
+    bench.scheme->undo(&bench.flow, bench.now, OCHE_CC_LOSS_TIMEOUT);
 }
 
 /*
@@ -341,6 +341,7 @@ static void test_undo(void **state)
     lose(OCHE_CC_LOSS_TIMEOUT);
     bench.now += OCHE_SEC;
     lose(OCHE_CC_LOSS_TIMEOUT);
+    bench.scheme->undo(&bench.flow, bench.now, OCHE_CC_LOSS_NAK);
     assert_int_equal(bench.flow.window_bytes, MTU);
     undo();
     assert_true(fabs(window() - before) < 0.01);
