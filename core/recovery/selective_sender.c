@@ -272,6 +272,8 @@ void selective_acked(struct oche_recovery_tx *tx, oche_time now)
             state->reorder.seen = true;
         state->repairs_doubted = false;
     }
+    if (OCHE_UNLIKELY(state->suspects.count > 0) && tx->una == tx->high)
+        state->suspects.count = 0;
     lift_floor(tx, state);
     if (OCHE_LIKELY(!state->recovering))
         return;
