@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counts as lost, and what was only late; see losses.h. */
+/* Packets that count as lost, and losses that prove to be none; see losses.h. */
 #include "core/qp/losses.h"
 
 #include "core/qp/pieces.h"
 
-/* What congestion control was told of was no loss. */
+/* Tells congestion control that nothing was lost after all. */
 static void undo_loss(struct oche_qp *qp, oche_time now)
 {
     const bool timeout = qp->doubts == DOUBTS_TIMEOUT;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What counts as lost, and what turns out to have been late. Recovery decides both. Here its timer
- * is run, congestion control is told of a loss, and told again if nothing was lost (cc.h, undo).
+ * Packets that count as lost, and losses that prove to be none. Recovery decides both. These
+ * functions run its timer, tell congestion control of a loss, and tell it again if nothing was lost
+ * (cc.h, undo).
  */
 #ifndef OCHE_CORE_QP_LOSSES_H
 #define OCHE_CORE_QP_LOSSES_H

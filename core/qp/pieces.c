@@ -274,7 +274,7 @@ static void look(struct oche_qp *qp)
     }
 }
 
-/* What is missing before `end` is lost. */
+/* Counts data that is missing before `end` as lost. */
 static void lose(struct oche_qp *qp, uint32_t end)
 {
     struct read_pieces *pieces = qp->pieces;

@@ -116,12 +116,12 @@ static inline void pieces_fills_gap(struct oche_qp *qp)
         qp->nic->recovery->read_late(&qp->tx, false);
 }
 
-/* Returns when what is missing counts as lost, or OCHE_NEVER. */
+/* Returns when missing data counts as lost, or OCHE_NEVER. */
 static inline oche_time pieces_loss_due(const struct oche_qp *qp)
 {
     return qp->pieces->gap ? oche_suspects_due(&qp->pieces->suspects) : OCHE_NEVER;
 }
-/* That time has come. */
+/* To be called then. */
 void pieces_loss_timer(struct oche_qp *qp, oche_time now);
 
 /* Recovery sends all from una on again. */

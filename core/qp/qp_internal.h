@@ -8,7 +8,7 @@
  *   requester.c        work requests become packets
  *   pieces.c           READ data that is asked for in pieces
  *   completer.c        acknowledgements and responses move them on and complete them
- *   losses.c           what counts as lost, and what was only late
+ *   losses.c           packets that count as lost, and those that were only late
  *   responder.c        arriving requests: the chain of checks, execution
  *   placement.c        keeps requests that arrive behind a gap
  *   datagram.c         UD: addresses of datagrams; datagrams that arrive
@@ -114,7 +114,7 @@ struct datagrams {
 
 enum queued { QUEUED_NOT, QUEUED_PACED, QUEUED_READY };
 
-/* What may turn out to have been no loss. */
+/* Losses that may prove to be none. */
 enum doubts { DOUBTS_NOTHING, DOUBTS_LOSS, DOUBTS_TIMEOUT };
 
 enum control_bits {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a queue pair keeps to measure round trips. */
+/* Data by which a queue pair measures round trips. */
 #ifndef OCHE_CORE_QP_RTT_H
 #define OCHE_CORE_QP_RTT_H
 
