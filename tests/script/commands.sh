@@ -43,7 +43,7 @@ run exec --recovery nonesuch -- true
 [ $status = 2 ] && [[ $err == *"no such loss recovery; there are go_back_0"* ]] ||
     fail "exec --recovery nonesuch: status $status, $err"
 run exec --peer-ports all -- true
-[ $status = 2 ] && [[ $err == *"--peer-ports: all: there are pinned, any"* ]] ||
+[ $status = 2 ] && [[ $err == *"--peer-ports: all: must be pinned or any"* ]] ||
     fail "exec --peer-ports all: status $status, $err"
 run exec --device here -- true
 [ $status = 2 ] && [[ $err == *"--device: here: not an IP address"* ]] ||
