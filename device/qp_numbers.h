@@ -20,7 +20,7 @@ struct oche_resting {
     uint32_t number;
 };
 
-/* Those that rest, in the order of their time: a ring, its size a power of two. */
+/* Resting numbers, oldest first. A ring, whose size is a power of two. */
 struct oche_resting_queue {
     struct oche_resting *ring;
     uint32_t room, head, tail;

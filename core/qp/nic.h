@@ -682,7 +682,7 @@ bool oche_qp_idle(const struct oche_qp *qp);
 /* Returns why no request leaves now ("nothing", "window", "credits", ...), for diagnosis. */
 const char *oche_qp_waits_for(const struct oche_qp *qp);
 
-/* What makes a queue pair go on by itself, or why it cannot. */
+/* Events that a queue pair waits for, and reasons why none will come. */
 enum oche_wake {
     OCHE_WAKE_NO_WORK,     /* nothing is posted, and no answer is due */
     OCHE_WAKE_DOORBELL,    /* the next oche_nic_transmit looks at what was posted */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is still done when a signal, _exit or exec ends the program. An adapter acknowledges what
+ * The end of the program by a signal, _exit or exec. An adapter acknowledges what
  * arrives, and sends what is posted, whatever becomes of the program a microsecond later. Here ACKs
  * may wait for data (device/hold.h), and what was posted may wait for the next poll: so all that is
  * due is sent first (ov_ports_finish). Counters are told (OCHE_STATS) and captures completed
@@ -122,8 +122,8 @@ static void end_by(int number)
 static bool has_tellers(void);
 
 /*
- * What is due is sent by this thread at once. What has something to tell may need locks that are
- * not ours (malloc's), and which this thread may have: so that is for the ender.
+ * Sends what is due, in this thread. Printing may need locks that are not ours (malloc's) and that
+ * this thread may hold, so the ender does it.
  */
 void ov_ending_now(void)
 {

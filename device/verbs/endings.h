@@ -8,7 +8,7 @@
 
 #include <signal.h>
 
-/* Of ending.c. All may be called in a signal handler. */
+/* Functions of ending.c. A signal handler may call each of them. */
 struct oche_ending_calls {
     void (*before_exit)(void); /* before _exit */
     void (*before_exec)(void); /* before each attempt to run another program in this process */
@@ -19,7 +19,7 @@ struct oche_endings {
     /* Of endings.c: the C library's function, which stands behind that of endings.c. */
     int (*sigaction)(int number, const struct sigaction *given, struct sigaction *before);
     /*
-     * Of endings.c: from now on `calls` are made, and `end_by` is the handler of these signals
+     * A function of endings.c. From then on `calls` are made, and `end_by` handles these signals
      * whenever the program wants their default action.
      */
     void (*watch)(const sigset_t *signals, void (*end_by)(int number),

@@ -35,7 +35,7 @@
 
 extern char **environ;
 
-/* What one end tells the other. */
+/* The message by which the two ends connect. */
 struct end {
     union ibv_gid gid;
     uint64_t va;
@@ -43,7 +43,7 @@ struct end {
     pid_t pid;
 };
 
-/* What happens after the ping-pong. */
+/* The client's last action, after the ping-pong. */
 enum last {
     NOTHING,  /* the client ends with its last receive */
     POSTED,   /* it posts messages, and ends */
