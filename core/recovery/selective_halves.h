@@ -14,6 +14,7 @@
 
 struct selective_tx {
     oche_time srtt, rttvar; /* srtt 0: nothing was measured */
+    oche_time late;         /* the timeout is at least that, since one was early */
     uint8_t backoff;        /* timeouts since the last progress, up to MOST_BACKOFF */
     bool extended;          /* the peer knows the extensions */
     bool recovering;        /* if false, the next members, up to lost_end, are not valid */

@@ -48,9 +48,13 @@
  *     stamps, which RoCE has not). `touched` is where the PSNs end that were sent again since, or
  *     that a SACK has told of. Packets of a connection take one path, so whoever acknowledges more
  *     than that has had una before what lies behind it, or would have sent a NAK for una. Then
- *     nothing more is sent again, and the wait is taken for a round trip (RFC 4015 sec 3). Lost
- *     ACKs look the same, and so does a loss of which no NAK told: all of them were lost, or the
- *     peer was away until the repair came. Of one packet outstanding nothing can be said.
+ *     nothing more is sent again. Lost ACKs look the same, and so does a loss of which no NAK told:
+ *     all of them were lost, or the peer was away until the repair came. Of one packet outstanding
+ *     nothing can be said. If the wait was that of a round trip, the timeout is at least what
+ *     RFC 4015 sec 3 makes of it, three times the wait, and half of that after each round trip that
+ *     is measured. That needs three packets behind `touched`, or a peer that keeps none behind a
+ *     gap: if there are fewer, their NAKs may well have been lost, and where much is lost, the
+ *     timeouts would grow up to rto_most.
  *   - With `reorder: rack` a missing packet counts as lost only after a time (reorder.h). A repair
  *     counts as lost, too, once a packet that left after it has arrived; IRN leaves that to the
  *     timer. Packets that have arrived behind a gap are no longer in flight for congestion control,

@@ -5,6 +5,8 @@
 /* An ACK is too soon for a copy if it comes within so many quarters of the least round trip. */
 #define SOON_QUARTERS 3
 #define MOST_BACKOFF  6 /* 64 times the timeout, if the ACK timeout is as long */
+/* So many NAKs in a row are not taken to be lost: TCP's duplicate ACKs (RFC 5681 sec 3.2). */
+#define NAKS_NOT_LOST 3
 
 /* Sets tx->next to the PSN that leaves next: the oldest lost PSN; if there is none, a new one. */
 static void plan(struct oche_recovery_tx *tx, struct selective_tx *state)
@@ -362,10 +364,13 @@ static oche_time base_rto(const struct oche_selective_repeat_params *params,
                           const struct selective_tx *state)
 {
     const oche_time low = params->rto_low != 0 ? params->rto_low : IRN_RTO_LOW;
+    oche_time rto;
 
     if (state->srtt == 0)
-        return params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;
-    return state->srtt + oche_time_max(low, oche_time_max(4 * state->rttvar, state->srtt / 2));
+        rto = params->rto_high != 0 ? params->rto_high : IRN_RTO_HIGH;
+    else
+        rto = state->srtt + oche_time_max(low, oche_time_max(4 * state->rttvar, state->srtt / 2));
+    return oche_time_max(rto, state->late);
 }
 
 /* A timeout that follows one which is doubted already belongs to it. */
@@ -428,8 +433,8 @@ enum oche_timeout_was selective_judge(struct oche_recovery_tx *tx, oche_time now
         if (oche_psn_diff(state->lost_end, state->touched) > 0)
             state->lost_end = state->touched;
     }
-    state->srtt = oche_time_max(state->srtt, waited);
-    state->rttvar = oche_time_max(state->rttvar, waited / 2);
+    if (!state->extended || oche_psn_diff(tx->una, state->touched) >= NAKS_NOT_LOST)
+        state->late = oche_time_max(state->late, waited + 4 * (waited / 2));
     return OCHE_TIMEOUT_EARLY;
 }
 
@@ -507,6 +512,7 @@ void selective_measured(struct oche_recovery_tx *tx, oche_time rtt)
     struct selective_tx *state = tx->state;
 
     oche_reorder_measured(&state->reorder, rtt);
+    state->late /= 2;
     if (state->srtt == 0) {
         state->srtt = rtt;
         state->rttvar = rtt / 2;
@@ -523,7 +529,7 @@ static oche_time measured_rto(const struct oche_selective_repeat_params *params,
 {
     oche_time rto = oche_time_min(base_rto(params, state), oche_time_max(params->rto_most, most));
 
-    if (state->srtt == 0)
+    if (state->srtt == 0 && state->late == 0)
         rto = oche_time_min(rto, most);
     if (rto >= most)
         return rto;

@@ -343,12 +343,74 @@ static void test_random(void **state)
     assert_true(found > 50);
 }
 
+static enum pair_fate lose_first_and_naks(struct pair *pair, int from,
+                                          const struct oche_packet *packet)
+{
+    bool *gone = pair->context;
+
+    if (oche_nic_stats(pair->side[0].nic)->timeouts > 0)
+        return PAIR_PASS;
+    if (from == 1)
+        return PAIR_DROP;
+    if (packet->psn != FIRST || *gone)
+        return PAIR_PASS;
+    *gone = true;
+    return PAIR_DROP;
+}
+
+/* The first of so many packets is lost, and all NAKs for it. Returns the timeout afterwards. */
+static oche_time timeout_after_lost_naks(uint32_t packets, oche_time *before)
+{
+    struct oche_selective_repeat_params params;
+    bool gone = false;
+
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    params.undo = true;
+    params.rto = OCHE_SELECTIVE_RTO_MEASURED;
+    params.rto_most = OCHE_SEC;
+    struct pair *pair =
+        pair_open(&(struct pair_options){.recovery = &oche_recovery_selective_repeat,
+                                         .own_recovery_params = &params,
+                                         .extensions = true,
+                                         .first_psn = FIRST,
+                                         .ack_timeout = 16 * OCHE_MS});
+    const struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 0, 0, 0, packets * PAIR_MTU);
+    struct oche_qp *qp = pair->side[0].qp[0];
+
+    *before = qp->nic->recovery->rto(&qp->tx, qp->ack_timeout);
+    pair->fate = lose_first_and_naks;
+    pair->context = &gone;
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    assert_true(gone);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 1);
+    assert_int_equal(early_of(pair), 1); /* it looks the same */
+    const oche_time after = qp->nic->recovery->rto(&qp->tx, qp->ack_timeout);
+    pair_close(pair);
+    return after;
+}
+
+/*
+ * NAKs that were lost make no longer timeouts, or each loss on a bad path would: up to rto_most.
+ * Three in a row are not taken to be lost.
+ */
+static void test_lost_naks(void **state)
+{
+    oche_time before;
+
+    (void)state;
+    for (uint32_t packets = 2; packets < 4; packets++)
+        assert_true(timeout_after_lost_naks(packets, &before) <= before);
+    assert_true(timeout_after_lost_naks(4, &before) >= 3 * before - 3 * OCHE_US);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rest_is_timed), cmocka_unit_test(test_late),
         cmocka_unit_test(test_late_for_long), cmocka_unit_test(test_lost),
         cmocka_unit_test(test_late_and_lost), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_lost_naks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
