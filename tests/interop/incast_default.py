@@ -40,9 +40,13 @@ def good(oche, switch, what, receiver):
 
 
 def collapses(oche, switch):
-    done = incast.run(oche, switch, PLAIN, 3)
-    print(f"Go-Back-N alone: {done.goodput:.0f} of {RATE} Mbit/s", flush=True)
-    if done.goodput > COLLAPSE * RATE:
+    # Where others have the processors, senders may be too slow for the port's queue.
+    for _ in range(TRIES):
+        done = incast.run(oche, switch, PLAIN, 3)
+        print(f"Go-Back-N alone: {done.goodput:.0f} of {RATE} Mbit/s", flush=True)
+        if done.goodput <= COLLAPSE * RATE:
+            break
+    else:
         pairs.fail("Go-Back-N does not collapse: is the port's queue as it should be?")
     line = "were sent again: the network loses packets, for which the defaults"
     if not all(line in said for said in done.said):
