@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/wire/opcode.h"
 #include "fabric/text.h"
 
 /* A pattern that is being read. */
@@ -85,17 +86,20 @@ static bool read_item(struct reader *reader, struct oche_loss_item *item)
 }
 
 /* Reads the pattern into `items` (NULL: only checks it) and counts the items. */
-static bool read_pattern(struct reader *reader, const char *pattern, bool *data_only,
+static bool read_pattern(struct reader *reader, const char *pattern, uint32_t *of,
                          struct oche_loss_item *items, uint32_t *count)
 {
     struct oche_loss_item item;
 
     *reader = (struct reader){.start = pattern, .at = pattern};
     *count = 0;
-    *data_only = false;
+    *of = OCHE_LOSS_OF_ALL;
     if (pattern == NULL)
         return true;
-    *data_only = skip_word(reader, "data:");
+    if (skip_word(reader, "data:"))
+        *of = OCHE_LOSS_OF_DATA;
+    else if (skip_word(reader, "ack:"))
+        *of = OCHE_LOSS_OF_ACKS;
     do {
         if (!read_item(reader, &item))
             return false;
@@ -110,10 +114,9 @@ static bool read_pattern(struct reader *reader, const char *pattern, bool *data_
 bool oche_loss_check(const char *pattern, struct oche_error *error)
 {
     struct reader reader;
-    uint32_t count;
-    bool data_only;
+    uint32_t count, of;
 
-    if (read_pattern(&reader, pattern, &data_only, NULL, &count))
+    if (read_pattern(&reader, pattern, &of, NULL, &count))
         return true;
     oche_fabric_refuse(error, reader.wrong, NULL);
     return oche_fabric_refuse_more(
@@ -129,10 +132,9 @@ static size_t seen_bytes(const struct reader *reader)
 size_t oche_loss_bytes(const char *pattern)
 {
     struct reader reader;
-    uint32_t count;
-    bool data_only;
+    uint32_t count, of;
 
-    OCHE_MUST(read_pattern(&reader, pattern, &data_only, NULL, &count));
+    OCHE_MUST(read_pattern(&reader, pattern, &of, NULL, &count));
     return sizeof(struct oche_loss) + count * sizeof(struct oche_loss_item) + seen_bytes(&reader);
 }
 
@@ -145,7 +147,7 @@ struct oche_loss *oche_loss_create(void *memory, double probability, const char 
     OCHE_MUST(probability >= 0 && probability <= 1);
     *loss = (struct oche_loss){.threshold = (uint64_t)(probability * 0x1p63),
                                .random = oche_random_stream(seed, "loss", entity)};
-    OCHE_MUST(read_pattern(&reader, pattern, &loss->data_only, loss->items, &loss->item_count));
+    OCHE_MUST(read_pattern(&reader, pattern, &loss->of, loss->items, &loss->item_count));
     loss->seen = (uint8_t *)&loss->items[loss->item_count];
     memset(loss->seen, 0, seen_bytes(&reader));
     return loss;
@@ -169,11 +171,26 @@ static bool first_with_psn(struct oche_loss *loss, const struct oche_loss_item *
     return true;
 }
 
+static bool is_of(const struct oche_loss *loss, const struct oche_packet *packet)
+{
+    switch ((enum oche_loss_of)loss->of) {
+    case OCHE_LOSS_OF_DATA:
+        return packet->payload_bytes > 0;
+    case OCHE_LOSS_OF_ACKS:
+        return packet->kind == OCHE_PACKET_TCP
+                   ? packet->payload_bytes == 0
+                   : packet->kind == OCHE_PACKET_ROCE &&
+                         oche_opcodes[packet->opcode].operation == OCHE_OPERATION_ACK;
+    default:
+        return true;
+    }
+}
+
 bool oche_loss_matches(struct oche_loss *loss, const struct oche_packet *packet)
 {
     bool matches = false;
 
-    if (loss->data_only && packet->payload_bytes == 0)
+    if (!is_of(loss, packet))
         return false;
     loss->count++;
     for (uint32_t i = 0; i < loss->item_count; i++) {

@@ -11,7 +11,8 @@
  *     every 100  the hundredth, the two hundredth, …
  *     psn 5      the first packet with PSN 5 (its retransmission passes)
  *     psn 5-8    the first packet with each of these PSNs
- * With a leading "data:" the pattern counts and loses only packets with a payload.
+ * With a leading "data:" the pattern counts and loses only packets with a payload, with "ack:" only
+ * ACKs and NAKs, of TCP those without payload.
  */
 #ifndef OCHE_FABRIC_LOSS_H
 #define OCHE_FABRIC_LOSS_H
@@ -22,6 +23,8 @@
 #include "core/wire/packet.h"
 
 #define OCHE_LOSS_MAX_PSNS 65536 /* most PSNs in one pattern */
+
+enum oche_loss_of { OCHE_LOSS_OF_ALL, OCHE_LOSS_OF_DATA, OCHE_LOSS_OF_ACKS };
 
 enum oche_loss_kind { OCHE_LOSS_ORDINALS, OCHE_LOSS_EVERY, OCHE_LOSS_PSNS };
 
@@ -36,7 +39,7 @@ struct oche_loss {
     struct oche_random random;
     uint64_t dropped;
     uint64_t count; /* packets that the pattern has counted */
-    bool data_only; /* the pattern counts and loses only packets with a payload */
+    uint32_t of;    /* enum oche_loss_of: the pattern counts and loses only these */
     uint32_t item_count;
     uint8_t *seen; /* one bit per PSN of the pattern: set once a packet with the PSN was lost */
     struct oche_loss_item items[];

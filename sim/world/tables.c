@@ -64,7 +64,8 @@ static const struct oche_param loss_params[] = {
      .where = "error-recovery.md#l2",
      .help = "of each packet, on each link and direction by itself"},
     {OCHE_PARAM(struct oche_loss_params, pattern), OCHE_IS_TEXT, .where = "error-recovery.md#l2",
-     .help = "packets to lose on each link, by number"},
+     .help = "packets to lose on each link, by number: 3,7,10-19, or every 100, or psn 5; of data "
+             "alone after data:, of ACKs and NAKs alone after ack:"},
     {OCHE_PARAM(struct oche_loss_params, where), OCHE_IS_CHOICE(OCHE_LOSS_ALL_LINKS, loss_where),
      .where = "error-recovery.md#l2",
      .help =

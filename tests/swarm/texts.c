@@ -89,7 +89,9 @@ static void put_priorities(char *text, struct draw *draw)
 
 static void put_pattern(char *text, struct draw *draw)
 {
-    put(text, "%s", draw_one_in(draw, 2) ? "data:" : "");
+    static const char *const of[] = {"", "data:", "data:", "ack:"};
+
+    put(text, "%s", of[draw_below(draw, OCHE_COUNT_OF(of))]);
     for (uint64_t n = 1 + draw_below(draw, 3); n > 0; n--) {
         unsigned first = (unsigned)draw_scale(draw, 1, 300);
         unsigned last = first + (unsigned)draw_below(draw, 8);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wire/opcode.h"
 #include "fabric/loss.h"
 #include "fabric/text.h"
 
@@ -55,6 +56,32 @@ static void patterns(void **state)
     assert_int_equal(lost("data: 2, every 10", 0),
                      UINT64_C(1) << 2 | UINT64_C(1) << 18 | UINT64_C(1) << 38 | UINT64_C(1) << 58);
     assert_int_equal(lost("data:psn 2-3", 0), 4);
+}
+
+static void acks_alone(void **state)
+{
+    struct oche_loss *loss = loss_of(0, "ack: 2", 1);
+    struct oche_packet packets[] = {
+        {.opcode = OCHE_RC_WRITE_ONLY, .payload_bytes = 100},
+        {.opcode = OCHE_RC_ACK},
+        {.opcode = OCHE_RC_READ_REQUEST},
+        {.opcode = OCHE_RC_READ_RESPONSE_ONLY, .payload_bytes = 100},
+        {.opcode = OCHE_CNP},
+        {.opcode = OCHE_RC_SACK},
+        {.opcode = OCHE_RC_ACK},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < OCHE_COUNT_OF(packets); i++)
+        if (oche_loss_drop(loss, &packets[i]) != (i == 5))
+            fail_msg("packet %u", i);
+    free(loss);
+    loss = loss_of(0, "ack: every 1", 1);
+    assert_true(oche_loss_drop(loss, &(struct oche_packet){.kind = OCHE_PACKET_TCP}));
+    assert_false(
+        oche_loss_drop(loss, &(struct oche_packet){.kind = OCHE_PACKET_TCP, .payload_bytes = 1}));
+    assert_false(oche_loss_drop(loss, &(struct oche_packet){.kind = OCHE_PACKET_XPASS}));
+    free(loss);
 }
 
 /* The retransmission of a PSN passes; in overlapping lists each has its own first. */
@@ -176,8 +203,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_cut), cmocka_unit_test(patterns),
-        cmocka_unit_test(first_only),     cmocka_unit_test(not_a_pattern),
-        cmocka_unit_test(probability),    cmocka_unit_test(independent),
+        cmocka_unit_test(acks_alone),     cmocka_unit_test(first_only),
+        cmocka_unit_test(not_a_pattern),  cmocka_unit_test(probability),
+        cmocka_unit_test(independent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
