@@ -52,6 +52,7 @@ struct draw {
     struct oche_random random;
     struct oche_topology topology; /* of the draft; host_count is 0 before it is known */
     unsigned theme;                /* plan.c: 0 is none */
+    bool large;                    /* more hosts, longer ways, faster links, more bytes */
     oche_time packet_time;         /* a full packet's on a host's link; 0: not known yet */
     struct draft_wish wishes[DRAFT_MOST_WISHES];
     uint32_t wish_count;
@@ -106,6 +107,9 @@ struct draft_limits {
 /* Limits within what the parameter allows. */
 struct draft_limits draft_limits_clip(struct draft_limits limits, const struct oche_param *param);
 struct draft_limits draft_limits(const struct draft_part *part, const struct oche_param *param);
+/* Those of a large world; false: as in others. */
+bool draft_limits_large(const struct draft_part *part, const struct oche_param *param,
+                        struct draft_limits *limits);
 
 /* True if the parameter must be given. */
 static inline bool draft_is_needed(const struct draft_part *part, const struct oche_param *param)

@@ -15,6 +15,7 @@
 #include "tests/swarm/plan.h"
 
 #define MOST_HOSTS    24
+#define MOST_OF_LARGE 400   /* hosts of a large world */
 #define WHOLE_PACKET  1024  /* the MTU that is the default, and part of most others */
 #define MOST_SPARE    30000 /* beyond a limit, of whatever unit */
 #define MOST_WORKLOAD 3
@@ -227,7 +228,7 @@ static bool build(const struct draft *draft, struct draw *draw, struct oche_erro
     fine = (type->check == NULL || type->check(params, error)) &&
            type->build(params, &draw->topology, error);
     oche_scenario_close(scenario);
-    if (fine && draw->topology.host_count > MOST_HOSTS) {
+    if (fine && draw->topology.host_count > (draw->large ? MOST_OF_LARGE : MOST_HOSTS)) {
         oche_topology_free(&draw->topology);
         fine = false;
     }

@@ -11,12 +11,14 @@
 #define US ((double)OCHE_US)
 #define MS ((double)OCHE_MS)
 
-static const struct {
+struct row {
     const char *section, *key; /* key NULL: all of that unit */
     enum oche_unit unit;       /* with key NULL */
     double least, most;
     unsigned percent; /* of drafts that give it, whatever else they give; 0: by chance */
-} rows[] = {
+};
+
+static const struct row rows[] = {
     {"", "seed", .least = 0, .most = 1e6},
     {"", "defaults", .percent = 100},
     {"", "duration", .least = 20 * US, .most = 200 * MS, .percent = 100},
@@ -91,6 +93,17 @@ static const struct {
     {"measure", "interval", .least = US, .most = MS},
 };
 
+/* Of large worlds: more hosts than a table's first line has, and ways that take milliseconds. */
+static const struct row large_rows[] = {
+    {"topology", "hosts", .least = 20, .most = 400, .percent = 100},
+    {"topology", "k", .least = 6, .most = 8, .percent = 100},
+    {"topology", "hosts_per_tor", .least = 1, .most = 24},
+    {"topology", "hosts_per_leaf", .least = 1, .most = 24},
+    {"topology", NULL, OCHE_UNIT_BPS, .least = 1e9, .most = 8e11},
+    {"topology", NULL, OCHE_UNIT_TIME, .least = 5e3, .most = 10 * MS},
+    {"workload", "bytes", .least = 1000, .most = 5e6, .percent = 100},
+};
+
 /* What a value is without limits of its own: some octaves about its default. */
 static struct draft_limits about_preset(const struct oche_param *param)
 {
@@ -119,12 +132,12 @@ static struct draft_limits about_preset(const struct oche_param *param)
     }
 }
 
-static bool names(size_t row, const struct draft_part *part, const struct oche_param *param)
+static bool names(const struct row *row, const struct draft_part *part,
+                  const struct oche_param *param)
 {
-    if (strcmp(rows[row].section, draft_section(part)) != 0)
+    if (strcmp(row->section, draft_section(part)) != 0)
         return false;
-    return rows[row].key != NULL ? strcmp(rows[row].key, param->name) == 0
-                                 : rows[row].unit == param->unit;
+    return row->key != NULL ? strcmp(row->key, param->name) == 0 : row->unit == param->unit;
 }
 
 struct draft_limits draft_limits_clip(struct draft_limits limits, const struct oche_param *param)
@@ -151,9 +164,24 @@ struct draft_limits draft_limits(const struct draft_part *part, const struct och
     if (part->section->within != NULL && strcmp(param->name, "ecn") == 0)
         return (struct draft_limits){0, 0, 0, true};
     for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)
-        if (names(i, part, param)) {
+        if (names(&rows[i], part, param)) {
             limits = (struct draft_limits){rows[i].least, rows[i].most, rows[i].percent, false};
             break;
         }
     return draft_limits_clip(limits, param);
+}
+
+bool draft_limits_large(const struct draft_part *part, const struct oche_param *param,
+                        struct draft_limits *limits)
+{
+    for (size_t i = 0; i < OCHE_COUNT_OF(large_rows); i++) {
+        const struct row *row = &large_rows[i];
+
+        if (!names(row, part, param))
+            continue;
+        *limits = draft_limits_clip(
+            (struct draft_limits){row->least, row->most, row->percent, false}, param);
+        return true;
+    }
+    return false;
 }

@@ -24,7 +24,7 @@ struct losses {
     struct swarm_run *run;
     struct item items[MOST_ITEMS];
     uint32_t item_count;
-    bool data_only, by_chance;
+    bool data_only, acks_only, by_chance;
     struct link *links; /* by port of the network */
     /* The packet that has just been sent, on a link that loses some. */
     bool waits, named; /* named: by the pattern */
@@ -53,11 +53,22 @@ static bool read_pattern(struct losses *losses, const char *at)
     return true;
 }
 
+/* Answers without data, that no READ or atomic waits for. */
+static bool is_ack(const struct oche_packet *packet)
+{
+    const bool tcp = packet->kind == OCHE_PACKET_TCP;
+
+    return packet->payload_bytes == 0 &&
+           (tcp || (packet->kind == OCHE_PACKET_ROCE &&
+                    strstr(oche_opcodes[packet->opcode].name, "ACK") != NULL &&
+                    strstr(oche_opcodes[packet->opcode].name, "ATOMIC") == NULL));
+}
+
 static bool is_named(struct losses *losses, struct link *link, const struct oche_packet *packet)
 {
     bool named = false;
 
-    if (losses->data_only && packet->payload_bytes == 0)
+    if ((losses->data_only && packet->payload_bytes == 0) || (losses->acks_only && !is_ack(packet)))
         return false;
     link->count++;
     for (uint32_t i = 0; i < losses->item_count; i++) {
@@ -121,7 +132,8 @@ static void *make_losses(struct swarm_run *run)
     losses->run = run;
     losses->by_chance = params->probability > 0;
     losses->data_only = strncmp(pattern, "data:", 5) == 0;
-    if (!read_pattern(losses, losses->data_only ? pattern + 5 : pattern)) {
+    losses->acks_only = strncmp(pattern, "ack:", 4) == 0;
+    if (!read_pattern(losses, pattern + (losses->data_only ? 5 : losses->acks_only ? 4 : 0))) {
         free(losses);
         return NULL;
     }

@@ -54,7 +54,11 @@
 #define LEAST_DURATION (16 * OCHE_US)
 #define LEAST_EVENTS   250 /* that a world may have; how many is drawn */
 #define MOST_EVENTS    10000
-#define FOUND          10 /* status of a worker that stops at a finding */
+#define MOST_OF_LARGE  40000 /* events of a large world; it has more flows, too */
+#define FLOWS_OF_LARGE 800
+#define TOO_DENSE      100000 /* flows of the shortest run: it is given up */
+#define WAYS_AND_BACK  8      /* in times of the longest link: so long a large world may be */
+#define FOUND          10     /* status of a worker that stops at a finding */
 #define EVERY_TWIN     (((1U << TWINS) - 1) & ~1U)
 
 /* What workers and their parent share. */
@@ -120,11 +124,22 @@ static uint32_t draw_twins(struct draw *draw)
     return twins;
 }
 
+/* Returns how long packets take to come to their end, and answers back, where ways are long. */
+static uint64_t long_ways(const struct draw *draw)
+{
+    oche_time delay = 0;
+
+    for (uint32_t i = 0; draw->large && i < draw->topology.link_count; i++)
+        delay = oche_time_max(delay, draw->topology.links[i].delay);
+    return WAYS_AND_BACK * delay;
+}
+
 /*
  * Makes the run as short as it must be for few flows, since workloads that go on and on have one
- * for every few bytes, or as long as it was drawn. False: the reader refuses it.
+ * for every few bytes, or as long as it was drawn. False: the reader refuses
+ * it, or, with the verdict SWARM_LONG, there are too many even so.
  */
-static bool settle_duration(char *yaml, uint64_t wanted)
+static bool settle_duration(char *yaml, uint64_t wanted, uint64_t most)
 {
     uint64_t duration = wanted < LEAST_DURATION ? wanted : LEAST_DURATION;
 
@@ -138,9 +153,13 @@ static bool settle_duration(char *yaml, uint64_t wanted)
 
         if (flows == SWARM_NO_FLOWS && !early)
             return false;
+        if (!early && flows > TOO_DENSE) {
+            shared->verdict.kind = SWARM_LONG;
+            return false;
+        }
         if (duration == wanted)
             return true;
-        if (flows > MOST_FLOWS && !early)
+        if (flows > most && !early)
             return true;
         duration = duration > wanted / 4 ? wanted : 4 * duration;
     }
@@ -193,17 +212,24 @@ static void run_seed(uint64_t seed, struct draw *draw)
     uint64_t most = (uint64_t)draw_scale(
         draw, draft_takes_time(draw) ? MOST_EVENTS / 2 : LEAST_EVENTS, MOST_EVENTS);
 
+    if (draw->large)
+        most = MOST_OF_LARGE;
+
     draft_draw(&shared->draft, draw);
     start_at_warmup(draw);
     draft_meet(&shared->draft, draw);
     shared->twins = draw_twins(draw);
-    uint64_t wanted = draft_find(&shared->draft, "", "duration")->value.u;
+    uint64_t wanted =
+        oche_time_max(draft_find(&shared->draft, "", "duration")->value.u, long_ways(draw));
+    const uint64_t flows = draw->large ? FLOWS_OF_LARGE : MOST_FLOWS;
     bool until_done = draw_one_in(draw, 6);
 
     for (int mend = 0; mend < MOST_MENDS; mend++) {
         limit_time();
-        if (!settled && (settled = settle_duration(yaml, wanted)) && until_done)
+        if (!settled && (settled = settle_duration(yaml, wanted, flows)) && until_done)
             try_until_done(yaml);
+        if (!settled && verdict->kind == SWARM_LONG)
+            break;
         if (settled &&
             swarm_judge(yaml, draft_write(&shared->draft, yaml), shared->twins, most, verdict)) {
             shared->worlds++;

@@ -10,6 +10,8 @@
 #define US ((double)OCHE_US)
 #define MS ((double)OCHE_MS)
 
+#define ONE_LARGE 16 /* one world in so many is large */
+
 #define ONLY(theme) (1U << (theme))
 #define BUSY        (((1U << THEMES) - 1) & ~ONLY(CALM))
 #define RING        (ONLY(STUCK) | ONLY(GIVEN_UP))
@@ -372,6 +374,7 @@ static void plan_pair(struct draw *draw, uint64_t number)
 void draft_plan(struct draw *draw, uint64_t seed)
 {
     draw->wish_count = 0;
+    draw->large = draw_one_in(draw, ONE_LARGE);
     if (seed % 2 == 0)
         plan_pair(draw, seed / 2);
     else
@@ -389,6 +392,10 @@ void draft_plan(struct draw *draw, uint64_t seed)
 struct draft_limits draft_limits_in(const struct draw *draw, const struct draft_part *part,
                                     const struct oche_param *param)
 {
+    struct draft_limits large;
+
+    if (draw->large && draft_limits_large(part, param, &large))
+        return large;
     for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         if (!(rows[i].themes >> draw->theme & 1) ||
             strcmp(rows[i].section, draft_section(part)) != 0 ||

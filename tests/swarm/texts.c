@@ -137,10 +137,14 @@ static void put_pairs(char *text, struct draw *draw)
     }
 }
 
+/* A last size of a few bytes alone would be millions of flows. */
 static void put_sizes(char *text, struct draw *draw)
 {
-    for (uint64_t n = 1 + draw_below(draw, 4); n > 0; n--)
-        put(text, "%uB%s", (unsigned)draw_scale(draw, 1, 60000), n > 1 ? ", " : "");
+    for (uint64_t n = 1 + draw_below(draw, 4); n > 0; n--) {
+        const double least = draw->large ? 1000 : n > 1 ? 1 : 64;
+
+        put(text, "%uB%s", (unsigned)draw_scale(draw, least, 60000), n > 1 ? ", " : "");
+    }
 }
 
 static void put_mechanisms(char *text, struct draw *draw)
