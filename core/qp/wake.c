@@ -81,13 +81,17 @@ static bool answers_are_stuck(const struct oche_qp *qp)
            (response_data_waits(qp) && qp->queued == QUEUED_NOT);
 }
 
-/* True if the program has set no ACK timeout, or recovery's parameters say never. */
+/*
+ * True if the program has set no ACK timeout, or recovery's parameters say never, or said so when
+ * the timer was to be set: IRN's for few packets may be never, and more have left since.
+ */
 static bool has_no_timeout(const struct oche_qp *qp)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
 
     return qp->ack_timeout == OCHE_NEVER ||
-           (recovery->rto != NULL && recovery->rto(&qp->tx, qp->ack_timeout) == OCHE_NEVER);
+           (recovery->rto != NULL && (qp->ack_waited == OCHE_NEVER ||
+                                      recovery->rto(&qp->tx, qp->ack_timeout) == OCHE_NEVER));
 }
 
 /* For a queue pair that waits for an answer to what it has sent. */
