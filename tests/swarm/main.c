@@ -5,6 +5,7 @@
  * world that breaks a rule is made as small as it goes, and printed as a scenario.
  *
  * usage: swarm [--seed N] [--worlds N] [--seconds N] [--out DIR] [--pairs] [--quiet] [--stop]
+ *              [--write DIR]          those that are fine are written to DIR/SEED.yaml
  *        swarm FILE.yaml|FOLDER…     judges these, by all rules and twins
  *
  * Status: 0 no finding, 1 findings, 2 bad arguments.
@@ -80,7 +81,7 @@ struct kind {
 
 struct options {
     uint64_t seed, worlds, seconds;
-    const char *out;
+    const char *out, *write; /* NULL: not wanted */
     bool pairs, quiet, stop; /* stop: at the first finding, as it was drawn */
 };
 
@@ -264,8 +265,25 @@ static void run_seed(uint64_t seed, struct draw *draw)
     oche_topology_free(&draw->topology);
 }
 
+/* Writes the world of `seed`, as `oche run` reads it. */
+static void write_world(const char *folder, uint64_t seed)
+{
+    static char yaml[DRAFT_YAML_BYTES];
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/%llu.yaml", folder, (unsigned long long)seed);
+    FILE *file = fopen(path, "w");
+
+    if (file == NULL) {
+        perror(path);
+        exit(2);
+    }
+    fwrite(yaml, 1, draft_write(&shared->draft, yaml), file);
+    fclose(file);
+}
+
 /* Runs seeds until one is a finding, or the time is over. */
-_Noreturn static void work(uint64_t end, time_t until)
+_Noreturn static void work(uint64_t end, time_t until, const char *write)
 {
     struct draw draw = {.schema = &schema};
 
@@ -274,6 +292,8 @@ _Noreturn static void work(uint64_t end, time_t until)
         run_seed(shared->seed, &draw);
         if (shared->verdict.kind == SWARM_FINDING)
             _exit(FOUND);
+        if (write != NULL && shared->verdict.kind == SWARM_FINE)
+            write_world(write, shared->seed);
     }
     _exit(0);
 }
@@ -437,7 +457,7 @@ static int swarm(const struct options *options)
         pid_t child = fork();
 
         if (child == 0)
-            work(end, until);
+            work(end, until, options->write);
         if (child < 0) {
             perror("fork");
             return 2;
@@ -520,11 +540,15 @@ static bool read_number(const char *text, uint64_t *number)
 
 static bool read_options(struct options *options, int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"seed", required_argument, NULL, 's'},    {"worlds", required_argument, NULL, 'w'},
-        {"seconds", required_argument, NULL, 't'}, {"out", required_argument, NULL, 'o'},
-        {"pairs", no_argument, NULL, 'p'},         {"quiet", no_argument, NULL, 'q'},
-        {"stop", no_argument, NULL, 'x'},          {0}};
+    static const struct option known[] = {{"seed", required_argument, NULL, 's'},
+                                          {"worlds", required_argument, NULL, 'w'},
+                                          {"seconds", required_argument, NULL, 't'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"pairs", no_argument, NULL, 'p'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"stop", no_argument, NULL, 'x'},
+                                          {"write", required_argument, NULL, 'f'},
+                                          {0}};
     bool fine = true;
 
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;)
@@ -541,6 +565,9 @@ static bool read_options(struct options *options, int argc, char **argv)
         case 'o':
             options->out = optarg;
             break;
+        case 'f':
+            options->write = optarg;
+            break;
         case 'p':
             options->pairs = true;
             break;
@@ -555,7 +582,7 @@ static bool read_options(struct options *options, int argc, char **argv)
         }
     if (!fine)
         fprintf(stderr, "usage: swarm [--seed N] [--worlds N] [--seconds N] [--out DIR] [--pairs] "
-                        "[--quiet] [--stop] | swarm FILE.yaml…\n");
+                        "[--quiet] [--stop] [--write DIR] | swarm FILE.yaml…\n");
     return fine;
 }
 
