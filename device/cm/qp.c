@@ -78,6 +78,19 @@ static void forget_qp(struct cm_id *own)
         own->id.recv_cq = NULL;
 }
 
+/*
+ * Returns for how many receives a completion queue must have room: those of the shared receive
+ * queue, with which the queue pair's own number is ignored.
+ */
+static uint32_t receives_of(const struct cm_id *own, const struct ibv_qp_init_attr_ex *attr)
+{
+    struct ibv_srq_attr shared;
+
+    if (own->is_theirs || attr->srq == NULL || ibv_query_srq(attr->srq, &shared) != 0)
+        return attr->cap.max_recv_wr;
+    return shared.max_wr;
+}
+
 /* Makes the queues that the program has not given. Returns false with errno, and none made. */
 static bool make_cqs(struct cm_id *own, struct ibv_qp_init_attr_ex *attr)
 {
@@ -92,7 +105,7 @@ static bool make_cqs(struct cm_id *own, struct ibv_qp_init_attr_ex *attr)
         attr->send_cq = id->send_cq;
     }
     if (attr->recv_cq == NULL && receives) {
-        if (!make_cq(id, attr->cap.max_recv_wr, &id->recv_cq_channel, &id->recv_cq)) {
+        if (!make_cq(id, receives_of(own, attr), &id->recv_cq_channel, &id->recv_cq)) {
             cm_destroy_cqs(own);
             return false;
         }

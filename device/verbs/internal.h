@@ -89,6 +89,7 @@ struct ov_port {
     struct oche_device *device;
     struct oche_address address; /* the address in use, which may differ from `wanted` */
     enum ibv_mtu mtu;
+    uint64_t line_rate_bps; /* the link's; 0: not known */
     unsigned interface_index;
     uint32_t references;
     uint32_t generation; /* ov_generation of the process that opened the port (fork.c) */

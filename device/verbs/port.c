@@ -371,6 +371,7 @@ static struct ov_port *open_new(const struct ov_device *device)
     port->wanted = device->address;
     port->strict = ov_is_strict();
     port->mtu = mtu_of(device->interface_mtu);
+    port->line_rate_bps = config.line_rate_bps;
     port->interface_index = device->interface_index;
     port->generation = atomic_load(&ov_generation);
     port->references = 1;

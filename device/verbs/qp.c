@@ -69,9 +69,11 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
     if (attr->pd->context != context || attr->send_cq == NULL || attr->recv_cq == NULL ||
         attr->send_cq->context != context || attr->recv_cq->context != context)
         return EINVAL;
-    if (cap->max_send_wr > OV_MAX_WR || cap->max_recv_wr > OV_MAX_WR ||
-        cap->max_send_sge > OCHE_MAX_SGE || cap->max_recv_sge > OCHE_MAX_SGE ||
+    if (cap->max_send_wr > OV_MAX_WR || cap->max_send_sge > OCHE_MAX_SGE ||
         cap->max_inline_data > OCHE_MAX_INLINE_BYTES)
+        return EINVAL;
+    /* With a shared receive queue these two are ignored (ibv_create_qp(3)). */
+    if (attr->srq == NULL && (cap->max_recv_wr > OV_MAX_WR || cap->max_recv_sge > OCHE_MAX_SGE))
         return EINVAL;
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
         (attr->send_ops_flags & ~operations_of(attr->qp_type)) != 0)
@@ -86,13 +88,15 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
 static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked, bool shared)
 {
     asked->max_send_wr = asked->max_send_wr > 0 ? asked->max_send_wr : 1;
-    asked->max_recv_wr = shared ? 0 : asked->max_recv_wr;
+    if (shared)
+        asked->max_recv_wr = asked->max_recv_sge = 0;
     if (!qp->port->strict) {
         asked->max_send_wr = power_of_two_from(asked->max_send_wr);
         asked->max_recv_wr = power_of_two_from(asked->max_recv_wr);
     }
     asked->max_send_sge = asked->max_send_sge > 0 ? asked->max_send_sge : 1;
-    asked->max_recv_sge = asked->max_recv_sge > 0 ? asked->max_recv_sge : 1;
+    if (!shared && asked->max_recv_sge == 0)
+        asked->max_recv_sge = 1;
     qp->cap = *asked;
 }
 

@@ -12,8 +12,6 @@
 #undef ibv_query_port
 
 #define PHYSICAL_LINK_UP 5
-#define WIDTH_4X         2
-#define SPEED_25_GBPS    32
 #define GRH_REQUIRED     1                 /* IBV_QPF_GRH_REQUIRED */
 #define GID_TYPE_ROCE_V2 1                 /* the value of ibv_query_gid_type for "RoCE v2" */
 #define NO_VENDOR        0xffffff          /* the value that soft-RoCE reports */
@@ -92,6 +90,35 @@ int ov_query_device_ex(struct ibv_context *context, const struct ibv_query_devic
     return 0;
 }
 
+/*
+ * Widths and speeds, as the kernel has them for the rates of Ethernet (ib_get_eth_speed): the first
+ * row that carries the link's rate. A link of another rate says a little more than it has.
+ */
+enum { WIDTH_1X = 1, WIDTH_4X = 2, WIDTH_8X = 4 };
+enum { SPEED_2_5 = 1, SPEED_5 = 2, SPEED_10 = 8, SPEED_25 = 32, SPEED_50 = 64, SPEED_100 = 128 };
+
+static const struct link_speed {
+    uint64_t bps;
+    uint8_t width, speed;
+} link_speeds[] = {
+    {OCHE_GBPS, WIDTH_1X, SPEED_2_5},       {10 * OCHE_GBPS, WIDTH_1X, SPEED_10},
+    {20 * OCHE_GBPS, WIDTH_4X, SPEED_5},    {25 * OCHE_GBPS, WIDTH_1X, SPEED_25},
+    {40 * OCHE_GBPS, WIDTH_4X, SPEED_10},   {50 * OCHE_GBPS, WIDTH_1X, SPEED_50},
+    {100 * OCHE_GBPS, WIDTH_4X, SPEED_25},  {200 * OCHE_GBPS, WIDTH_4X, SPEED_50},
+    {400 * OCHE_GBPS, WIDTH_4X, SPEED_100}, {UINT64_MAX, WIDTH_8X, SPEED_100},
+};
+
+/* Where the link's rate is not known, it is that from which the schemes start (OV_LINE_RATE). */
+static const struct link_speed *speed_of(const struct ov_port *port)
+{
+    const uint64_t rate = port->line_rate_bps != 0 ? port->line_rate_bps : OV_LINE_RATE;
+    const struct link_speed *row = link_speeds;
+
+    while (row->bps < rate)
+        row++;
+    return row;
+}
+
 int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr,
                   size_t attr_size)
 {
@@ -105,8 +132,8 @@ int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port
         .pkey_tbl_len = 1,
         .max_vl_num = 1,
         .subnet_timeout = 18,
-        .active_width = WIDTH_4X,
-        .active_speed = SPEED_25_GBPS,
+        .active_width = speed_of(ov_port_of(context))->width,
+        .active_speed = speed_of(ov_port_of(context))->speed,
         .phys_state = PHYSICAL_LINK_UP,
         .link_layer = IBV_LINK_LAYER_ETHERNET,
         .flags = GRH_REQUIRED,
