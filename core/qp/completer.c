@@ -9,6 +9,7 @@
  */
 #include "core/qp/losses.h"
 #include "core/qp/pieces.h"
+#include "core/qp/retries.h"
 
 static const uint8_t done_opcodes[OCHE_WORK_OPCODES] = {
     [OCHE_WORK_SEND] = OCHE_DONE_SEND,
@@ -131,28 +132,13 @@ static OCHE_ALWAYS_INLINE uint64_t advance(struct oche_qp *qp, uint32_t target, 
     return acked;
 }
 
-/*
- * Resets the retry counts after progress. With whole_messages only the end of a message is
- * progress, because recovery may begin an unfinished message again.
- */
-static void restore_retries(struct oche_qp *qp, uint32_t before)
-{
-    qp->flags &= (uint16_t)~QP_GAP_TOLD;
-    if ((qp->flags & QP_WHOLE_MESSAGES) && oche_psn_diff(qp->tx.message_start, before) <= 0)
-        return;
-    qp->retries_left = qp->retry_count;
-    qp->rnr_retries_left = qp->rnr_retry;
-    qp->silent_since = OCHE_NEVER;
-    qp->flags &= (uint16_t)~QP_RETRIED;
-}
-
 /* Updates retries, recovery and the ACK timer after una has moved on from `before`. */
 static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes, oche_time now)
 {
     uint32_t next = qp->tx.next;
 
     if (OCHE_UNLIKELY(qp->flags & (QP_RETRIED | QP_GAP_TOLD)))
-        restore_retries(qp, before);
+        retries_restore(qp, before);
     if (OCHE_UNLIKELY(oche_psn_diff(qp->tx.una, next) > 0)) {
         /* the packets that were to be sent again have turned out to have arrived */
         qp->tx.next = qp->tx.una;
@@ -174,15 +160,6 @@ static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes
     if (OCHE_UNLIKELY(qp->nic->recovery->rto != NULL || qp->own_timeouts))
         /* the wait may be shorter than before */
         timers_want(qp, qp->ack_deadline);
-}
-
-static bool spend_retry(struct oche_qp *qp, uint32_t *left)
-{
-    qp->flags |= QP_RETRIED;
-    if (*left == 0)
-        return false;
-    *left -= *left != FOR_EVER;
-    return true;
 }
 
 /*
@@ -212,7 +189,7 @@ static void go_back(struct oche_qp *qp, bool spends, enum oche_resent cause, och
     uint32_t before = qp->tx.next;
 
     spends |= forget_partial(qp, now);
-    if (spends && !spend_retry(qp, &qp->retries_left)) {
+    if (spends && !retries_spend(qp, &qp->retries_left)) {
         qp->cause = OCHE_CAUSE_NAKS;
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
@@ -366,9 +343,10 @@ static void nak_rnr(struct oche_qp *qp, const struct oche_packet *packet, oche_t
 {
     if (packet->psn != qp->tx.una)
         return;
+    retries_answered(qp);
     if (qp->rnr_deadline != OCHE_NEVER)
         return; /* a repeated RNR NAK, which answers the second copy of a packet */
-    if (!spend_retry(qp, &qp->rnr_retries_left)) {
+    if (!retries_spend(qp, &qp->rnr_retries_left)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RNR_RETRY_EXCEEDED, now);
         return;
     }
@@ -713,27 +691,6 @@ static bool waits_longer(struct oche_qp *qp, oche_time now)
 }
 
 /*
- * Spends a retry for a timeout. Returns true if the peer must be given up: all retries are used up,
- * and as much time without progress has passed as the connection wants. A scheme's own timer may be
- * a small part of the ACK timeout, and expires as often while the peer only paces its responses:
- * with it the time is at least that of all ACK timeouts.
- */
-static bool gives_up(struct oche_qp *qp, oche_time now)
-{
-    const bool own = qp->nic->recovery->rto != NULL && !qp->own_timeouts;
-    const oche_time waited = oche_time_min(own ? qp->ack_waited : qp->ack_timeout, now);
-    oche_time least = qp->patience_us * OCHE_US;
-
-    if (qp->silent_since == OCHE_NEVER)
-        qp->silent_since = now - waited;
-    if (spend_retry(qp, &qp->retries_left))
-        return false;
-    if (own && least == 0)
-        least = (qp->retry_count + 1) * qp->ack_timeout;
-    return now - qp->silent_since >= least;
-}
-
-/*
  * True if no packet that asks for an ACK is on its way: all of them have to leave again, and only a
  * PAUSE or pacing delays the first. The timer is armed again when it leaves.
  */
@@ -754,7 +711,7 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     qp_trace(qp, now, OCHE_TRACE_TIMEOUT, qp->tx.una, qp->retries_left);
     if (qp->nic->port->timed_out != NULL)
         qp->nic->port->timed_out(qp->nic->port_context, qp, now);
-    if (gives_up(qp, now)) {
+    if (retries_give_up(qp, now)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
     }

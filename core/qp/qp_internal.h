@@ -429,7 +429,7 @@ oche_time own_ack_wait(const struct oche_qp *qp);
 
 /*
  * Returns how long to wait for an ACK, and stores it in ack_waited. A scheme's own timer applies
- * until the retries are used up, then the connection's (completer.c, gives_up).
+ * until the retries are used up, then the connection's (retries.c).
  */
 static inline oche_time ack_wait(struct oche_qp *qp)
 {

@@ -3,7 +3,8 @@
  * What spends a retry: a timeout whose retransmission has left, and nothing else. Not the NAKs
  * that were on their way before the repair arrived, not time in which the port or the pacer may not
  * send. A scheme with a timer of its own does not give up before the connection's ACK timeouts have
- * passed.
+ * passed. And what gives retries back: an answer to the oldest packet, if only that the receiver is
+ * not ready for it, but no answer to a later one.
  */
 #include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
@@ -161,6 +162,88 @@ static void test_dead_peer(void **state)
     }
 }
 
+/* ---- answers ---- */
+
+/* Side 1 is not ready for a SEND; of side 0's packets three of four are lost. */
+static enum pair_fate lose_most(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    static unsigned count;
+
+    (void)pair, (void)packet;
+    return from == 0 && ++count % 4 != 0 ? PAIR_DROP : PAIR_PASS;
+}
+
+static void not_ready_for(uint32_t rnr_retry, enum oche_status status)
+{
+    struct pair_options options = {.rnr_retry = rnr_retry, .min_rnr_timer = 1};
+    struct oche_send_work work = pair_work(OCHE_WORK_SEND, 1, 0, 0, 100);
+    struct pair *pair = pair_open(&options);
+    const struct oche_nic_stats *stats = oche_nic_stats(pair->side[0].nic);
+
+    pair->fate = lose_most;
+    pair_post(pair, 0, &work);
+    pair_run(pair, pair->now + 60 * OCHE_MS);
+    assert_true(stats->timeouts > 2 * 7 && stats->rnr_naks_received >= 6);
+    if (status == OCHE_STATUS_SUCCESS) {
+        assert_int_equal(oche_qp_state(pair->side[0].qp[0]), OCHE_QP_RTS);
+        pair_post_recv(pair, 1, 9, 0, 100);
+    }
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, status);
+    pair_close(pair);
+}
+
+/* A receiver that is not ready for long, over a path that loses packets, is no dead peer. */
+static void test_not_ready_renews(void **state)
+{
+    (void)state;
+    not_ready_for(UINT32_MAX, OCHE_STATUS_SUCCESS);
+    not_ready_for(5, OCHE_STATUS_RNR_RETRY_EXCEEDED);
+}
+
+/* After the last RNR NAK nothing comes: as many timeouts as ever. */
+static void test_not_ready_and_gone(void **state)
+{
+    struct pair_options options = {.rnr_retry = UINT32_MAX, .min_rnr_timer = 1};
+    struct oche_send_work work = pair_work(OCHE_WORK_SEND, 1, 0, 0, 100);
+    struct pair *pair = pair_open(&options);
+
+    (void)state;
+    pair_post(pair, 0, &work);
+    pair_run(pair, pair->now + OCHE_MS);
+    assert_true(oche_nic_stats(pair->side[0].nic)->rnr_naks_received > 0);
+    pair->fate = lose_all;
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_RETRY_EXCEEDED);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 8);
+    pair_close(pair);
+}
+
+/* A path that drops long packets: what answers the short one behind them spares no retry. */
+static enum pair_fate lose_long(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair, (void)from;
+    return packet->payload_bytes == PAIR_MTU ? PAIR_DROP : PAIR_PASS;
+}
+
+static void test_later_answers_do_not_renew(void **state)
+{
+    static const uint8_t opcodes[] = {OCHE_WORK_WRITE, OCHE_WORK_READ};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(opcodes); i++) {
+        struct oche_send_work work = pair_work(opcodes[i], 1, 0, 0, 2 * PAIR_MTU + 100);
+        struct pair *pair = pair_open(&(struct pair_options){0});
+
+        pair->fate = lose_long;
+        pair_post(pair, 0, &work);
+        pair_run_quiet(pair);
+        pair_expect(pair, 0, 1, OCHE_STATUS_RETRY_EXCEEDED);
+        assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 8);
+        pair_close(pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +253,9 @@ int main(void)
         cmocka_unit_test(test_paced_is_no_timeout),
         cmocka_unit_test(test_slow_responder),
         cmocka_unit_test(test_dead_peer),
+        cmocka_unit_test(test_not_ready_renews),
+        cmocka_unit_test(test_not_ready_and_gone),
+        cmocka_unit_test(test_later_answers_do_not_renew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Retries: how often the oldest outstanding request is repeated before the peer is given up. There
+ * are two counts (rocev2.md#retries), of timeouts and of RNR NAKs. The first tells whether the path
+ * delivers packets and the peer answers, the second whether the peer's program is ready.
+ *
+ * Both begin anew with progress: a packet is acknowledged that was not. The count of timeouts also
+ * begins anew when an RNR NAK names the oldest outstanding packet: the path has delivered this very
+ * packet, and the peer has answered. How often it may do so is what the other count is for. So with
+ * that count infinite (rnr_retry 7) a queue pair does not fail, however long the receiver is not
+ * ready and however many packets are lost meanwhile.
+ *
+ * All other signs that the peer lives leave the count as it is: a NAK that names a gap, an ACK of
+ * what was acknowledged before, a response behind a missing one, a CNP, a request of the peer's.
+ * They answer other packets than the oldest one, and that may never arrive: a path that drops long
+ * packets (an MTU that is too large) lets short ones behind them through, for ever. IBTA counts
+ * NAKs for gaps among the retries for that reason. Here they spend none where a timer runs, but the
+ * timer goes on.
+ */
+#ifndef OCHE_CORE_QP_RETRIES_H
+#define OCHE_CORE_QP_RETRIES_H
+
+#include "core/qp/qp_internal.h"
+
+/*
+ * Resets the retry counts after progress. With whole_messages only the end of a message is
+ * progress, because recovery may begin an unfinished message again.
+ */
+void retries_restore(struct oche_qp *qp, uint32_t before);
+/* Spends one of a count. Returns false if there was none left. */
+bool retries_spend(struct oche_qp *qp, uint32_t *left);
+/* The peer has answered the oldest outstanding packet, if only that it is not ready for it. */
+void retries_answered(struct oche_qp *qp);
+/*
+ * Spends a retry for a timeout. Returns true if the peer must be given up: all retries are used up,
+ * and as much time without progress has passed as the connection wants. A scheme's own timer may be
+ * a small part of the ACK timeout, and expires as often while the peer only paces its responses:
+ * with it the time is at least that of all ACK timeouts.
+ */
+bool retries_give_up(struct oche_qp *qp, oche_time now);
+
+#endif
