@@ -93,6 +93,11 @@ struct oche_device_config {
      * once for an address.
      */
     void (*silent_peer)(void *context, const struct oche_address *address);
+    /*
+     * The kernel has refused a packet to this address, as it is larger than the route's MTU.
+     * `packet_bytes`: with all headers. Called once for a peer.
+     */
+    void (*too_large)(void *context, const struct oche_address *address, uint32_t packet_bytes);
     void (*srq_limit)(void *context, struct oche_srq *srq);
     void *context;
 };

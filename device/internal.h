@@ -8,7 +8,7 @@
  *   receive.c    datagrams → packets → the NIC
  *   transmit.c   the NIC → packets → datagrams
  *   fit.c        congestion control's parameters, from the line's rate and round trips
- *   link_rate.c  what an interface says of its rate
+ *   link_rate.c  what an interface says of its rate; route_mtu.c: how long packets may be
  *   share.c      other processes on the same address; steer.c: the kernel's part in sharing
  *   together.c   senders that the processes of an address count together; census.c: their tables
  *   services.c   who listens to a service; management.c: whose a connection manager's packet is

@@ -134,7 +134,10 @@ static void pass_cq_error(void *context, struct oche_cq *cq)
         device->config.cq_error(device->config.context, cq);
 }
 
-/* Tells once that a peer has never sent anything, as then its packets hardly get here. */
+/*
+ * Tells once that a peer has never sent anything, as then its packets hardly get here. Unless ours
+ * do not get there, which was told.
+ */
 static void tell_silence(struct oche_device *device, const struct oche_qp *qp)
 {
     struct oche_qp_view view;
@@ -142,7 +145,7 @@ static void tell_silence(struct oche_device *device, const struct oche_qp *qp)
 
     oche_qp_look(qp, &view);
     peer = &device->peers.peers[view.remote_address];
-    if (!peer->heard && !oche_heard_note(&device->heard, &peer->address))
+    if (!peer->heard && !peer->too_large && !oche_heard_note(&device->heard, &peer->address))
         device->config.silent_peer(device->config.context, &peer->address);
 }
 

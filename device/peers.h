@@ -20,6 +20,7 @@ struct oche_peer {
     socklen_t socket_address_bytes;
     struct oche_ip_ids ids;
     bool heard;          /* something has come from it */
+    bool too_large;      /* packets were larger than the MTU of the route to it */
     bool no_gso;         /* each packet to this peer needs a datagram of its own */
     bool here;           /* its address is this device's or a loopback address */
     bool shows;          /* its last packet on a connection has shown bits of OCHE_BTH_SHOWN */

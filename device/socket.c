@@ -340,6 +340,8 @@ enum oche_send_result oche_socket_send_from(struct oche_socket *by, int fd,
             return OCHE_SEND_FULL;
         if (out[*sent].segment_bytes != 0 && (errno == EIO || errno == EINVAL))
             return OCHE_SEND_NO_GSO;
+        if (errno == EMSGSIZE)
+            return OCHE_SEND_TOO_LARGE;
         return OCHE_SEND_ERROR;
     }
     return OCHE_SEND_DONE;

@@ -96,11 +96,11 @@ bool oche_socket_bind(int fd, const struct oche_address *address, uint16_t port)
 unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *in);
 
 enum oche_send_result {
-    OCHE_SEND_DONE,   /* all datagrams were sent */
-    OCHE_SEND_FULL,   /* the socket's buffer is full: send the rest later */
-    OCHE_SEND_NO_GSO, /* the first unsent datagram must not contain several packets */
-    /* the first unsent datagram cannot be sent: too large for the path, no route, … */
-    OCHE_SEND_ERROR,
+    OCHE_SEND_DONE,      /* all datagrams were sent */
+    OCHE_SEND_FULL,      /* the socket's buffer is full: send the rest later */
+    OCHE_SEND_NO_GSO,    /* the first unsent datagram must not contain several packets */
+    OCHE_SEND_TOO_LARGE, /* the first unsent datagram is larger than the route's MTU */
+    OCHE_SEND_ERROR,     /* it cannot be sent for another reason: no route, … */
 };
 
 /* Sends up to OCHE_SOCKET_OUT datagrams without waiting; *sent becomes the number sent. */

@@ -311,6 +311,29 @@ static void give_up(struct oche_device *device, struct lane *lane)
 }
 
 /*
+ * The lane's next datagram is larger than the route's MTU. Skips it, and tells of it once for a
+ * peer. Of several such packets some kernels say that they cannot be split, so it does not follow
+ * that the peer has to do without segmentation.
+ */
+static void too_large(struct oche_device *device, struct lane *lane)
+{
+    const struct transmitter *t = &device->transmitter;
+    const unsigned index = t->order[t->first_of[lane->unsent]];
+    struct oche_peer *peer = &device->peers.peers[t->packets[index].dst];
+    struct oche_ip_header header;
+
+    give_up(device, lane);
+    peer->no_gso = false;
+    if (peer->too_large)
+        return;
+    peer->too_large = true;
+    make_header(device, index, &header);
+    if (device->config.too_large != NULL)
+        device->config.too_large(device->config.context, &peer->address,
+                                 header.count + t->outgoing[index].count);
+}
+
+/*
  * Rebuilds the lane's unsent datagrams after the first of them was refused because it needs
  * segmentation offload. From now on each datagram to that peer holds one packet.
  */
@@ -374,6 +397,8 @@ static unsigned send_lane(struct oche_device *device, struct lane *lane)
         }
         if (result == OCHE_SEND_NO_GSO)
             break_up(device, lane);
+        if (result == OCHE_SEND_TOO_LARGE)
+            too_large(device, lane);
         if (result == OCHE_SEND_ERROR)
             give_up(device, lane);
     }

@@ -327,7 +327,7 @@ bool cm_fill_route(struct cm_id *id)
     path->reversible = 1;
     path->numb_path = 1;
     path->mtu_selector = path->rate_selector = path->packet_life_time_selector = 2; /* exactly */
-    path->mtu = (uint8_t)id->device->mtu;
+    path->mtu = (uint8_t)oche_manager_path_mtu(id->device->verbs, remote.raw);
     path->rate = IBV_RATE_100_GBPS;
     path->packet_life_time = (uint8_t)(id->ack_timeout - 1);
     free(route->path_rec);

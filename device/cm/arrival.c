@@ -4,6 +4,7 @@
  * thread or by a program's call.
  */
 #include <arpa/inet.h>
+#include <stdatomic.h>
 
 #include "device/cm/internal.h"
 #include "device/verbs/manager.h"
@@ -74,6 +75,17 @@ static bool has_room(const struct cm_id *listener, const uint8_t *remote_gid)
     return listener->pending < listener->backlog + beyond && !peer_waits(listener, remote_gid);
 }
 
+/* Says once why a peer is refused that has longer packets than our interface. */
+static void say_larger(unsigned asked, enum ibv_mtu largest)
+{
+    static _Atomic bool told;
+
+    if (!atomic_exchange(&told, true))
+        cm_say("a peer was refused, as it asks for a path MTU of %u, and this device's interface "
+               "carries %u: both interfaces must have the same MTU",
+               128u << (asked & 15), 128u << largest);
+}
+
 static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
                                      const uint8_t *remote_gid,
                                      const struct oche_cm_message *request, uint16_t *reason)
@@ -94,7 +106,8 @@ static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
         *reason = datagrams ? OCHE_CM_SIDR_REJECTED : OCHE_CM_REASON_CONSUMER;
         return NULL;
     }
-    if (!datagrams && request->mtu > device->mtu) {
+    if (!datagrams && request->mtu > oche_manager_largest_mtu(device->verbs)) {
+        say_larger(request->mtu, oche_manager_largest_mtu(device->verbs));
         *reason = OCHE_CM_REASON_INVALID_MTU;
         return NULL;
     }

@@ -47,6 +47,14 @@ static void fill_path(const struct cm_id *id, struct oche_cm_path *path)
     path->ack_timeout = id->ack_timeout;
 }
 
+static uint8_t path_mtu(const struct cm_id *id)
+{
+    union ibv_gid remote;
+
+    cm_gid_of(&id->id.route.addr.dst_addr, &remote);
+    return (uint8_t)oche_manager_path_mtu(id->device->verbs, remote.raw);
+}
+
 void cm_fill_request(struct cm_id *id, const struct rdma_conn_param *param,
                      struct oche_cm_message *message)
 {
@@ -70,7 +78,7 @@ void cm_fill_request(struct cm_id *id, const struct rdma_conn_param *param,
     id->responder_resources =
         at_most(id, param != NULL ? param->responder_resources : RDMA_MAX_RESP_RES);
     id->initiator_depth = at_most(id, param != NULL ? param->initiator_depth : RDMA_MAX_INIT_DEPTH);
-    id->path_mtu = (uint8_t)id->device->mtu;
+    id->path_mtu = path_mtu(id);
     message->qpn = id->id.qp != NULL ? id->id.qp->qp_num : param != NULL ? param->qp_num : 0;
     message->srq = id->id.qp != NULL ? id->id.qp->srq != NULL : param != NULL && param->srq;
     message->starting_psn = id->receive_psn;

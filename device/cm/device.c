@@ -99,15 +99,12 @@ static void close_parts(struct cm_device *device)
 static bool query(struct cm_device *device)
 {
     struct ibv_device_attr attr;
-    struct ibv_port_attr port;
 
     if (ibv_query_gid(device->verbs, CM_PORT, 0, &device->gid) != 0 ||
-        ibv_query_device(device->verbs, &attr) != 0 ||
-        ibv_query_port(device->verbs, CM_PORT, &port) != 0)
+        ibv_query_device(device->verbs, &attr) != 0)
         return false;
     device->guid = be64toh(attr.node_guid);
     device->most_reads = attr.max_qp_rd_atom;
-    device->mtu = port.active_mtu;
     device->interface = oche_manager_interface(device->verbs);
     device->slot = oche_manager_slot(device->verbs);
     return true;

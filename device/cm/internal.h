@@ -75,7 +75,6 @@ struct cm_device {
     union ibv_gid gid;
     union ibv_gid listed; /* another one, if the address that is listed is another user's */
     uint64_t guid;
-    enum ibv_mtu mtu;
     int most_reads; /* a queue pair's most READs and atomics under way */
     unsigned interface;
     unsigned slot;

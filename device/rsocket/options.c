@@ -295,7 +295,7 @@ static int get_number(struct rs_socket *s, int level, int name, int *number)
     else if (level == IPPROTO_TCP && name == TCP_KEEPIDLE)
         *number = s->keep_idle;
     else if (level == IPPROTO_TCP && name == TCP_MAXSEG)
-        *number = s->cq != NULL ? (int)cm_id_of(s->id)->device->mtu : 0;
+        *number = s->cq != NULL ? (int)cm_id_of(s->id)->path_mtu : 0;
     else if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY)
         *number = s->v6_only;
     else if (level == SOL_RDMA && name == RDMA_SQSIZE)

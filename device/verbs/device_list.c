@@ -18,8 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "core/random.h"
 #include "device/verbs/internal.h"
@@ -37,20 +35,6 @@ void ov_device_release(struct ov_device *device)
 {
     if (atomic_fetch_sub(&device->references, 1) == 1)
         free(device);
-}
-
-static uint32_t interface_mtu(const char *name)
-{
-    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    struct ifreq request = {0};
-    uint32_t mtu = 1500;
-
-    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
-    if (fd >= 0 && ioctl(fd, SIOCGIFMTU, &request) == 0)
-        mtu = (uint32_t)request.ifr_mtu;
-    if (fd >= 0)
-        close(fd);
-    return mtu;
 }
 
 /* Returns true if a device can be made of the interface's address, and puts that into *address. */
@@ -101,7 +85,6 @@ static struct ov_device *make(const char *interface, const struct oche_address *
     device->mark = ov_mark;
     device->address = *address;
     device->interface_index = if_nametoindex(interface);
-    device->interface_mtu = interface_mtu(interface);
     device->device.node_type = IBV_NODE_CA;
     device->device.transport_type = IBV_TRANSPORT_IB;
     name_device(device->device.name, sizeof(device->device.name), interface, nth,

@@ -55,7 +55,6 @@ struct ov_device {
     const void *mark;
     struct oche_address address;
     unsigned interface_index;
-    uint32_t interface_mtu;
     bool loopback;
     bool only; /* the user named this address (OCHE_DEVICE), so no other may be used instead */
     _Atomic uint32_t references;
@@ -88,7 +87,6 @@ enum ov_poll { OV_POLL_ADAPTIVE, OV_POLL_BUSY, OV_POLL_SLEEP };
 struct ov_port {
     struct oche_device *device;
     struct oche_address address; /* the address in use, which may differ from `wanted` */
-    enum ibv_mtu mtu;
     uint64_t line_rate_bps; /* the link's; 0: not known */
     unsigned interface_index;
     uint32_t references;
@@ -136,6 +134,19 @@ void ov_ports_leave(void);
 void ov_ports_tell(void);
 /* Returns the time, of CLOCK_REALTIME, until which the end of the process waits for a lock. */
 struct timespec ov_soon(void);
+
+/* ---- the path MTU (path_mtu.c), as the kernel has it now ---- */
+
+/* Returns the port's active MTU. */
+enum ibv_mtu ov_port_mtu(const struct ov_port *port);
+/* Returns the largest that its interface carries, which a queue pair may have. */
+enum ibv_mtu ov_port_largest_mtu(const struct ov_port *port);
+/* True if a queue pair can have this one; says a line if it is larger than its interface's. */
+bool ov_path_mtu_ok(const struct ov_port *port, enum ibv_mtu mtu);
+/* Returns that of the route to a peer. */
+enum ibv_mtu ov_path_mtu(const struct ov_port *port, const struct oche_address *peer);
+/* The hook too_large of struct oche_device_config: says a line. */
+void ov_say_too_large(void *context, const struct oche_address *peer, uint32_t packet_bytes);
 
 /* ---- what `oche stat` shows (view.c) ---- */
 
@@ -547,6 +558,7 @@ enum ov_once {
     OV_ONCE_UNLIMITED,
     OV_ONCE_NUMBERS,
     OV_ONCE_NO_INTERFACE,
+    OV_ONCE_PATH_MTU,
     OV_ONCES
 };
 

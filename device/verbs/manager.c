@@ -71,6 +71,19 @@ unsigned oche_manager_interface(struct ibv_context *context)
     return ov_context_of(context)->device->interface_index;
 }
 
+enum ibv_mtu oche_manager_path_mtu(struct ibv_context *context, const uint8_t peer[16])
+{
+    struct oche_address address;
+
+    memcpy(address.ip, peer, sizeof(address.ip));
+    return ov_path_mtu(ov_port_of(context), &address);
+}
+
+enum ibv_mtu oche_manager_largest_mtu(struct ibv_context *context)
+{
+    return ov_port_largest_mtu(ov_port_of(context));
+}
+
 bool oche_manager_has_event(struct ibv_comp_channel *channel)
 {
     return ov_channel_has_event((struct ov_channel *)(void *)channel);

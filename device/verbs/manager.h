@@ -45,6 +45,10 @@ void oche_manager_count(enum oche_view_connections kind);
 /* Returns the index of the network interface that the device's address belongs to. */
 unsigned oche_manager_interface(struct ibv_context *context);
 
+/* Return the path MTU towards a peer, as the routes are now; and the largest of the interface. */
+enum ibv_mtu oche_manager_path_mtu(struct ibv_context *context, const uint8_t peer[16]);
+enum ibv_mtu oche_manager_largest_mtu(struct ibv_context *context);
+
 /* ---- for sockets over RDMA ---- */
 
 /* True if the channel has an event. */

@@ -35,8 +35,7 @@ static int check_values(const struct ov_qp *qp, const struct ibv_qp_attr *attr, 
         return EINVAL;
     if ((mask & IBV_QP_AV) && !ov_ah_attr_ok(&attr->ah_attr))
         return EINVAL;
-    if ((mask & IBV_QP_PATH_MTU) &&
-        (attr->path_mtu < IBV_MTU_256 || attr->path_mtu > qp->port->mtu))
+    if ((mask & IBV_QP_PATH_MTU) && !ov_path_mtu_ok(qp->port, attr->path_mtu))
         return EINVAL;
     if ((mask & IBV_QP_DEST_QPN) && attr->dest_qp_num > OCHE_PSN_MASK)
         return EINVAL;
@@ -90,7 +89,7 @@ static void set_connection(struct ov_qp *qp, uint32_t peer)
 {
     const struct ibv_qp_attr *attr = &qp->attr;
     const bool datagrams = qp->qp.qp_type == IBV_QPT_UD;
-    const uint32_t mtu = UINT32_C(128) << (datagrams ? qp->port->mtu : attr->path_mtu);
+    const uint32_t mtu = UINT32_C(128) << (datagrams ? ov_port_mtu(qp->port) : attr->path_mtu);
     uint32_t window = oche_device_window_packets(qp->port->device, mtu) / 2;
 
     if (window < MIN_WINDOW)

@@ -35,7 +35,6 @@
 #define EAGER           4
 #define LOOK_FOR_LOSSES (100 * OCHE_MS)
 #define POLLING         (3 * OCHE_US) /* somebody counts as polling for this long after a poll */
-#define HEADERS_BYTES   84            /* IPv6, UDP, BTH, RETH, immediate, ICRC */
 #define SUBSTITUTES     65534
 #define MOST_SILENT     3               /* peers of which a process tells that nothing came */
 #define LAST_WORDS      (300 * OCHE_MS) /* how long the process's end waits for each lock */
@@ -173,15 +172,6 @@ static void *run(void *argument)
 }
 
 /* ---- opening ---- */
-
-static enum ibv_mtu mtu_of(uint32_t interface_mtu)
-{
-    enum ibv_mtu mtu = IBV_MTU_256;
-
-    while (mtu < IBV_MTU_4096 && (UINT32_C(256) << mtu) + HEADERS_BYTES <= interface_mtu)
-        mtu++;
-    return mtu;
-}
 
 static bool try_open(struct ov_port *port, struct oche_device_config *config,
                      const struct oche_address *address, struct oche_error *error)
@@ -355,6 +345,7 @@ static struct ov_port *open_new(const struct ov_device *device)
                                         .cq_error = ov_cq_error,
                                         .qp_event = ov_qp_event,
                                         .silent_peer = say_silent,
+                                        .too_large = ov_say_too_large,
                                         .srq_limit = ov_srq_limit,
                                         .context = port};
 
@@ -370,7 +361,6 @@ static struct ov_port *open_new(const struct ov_device *device)
     pthread_mutex_init(&port->lock, NULL);
     port->wanted = device->address;
     port->strict = ov_is_strict();
-    port->mtu = mtu_of(device->interface_mtu);
     port->line_rate_bps = config.line_rate_bps;
     port->interface_index = device->interface_index;
     port->generation = atomic_load(&ov_generation);

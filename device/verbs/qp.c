@@ -109,7 +109,8 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
         .qpn = number,
         .srq = attr->srq != NULL ? ov_srq_of(attr->srq)->core : NULL,
         .pd = ov_pd_of(attr->pd)->number,
-        .mtu_bytes = attr->qp_type == IBV_QPT_UD ? UINT32_C(128) << qp->port->mtu : OV_MAX_MTU,
+        .mtu_bytes =
+            attr->qp_type == IBV_QPT_UD ? UINT32_C(128) << ov_port_mtu(qp->port) : OV_MAX_MTU,
         .send_depth = power_of_two_from(qp->cap.max_send_wr),
         .recv_depth = power_of_two_from(qp->cap.max_recv_wr),
         .responder_resources = reliable ? OV_MAX_RD_ATOMIC : 0,

@@ -125,7 +125,7 @@ int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port
     const struct ibv_port_attr all = {
         .state = IBV_PORT_ACTIVE,
         .max_mtu = IBV_MTU_4096,
-        .active_mtu = ov_port_of(context)->mtu,
+        .active_mtu = ov_port_mtu(ov_port_of(context)),
         .gid_tbl_len = 1,
         .port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS,
         .max_msg_sz = OCHE_MAX_MESSAGE_BYTES,
