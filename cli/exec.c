@@ -127,6 +127,9 @@ static void check_device(const struct argp_state *state, const char *name, const
 {
     uint8_t address[16];
 
+    if (strchr(text, '%') != NULL)
+        oche_refuse(state, "%s: %s: link-local addresses have no device; another one is needed",
+                    name, text);
     if (inet_pton(AF_INET, text, address) != 1 && inet_pton(AF_INET6, text, address) != 1)
         oche_refuse(state, "%s: %s: not an IP address; 192.0.2.1 or 2001:db8::1 is", name, text);
 }

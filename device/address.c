@@ -45,6 +45,11 @@ bool oche_address_is_unicast(const struct oche_address *address)
     return address->ip[0] != 0xff && memcmp(address->ip, none, 16) != 0;
 }
 
+bool oche_address_is_link_local(const struct oche_address *address)
+{
+    return address->ip[0] == 0xfe && (address->ip[1] & 0xc0) == 0x80;
+}
+
 socklen_t oche_address_to_socket(const struct oche_address *address, uint16_t port,
                                  struct sockaddr_storage *out)
 {

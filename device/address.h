@@ -29,6 +29,13 @@ bool oche_address_is_ipv4(const struct oche_address *address);
 /* False for 0.0.0.0, ::, multicast and broadcast addresses, on which no device can be opened. */
 bool oche_address_is_unicast(const struct oche_address *address);
 
+/* What users are told of these. */
+#define OCHE_NO_LINK_LOCAL                                                                         \
+    "link-local addresses have no device, as a GID does not say of which interface they are; use " \
+    "another address (`ip -6 addr add fd00::1/64 dev IF`)"
+/* True for fe80::/10, which says where a host is only together with an interface (its scope). */
+bool oche_address_is_link_local(const struct oche_address *address);
+
 /* Fills `out` and returns the number of bytes used. */
 socklen_t oche_address_to_socket(const struct oche_address *address, uint16_t port,
                                  struct sockaddr_storage *out);

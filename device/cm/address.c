@@ -5,8 +5,10 @@
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
+#include "device/address.h"
 #include "device/cm/internal.h"
 
 /* ---- forms of addresses ---- */
@@ -174,10 +176,27 @@ void cm_unbind_ours(struct cm_id *id)
     pthread_mutex_unlock(&cm_lock);
 }
 
+/* Returns the error, after saying once why a link-local address has no device. */
+static int without_device(const struct sockaddr *address, int error)
+{
+    static _Atomic bool told;
+    const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)(const void *)address;
+    char text[INET6_ADDRSTRLEN];
+
+    if (error != ENODEV || address->sa_family != AF_INET6 ||
+        !IN6_IS_ADDR_LINKLOCAL(&ipv6->sin6_addr) || atomic_exchange(&told, true))
+        return error;
+    inet_ntop(AF_INET6, &ipv6->sin6_addr, text, sizeof(text));
+    cm_say("%s: " OCHE_NO_LINK_LOCAL, text);
+    return error;
+}
+
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
     CM_IF_SYSTEM_CALLS(rdma_bind_addr, id, addr);
-    return cm_result(addr != NULL ? cm_bind(cm_id_of(id), addr) : EINVAL);
+    if (addr == NULL)
+        return cm_result(EINVAL);
+    return cm_result(without_device(addr, cm_bind(cm_id_of(id), addr)));
 }
 
 __be16 rdma_get_src_port(struct rdma_cm_id *id)
@@ -303,7 +322,7 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct s
     CM_IF_SYSTEM_CALLS(rdma_resolve_addr, id, src_addr, dst_addr, timeout_ms);
     if (dst_addr == NULL)
         return cm_result(EINVAL);
-    error = cm_resolve(own, src_addr, dst_addr, timeout_ms);
+    error = without_device(dst_addr, cm_resolve(own, src_addr, dst_addr, timeout_ms));
     if (error != 0)
         return cm_result(error);
     return own->sync ? cm_wait(own, RDMA_CM_EVENT_ADDR_RESOLVED) : 0;

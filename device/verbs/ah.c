@@ -26,9 +26,15 @@ uint32_t ov_peer_of(struct ov_port *port, const struct ibv_ah_attr *ah)
 
 bool ov_ah_attr_ok(const struct ibv_ah_attr *ah)
 {
+    struct oche_address address;
+
+    memcpy(address.ip, ah->grh.dgid.raw, sizeof(address.ip));
     if (!ah->is_global)
         ov_missing(OV_ONCE_NO_GID);
-    return ah->is_global && ah->port_num == OV_PORT_NUM && ah->grh.sgid_index == 0;
+    else if (oche_address_is_link_local(&address))
+        ov_missing(OV_ONCE_LINK_LOCAL);
+    return ah->is_global && !oche_address_is_link_local(&address) && ah->port_num == OV_PORT_NUM &&
+           ah->grh.sgid_index == 0;
 }
 
 uint16_t ov_source_port(uint32_t flow_label, uint32_t own_qpn, uint32_t remote_qpn)

@@ -53,10 +53,7 @@ static bool usable(const struct ifaddrs *at, struct oche_address *address)
         return false;
     if (!oche_address_from_socket(&socket_address, address, &port))
         return false;
-    if (at->ifa_addr->sa_family == AF_INET6 &&
-        IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)(void *)&socket_address)->sin6_addr))
-        return false;
-    return oche_address_is_unicast(address);
+    return oche_address_is_unicast(address) && !oche_address_is_link_local(address);
 }
 
 /* Names the device of the interface's `nth` address of this IP version, 4 or 6. */
@@ -144,6 +141,10 @@ static unsigned add_named(const struct ifaddrs *all, const char *text, struct ov
     if (!oche_address_parse(text, &wanted) || !oche_address_is_unicast(&wanted)) {
         ov_say("OCHE_DEVICE=%s: not an IP address of this host; 192.0.2.1 or 2001:db8::1 is meant",
                text);
+        return 0;
+    }
+    if (oche_address_is_link_local(&wanted)) {
+        ov_say("OCHE_DEVICE=%s: " OCHE_NO_LINK_LOCAL, text);
         return 0;
     }
     loopback = oche_address_is_ipv4(&wanted) && wanted.ip[12] == 127;

@@ -87,7 +87,7 @@ enum ov_poll { OV_POLL_ADAPTIVE, OV_POLL_BUSY, OV_POLL_SLEEP };
 struct ov_port {
     struct oche_device *device;
     struct oche_address address; /* the address in use, which may differ from `wanted` */
-    uint64_t line_rate_bps; /* the link's; 0: not known */
+    uint64_t line_rate_bps;      /* the link's; 0: not known */
     unsigned interface_index;
     uint32_t references;
     uint32_t generation; /* ov_generation of the process that opened the port (fork.c) */
@@ -558,6 +558,7 @@ enum ov_once {
     OV_ONCE_UNLIMITED,
     OV_ONCE_NUMBERS,
     OV_ONCE_NO_INTERFACE,
+    OV_ONCE_LINK_LOCAL,
     OV_ONCE_PATH_MTU,
     OV_ONCES
 };

@@ -30,6 +30,7 @@ void ov_missing(enum ov_once kind)
         [OV_ONCE_NO_GID] =
             "addresses without a GID are not supported, as RoCE has GIDs alone: that of "
             "a device is at index 0 (pingpongs: -g 0; qperf: -cm 1)",
+        [OV_ONCE_LINK_LOCAL] = "a peer's GID is link-local (fe80::…): " OCHE_NO_LINK_LOCAL,
         [OV_ONCE_ALTERNATE_PATH] = "ibv_modify_qp: alternate paths are not supported",
     };
 

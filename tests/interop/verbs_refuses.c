@@ -322,6 +322,9 @@ static void test_addresses(void **state)
     NULL_WITH(EINVAL, ibv_create_ah(pd, &attr)); /* :: */
     memset(attr.grh.dgid.raw, 0xff, 16);
     NULL_WITH(EINVAL, ibv_create_ah(pd, &attr)); /* multicast */
+    attr.grh.dgid.raw[0] = 0xfe;
+    attr.grh.dgid.raw[1] = 0xbf;
+    NULL_WITH(EINVAL, ibv_create_ah(pd, &attr)); /* link-local */
     NULL_WITH(EINVAL, ibv_create_ah_from_wc(pd, &wc, &grh, 1));
     MINUS_ONE_WITH(EINVAL, ibv_init_ah_from_wc(context, 1, &wc, &grh, &attr));
 }
