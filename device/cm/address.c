@@ -107,16 +107,32 @@ static bool is_elsewhere(const struct sockaddr *address, const union ibv_gid *ow
            own->raw[12] == 127 && memcmp(gid.raw + 12, localhost, sizeof(localhost)) != 0;
 }
 
+static bool is_localhost(const struct sockaddr *address)
+{
+    const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)(const void *)address;
+
+    return cm_is_loopback(address) &&
+           (address->sa_family != AF_INET || ipv4->sin_addr.s_addr == htonl(INADDR_LOOPBACK));
+}
+
 /*
  * Where there is one device alone (OCHE_DEVICE), a loopback address that is not its own stands for
  * it, as with Linux for a host's first device. Copies the address to use, with its port.
  */
-static void stand_for(const struct sockaddr *address, struct sockaddr_storage *used)
+static void stand_for(const struct cm_id *id, const struct sockaddr *address,
+                      struct sockaddr_storage *used)
 {
+    const struct cm_device *device;
     union ibv_gid gid;
 
     memset(used, 0, sizeof(*used));
     memcpy(used, address, cm_sockaddr_bytes(address));
+    if (id->of_libfabric && is_localhost(address)) {
+        device = cm_devices_open() ? cm_libfabric_localhost(address) : NULL;
+        if (device != NULL)
+            cm_sockaddr_of(device->gid.raw, cm_port_of(address), used);
+        return;
+    }
     if (cm_is_loopback(address) && cm_gid_of(address, &gid) && cm_device_of(&gid) == NULL &&
         errno == ENODEV && cm_devices_open() && cm_devices->next == NULL &&
         !is_elsewhere(address, &cm_devices->gid))
@@ -136,7 +152,7 @@ static int bind_to(struct cm_id *id, const struct sockaddr *asked, bool *no_devi
 
     if (!cm_gid_of(asked, &gid))
         return EAFNOSUPPORT;
-    stand_for(asked, &used);
+    stand_for(id, asked, &used);
     cm_gid_of(address, &gid);
     if (id->state != CM_ID_IDLE)
         return EINVAL;
@@ -176,14 +192,17 @@ void cm_unbind_ours(struct cm_id *id)
     pthread_mutex_unlock(&cm_lock);
 }
 
-/* Returns the error, after saying once why a link-local address has no device. */
-static int without_device(const struct sockaddr *address, int error)
+/*
+ * Returns the error, after saying once why a link-local address has no device. Not to libfabric,
+ * which tries all addresses of the host.
+ */
+static int without_device(const struct cm_id *id, const struct sockaddr *address, int error)
 {
     static _Atomic bool told;
     const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)(const void *)address;
     char text[INET6_ADDRSTRLEN];
 
-    if (error != ENODEV || address->sa_family != AF_INET6 ||
+    if (error != ENODEV || id->of_libfabric || address->sa_family != AF_INET6 ||
         !IN6_IS_ADDR_LINKLOCAL(&ipv6->sin6_addr) || atomic_exchange(&told, true))
         return error;
     inet_ntop(AF_INET6, &ipv6->sin6_addr, text, sizeof(text));
@@ -196,7 +215,8 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
     CM_IF_SYSTEM_CALLS(rdma_bind_addr, id, addr);
     if (addr == NULL)
         return cm_result(EINVAL);
-    return cm_result(without_device(addr, cm_bind(cm_id_of(id), addr)));
+    cm_note_caller(cm_id_of(id), __builtin_return_address(0));
+    return cm_result(without_device(cm_id_of(id), addr, cm_bind(cm_id_of(id), addr)));
 }
 
 __be16 rdma_get_src_port(struct rdma_cm_id *id)
@@ -272,7 +292,7 @@ static int resolve(struct cm_id *id, const struct sockaddr *from, const struct s
 
     if (!cm_gid_of(asked, &gid) || cm_is_wildcard(asked))
         return EAFNOSUPPORT;
-    stand_for(asked, &used);
+    stand_for(id, asked, &used);
     if (from != NULL && from->sa_family != 0 && id->state == CM_ID_IDLE &&
         !(cm_is_wildcard(from) && cm_port_of(from) == 0))
         error = bind_to(id, from, no_device);
@@ -322,7 +342,8 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct s
     CM_IF_SYSTEM_CALLS(rdma_resolve_addr, id, src_addr, dst_addr, timeout_ms);
     if (dst_addr == NULL)
         return cm_result(EINVAL);
-    error = without_device(dst_addr, cm_resolve(own, src_addr, dst_addr, timeout_ms));
+    cm_note_caller(own, __builtin_return_address(0));
+    error = without_device(own, dst_addr, cm_resolve(own, src_addr, dst_addr, timeout_ms));
     if (error != 0)
         return cm_result(error);
     return own->sync ? cm_wait(own, RDMA_CM_EVENT_ADDR_RESOLVED) : 0;

@@ -253,6 +253,8 @@ struct ibv_context **rdma_get_devices(int *num_devices)
     pthread_mutex_lock(&cm_lock);
     cm_devices_open();
     list = list_all(theirs, others, &count);
+    if (theirs == NULL)
+        cm_tell_libfabric(__builtin_return_address(0));
     pthread_mutex_unlock(&cm_lock);
     if (list == NULL && theirs != NULL)
         CM_SYSTEM_VOID(rdma_free_devices, theirs);

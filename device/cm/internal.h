@@ -15,7 +15,7 @@
  *   attr.c      a queue pair's attributes, from what both ends agreed on
  *   qp.c        queue pairs, shared receive queues, and completion queues of identifiers
  *   endpoint.c  rdma_create_ep, rdma_get_request; addrinfo.c: rdma_getaddrinfo
- *   refused.c   what there is not: multicast, ECE
+ *   refused.c   what there is not: multicast, ECE; libfabric.c: its localhost
  *   system.c    the system's librdmacm, where the kernel has devices; beside.c: event channels and
  *               identifiers of both; whose.c: which of the two an identifier belongs to
  *
@@ -166,6 +166,7 @@ struct cm_id {
     uint16_t port;  /* 0: none */
     bool port_held; /* the services of the port are ours */
     bool wildcard, reuse, af_only;
+    bool of_libfabric;        /* it is used by libfabric (libfabric.c) */
     int backlog, pending;     /* pending: requests that no event has told yet, or not answered */
     struct cm_id *next_bound; /* in the list of those that listen */
 
@@ -290,6 +291,15 @@ uint16_t cm_port_of(const struct sockaddr *address);
 void cm_set_port(struct sockaddr *address, uint16_t port);
 bool cm_is_wildcard(const struct sockaddr *address);
 bool cm_is_loopback(const struct sockaddr *address);
+/* Notes whether the caller is libfabric, by its call's return address. */
+void cm_note_caller(struct cm_id *id, const void *caller);
+/*
+ * Says once, if the caller is libfabric, that it has no use for the devices there are, if those are
+ * loopback's. Under the lock, with all devices open; and so is the next one.
+ */
+void cm_tell_libfabric(const void *caller);
+/* Returns the device that "localhost" means to libfabric, or NULL. */
+struct cm_device *cm_libfabric_localhost(const struct sockaddr *address);
 /* Finds the address from which the kernel would send to another. Returns 0 or an errno. */
 int cm_source_towards(const struct sockaddr *to, struct sockaddr_storage *from);
 socklen_t cm_sockaddr_bytes(const struct sockaddr *address);

@@ -85,6 +85,28 @@ def pingpong_once(oche, far, options, folder):
     return next((what for what in wrong if what is not None), None), False
 
 
+def without_device(oche):
+    """What is wrong with both sides at localhost, or None. To libfabric that is another device than
+    loopback's, where there is one; else a line says why nothing is found."""
+    port = pairs.free_port()
+    words = [oche, "exec", "--", "fi_pingpong", "-p", "verbs", "-e", "msg", "-c", "-I", "10"]
+    how = {"text": True, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+           "stderr": subprocess.STDOUT}
+    serving = subprocess.Popen([*words, "-B", str(port)], **how)
+    pairs.wait_until_listening(port, serving)
+    calling = subprocess.Popen([*words, "-P", str(port), "127.0.0.1"], **how)
+    called, late = said_by(calling, LIMIT)
+    served, later = said_by(serving, 1 if late else LIMIT)
+    if late or later or serving.returncode != 0 or calling.returncode != 0 or "oche: " in called:
+        return f"status {serving.returncode}, {calling.returncode}: {served}\n{called}"
+    alone = subprocess.run(["unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh",
+                            oche, "exec", "--", "fi_info", "-p", "verbs", "-t", "FI_EP_MSG"],
+                           **how, timeout=LIMIT, check=False)
+    if alone.returncode == 0 or alone.stdout.count("oche: libfabric connects no endpoints") != 1:
+        return f"with loopback alone, status {alone.returncode}: {alone.stdout}"
+    return None
+
+
 def messages(oche, folder):
     """What is wrong with MPI's, or None."""
     program = os.path.join(folder, "program.py")
@@ -112,6 +134,9 @@ def main(arguments):
         work = [("fi_pingpong", what, f"oche exec -- fi_pingpong {options}",
                  lambda options=options: pingpong(oche, far, options, folder))
                 for what, options in PINGPONGS]
+        work.append(("fi_pingpong", "SEND, RC, by rdma_cm, both sides here and without --device",
+                     "oche exec -- fi_pingpong -p verbs -e msg -c -I 10",
+                     lambda: without_device(oche)))
         work.append(("mpirun", "messages, one-sided, RC, by rdma_cm; data checked",
                      f"MPI4PY_RC_THREADS=0 oche exec -- {MPI}python3 PROGRAM",
                      lambda: messages(oche, folder)))
