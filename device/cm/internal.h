@@ -295,7 +295,8 @@ bool cm_is_loopback(const struct sockaddr *address);
 void cm_note_caller(struct cm_id *id, const void *caller);
 /*
  * Says once, if the caller is libfabric, that it has no use for the devices there are, if those are
- * loopback's. Under the lock, with all devices open; and so is the next one.
+ * loopback's and the user has not chosen one of them. Under the lock, with all devices open; and so
+ * is the next one.
  */
 void cm_tell_libfabric(const void *caller);
 /* Returns the device that "localhost" means to libfabric, or NULL. */

@@ -57,12 +57,13 @@ struct cm_device *cm_libfabric_localhost(const struct sockaddr *address)
 void cm_tell_libfabric(const void *caller)
 {
     static _Atomic bool told;
+    const char *chosen = secure_getenv("OCHE_DEVICE");
 
     for (const struct cm_device *device = cm_devices; device != NULL; device = device->next)
         if (is_usable(device, AF_UNSPEC))
             return;
-    if (cm_devices == NULL || !is_libfabric(caller) || !oche_is_first_of_host() ||
-        atomic_exchange(&told, true))
+    if (cm_devices == NULL || (chosen != NULL && chosen[0] != '\0') || !is_libfabric(caller) ||
+        !oche_is_first_of_host() || atomic_exchange(&told, true))
         return;
     cm_say("libfabric connects no endpoints of loopback devices (FI_EP_MSG), and there is no other "
            "device: give an interface an address (`ip link add some0 type dummy; ip addr add "

@@ -103,7 +103,7 @@ bool ov_destination(const struct ov_qp *qp, struct ibv_ah *ah, uint32_t qpn, uin
 {
     const struct ov_ah *own = (const struct ov_ah *)(const void *)ah;
 
-    if (ah == NULL || ah->pd != qp->qp.pd || qpn > OCHE_PSN_MASK)
+    if (ah == NULL || !ov_same_pd(ah->pd, qp->qp.pd) || qpn > OCHE_PSN_MASK)
         return false;
     *to = own->to;
     to->qpn = qpn;

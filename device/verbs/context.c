@@ -24,6 +24,9 @@ static void fill(struct ov_context *context)
     verbs->modify_cq = ov_modify_cq;
     verbs->create_qp_ex = ov_create_qp_ex;
     verbs->modify_qp_rate_limit = ov_modify_qp_rate_limit;
+    verbs->alloc_td = ov_alloc_td;
+    verbs->dealloc_td = ov_dealloc_td;
+    verbs->alloc_parent_domain = ov_alloc_parent_domain;
     ov_missing_fill(verbs);
     ops->poll_cq = ov_poll_cq;
     ops->req_notify_cq = ov_req_notify_cq;

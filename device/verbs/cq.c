@@ -156,11 +156,17 @@ struct ibv_cq_ex *ov_create_cq_ex(struct ibv_context *context, struct ibv_cq_ini
     if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
         (attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0)
         return ov_null(EOPNOTSUPP); /* an overrun is never ignored */
-    if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0)
-        return ov_null(EOPNOTSUPP); /* there are no parent domains */
+    if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 &&
+        (attr->parent_domain == NULL || ov_pd_of(attr->parent_domain)->extends == NULL ||
+         attr->parent_domain->context != context))
+        return ov_null(EINVAL);
     cq = create(context, attr);
     if (cq == NULL)
         return NULL;
+    if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0) {
+        cq->parent = ov_pd_of(attr->parent_domain);
+        atomic_fetch_add(&cq->parent->users, 1);
+    }
     ov_cq_ex_init(cq);
     return &cq->ex;
 }
@@ -178,6 +184,8 @@ int ibv_destroy_cq(struct ibv_cq *cq)
         return EBUSY;
     ov_channel_forget(own);
     ov_async_forget_cq(own);
+    if (own->parent != NULL)
+        atomic_fetch_sub(&own->parent->users, 1);
     ov_ring_destroy(own->ring);
     free(own->resized);
     pthread_mutex_destroy(&own->poll_lock);

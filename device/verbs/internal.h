@@ -262,6 +262,10 @@ struct ov_pd {
     struct ov_context *context;
     uint32_t number;
     _Atomic uint32_t users;
+    /* of a parent domain (domains.c): whose number it has; the count of its thread domain, or NULL
+     */
+    struct ov_pd *extends;
+    _Atomic uint32_t *td_users;
 };
 
 struct ov_mr {
@@ -309,6 +313,7 @@ struct ov_cq {
     struct ov_strict *senders, *receivers;
     _Atomic uint32_t expected;
     _Atomic bool may_overrun; /* that was told */
+    struct ov_pd *parent;     /* the parent domain that it was made with, or NULL */
     uint8_t datagram_sl;      /* service level to report for a datagram: ov_sl_of */
     _Atomic uint32_t users;
     _Atomic uint32_t unreliable; /* those of the users that are UC queue pairs */
@@ -384,6 +389,12 @@ static inline struct ov_srq *ov_srq_of(struct ibv_srq *srq)
 static inline struct ov_pd *ov_pd_of(struct ibv_pd *pd)
 {
     return (struct ov_pd *)(void *)pd;
+}
+
+/* True if both are one protection domain, or a parent domain of it. */
+static inline bool ov_same_pd(struct ibv_pd *a, struct ibv_pd *b)
+{
+    return a == b || ov_pd_of(a)->number == ov_pd_of(b)->number;
 }
 
 static inline struct ov_cq *ov_cq_of(struct ibv_cq *cq)
@@ -475,6 +486,12 @@ int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
  * send_lock.
  */
 int ov_post_sends(struct ov_qp *qp, const struct oche_send_work *work, uint32_t count);
+/* Thread and parent domains (domains.c). */
+struct ibv_td *ov_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
+int ov_dealloc_td(struct ibv_td *td);
+struct ibv_pd *ov_alloc_parent_domain(struct ibv_context *context,
+                                      struct ibv_parent_domain_init_attr *attr);
+
 struct ibv_mw *ov_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ov_dealloc_mw(struct ibv_mw *mw);
 int ov_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);

@@ -2,8 +2,8 @@
 /*
  * What is not there. A program that asks for it anyway says something misleading of its own
  * ("Unable to create QP"), so a line tells what is missing: the first time in a process for each
- * kind. What programs only try, and do without (thread and parent domains, dma-buf, null regions),
- * is refused without a line.
+ * kind. What programs only try, and do without (a parent domain's allocators, dma-buf, null
+ * regions), is refused without a line.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -96,7 +96,7 @@ int ov_bind_of(const struct ov_qp *qp, struct ibv_mw *mw, uint32_t rkey,
 
     if (mw == NULL || (flags & ~known) != 0 || (info->mr == NULL && info->length > 0))
         return EINVAL;
-    if (mw->pd != qp->qp.pd || (info->mr != NULL && info->mr->pd != mw->pd))
+    if (!ov_same_pd(mw->pd, qp->qp.pd) || (info->mr != NULL && !ov_same_pd(info->mr->pd, mw->pd)))
         return EPERM;
     *bind =
         (struct oche_bind){.window = ((struct ov_mw *)(void *)mw)->core,

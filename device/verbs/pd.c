@@ -35,6 +35,10 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 
     if (atomic_load(&own->users) > 0)
         return EBUSY;
+    if (own->extends != NULL)
+        atomic_fetch_sub(&own->extends->users, 1);
+    if (own->td_users != NULL)
+        atomic_fetch_sub(own->td_users, 1);
     ov_context_release(own->context);
     free(own);
     return 0;

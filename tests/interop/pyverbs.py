@@ -39,7 +39,7 @@ SKIPPED = [
     ("Multicast", "multicast"),
     ("ODP", "on-demand paging"),
     ("Device memory", "device memory"),
-    ("Parent Domain", "parent domains"),
+    ("Parent Domain", "a parent domain's allocators"),
     ("XRCD", "XRC"),
     ("Raw Packet|RAW", "raw packets"),
     ("Extended CQ", "tag matching"),

@@ -111,8 +111,6 @@ static void test_queues(void **state)
 /* What is not there: the standard's answer, not a crash. */
 static void test_not_there(void **state)
 {
-    struct ibv_parent_domain_init_attr parent = {.pd = pd};
-    struct ibv_td_init_attr td = {0};
     struct ibv_alloc_dm_attr dm = {.length = 64};
     struct ibv_xrcd_init_attr xrcd = {0};
     struct ibv_wq_init_attr wq = {0};
@@ -120,8 +118,6 @@ static void test_not_there(void **state)
     struct ibv_qp_open_attr open = {0};
 
     (void)state;
-    NULL_WITH(EOPNOTSUPP, ibv_alloc_parent_domain(context, &parent));
-    NULL_WITH(EOPNOTSUPP, ibv_alloc_td(context, &td));
     NULL_WITH(EOPNOTSUPP, ibv_alloc_dm(context, &dm));
     NULL_WITH(EOPNOTSUPP, ibv_open_xrcd(context, &xrcd));
     NULL_WITH(EOPNOTSUPP, ibv_create_wq(context, &wq));

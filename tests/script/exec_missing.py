@@ -23,7 +23,7 @@ ASKS = {
     "no memory of its own": "ibv_alloc_dm(context, &dm) == NULL ? errno : 0",
     "alternate paths are": "ibv_modify_qp(qp, &alternate, TO_RTR | IBV_QP_ALT_PATH)",
     "addresses without a GID": "ibv_modify_qp(qp, &alternate, TO_RTR) == EINVAL ? EOPNOTSUPP : 0",
-    "": "ibv_alloc_td(context, &td) == NULL ? errno : 0",  # which programs do without
+    "": "ibv_alloc_null_mr(pd) == NULL ? errno : 0",  # which programs do without
 }
 PROGRAM = r"""#include <errno.h>
 #include <infiniband/verbs.h>
@@ -43,7 +43,6 @@ int main(void)
     struct ibv_qp *qp = ibv_create_qp(pd, &rc);
     struct ibv_xrcd_init_attr xrcd = {0};
     struct ibv_alloc_dm_attr dm = {.length = 8};
-    struct ibv_td_init_attr td = {0};
     struct ibv_ece ece = {.vendor_id = 0x15b3};
     union ibv_gid gid = {{0}};
     if (ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
