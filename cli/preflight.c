@@ -3,15 +3,16 @@
  * Looks at a program before it is run. A program gets oche's devices because the dynamic linker
  * takes libibverbs.so.1 from LD_LIBRARY_PATH. That comes to nothing, and without a word, if
  *
- *   static     no dynamic linker takes part
+ *   static     no dynamic linker takes part, or libibverbs alone is linked statically
  *   foreign    the program is for another machine or word size
  *   secure     it is setuid or the like, so the linker drops LD_LIBRARY_PATH; sudo drops it, too
  *   DT_RPATH   the program names folders that come before LD_LIBRARY_PATH: then the library is
  *              loaded first (LD_PRELOAD), by its path
  *   kernel     it asks the kernel's RDMA subsystem, by management datagrams, netlink, files or PCI
  *
- * A script is judged by its interpreter. What a program starts in turn is not looked at, so a
- * static program that has nothing to do with verbs (a shell, an init) is let be.
+ * A script is judged by its interpreter. What a program starts in turn is not looked at here, but
+ * looks at itself when it runs (device/verbs/other_library.c). So a static program that has nothing
+ * to do with verbs (a shell, an init) is let be.
  */
 #include "cli/preflight.h"
 
@@ -192,6 +193,12 @@ static bool mentions_rdma(const struct elf_file *file)
            elf_mentions(file, "librdmacm");
 }
 
+/* True if the file has rdma-core's library in it: a message and a variable of all its versions. */
+static bool contains_verbs(const struct elf_file *file)
+{
+    return elf_mentions(file, "libibverbs: Warning: ") && elf_mentions(file, "RDMAV_FORK_SAFE");
+}
+
 /* Returns why the kernel would run the file with other rights than ours; NULL: it would not. */
 static const char *other_rights(const char *path)
 {
@@ -239,6 +246,13 @@ static bool cannot_load(const struct elf_file *file, const char *name, struct oc
         oche_fail(line,
                   "%s is linked statically, so it does not have oche's devices: link it with the "
                   "shared " VERBS,
+                  name);
+        return true;
+    }
+    if (file->kind == ELF_DYNAMIC && !needs(file, "libibverbs.so.") && contains_verbs(file)) {
+        oche_fail(line,
+                  "%s has a libibverbs linked into it, so it does not have oche's devices: link it "
+                  "with the shared " VERBS,
                   name);
         return true;
     }

@@ -103,6 +103,38 @@ def rpaths(folder):
     expect_silence(run(own), FOUND)
 
 
+def started(folder):
+    """What a script starts looks at itself; and what opens the library by its path, at its end."""
+    theirs = system_library()
+    if theirs is None:
+        print("no libibverbs of the system's: left out")
+        return
+    os.mkdir(os.path.join(folder, "lib"))
+    other = shutil.copy(theirs, os.path.join(folder, "lib", "libibverbs.so.1"))
+    program = compile_c(folder, "brings", LISTS, theirs,
+                        f"-Wl,--disable-new-dtags,-rpath,{folder}/lib")
+    why = f"oche: brings has {other} instead of oche's, so it does not have oche's devices: "
+    for words in ([script(folder, "starts", "#!/bin/sh", f"{program}")],
+                  ["sh", "-c", f"timeout 20 {program}; true"]):
+        done = run(*words)
+        check(done.stderr.count("\n") == 1, done)
+        check(done.stderr.startswith(why + "run `oche exec`"), done)
+        expect_silence(run(*words, SLURM_LOCALID="2"))
+    expect_silence(run("sh", "-c", f"{OCHE} exec --device {ADDRESS} -- {program}"), FOUND)
+    linked = compile_c(folder, "linked", LISTS, theirs)
+    expect_silence(run("sh", "-c", linked), FOUND)
+    done = run("sh", "-c", f"LD_LIBRARY_PATH={folder}/lib {linked}")
+    check(done.stderr.count("\n") == 1 and
+          done.stderr.startswith("oche: linked has " + other + " instead"), done)
+    opens = f'''#include <dlfcn.h>
+int main(int n, char **names) {{ return dlopen(names[1], RTLD_NOW) == 0 || n < 2; }}'''
+    opens = compile_c(folder, "opens", opens, "-ldl")
+    done = run(opens, other)
+    check(done.stderr.count("\n") == 1 and "opens has " + other in done.stderr and
+          "it was opened by its path" in done.stderr, done)
+    expect_silence(run(opens, "libibverbs.so.1"))
+
+
 def statics(folder):
     program = compile_c(folder, "static", STATIC, "-static")
     if program is None:
@@ -120,6 +152,12 @@ def statics(folder):
         expect_line(run(program, **{rank: "0"}), "is linked statically")
     # What has nothing to do with RDMA may start what has: a static shell, or init.
     expect_silence(run(compile_c(folder, "plain", PLAIN, "-static")))
+    inside = compile_c(folder, "inside", LISTS, "-Wl,-Bstatic", "-libverbs", "-Wl,-Bdynamic",
+                       "-lnl-route-3", "-lnl-3", "-lpthread")
+    if inside is None:
+        print("libibverbs cannot be linked statically: left out")
+    else:
+        expect_line(run(inside), "inside has a libibverbs linked into it", "shared libibverbs.so.1")
 
 
 def foreign(folder):
@@ -254,7 +292,7 @@ def silent():
 def main():
     if "yes" == os.environ["SANITIZED"]:
         sys.exit(77)
-    for part in (rpaths, statics, foreign, other_rights, without_library_path, no_interpreter,
+    for part in (rpaths, started, statics, foreign, other_rights, without_library_path, no_interpreter,
                  launchers, kernel):
         with tempfile.TemporaryDirectory() as folder:
             part(folder)

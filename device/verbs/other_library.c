@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A part of liboche-endings.so, which every program under `oche exec` loads, also those that a
+ * script or another program starts. Says a line where a program has a libibverbs or a librdmacm
+ * other than oche's, and not oche's beside it, as then it has no devices and does not know why.
+ * When it starts, that follows from a DT_RPATH, or from another LD_LIBRARY_PATH. (Of the program
+ * that `oche exec` itself starts, cli/preflight.c sees to it.) When it ends, from a dlopen by path.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "params/local_rank.h"
+
+static const char *const libraries[] = {"libibverbs.so", "librdmacm.so"};
+#define LIBRARIES (sizeof(libraries) / sizeof(libraries[0]))
+
+struct found {
+    bool ours[LIBRARIES];
+    char other[LIBRARIES][PATH_MAX]; /* a path; empty: none */
+};
+
+static pid_t started; /* the process that the line would be of; 0: it was said */
+
+/* True if the file is the one of this name beside us. */
+static bool is_ours(const char *path, const char *library)
+{
+    struct stat theirs, ours;
+    char own[PATH_MAX + 32];
+    const char *slash;
+    Dl_info about;
+
+    if (dladdr((const void *)libraries, &about) == 0 || about.dli_fname == NULL ||
+        (slash = strrchr(about.dli_fname, '/')) == NULL)
+        return true; /* nothing is known */
+    snprintf(own, sizeof(own), "%.*s/%s.1", (int)(slash - about.dli_fname), about.dli_fname,
+             library);
+    return stat(path, &theirs) != 0 || stat(own, &ours) != 0 ||
+           (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
+}
+
+static int look_at(struct dl_phdr_info *object, size_t bytes, void *context)
+{
+    const char *slash = strrchr(object->dlpi_name, '/');
+    struct found *found = context;
+
+    (void)bytes;
+    for (size_t i = 0; slash != NULL && i < LIBRARIES; i++) {
+        if (strncmp(slash + 1, libraries[i], strlen(libraries[i])) != 0)
+            continue;
+        if (is_ours(object->dlpi_name, libraries[i]))
+            found->ours[i] = true;
+        else
+            snprintf(found->other[i], sizeof(found->other[i]), "%s", object->dlpi_name);
+    }
+    return 0;
+}
+
+static void look(const char *why)
+{
+    struct found found = {0};
+
+    if (!oche_is_first_of_host())
+        return;
+    dl_iterate_phdr(look_at, &found);
+    for (size_t i = 0; i < LIBRARIES; i++) {
+        if (found.other[i][0] == '\0' || found.ours[i])
+            continue;
+        dprintf(STDERR_FILENO,
+                "oche: %s has %s instead of oche's, so it does not have oche's "
+                "devices: %s\n",
+                program_invocation_short_name, found.other[i], why);
+        started = 0;
+        return;
+    }
+}
+
+static void __attribute__((constructor)) at_start(void)
+{
+    started = getpid();
+    look("run `oche exec` on this program itself, which loads oche's first (a DT_RPATH or "
+         "LD_LIBRARY_PATH leads to the other one)");
+}
+
+static void __attribute__((destructor)) at_end(void)
+{
+    if (started == getpid())
+        look("it was opened by its path; open libibverbs.so.1 without a folder");
+}
