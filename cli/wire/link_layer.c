@@ -58,16 +58,23 @@ static bool follow_type(uint16_t type, const uint8_t *bytes, size_t count,
     return true;
 }
 
+bool oche_link_ethernet(const uint8_t *bytes, size_t count, struct oche_link_view *view)
+{
+    if (count < view->ip_at || count - view->ip_at < OCHE_ETH_BYTES)
+        return false;
+    view->ip_at += OCHE_ETH_BYTES;
+    return follow_type(oche_get16(bytes + view->ip_at - 2), bytes, count, view);
+}
+
 bool oche_link_view(int datalink, const uint8_t *bytes, size_t count, struct oche_link_view *view)
 {
-    *view = (struct oche_link_view){0};
+    *view = (struct oche_link_view){.end = SIZE_MAX};
     switch (datalink) {
     case DLT_EN10MB:
-        if (count < OCHE_ETH_BYTES)
+        if (!oche_link_ethernet(bytes, count, view))
             return false;
-        view->ip_at = OCHE_ETH_BYTES;
         view->place = hash_bytes(bytes, 12);
-        return follow_type(oche_get16(bytes + 12), bytes, count, view);
+        return true;
     case DLT_LINUX_SLL:
         if (count < SLL_BYTES)
             return false;

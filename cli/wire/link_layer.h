@@ -7,10 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct oche_tunnel {
+    const char *kind; /* its name */
+    bool has_id;
+    uint32_t id; /* a virtual network's, or a key */
+};
+
 struct oche_link_view {
-    bool ip;        /* the bytes at `ip_at` are an IP packet, or the link header says so */
-    size_t ip_at;   /* offset of the IP header */
-    unsigned vlans; /* VLAN tags that were skipped */
+    bool ip;          /* the bytes at `ip_at` are an IP packet, or the link header says so */
+    size_t ip_at;     /* offset of the IP header */
+    size_t end;       /* where what holds that ends; SIZE_MAX: it is the frame */
+    unsigned vlans;   /* VLAN tags that were skipped */
+    unsigned tunnels; /* that the packet is inside of (tunnel.h) */
+    struct oche_tunnel tunnel; /* the innermost, if there are any */
     /* hash of the link's addresses and direction; it differs between places of capture */
     uint64_t place;
 };
@@ -23,5 +32,8 @@ bool oche_link_supported(int datalink);
  * versions), BSD loopback. Returns false if the frame is too short for its link header.
  */
 bool oche_link_view(int datalink, const uint8_t *bytes, size_t count, struct oche_link_view *view);
+
+/* Moves `view`, which is at an Ethernet header, past it. Returns false if that is not whole. */
+bool oche_link_ethernet(const uint8_t *bytes, size_t count, struct oche_link_view *view);
 
 #endif

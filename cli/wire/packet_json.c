@@ -154,6 +154,10 @@ void oche_wire_json_packet(struct oche_wire_report *report, const struct oche_wi
     oche_json_add(json, "flags", flags);
     oche_json_add_int(json, "payload_bytes", packet->payload_bytes);
     oche_json_add(json, "vlan", oche_json_truth(one->link.vlans > 0));
+    if (one->link.tunnels > 0)
+        oche_json_add_text(json, "tunnel", one->link.tunnel.kind);
+    if (one->link.tunnels > 0 && one->link.tunnel.has_id)
+        oche_json_add_int(json, "tunnel_id", one->link.tunnel.id);
     add_headers(json, packet);
     oche_json_add(json, "retransmission", oche_json_truth(one->again));
     add_verdict(json, one, verdict);

@@ -20,6 +20,7 @@
 #include "cli/wire/cm_words.h"
 #include "cli/wire/judged.h"
 #include "cli/wire/packet_json.h"
+#include "cli/wire/tunnel.h"
 #include "core/wire/aeth.h"
 #include "core/wire/cnp.h"
 #include "core/wire/codec.h"
@@ -275,6 +276,15 @@ static void print_verdict(const struct oche_wire_one *one, enum oche_wire_verdic
         printf(", encoded again the same\n");
 }
 
+static void print_tunnel(const struct oche_link_view *link)
+{
+    if (link->tunnels == 0)
+        return;
+    printf(", in %s", link->tunnel.kind);
+    if (link->tunnel.has_id)
+        printf(" %" PRIu32, link->tunnel.id);
+}
+
 static void print_packet(struct oche_wire_report *report, const struct oche_wire_one *one,
                          enum oche_wire_verdict verdict)
 {
@@ -294,6 +304,7 @@ static void print_packet(struct oche_wire_report *report, const struct oche_wire
     printf(", %u bytes payload, %u frame", packet->payload_bytes, one->header->len);
     if (one->link.vlans > 0)
         printf(", VLAN");
+    print_tunnel(&one->link);
     print_headers(packet);
     if (one->again)
         printf(", RETRANSMISSION");
@@ -436,14 +447,17 @@ static bool judge_ip(struct oche_wire_report *report, struct oche_wire_one *one)
     static uint8_t whole[ROOM];
     const bool cut = one->header->caplen < one->header->len;
     const uint8_t *ip = one->bytes + one->link.ip_at;
-    size_t count = one->header->caplen - one->link.ip_at;
+    size_t count = one->header->caplen;
 
     if (cut && one->header->len <= ROOM) { /* the missing bytes are treated as zeros */
         memset(whole, 0, one->header->len);
         memcpy(whole, one->bytes, one->header->caplen);
         ip = whole + one->link.ip_at;
-        count = one->header->len - one->link.ip_at;
+        count = one->header->len;
     }
+    if (count > one->link.end) /* of the tunnel's packet */
+        count = one->link.end;
+    count -= one->link.ip_at;
     one->error = oche_decode_ip(ip, count, cut ? NULL : crc, &one->packet, &one->facts);
     if (oche_wire_is_foreign(one->error)) {
         if (!cut || is_surely_foreign(one))
@@ -495,6 +509,12 @@ static bool judge(struct oche_wire_report *report, const struct pcap_pkthdr *hea
         return true;
     }
     if (!oche_link_view(report->datalink, bytes, header->caplen, &one.link) || !one.link.ip) {
+        report->other++;
+        return true;
+    }
+    while (oche_tunnel_enter(bytes, header->caplen, &one.link))
+        continue;
+    if (!one.link.ip) {
         report->other++;
         return true;
     }
@@ -663,7 +683,8 @@ int oche_cmd_wire(int argc, char **argv)
         .args_doc = "FILE",
         .doc =
             "Lists the RoCEv2 packets of a capture (pcap or pcapng; Ethernet, raw IP, Linux "
-            "cooked or loopback), each with two verdicts: whether its ICRC is right, and "
+            "cooked or loopback; also in VXLAN, GENEVE, GRE and IP tunnels), each with two "
+            "verdicts: whether its ICRC is right, and "
             "whether its fields, encoded again, give the same bytes. Then a summary."
             "\vA retransmission is a PSN seen again in the same direction of a queue pair, at "
             "the same link addresses. Exit status: 0 all packets are right; 1 one is wrong, or "

@@ -292,8 +292,8 @@ def silent():
 def main():
     if "yes" == os.environ["SANITIZED"]:
         sys.exit(77)
-    for part in (rpaths, started, statics, foreign, other_rights, without_library_path, no_interpreter,
-                 launchers, kernel):
+    for part in (rpaths, started, statics, foreign, other_rights, without_library_path,
+                 no_interpreter, launchers, kernel):
         with tempfile.TemporaryDirectory() as folder:
             part(folder)
     no_interface()

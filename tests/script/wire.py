@@ -194,6 +194,68 @@ def link_types(work):
         check("standard input", run("-", stdin=capture).returncode == 0)
 
 
+def outer(protocol, payload, version=4):
+    """An Ethernet frame with an IP packet of this protocol."""
+    if version == 6:
+        ip = struct.pack("!IHBB16s16s", 6 << 28, len(payload), protocol, 64, bytes([9] * 16),
+                         bytes([8] * 16))
+        return bytes([6] * 12) + b"\x86\xdd" + ip + payload
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), 7, 0x4000, 64, protocol, 0,
+                     bytes([172, 16, 0, 1]), bytes([172, 16, 0, 2]))
+    return bytes([6] * 12) + b"\x08\0" + ip + payload
+
+
+def udp(port, payload):
+    return struct.pack("!HHHH", 50000, port, 8 + len(payload), 0) + payload
+
+
+def tunnels(work):
+    frames = read_pcap(f"{GOLDEN}/rxe-rping.pcap")
+    path = f"{work}/tunnel.pcap"
+    vxlan, geneve = b"\x08\0\0\0\0\0\x2a\0", b"\x01\0\x65\x58\0\0\x2a\0opts"
+    shapes = {
+        "in VXLAN 42": [lambda f: outer(17, udp(4789, vxlan + f)),
+                        lambda f: outer(17, udp(4789, vxlan + f), 6),
+                        lambda f: outer(17, udp(8472, vxlan + f)) + b"\0" * 9,
+                        lambda f: outer(17, udp(4789, vxlan + f[:12] + b"\x88\xa8\0\1\x81\0\0\2" +
+                                                f[12:])),
+                        lambda f: outer(4, outer(17, udp(4789, vxlan + f))[14:])],
+        "in GENEVE 42": [lambda f: outer(17, udp(6081, geneve + f))],
+        "in GRE 42": [lambda f: outer(47, b"\x20\0\x65\x58\0\0\0\x2a" + f)],
+        "in GRE, ": [lambda f: outer(47, b"\0\0\x08\0" + f[14:])],
+        "in IP, ": [lambda f: outer(4, f[14:]), lambda f: outer(4, f[14:], 6)],
+    }
+    for says, ways in shapes.items():
+        for i, way in enumerate(ways):
+            shaped = [way(f) for f in frames]
+            write_pcap(path, shaped, EN10MB)
+            result = run(path)
+            got = counts(result)
+            check(f"{says} {i}: all frames are right", result.returncode == 0 and
+                  got["RoCEv2"] == len(frames) and got["retransmissions"] == 0, result)
+            check(f"{says} {i}: each line says it", result.stdout.count(says) == len(frames),
+                  result)
+            write_pcap(path, [f[:-20] + bytes([f[-20] ^ 1]) + f[-19:] for f in shaped], EN10MB)
+            check(f"{says} {i}: spoiled", run("-q", path).returncode == 1)
+    one = frames[0]
+    outside = [outer(17, udp(4789, b"\0" * 8 + one)), outer(17, udp(4790, vxlan + one)),
+               outer(17, udp(4789, vxlan + one[:12] + b"\x08\x06" + one[14:])),
+               outer(17, udp(4789, vxlan)), outer(47, b"\0\1\x08\0" + one[14:])]
+    write_pcap(path, outside, EN10MB)
+    result = run(path)
+    check("no tunnels, or not of RoCEv2", result.returncode == 0 and
+          counts(result)["neither"] == len(outside), result)
+    # A packet that says it is longer than the one that it is in.
+    short = bytearray(outer(4, one[14:]))
+    short[16:18] = struct.pack("!H", len(one) - 14 + 20 - 8)
+    write_pcap(path, [bytes(short)], EN10MB)
+    check("a packet that ends after its tunnel's", run(path).returncode == 1 or
+          counts(run(path))["neither"] == 1)
+    # The same packet beside a tunnel and in it was not sent twice.
+    write_pcap(path, [one, outer(17, udp(4789, vxlan + one))], EN10MB)
+    check("before and in a tunnel", counts(run(path))["retransmissions"] == 0)
+
+
 def pcapng(work):
     frames = read_pcap(f"{GOLDEN}/rxe-ud.pcap")
     path = f"{work}/x.pcapng"
@@ -386,6 +448,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         golden()
         link_types(work)
+        tunnels(work)
         pcapng(work)
         wrong(work)
         counting(work)
