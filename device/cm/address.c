@@ -367,7 +367,9 @@ bool cm_fill_route(struct cm_id *id)
     path->reversible = 1;
     path->numb_path = 1;
     path->mtu_selector = path->rate_selector = path->packet_life_time_selector = 2; /* exactly */
-    path->mtu = (uint8_t)oche_manager_path_mtu(id->device->verbs, remote.raw);
+    path->mtu = id->path_mtu; /* what a peer's request says; 0: it is ours to say */
+    if (path->mtu == 0)
+        path->mtu = (uint8_t)oche_manager_path_mtu(id->device->verbs, remote.raw);
     path->rate = IBV_RATE_100_GBPS;
     path->packet_life_time = (uint8_t)(id->ack_timeout - 1);
     free(route->path_rec);

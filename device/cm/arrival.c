@@ -37,6 +37,7 @@ static struct cm_id *make_request_id(struct cm_device *device, struct cm_id *lis
     id->ack_timeout = listener->ack_timeout;
     cm_sockaddr_of(device->gid.raw, listener->port, &addresses->src_storage);
     cm_sockaddr_of(remote_gid, port, &addresses->dst_storage);
+    id->path_mtu = request->mtu;
     cm_id_attach(id, device);
     if (!cm_fill_route(id)) {
         cm_id_free(id);

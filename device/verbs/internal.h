@@ -351,6 +351,7 @@ struct ov_qp {
     struct oche_qp *core;
     pthread_mutex_t send_lock, recv_lock;
     bool signal_all, extended;
+    uint32_t largest_packet; /* payload; of datagrams, which have no path MTU */
     struct ibv_qp_cap cap;
     struct ov_stage stage;
     /* protects the state and attr; attr is written under the device's lock as well */
@@ -394,7 +395,7 @@ static inline struct ov_pd *ov_pd_of(struct ibv_pd *pd)
 /* True if both are one protection domain, or a parent domain of it. */
 static inline bool ov_same_pd(struct ibv_pd *a, struct ibv_pd *b)
 {
-    return a == b || ov_pd_of(a)->number == ov_pd_of(b)->number;
+    return a == b || (a->context == b->context && ov_pd_of(a)->number == ov_pd_of(b)->number);
 }
 
 static inline struct ov_cq *ov_cq_of(struct ibv_cq *cq)

@@ -89,7 +89,7 @@ static void set_connection(struct ov_qp *qp, uint32_t peer)
 {
     const struct ibv_qp_attr *attr = &qp->attr;
     const bool datagrams = qp->qp.qp_type == IBV_QPT_UD;
-    const uint32_t mtu = UINT32_C(128) << (datagrams ? ov_port_mtu(qp->port) : attr->path_mtu);
+    const uint32_t mtu = datagrams ? qp->largest_packet : UINT32_C(128) << attr->path_mtu;
     uint32_t window = oche_device_window_packets(qp->port->device, mtu) / 2;
 
     if (window < MIN_WINDOW)

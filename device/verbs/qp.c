@@ -109,8 +109,7 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
         .qpn = number,
         .srq = attr->srq != NULL ? ov_srq_of(attr->srq)->core : NULL,
         .pd = ov_pd_of(attr->pd)->number,
-        .mtu_bytes =
-            attr->qp_type == IBV_QPT_UD ? UINT32_C(128) << ov_port_mtu(qp->port) : OV_MAX_MTU,
+        .mtu_bytes = qp->largest_packet,
         .send_depth = power_of_two_from(qp->cap.max_send_wr),
         .recv_depth = power_of_two_from(qp->cap.max_recv_wr),
         .responder_resources = reliable ? OV_MAX_RD_ATOMIC : 0,
@@ -178,6 +177,8 @@ struct ibv_qp *ov_create_qp_numbered(struct ibv_context *context, struct ibv_qp_
         return ov_null(ENOMEM);
     qp->port = ov_port_of(context);
     qp->signal_all = attr->sq_sig_all != 0;
+    qp->largest_packet =
+        attr->qp_type == IBV_QPT_UD ? UINT32_C(128) << ov_port_mtu(qp->port) : OV_MAX_MTU;
     set_cap(qp, &attr->cap, attr->srq != NULL);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) == 0 ||
         ov_qp_ex_init(qp, attr->qp_type == IBV_QPT_UD))
