@@ -87,6 +87,17 @@ static void say_larger(unsigned asked, enum ibv_mtu largest)
                128u << (asked & 15), 128u << largest);
 }
 
+/* Says once why a peer has refused us that has shorter packets. */
+static void say_smaller(const struct cm_id *id)
+{
+    static _Atomic bool told;
+
+    if (!atomic_exchange(&told, true))
+        cm_say("a peer has refused a path MTU of %u, as its interface carries less: both "
+               "interfaces must have the same MTU",
+               128u << id->path_mtu);
+}
+
 static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
                                      const uint8_t *remote_gid,
                                      const struct oche_cm_message *request, uint16_t *reason)
@@ -214,6 +225,8 @@ static void event(void *context, struct oche_cm_conn *conn, const struct oche_cm
         return;
     case OCHE_CM_REJECTED:
         id->state = CM_ID_OVER;
+        if (!cm_is_datagram(id) && message->reason == OCHE_CM_REASON_INVALID_MTU)
+            say_smaller(id);
         if (cm_is_datagram(id))
             queue(id, RDMA_CM_EVENT_UNREACHABLE, message->status, message);
         else

@@ -70,7 +70,7 @@ def ip(words, enter=()):
 
 
 def refused(oche, far):
-    """rdma_cm, where the server's interface has the smaller MTU: its side says why."""
+    """rdma_cm, where the server's interface has the smaller MTU: both sides say why."""
     if not os.path.exists(os.path.join(os.path.dirname(oche), "librdmacm.so.1")) or \
             shutil.which("rping") is None:
         return
@@ -84,7 +84,8 @@ def refused(oche, far):
     serving.kill()
     served, _ = pairs.said_by(serving, 10)
     ip("link set wire0 mtu 9000", far.enter)
-    if "REJECTED" not in called or len(re.findall(line, served)) != 1:
+    if "REJECTED" not in called or len(re.findall(line, served)) != 1 or \
+            called.count("oche: a peer has refused a path MTU of 4096, as its interface ") != 1:
         pairs.fail("interfaces that differ, by rdma_cm:", called, served)
     print(f"interfaces that differ: {re.search(line, served)[0]}", flush=True)
 
