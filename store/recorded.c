@@ -8,12 +8,13 @@
 #include <sqlite3.h>
 
 #include "core/base.h"
+#include "params/input_file.h"
 
 bool oche_is_database(const char *path)
 {
     static const char magic[16] = "SQLite format 3";
     char begins[sizeof(magic)];
-    FILE *file = fopen(path, "rb");
+    FILE *file = oche_input_is_regular(path) ? fopen(path, "rb") : NULL; /* a pipe stays whole */
 
     if (file == NULL)
         return false;

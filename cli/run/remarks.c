@@ -228,6 +228,8 @@ static void print_caveats(const struct comparison *runs)
             fprintf(runs->out, "With %s: %s.\n", name_of(runs, one).text, one->remark);
         if (one->ignored[0] != '\0')
             fprintf(runs->out, "With %s: %s.\n", name_of(runs, one).text, one->ignored);
+        if (one->flow_remark[0] != '\0')
+            fprintf(runs->out, "With %s: %s.\n", name_of(runs, one).text, one->flow_remark);
         if (one->headroom_remark[0] != '\0')
             fprintf(runs->out, "With %s: %s.\n", name_of(runs, one).text, one->headroom_remark);
         for (unsigned remark = 0; remark < one->unfit.count; remark++)

@@ -11,6 +11,7 @@
 #include "lab/measures/posted.h"
 #include "lab/measures/size_rows.h"
 #include "params/figures.h"
+#include "sim/scenario/printable.h"
 #include "sim/measure/fairness.h"
 #include "sim/network/rank_mail.h"
 
@@ -266,6 +267,8 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
     const struct oche_world_config *config = oche_world_config(world);
 
     oche_ignored(world, outcome->ignored, sizeof(outcome->ignored));
+    oche_printable(oche_world_flow_remark(world), outcome->flow_remark,
+                   sizeof(outcome->flow_remark));
     if (config->endpoint != NULL) {
         oche_posted_remark(world, outcome->remark, sizeof(outcome->remark));
         take_endpoint_remark(outcome, config);

@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "params/input_file.h"
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -18,22 +19,29 @@ bool oche_names_file(const char *key)
     return ends_with(key, ".file") || ends_with(key, "_file");
 }
 
+static void mix(uint64_t *hash, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        *hash = (*hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+}
+
 bool oche_file_digest(const char *path, uint64_t *hash)
 {
-    struct stat status;
-
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) /* a pipe can be read once only */
-        return false;
-    FILE *in = fopen(path, "rb");
-    unsigned char bytes[4096];
+    const struct oche_input_file *pipe = oche_input_of_pipe(path);
+    char bytes[4096];
     size_t count;
+
+    *hash = UINT64_C(0xcbf29ce484222325);
+    if (pipe != NULL) {
+        mix(hash, pipe->text, pipe->bytes);
+        return true;
+    }
+    FILE *in = oche_input_is_regular(path) ? fopen(path, "rb") : NULL;
 
     if (in == NULL)
         return false;
-    *hash = UINT64_C(0xcbf29ce484222325);
     while ((count = fread(bytes, 1, sizeof(bytes), in)) > 0)
-        for (size_t i = 0; i < count; i++)
-            *hash = (*hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+        mix(hash, bytes, count);
     bool ok = !ferror(in);
 
     fclose(in);

@@ -31,6 +31,8 @@ struct oche_workload_facts {
     uint32_t number; /* index of the workload in the scenario's list: part of stream names */
 };
 
+#define OCHE_FLOW_REMARK_BYTES 400
+
 /* A growing list of flows, and of sources that have some of them. */
 struct oche_flow_list {
     struct oche_flow_plan *plan; /* of oche_sparse_take; a source's flows are not in it yet */
@@ -42,6 +44,7 @@ struct oche_flow_list {
     uint64_t supply_bps;       /* supply of flows added from now on (struct oche_flow_plan) */
     uint8_t tenant;            /* tenant of flows added from now on */
     bool beside;               /* of flows added from now on (struct oche_flow_plan) */
+    char remark[OCHE_FLOW_REMARK_BYTES]; /* what to tell the user about the lists, or "" */
     struct oche_flow_groups groups;
     uint32_t first_capacity, member_capacity; /* allocated entries of `groups` */
 };

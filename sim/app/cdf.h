@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Distributions of flow sizes, as files and for sampling. A file has lines `size_bytes cdf`; #
- * begins a comment; between lines the cdf is interpolated linearly. The cdf is in percent if its
- * last value is 100, a fraction if its last value is 1. Two lines may have the same size with
- * different cdfs: the difference is the probability of exactly that size. Two lines may have the
- * same cdf with different sizes: no flow has a size in between.
+ * Distributions of flow sizes, as files and for sampling. A file has lines `size_bytes cdf`, with
+ * blanks, a comma or a semicolon between the two, perhaps below a line with names of the columns,
+ * and comments as in params/text_input.h. Between lines the cdf is interpolated linearly. The cdf
+ * is in percent if its last value is 100, a fraction if its last value is 1. Two lines may have the
+ * same size with different cdfs: the difference is the probability of exactly that size. Two lines
+ * may have the same cdf with different sizes: no flow has a size in between.
  */
 #ifndef OCHE_SIM_APP_CDF_H
 #define OCHE_SIM_APP_CDF_H
@@ -31,6 +32,9 @@ struct oche_cdf {
  * what is wrong; what would be right).
  */
 bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, struct oche_error *error);
+/* As oche_cdf_read_file, but takes the text from memory. `name` is the file's in messages. */
+bool oche_cdf_read_text(struct oche_cdf *cdf, const char *name, const char *text, size_t bytes,
+                        struct oche_error *error);
 
 /* Names of the distributions that come with the program (data/cdf); ends with NULL. */
 extern const char *const oche_cdf_names[];

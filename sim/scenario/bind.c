@@ -33,13 +33,20 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* Resolves the name of a file in the scenario relative to the scenario's folder. */
+/* True if a scenario of that name came through a pipe of the shell, as <(…) has it. */
+static bool is_systems(const char *name)
+{
+    return strncmp(name, "/dev/", 5) == 0 || strncmp(name, "/proc/", 6) == 0;
+}
+
+/* Resolves the name of a file in the scenario relative to the scenario's folder, if it has one. */
 static const char *resolve_file(struct oche_document *document, const struct oche_yaml *node)
 {
     const char *name = oche_document_name(document);
     const char *slash = strrchr(name, '/');
 
-    if (node->set != NULL || node->text[0] == '/' || node->text[0] == '\0' || slash == NULL)
+    if (node->set != NULL || node->text[0] == '/' || node->text[0] == '\0' || slash == NULL ||
+        is_systems(name))
         return node->text;
     return oche_document_print(document, "%.*s/%s", (int)(slash - name), name, node->text);
 }

@@ -2,7 +2,6 @@
 /* Reads YAML into a tree that knows its lines, and overrides parts of it. */
 #include "sim/scenario/document.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +10,10 @@
 #include <yaml.h>
 
 #include "params/error.h"
+#include "params/input_file.h"
 #include "sim/scenario/printable.h"
 
-#define FIRST_BYTES    (8 << 10)
-#define MAX_FILE_BYTES (16 << 20)
+#define MAX_FILE_BYTES (16 * OCHE_INPUT_MIB)
 #define MAX_DEPTH      32
 /* most nodes; aliases are copied, so a small file can make many */
 #define MAX_NODES 100000
@@ -360,53 +359,19 @@ struct oche_document *oche_document_parse(const char *name, const char *text, si
     return document;
 }
 
-/*
- * Returns the whole file in malloc'd memory, or NULL with errno set. The memory grows with what is
- * read, as most files are small.
- */
-static char *read_file(const char *path, size_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    size_t room = FIRST_BYTES / 2;
-    char *text = NULL;
-
-    if (file == NULL)
-        return NULL;
-    *bytes = 0;
-    errno = 0;
-    do {
-        room = room < MAX_FILE_BYTES / 2 ? 2 * room : MAX_FILE_BYTES + 1;
-        char *grown = realloc(text, room);
-
-        OCHE_GOT(grown != NULL);
-        text = grown;
-        *bytes += fread(text + *bytes, 1, room - *bytes, file);
-    } while (*bytes == room && room <= MAX_FILE_BYTES);
-    if (ferror(file) || *bytes > MAX_FILE_BYTES) {
-        int reason = ferror(file) ? errno : EFBIG;
-
-        free(text);
-        fclose(file);
-        errno = reason;
-        return NULL;
-    }
-    fclose(file);
-    return text;
-}
-
 struct oche_document *oche_document_open(const char *path, struct oche_error *error)
 {
-    size_t bytes;
-    char *text = read_file(path, &bytes);
+    struct oche_input_file file;
+    struct oche_error reason;
 
-    if (text == NULL) {
+    if (!oche_input_read(&file, path, MAX_FILE_BYTES, &reason)) {
         oche_fail(error, "%s: cannot be read: %s; give the path of a scenario file", path,
-                  strerror(errno));
+                  reason.text);
         return NULL;
     }
-    struct oche_document *document = oche_document_parse(path, text, bytes, error);
+    struct oche_document *document = oche_document_parse(path, file.text, file.bytes, error);
 
-    free(text);
+    oche_input_free(&file);
     return document;
 }
 

@@ -18,6 +18,7 @@
 
 #include "params/error.h"
 #include "params/units.h"
+#include "sim/scenario/printable.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/statements.h"
 #include "sim/topology/types.h"
@@ -92,6 +93,12 @@ static bool count_lines(struct oche_statements *file, uint32_t *hosts, uint32_t 
             return oche_statements_fail(file,
                                         "link: %s; \"link NAME NAME 10Gbps 1us\" would be right",
                                         file->word_count < 5 ? "too few words" : "too many words");
+        else if (strspn(verb, "0123456789") == strlen(verb))
+            return oche_statements_fail(
+                file,
+                "%.40s: numbers, as in the topologies of HPCC, which are not read; lines "
+                "that begin with \"host\", \"switch\" or \"link\"",
+                verb);
         else
             return oche_statements_fail(
                 file, "%.40s: unknown statement; \"host\", \"switch\" or \"link\"", verb);
@@ -246,9 +253,10 @@ static bool is_connected(struct oche_statements *file, const struct oche_topolog
     return good;
 }
 
-static bool read_all(struct oche_statements *file, struct oche_topology *topology)
+static bool read_lines(struct oche_statements *file, struct oche_topology *topology)
 {
     uint32_t hosts, switches, links;
+    char path[101];
 
     if (!count_lines(file, &hosts, &switches, &links) ||
         !oche_topology_begin(topology, hosts, switches, links, file->error))
@@ -263,10 +271,19 @@ static bool read_all(struct oche_statements *file, struct oche_topology *topolog
     if (!oche_topology_finish(topology, file->error) || !is_connected(file, topology))
         return false;
     settle(topology);
+    oche_printable(file->path, path, sizeof(path));
     snprintf(topology->summary, sizeof(topology->summary),
-             "from_file: %u hosts, %u switches, %u links from %.100s", hosts, switches, links,
-             file->path);
+             "from_file: %u hosts, %u switches, %u links from %s", hosts, switches, links, path);
     return true;
+}
+
+static bool read_all(struct oche_statements *file, struct oche_topology *topology)
+{
+    bool good = read_lines(file, topology);
+
+    if (!good)
+        oche_topology_free(topology);
+    return good;
 }
 
 static bool check(const void *values, struct oche_error *error)
@@ -288,8 +305,20 @@ static bool build(const void *values, struct oche_topology *topology, struct och
     if (!oche_statements_open(&file, "topology.file", p->file, error))
         return false;
     good = read_all(&file, topology);
-    if (!good)
-        oche_topology_free(topology);
+    oche_statements_close(&file);
+    return good;
+}
+
+bool oche_topology_from_text(const char *name, const char *text, size_t bytes,
+                             struct oche_topology *topology, struct oche_error *error)
+{
+    struct oche_statements file;
+
+    *topology = (struct oche_topology){0};
+    if (!oche_statements_open_text(&file, name, text, bytes, error))
+        return false;
+    bool good = read_all(&file, topology);
+
     oche_statements_close(&file);
     return good;
 }

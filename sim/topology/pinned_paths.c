@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/topology/pinned_paths.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,13 +2,12 @@
 /* Reads a text file of statements, line by line. */
 #include "sim/topology/statements.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "params/error.h"
-#include "sim/topology/builder.h"
+
+#define MOST_BYTES (256 * OCHE_INPUT_MIB)
 
 bool oche_statements_fail(struct oche_statements *statements, const char *format, ...)
 {
@@ -20,74 +19,60 @@ bool oche_statements_fail(struct oche_statements *statements, const char *format
     return false;
 }
 
-/* Returns the whole file as a string, or NULL with an error. */
-static char *slurp(struct oche_statements *statements, const char *key)
+bool oche_statements_open_text(struct oche_statements *statements, const char *name,
+                               const char *text, size_t bytes, struct oche_error *error)
 {
-    FILE *file;
-    char *text = NULL;
-    size_t text_bytes = 0;
-
-    errno = 0;
-    file = fopen(statements->path, "r");
-    if (file != NULL && getdelim(&text, &text_bytes, '\0', file) > 0 && *text != '\0') {
-        fclose(file);
-        return text;
-    }
-    if (errno != 0)
-        oche_fail(statements->error, "%s: %s: %s; a readable file would be right", key,
-                  statements->path, strerror(errno));
-    else
-        oche_statements_fail(statements, "empty");
-    if (file != NULL)
-        fclose(file);
-    free(text);
-    return NULL;
+    *statements = (struct oche_statements){.path = name, .error = error};
+    if (bytes == 0)
+        return oche_statements_fail(statements, "empty");
+    return oche_text_begin(&statements->input, name, text, bytes, error);
 }
 
 bool oche_statements_open(struct oche_statements *statements, const char *key, const char *path,
                           struct oche_error *error)
 {
-    *statements = (struct oche_statements){.path = path, .error = error};
-    statements->whole = slurp(statements, key);
-    if (statements->whole == NULL)
-        return false;
-    statements->file = fmemopen(statements->whole, strlen(statements->whole), "r");
-    if (statements->file != NULL)
-        return true;
-    oche_statements_fail(statements, "%s", strerror(errno));
-    oche_statements_close(statements);
-    return false;
+    struct oche_input_file whole;
+    struct oche_error reason;
+
+    if (!oche_input_read(&whole, path, MOST_BYTES, &reason))
+        return oche_fail(error, "%s: %s: %s; a readable file would be right", key, path,
+                         reason.text);
+    bool good = oche_statements_open_text(statements, path, whole.text, whole.bytes, error);
+
+    if (good)
+        statements->whole = whole;
+    else
+        oche_input_free(&whole);
+    return good;
 }
 
 void oche_statements_close(struct oche_statements *statements)
 {
-    if (statements->file != NULL)
-        fclose(statements->file);
-    free(statements->text);
-    free(statements->whole);
+    oche_text_end(&statements->input);
+    oche_input_free(&statements->whole);
     *statements = (struct oche_statements){.path = statements->path};
 }
 
 bool oche_statements_next(struct oche_statements *statements)
 {
-    while (getline(&statements->text, &statements->text_bytes, statements->file) >= 0) {
-        char *rest = statements->text, *word;
+    char *rest, *word;
 
-        statements->line++;
-        statements->text[strcspn(statements->text, "#\r\n")] = '\0';
+    while ((rest = oche_text_next(&statements->input)) != NULL) {
+        statements->line = statements->input.line;
         statements->word_count = 0;
         while (statements->word_count <= OCHE_STATEMENT_WORDS &&
-               (word = strsep(&rest, " \t")) != NULL)
+               (word = strsep(&rest, " \t,;")) != NULL)
             if (*word != '\0')
                 statements->words[statements->word_count++] = word;
         if (statements->word_count > 0)
             return true;
     }
+    statements->line = statements->input.line;
     return false;
 }
 
 void oche_statements_rewind(struct oche_statements *statements)
 {
-    rewind(statements->file);
+    oche_text_rewind(&statements->input);
     statements->line = 0;
 }

@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A text file of statements: one per line, words separated by blanks, # begins a comment. The file
- * is read into memory, so that its lines can be read more than once even if it is a pipe.
+ * A text file of statements: one per line, words separated by blanks, commas or semicolons
+ * (params/text_input.h). The file is read into memory, so that its lines can be read more than
+ * once.
  */
 #ifndef OCHE_SIM_TOPOLOGY_STATEMENTS_H
 #define OCHE_SIM_TOPOLOGY_STATEMENTS_H
 
 #include "params/error.h"
+#include "params/input_file.h"
+#include "params/text_input.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #define OCHE_STATEMENT_WORDS 128 /* most words in a line */
 
 struct oche_statements {
     const char *path;         /* owned by the caller */
     struct oche_error *error; /* owned by the caller */
-    char *whole;              /* the whole file's text */
-    FILE *file;               /* reads from `whole` */
+    struct oche_input_file whole;
+    struct oche_text_input input;
     unsigned line;
-    char *text; /* the current line, cut into words; allocated by getline */
-    size_t text_bytes;
     char *words[OCHE_STATEMENT_WORDS + 1]; /* room for one word too many, to detect long lines */
     unsigned word_count;
 };
 
 /*
  * Opens a file. `key` is the scenario's key that names it ("topology.file"). Returns false, with
- * "KEY: PATH: why" in `error` if the file cannot be read, or "PATH: empty" if it is empty; then
- * there is nothing to close.
+ * "KEY: PATH: why" in `error` if the file cannot be read, or "PATH: empty" if it is empty, or
+ * "PATH:LINE: why" if it is no text; then there is nothing to close.
  */
 bool oche_statements_open(struct oche_statements *statements, const char *key, const char *path,
                           struct oche_error *error);
+/* As oche_statements_open, but takes the text from memory. `name` is the file's in messages. */
+bool oche_statements_open_text(struct oche_statements *statements, const char *name,
+                               const char *text, size_t bytes, struct oche_error *error);
 void oche_statements_close(struct oche_statements *statements);
 
 /*

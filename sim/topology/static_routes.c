@@ -5,6 +5,7 @@
  */
 #include "sim/topology/static_routes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ struct oche_static_table {
 struct maker {
     const struct oche_topology_routes *shortest;
     const struct oche_topology *topology;
-    struct oche_statements file;
+    struct oche_statements *file;
     struct oche_node_names names;
     struct oche_pinned_paths *pinned;
     struct line *lines; /* sorted by scope, switch, destination */
@@ -75,17 +76,17 @@ static uint32_t find(const struct maker *maker, const char *name)
 static bool read_switch(struct maker *maker, struct line *line)
 {
     const struct oche_topology *topology = maker->topology;
-    const char *name = maker->file.words[0];
+    const char *name = maker->file->words[0];
     uint32_t node = find(maker, name);
 
     if (node == UINT32_MAX)
-        return oche_statements_fail(&maker->file,
+        return oche_statements_fail(maker->file,
                                     "no switch is called \"%.40s\"; switches are %s to %s", name,
                                     topology->nodes[topology->host_count].name,
                                     topology->nodes[oche_topology_nodes(topology) - 1].name);
     if (node < topology->host_count)
         return oche_statements_fail(
-            &maker->file, "%s is a host; a line begins with the switch that routes", name);
+            maker->file, "%s is a host; a line begins with the switch that routes", name);
     line->sw = node - topology->host_count;
     return true;
 }
@@ -93,11 +94,11 @@ static bool read_switch(struct maker *maker, struct line *line)
 static bool read_destination(struct maker *maker, struct line *line)
 {
     const struct oche_topology *topology = maker->topology;
-    const char *name = maker->file.words[1];
+    const char *name = maker->file->words[1];
     uint32_t node = strcmp(name, "*") == 0 ? UINT32_MAX - 1 : find(maker, name);
 
     if (node == UINT32_MAX)
-        return oche_statements_fail(&maker->file,
+        return oche_statements_fail(maker->file,
                                     "no node is called \"%.40s\"; the destination is a host, a "
                                     "switch with hosts, or *",
                                     name);
@@ -113,12 +114,12 @@ static bool read_destination(struct maker *maker, struct line *line)
     line->scope = TO_SWITCH;
     line->to = maker->shortest->of[node - topology->host_count].own_group;
     if (line->to == NO_GROUP)
-        return oche_statements_fail(&maker->file,
+        return oche_statements_fail(maker->file,
                                     "%s has no hosts; the destination is a host, a switch with "
                                     "hosts, or *",
                                     name);
     if (node - topology->host_count == line->sw)
-        return oche_statements_fail(&maker->file,
+        return oche_statements_fail(maker->file,
                                     "from %s to its own hosts; name the host that is meant", name);
     return true;
 }
@@ -130,20 +131,20 @@ static bool read_port(struct maker *maker, struct line *line, const char *word)
     struct oche_error why;
     uint32_t node, port;
 
-    snprintf(name, sizeof(name), "%s:%.*s", maker->file.words[0], OCHE_TOPOLOGY_NAME_BYTES - 1,
+    snprintf(name, sizeof(name), "%s:%.*s", maker->file->words[0], OCHE_TOPOLOGY_NAME_BYTES - 1,
              word);
     if (!oche_topology_find_port(topology, name, &node, &port, &why))
-        return oche_statements_fail(&maker->file, "%s", why.text);
+        return oche_statements_fail(maker->file, "%s", why.text);
     uint32_t peer = oche_topology_port(topology, node, port)->peer;
 
     if (peer < topology->host_count && !(line->scope == TO_HOST && line->to == peer))
-        return oche_statements_fail(&maker->file,
+        return oche_statements_fail(maker->file,
                                     "port %s leads to a host, %s; the next hop is a switch, or the "
                                     "destination itself",
                                     word, topology->nodes[peer].name);
     for (uint32_t i = 0; i < line->count; i++)
         if (maker->ports[line->from + i] == port)
-            return oche_statements_fail(&maker->file, "port %s twice; once would be right", word);
+            return oche_statements_fail(maker->file, "port %s twice; once would be right", word);
     maker->ports =
         room(maker->ports, maker->port_count + 1, &maker->port_room, sizeof(*maker->ports));
     maker->ports[maker->port_count++] = (uint16_t)port;
@@ -153,19 +154,19 @@ static bool read_port(struct maker *maker, struct line *line, const char *word)
 
 static bool read_line(struct maker *maker)
 {
-    struct line line = {.from = maker->port_count, .number = maker->file.line};
+    struct line line = {.from = maker->port_count, .number = maker->file->line};
 
-    if (strcmp(maker->file.words[0], OCHE_PINNED_WORD) == 0 &&
+    if (strcmp(maker->file->words[0], OCHE_PINNED_WORD) == 0 &&
         find(maker, OCHE_PINNED_WORD) == UINT32_MAX)
-        return oche_pinned_paths_read(maker->pinned, &maker->file, &maker->names);
-    if (maker->file.word_count < 3 || maker->file.word_count > OCHE_STATEMENT_WORDS)
+        return oche_pinned_paths_read(maker->pinned, maker->file, &maker->names);
+    if (maker->file->word_count < 3 || maker->file->word_count > OCHE_STATEMENT_WORDS)
         return oche_statements_fail(
-            &maker->file, "too %s words; \"SWITCH DESTINATION PORT [PORT …]\" would be right",
-            maker->file.word_count < 3 ? "few" : "many");
+            maker->file, "too %s words; \"SWITCH DESTINATION PORT [PORT …]\" would be right",
+            maker->file->word_count < 3 ? "few" : "many");
     if (!read_switch(maker, &line) || !read_destination(maker, &line))
         return false;
-    for (unsigned i = 2; i < maker->file.word_count; i++)
-        if (!read_port(maker, &line, maker->file.words[i]))
+    for (unsigned i = 2; i < maker->file->word_count; i++)
+        if (!read_port(maker, &line, maker->file->words[i]))
             return false;
     maker->lines =
         room(maker->lines, maker->line_count + 1, &maker->line_room, sizeof(*maker->lines));
@@ -188,12 +189,12 @@ static int compare_lines(const void *a, const void *b)
 
 static bool read_lines(struct maker *maker)
 {
-    while (oche_statements_next(&maker->file))
+    while (oche_statements_next(maker->file))
         if (!read_line(maker))
             return false;
     if (maker->line_count == 0 && maker->pinned->count == 0) {
-        maker->file.line = 0;
-        return oche_statements_fail(&maker->file, "no line in it; \"SWITCH DESTINATION PORT\"");
+        maker->file->line = 0;
+        return oche_statements_fail(maker->file, "no line in it; \"SWITCH DESTINATION PORT\"");
     }
     if (maker->line_count > 0)
         qsort(maker->lines, maker->line_count, sizeof(*maker->lines), compare_lines);
@@ -202,9 +203,9 @@ static bool read_lines(struct maker *maker)
 
         if (one->scope != other->scope || one->sw != other->sw || one->to != other->to)
             continue;
-        maker->file.line = other->number;
+        maker->file->line = other->number;
         return oche_statements_fail(
-            &maker->file,
+            maker->file,
             "line %u has this destination at %s already; one line with all "
             "its ports would be right",
             one->number, maker->topology->nodes[maker->topology->host_count + one->sw].name);
@@ -229,14 +230,14 @@ static bool find_groups(struct maker *maker, struct oche_static_routes *routes)
         if (line->scope == TO_HOST && maker->group_of_host[line->to] == NO_GROUP)
             routes->group_of[line->to] = maker->group_of_host[line->to] = maker->groups++;
     }
-    maker->file.line = 0;
+    maker->file->line = 0;
     /*
      * A switch has at most one set per group, and one more for each of its lines and named hosts.
      */
     if (maker->groups + maker->shortest->group_count + 1 < MOST)
         return true;
     return oche_statements_fail(
-        &maker->file, "%u switches have hosts, and %u hosts are named; too many",
+        maker->file, "%u switches have hosts, and %u hosts are named; too many",
         maker->shortest->group_count, maker->groups - maker->shortest->group_count);
 }
 
@@ -341,14 +342,13 @@ static void make_tables(struct maker *maker, struct oche_static_routes *routes)
     free(ports);
 }
 
-bool oche_static_routes_read(const struct oche_topology_routes *shortest, const char *path,
-                             struct oche_static_routes *routes, struct oche_error *error)
+/* Makes the routes that `file`, which is open, has. */
+static bool read_routes(const struct oche_topology_routes *shortest, struct oche_statements *file,
+                        struct oche_static_routes *routes)
 {
-    struct maker maker = {.shortest = shortest, .topology = shortest->topology};
+    struct maker maker = {.shortest = shortest, .topology = shortest->topology, .file = file};
 
     *routes = (struct oche_static_routes){.of = NULL};
-    if (!oche_statements_open(&maker.file, "routes.file", path, error))
-        return false;
     maker.names = oche_node_names_sort(maker.topology);
     maker.pinned = &routes->pinned;
     bool good = read_lines(&maker) && find_groups(&maker, routes);
@@ -357,11 +357,39 @@ bool oche_static_routes_read(const struct oche_topology_routes *shortest, const 
         make_tables(&maker, routes);
     else
         oche_static_routes_free(routes);
-    oche_statements_close(&maker.file);
     oche_node_names_free(&maker.names);
     free(maker.lines);
     free(maker.ports);
     free(maker.group_of_host);
+    return good;
+}
+
+bool oche_static_routes_read(const struct oche_topology_routes *shortest, const char *path,
+                             struct oche_static_routes *routes, struct oche_error *error)
+{
+    struct oche_statements file;
+
+    *routes = (struct oche_static_routes){.of = NULL};
+    if (!oche_statements_open(&file, "routes.file", path, error))
+        return false;
+    bool good = read_routes(shortest, &file, routes);
+
+    oche_statements_close(&file);
+    return good;
+}
+
+bool oche_static_routes_read_text(const struct oche_topology_routes *shortest, const char *name,
+                                  const char *text, size_t bytes, struct oche_static_routes *routes,
+                                  struct oche_error *error)
+{
+    struct oche_statements file;
+
+    *routes = (struct oche_static_routes){.of = NULL};
+    if (!oche_statements_open_text(&file, name, text, bytes, error))
+        return false;
+    bool good = read_routes(shortest, &file, routes);
+
+    oche_statements_close(&file);
     return good;
 }
 

@@ -80,6 +80,7 @@ struct oche_world {
     /* The end of the run. */
     oche_time until;  /* no flow starts, no link changes then or later */
     uint64_t awaited; /* flows for which the run waits */
+    char flow_remark[OCHE_FLOW_REMARK_BYTES];
     enum oche_world_end end;
     const volatile sig_atomic_t *interrupt; /* ends the run when it is not 0; NULL: nothing does */
     struct oche_world_idle *idle;           /* ending.c; NULL: the run has a duration */

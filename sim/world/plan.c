@@ -267,6 +267,7 @@ bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts
     if (!list_all(world, &facts, &list, error))
         return false;
     world->awaited = count_awaited(config, &list);
+    memcpy(world->flow_remark, list.remark, sizeof(list.remark));
     if (!oche_flows_prepare(&world->flows, list.plan, list.count, &list.sources, facts.host_count,
                             (enum oche_connections)config->hosts.connections, &why)) {
         oche_fail(error, "workload: %s", why.text);

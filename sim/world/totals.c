@@ -156,6 +156,11 @@ const struct oche_flows *oche_world_flows(const struct oche_world *world)
     return &world->flows;
 }
 
+const char *oche_world_flow_remark(const struct oche_world *world)
+{
+    return world->flow_remark;
+}
+
 const struct oche_host *oche_world_host(const struct oche_world *world, uint32_t host)
 {
     return world->hosts[host];

@@ -196,6 +196,8 @@ const struct oche_world_config *oche_world_config(const struct oche_world *world
 const struct oche_network *oche_world_network(const struct oche_world *world);
 const struct oche_topology *oche_world_topology(const struct oche_world *world);
 const struct oche_flows *oche_world_flows(const struct oche_world *world);
+/* What the user should know about lists of flows that were read, in one line; "" if nothing. */
+const char *oche_world_flow_remark(const struct oche_world *world);
 const struct oche_host *oche_world_host(const struct oche_world *world, uint32_t host);
 /* True if PFC applies to any class of the packets that the scenario's hosts send. */
 bool oche_world_lossless(const struct oche_world_config *config);

@@ -141,6 +141,45 @@ static void recorded_samples(void **state)
     oche_cdf_free(&cdf);
 }
 
+/* As numpy, spreadsheets and other simulators write them. */
+static void dialects(void **state)
+{
+    static const char *const texts[] = {
+        "0 0\n100 50\n10000 100\n",
+        "0 0\r\n100 50\r\n10000 100",
+        "0 0\r100 50\r10000 100\r",
+        "\xef\xbb\xbf"
+        "0 0\n100 50\n10000 100\n",
+        "0,0\n100,50\n10000,100\n",
+        "0, 0,\n100 ,\t50,\n10000,100,,\n",
+        "0;0\n100;50\n10000;100\n",
+        "0\t0\n100\t\t50\n\t10000\t100\t\n",
+        "0\xc2\xa0"
+        "0\n100\xc2\xa0 50\n10000 100\n",
+        "0.000e+00 0.000e+00\n1.000e+02 5.000e+01\n1.000e+04 1.000e+02\n",
+        "+0 +0\n1e2 .5e2\n10_000 100.0\n",
+        "0 0%\n100B 50%\n10KB 100%\n",
+        "0 0\n100 0.5\n10000 1\n",
+        "0 0\n100 0.5\n10000 0.9999999999\n",
+        "size,cdf\n0,0\n100,50\n10000,100\n",
+        "\"Number of bytes\";\"P\"\n\"0\";\"0\"\n\"100\";\"50\"\n10000;100\n",
+        "% matlab\n; ini\n// c\n# sh\n0 0 // c\n100 50 # sh\n\n10000 100\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(texts); i++) {
+        struct oche_cdf cdf;
+
+        read_text(&cdf, texts[i]);
+        assert_int_equal(cdf.count, 3);
+        assert_int_equal(cdf.rows[1].size, 100);
+        assert_true(fabs(cdf.rows[1].at_most - 0.5) < 1e-9);
+        assert_int_equal(cdf.rows[2].size, 10000);
+        assert_true(cdf.rows[2].at_most == 1.0);
+        oche_cdf_free(&cdf);
+    }
+}
+
 static void says_what_is_wrong(void **state)
 {
     static const struct {
@@ -149,7 +188,9 @@ static void says_what_is_wrong(void **state)
         {"", ": 0 rows; a distribution has at least two"},
         {"# nothing\n", ": 0 rows; a distribution has at least two"},
         {"5 0\n", ":1: 1 rows; a distribution has at least two"},
-        {"5 1\n6 100\n", ":1: cdf: begins at 1; the first line's must be 0"},
+        {"5 1\n6 100\n",
+         ":1: cdf: begins at 1; the first line's must be 0: add \"5 0\" if that part "
+         "has just this size, \"0 0\" if sizes begin at 0"},
         {"5 0\n6 99\n# end\n", ":2: cdf: ends at 99; the last line's must be 100 (percent) or 1"},
         {"0 0\n0 100\n", ":2: size: no flow has a byte; the last line's must be above 0"},
         {"5 0\n6 50\n7 40\n8 100\n", ":3: cdf: 40 after 50; it must not fall"},
@@ -158,8 +199,31 @@ static void says_what_is_wrong(void **state)
         {"5 0\nx 100\n", ":2: size: \"x\" is no size; a whole number of bytes"},
         {"5 0\n-6 100\n", ":2: size: \"-6\" is no size; a whole number of bytes"},
         {"5.5 0\n", ":1: size: \"5.5\" is no size; a whole number of bytes"},
-        {"5 0\n6 nan\n", ":2: cdf: \"nan\" is no part; 0 to 100, or 0 to 1"},
-        {"5 0\n6 1e2\n", ":2: cdf: \"1e2\" is no part; 0 to 100, or 0 to 1"},
+        {"5 0\n6 nan\n", ":2: cdf: \"nan\" is not finite; 0 to 100, or 0 to 1"},
+        {"5 0\n0x6 100\n", ":2: size: \"0x6\" is hexadecimal; a whole number of bytes"},
+        {"5,0\n1,000,100\n",
+         ":2: more than two numbers; a line is \"size_bytes cdf\", as \"10000 15\""},
+        {"5;0\n1,000;100\n",
+         ":2: size: \"1,000\" has a comma, which may be a decimal point or may part thousands; a "
+         "whole number of bytes"},
+        {"\"5\";0\n\"1,000\";100\n", ":2: size: \"1,000\" has a comma, which may be a decimal "
+                                     "point or may part thousands; a whole number of bytes"},
+        {"5 0\n1'000 100\n", ":2: size: \"1'000\" has a mark between digits; a whole number of "
+                             "bytes"},
+        {"5 0%\n6 1%\n", ":2: cdf: ends at 1; the last line's must be 100 (percent) or 1"},
+        {"5 0\n6 0.99999\n", ":2: cdf: ends at 0.99999000000000005; the last line's must be 100 "
+                             "(percent) or 1"},
+        {"a b\nc d\n5 0\n6 1\n", ":2: size: \"c\" is no size; a whole number of bytes"},
+        {"size_kb cdf\n5 0\n6 1\n", ":1: sizes in \"size_kb\"; bytes, or a unit with each, as "
+                                    "10KB"},
+        {"cdf,size\n0,5\n1,6\n", ":1: \"cdf\" before \"size\"; the size is the first column, the "
+                                 "part of flows the second"},
+        {"0 0\n0.5 1000\n1 9000\n",
+         ": the first column rises to all flows, as the second should; the size is the first "
+         "column, the part of flows the second"},
+        {"\xff\xfe"
+         "5",
+         ":1: is UTF-16; save it as UTF-8 (Excel: CSV UTF-8)"},
         {"5 0\n6 1.2.3\n", ":2: cdf: \"1.2.3\" is no part; 0 to 100, or 0 to 1"},
         {"5 0\n6 .\n", ":2: cdf: \".\" is no part; 0 to 100, or 0 to 1"},
         {"5 0\n6\n", ":2: one number; a line is \"size_bytes cdf\", as \"10000 15\""},
@@ -207,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_fraction_scale_is_the_same),
         cmocka_unit_test(samples_have_the_mean_and_repeat),
         cmocka_unit_test(recorded_samples),
+        cmocka_unit_test(dialects),
         cmocka_unit_test(says_what_is_wrong),
         cmocka_unit_test(says_that_a_file_cannot_be_read),
     };

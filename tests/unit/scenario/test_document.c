@@ -205,7 +205,7 @@ static void test_files_of_any_length(void **state)
     }
     write_file(path, (16 << 20) + 1);
     assert_null(oche_document_open(path, &error));
-    assert_non_null(strstr(error.text, "cannot be read: File too large; "));
+    assert_non_null(strstr(error.text, "cannot be read: larger than 16 MiB; "));
     unlink(path);
 }
 

@@ -30,6 +30,32 @@ static void assert_file_error(const char *text, const char *expected)
     assert_string_equal(error.text + length, expected);
 }
 
+/* As editors and other systems write it, and with other separators. */
+static void test_dialects(void **state)
+{
+    static const char *const texts[] = {
+        "host a\nhost b\nswitch s\nlink a s 10Gbps 1us\nlink b s 10Gbps 1us\n",
+        "\xef\xbb\xbfhost a\r\nhost b\r\nswitch s\r\nlink a s 10Gbps 1us\r\nlink b s 10Gbps 1us",
+        "host a\rhost b\rswitch s\rlink a s 10Gbps 1us\rlink b s 10Gbps 1us\r",
+        "// x\n% x\n; x\nhost,a,\nhost;b\nswitch\xc2\xa0s\nlink a,s,10Gbps,1us\nlink b s  "
+        "10Gbps\t1us // x\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(texts); i++) {
+        write_file(texts[i]);
+        struct oche_topology t = built("from_file", SET({.name = "file", .text = path}));
+
+        assert_int_equal(t.host_count, 2);
+        assert_int_equal(t.link_count, 2);
+        assert_int_equal(t.links[1].delay, OCHE_US);
+        oche_topology_free(&t);
+    }
+    assert_file_error("6 1 5\n0\n", ":1: 6: numbers, as in the topologies of HPCC, which are not "
+                                    "read; lines that begin with \"host\", \"switch\" or \"link\"");
+    assert_file_error("\xff\xfeh", ":1: is UTF-16; save it as UTF-8 (Excel: CSV UTF-8)");
+}
+
 static void test_reads(void **state)
 {
     struct oche_topology t;
@@ -184,9 +210,9 @@ static void test_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),  cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_values), cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_reads),   cmocka_unit_test(test_dialects),
+        cmocka_unit_test(test_errors),  cmocka_unit_test(test_values),
+        cmocka_unit_test(test_missing), cmocka_unit_test(test_noise),
     };
     int fd = mkstemp(path), failed;
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads lines and numbers of text files that users, spreadsheets and other programs write: flow
+ * lists, distributions, topologies, routes.
+ *
+ * Lines end with \n, \r\n or \r, the last one perhaps with nothing. A byte-order mark of UTF-8 is
+ * left out. Comments begin with # or //, or with ; or % at the beginning of a line. Unusual blanks,
+ * such as the non-breaking one, count as blanks. Refused are UTF-16, UTF-32, NUL bytes, and lines
+ * of more than OCHE_TEXT_LINE_BYTES.
+ *
+ * Numbers are decimal: 1000, +5, 1_000, 3.0, 1e6, 1.0e+02; with units as we write them: 10KB,
+ * 10.5us, 10.5 us. No value but oche_text_real's goes through a floating-point number.
+ */
+#ifndef OCHE_PARAMS_TEXT_INPUT_H
+#define OCHE_PARAMS_TEXT_INPUT_H
+
+#include "core/base.h"
+#include "params/error.h"
+
+#define OCHE_TEXT_LINE_BYTES 65536
+
+struct oche_text_input {
+    const char *name;         /* the file's, for messages; owned by the caller */
+    struct oche_error *error; /* owned by the caller */
+    const char *begin, *at, *end;
+    unsigned line; /* number of the line last taken; 0: none yet */
+    char *copy;    /* that line, which the caller may overwrite */
+};
+
+/*
+ * Begins to read the text, which must stay until oche_text_end. Returns false with "NAME:LINE: …"
+ * in `error` if it is refused; then nothing needs to be ended.
+ */
+bool oche_text_begin(struct oche_text_input *input, const char *name, const char *text,
+                     size_t bytes, struct oche_error *error);
+void oche_text_end(struct oche_text_input *input);
+/*
+ * Returns the next line that has something, without comment and without blanks around it; NULL at
+ * the end. It is good until the next call.
+ */
+char *oche_text_next(struct oche_text_input *input);
+/* Goes back to the beginning. */
+void oche_text_rewind(struct oche_text_input *input);
+/* Writes "NAME:LINE: …", or "NAME: …" if `line` is 0, to the error; returns false. */
+bool oche_text_fail(struct oche_text_input *input, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * Returns what separates the values of a line: ';' if it has one, else ',', else ' ', which means
+ * blanks and tabs, as many as there are. (Where semicolons separate, a comma is in a number.)
+ */
+char oche_text_separator(const char *line);
+
+/*
+ * Takes the next value off a line and moves `*line` behind its separator; NULL at the end of the
+ * line. Blanks around the value and a pair of double quotes are left out; within quotes, a
+ * separator is text, and "" a quote. The line is overwritten.
+ */
+char *oche_text_value(char **line, char separator);
+
+/*
+ * Splits a line into values, of which the first `most` are stored. Returns how many there are
+ * without empty ones at the end, such as after a trailing separator.
+ */
+unsigned oche_text_split(char *line, char separator, char *values[], unsigned most);
+
+/* Reads a whole number. False if the text is none, or has more than 64 bits. */
+bool oche_text_count(const char *text, uint64_t *value);
+/* Reads a size in bytes, or with its unit. */
+bool oche_text_bytes(const char *text, uint64_t *bytes);
+/*
+ * Reads a time in seconds, or with its unit, of at most 24 digits, and rounds it to picoseconds.
+ * False if the text is no time, or one of more than a hundred days.
+ */
+bool oche_text_time(const char *text, oche_time *time);
+/* Reads a number that is not negative, perhaps with a %, which is not counted. */
+bool oche_text_real(const char *text, double *value);
+
+/*
+ * Returns what is wrong with a text that one of the above has refused: "is hexadecimal", "has a
+ * comma, …"; or `else_this` if it is nothing usual.
+ */
+const char *oche_text_fault(const char *text, const char *else_this);
+
+#endif

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A flow file of the first RDMA simulator (ns3-rdma): src dst pg packets start stop. HPCC's files
+have as many columns, with other meanings."""
+
+
+def check(case):
+    """Flows of as many packets as column 4 says, starting at column 5: short.yaml has 2,000 packets
+    of 1,024 bytes at 2.0 s. Those of case.yaml are larger than a flow can be: refused, and column 4
+    is named. Neither may give flows of 2 bytes at 9.5 s."""
+    done = case.oche("run", "short.yaml")
+    case.same(case.rows("out/short/run.sqlite",
+                        "SELECT src, dst, bytes, start_ps, status FROM flows ORDER BY id"),
+              [(src, 1, 2000 * 1024, 2 * 10**12, "completed") for src in (2, 3, 4, 5)], "the flows")
+    case.must("columns src dst pg packets start stop (ns3-rdma)" in done.stdout,
+              f"no remark on the columns: {done.stdout}")
+    case.oche("run", "case.yaml", status=2, says=["flow.txt:2: packets: 10000000 of 1024 bytes"])

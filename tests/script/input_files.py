@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files that users name, each in its place: what is no file is refused in one line, and nothing
+waits for ever or fills the memory; a pipe is as good as a file.
+
+Environment: OCHE.
+"""
+import concurrent.futures
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+OCHE = os.environ["OCHE"]
+LIMIT = 60                 # seconds for one run
+MEMORY = 2 << 30           # bytes of addresses that a run may have; the sanitizers need more
+SCENARIO = "topology: {type: star, hosts: 4}\nworkload: {type: incast, degree: 2, bytes: 10KB}\n"
+RIGHT = {
+    "scenario": SCENARIO,
+    "topology.file": "host a\nhost b\nhost c\nswitch s\n" + "".join(
+        f"link {host} s 10Gbps 1us\n" for host in "abc"),
+    "routes.file": "spine0 leaf1 leaf1\n",
+    "workload.file": "src,dst,bytes,start\n0,1,10KB,0\n",
+    "workload.cdf_file": "1000 0\n2000 100\n",
+}
+failures = []
+
+
+def arguments(where, path):
+    """Those of oche run with `path` in one place, all others being right."""
+    sets = {"topology.file": ["topology={type: from_file}"],
+            "routes.file": ["topology={type: leaf_spine}"],
+            "workload.file": ["workload={type: from_file}"],
+            "workload.cdf_file": ["duration=100us", "workload={type: poisson_cdf, load: 10%}"]}
+    if where == "scenario":
+        return [path]
+    return ["s.yaml", *(a for s in [*sets[where], f"{where}={path}"] for a in ("--set", s))]
+
+
+def limit():
+    if os.environ.get("SANITIZED") != "yes":
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def run(folder, command, out, **more):
+    return subprocess.run([OCHE, "run", *command, "--quiet", "--out", out], cwd=folder,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace", check=False,
+                          timeout=LIMIT, preexec_fn=limit, **more)
+
+
+def refused(folder, where, path, said):
+    """The complaints about a run that must be refused in a line with `said`."""
+    what = f"{where} {path}"
+    try:
+        done = run(folder, arguments(where, path), "refused")
+    except subprocess.TimeoutExpired:
+        return [f"{what}: waits for ever"]
+    found = []
+    if done.returncode != 2 or done.stderr.count("\n") != 1:
+        found.append(f"{what}: status {done.returncode}: {done.stderr!r}")
+    if said not in done.stderr or path not in done.stderr:
+        found.append(f"{what}: {done.stderr!r} without {said!r}")
+    if os.path.exists(os.path.join(folder, "refused")):
+        found.append(f"{what}: left results")
+    return found
+
+
+def feed(end, text):
+    with os.fdopen(end, "w") as pipe:
+        try:
+            pipe.write(text)
+        except BrokenPipeError:
+            pass
+
+
+def piped(folder, where, number):
+    """The complaints about a run that reads `where` from an anonymous pipe, as <(…) makes it."""
+    reader, writer = os.pipe()
+    feeder = threading.Thread(target=feed, args=(writer, RIGHT[where]))
+    feeder.start()
+    done = run(folder, arguments(where, f"/dev/fd/{reader}"), f"piped{number}", pass_fds=[reader])
+    os.close(reader)
+    feeder.join()
+    if done.returncode == 0 and done.stderr == "":
+        return []
+    return [f"{where} from a pipe: status {done.returncode}: {done.stderr!r}"]
+
+
+def endless(folder, where):
+    """The complaints about a run whose file is a pipe without end."""
+    writer = subprocess.Popen(["yes", "0 0"], stdout=subprocess.PIPE)
+    path = f"/dev/fd/{writer.stdout.fileno()}"
+    done = run(folder, arguments(where, path), "endless", pass_fds=[writer.stdout.fileno()])
+    writer.stdout.close()
+    writer.wait()
+    if done.returncode == 2 and "larger than " in done.stderr and done.stderr.count("\n") == 1:
+        return []
+    return [f"{where} from an endless pipe: status {done.returncode}: {done.stderr!r}"]
+
+
+def make_files(folder):
+    """Each wrong file, and what is said about it."""
+    def make(name, content):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+        return name
+    os.mkfifo(os.path.join(folder, "fifo"))
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(os.path.join(folder, "socket"))
+    listener.close()
+    with open(os.path.join(folder, "huge"), "wb") as file:
+        file.truncate(1 << 42)
+    return [("/dev/zero", "a device, not a file"), ("/dev/null", "a device, not a file"),
+            (".", "Is a directory"), ("socket", "a socket, not a file"),
+            ("none", "No such file or directory"), ("huge", "larger than "),
+            ("fifo", "a pipe to which nobody writes"),
+            (make("odd\x1b[31m\u202ename", b"\0"), "")]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "s.yaml"), "w", encoding="utf-8") as file:
+            file.write(SCENARIO)
+        wrong = make_files(folder)
+        texts = {"utf16": "0 0\n".encode("utf-16"), "nul": b"a\n0\0 1\n"}
+        for name, content in texts.items():
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(content)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            jobs = [pool.submit(refused, folder, where, path, said)
+                    for where in RIGHT for path, said in wrong if said]
+            jobs += [pool.submit(refused, folder, where, name, said)
+                     for where in RIGHT if where != "scenario"
+                     for name, said in (("utf16", "is UTF-16"), ("nul", "nul:2: has a NUL byte"))]
+            jobs += [pool.submit(piped, folder, where, number)
+                     for number, where in enumerate(RIGHT)]
+            jobs += [pool.submit(endless, folder, where)
+                     for where in ("scenario", "workload.cdf_file", "topology.file")]
+            for job in jobs:
+                failures.extend(job.result())
+        # What a name has, a terminal does not obey.
+        odd = wrong[-1][0]
+        for where in RIGHT:
+            done = run(folder, arguments(where, odd), "odd")
+            if "\x1b" in done.stderr or "\u202e" in done.stderr or "odd\\x1b" not in done.stderr:
+                failures.append(f"{where} {odd!r}: {done.stderr!r}")
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+sys.exit(main())
