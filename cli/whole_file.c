@@ -11,6 +11,7 @@
 #include "cli/interrupted.h"
 #include "core/base.h"
 #include "params/error.h"
+#include "params/part_file.h"
 
 static void forget(struct oche_whole_file *file)
 {
@@ -30,7 +31,7 @@ bool oche_whole_file_begin(struct oche_whole_file *file, const char *path, struc
     file->path = strdup(path);
     OCHE_GOT(file->path != NULL && asprintf(&file->part, "%s.part", path) >= 0);
     oche_remove_if_interrupted(OCHE_UNFINISHED_TABLE, file->part);
-    file->out = fopen(file->part, "w");
+    file->out = oche_part_create(file->part);
     if (file->out != NULL)
         return true;
     oche_fail(error, "%s: cannot be written: %s; give a place that can be", path, strerror(errno));

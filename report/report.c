@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "params/error.h"
+#include "params/part_file.h"
 #include "params/text_stream.h"
 #include "report/json.h"
 #include "report/parts.h"
@@ -298,7 +299,7 @@ bool oche_report_write(const char *path, const char *page, const char *data,
     if (mark == NULL)
         return oche_fail(error, "%s: cannot be made: the page has no place for data", path);
     OCHE_GOT(asprintf(&part, "%s.part", path) >= 0);
-    FILE *out = fopen(part, "w");
+    FILE *out = oche_part_create(part);
     bool ok = out != NULL && fwrite(page, 1, (size_t)(mark - page), out) == (size_t)(mark - page) &&
               fputs(data, out) >= 0 && fputs(mark + strlen(OCHE_REPORT_MARK), out) >= 0;
 
@@ -308,7 +309,8 @@ bool oche_report_write(const char *path, const char *page, const char *data,
     if (!ok) {
         oche_fail(error, "%s: cannot be written: %s; give a place that can be", path,
                   strerror(errno));
-        unlink(part);
+        if (out != NULL)
+            unlink(part);
     }
     free(part);
     return ok;

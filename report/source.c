@@ -9,6 +9,7 @@
 
 #include "params/error.h"
 #include "report/json.h"
+#include "store/database.h"
 
 bool oche_report_source_fail(struct oche_report_source *source, const char *what)
 {
@@ -22,8 +23,14 @@ static bool fail_of_sqlite(struct oche_report_source *source)
 {
     char what[512];
 
+    struct oche_error reason;
+
+    if (strstr(sqlite3_errmsg(source->database), "prohibited") != NULL)
+        snprintf(what, sizeof(what),
+                 "has a view or a function where oche writes a table (%s); make it again",
+                 sqlite3_errmsg(source->database));
     /* A table or a column is missing: the file was made by an older or newer program. */
-    if (sqlite3_errcode(source->database) == SQLITE_ERROR)
+    else if (sqlite3_errcode(source->database) == SQLITE_ERROR)
         snprintf(what, sizeof(what),
                  "was made by another version of the program (%s); make it again, or use that one",
                  sqlite3_errmsg(source->database));
@@ -32,17 +39,22 @@ static bool fail_of_sqlite(struct oche_report_source *source)
                  "is not a results file (%s); move it elsewhere, or give a file "
                  "that " OCHE_REPORT_SOURCES " has written",
                  sqlite3_errmsg(source->database));
-    else
-        snprintf(what, sizeof(what), "cannot be read: %s", sqlite3_errmsg(source->database));
+    else {
+        oche_database_explain(source->database, "move it elsewhere, or make it again", &reason);
+        snprintf(what, sizeof(what), "cannot be read: %.400s", reason.text);
+    }
     return oche_report_source_fail(source, what);
 }
 
 bool oche_report_source_open(struct oche_report_source *source, const char *path,
                              struct oche_error *error)
 {
+    struct oche_error reason;
+
     *source = (struct oche_report_source){.path = path, .error = error};
-    if (sqlite3_open_v2(path, &source->database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-        return fail_of_sqlite(source);
+    source->database = oche_database_read(path, &reason);
+    if (source->database == NULL)
+        return oche_report_source_fail(source, reason.text);
     sqlite3_busy_timeout(source->database, 2000); /* a sweep may be writing */
     return true;
 }

@@ -3,6 +3,7 @@
 #include "store/csv.h"
 #include "params/error.h"
 #include "params/number.h"
+#include "params/part_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -69,7 +70,7 @@ bool oche_csv_write(sqlite3 *database, const char *query, const char *path,
     bool ok;
 
     OCHE_GOT(asprintf(&part, "%s.part", path) >= 0);
-    FILE *out = fopen(part, "w");
+    FILE *out = oche_part_create(part);
 
     if (out == NULL) {
         oche_fail(error, "%s: cannot be written: %s", path, strerror(errno));

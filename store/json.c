@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/json.sql.h"
+#include "store/database.h"
 #include "store/functions.h"
 
 /* Returns the query for the kind of file, or NULL. */
@@ -22,6 +23,14 @@ static const char *query_of(sqlite3 *database)
     return query;
 }
 
+static void fail_of_sqlite(sqlite3 *database, const char *path, struct oche_error *error)
+{
+    struct oche_error reason;
+
+    oche_database_explain(database, "make it again", &reason);
+    oche_fail(error, "%s: %s", path, reason.text);
+}
+
 /* Writes the object with `path` as a further member. */
 static bool write_object(sqlite3 *database, const char *query, const char *path, FILE *out,
                          struct oche_error *error)
@@ -37,7 +46,7 @@ static bool write_object(sqlite3 *database, const char *query, const char *path,
     if (ok)
         fputs((const char *)sqlite3_column_text(statement, 0), out);
     else
-        oche_fail(error, "%s: %s", path, sqlite3_errmsg(database));
+        fail_of_sqlite(database, path, error);
     sqlite3_finalize(statement);
     sqlite3_free(whole);
     return ok;
@@ -45,12 +54,12 @@ static bool write_object(sqlite3 *database, const char *query, const char *path,
 
 bool oche_results_json(const char *path, FILE *out, struct oche_error *error)
 {
-    sqlite3 *database = NULL;
-    bool ok = sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-              oche_add_functions(database);
+    struct oche_error reason;
+    sqlite3 *database = oche_database_read(path, &reason);
+    bool ok = database != NULL && oche_add_functions(database);
 
     if (!ok) {
-        oche_fail(error, "%s: %s", path, sqlite3_errmsg(database));
+        oche_fail(error, "%s: %s", path, database != NULL ? sqlite3_errmsg(database) : reason.text);
     } else {
         const char *query = query_of(database);
 

@@ -9,6 +9,7 @@
 
 #include "core/base.h"
 #include "params/input_file.h"
+#include "store/database.h"
 
 bool oche_is_database(const char *path)
 {
@@ -90,9 +91,20 @@ static bool each_row(sqlite3 *database, const char *query, struct oche_recorded 
     return status == SQLITE_DONE;
 }
 
+static bool fail_of_sqlite(sqlite3 *database, const char *path, struct oche_error *error)
+{
+    struct oche_error reason;
+
+    oche_database_explain(database, "give a scenario, or a run.sqlite that is whole", &reason);
+    return oche_fail(error, "%s: cannot be read: %s", path, reason.text);
+}
+
 static bool read_tables(struct oche_recorded *recorded, sqlite3 *database, const char *path,
                         struct oche_error *error)
 {
+    if (sqlite3_exec(database, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL) !=
+        SQLITE_OK)
+        return fail_of_sqlite(database, path, error);
     if (has_table(database, "points") || !has_table(database, "flows"))
         return oche_fail(error, "%s: is not a run's results; give a scenario, or a run.sqlite",
                          path);
@@ -105,7 +117,7 @@ static bool read_tables(struct oche_recorded *recorded, sqlite3 *database, const
         !each_row(database, "SELECT assignment FROM overrides ORDER BY position", recorded,
                   take_override) ||
         !each_row(database, "SELECT key, path, digest FROM files", recorded, take_file))
-        return oche_fail(error, "%s: cannot be read: %s", path, sqlite3_errmsg(database));
+        return fail_of_sqlite(database, path, error);
     if (recorded->program == NULL || recorded->scenario_file == NULL || recorded->status == NULL ||
         recorded->scenario_text == NULL || recorded->trace_hash == NULL)
         return oche_fail(error, "%s: is damaged: its table info is not whole", path);
@@ -114,14 +126,15 @@ static bool read_tables(struct oche_recorded *recorded, sqlite3 *database, const
 
 bool oche_recorded_read(struct oche_recorded *recorded, const char *path, struct oche_error *error)
 {
-    sqlite3 *database = NULL;
+    struct oche_error reason;
+    sqlite3 *database = oche_database_read(path, &reason);
     bool ok;
 
     *recorded = (struct oche_recorded){.program = NULL};
-    if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
+    if (database != NULL)
         ok = read_tables(recorded, database, path, error);
     else
-        ok = oche_fail(error, "%s: cannot be read: %s", path, sqlite3_errmsg(database));
+        ok = oche_fail(error, "%s: cannot be read: %s", path, reason.text);
     sqlite3_close(database);
     if (!ok)
         oche_recorded_free(recorded);

@@ -14,6 +14,7 @@
 
 #include "params/error.h"
 #include "store/csv.h"
+#include "store/database.h"
 #include "store/old_counters.sql.h"
 #include "store/run.sql.h"
 
@@ -72,6 +73,7 @@ struct oche_results {
     sqlite3_stmt *add[STATEMENTS];
     char *path, *part; /* path: final name of the file; part: its name while it is being written */
     uint32_t series, histograms, links;
+    bool begun; /* `part` is there, and ours */
     bool failed;
     struct oche_error error; /* the first failure, if `failed` */
 };
@@ -134,7 +136,8 @@ void oche_results_abandon(struct oche_results *results)
     if (results == NULL)
         return;
     close_database(results);
-    unlink(results->part);
+    if (results->begun)
+        unlink(results->part);
     free(results->path);
     free(results->part);
     free(results);
@@ -156,20 +159,22 @@ static int64_t ask(sqlite3 *database, const char *query)
 /* True if a run's results may take the place of `path`: it is a run's, of any schema, or empty. */
 static bool replaceable(const char *path)
 {
-    sqlite3 *database = NULL;
+    struct oche_error reason;
     struct stat status;
+    sqlite3 *database;
 
     if (stat(path, &status) != 0)
         return true;
     if (!S_ISREG(status.st_mode))
         return false;
-    bool ours = sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+    database = oche_database_read(path, &reason);
+    bool ours = database != NULL &&
                 (ask(database, "SELECT count(*) FROM sqlite_schema") == 0 ||
                  (ask(database, "PRAGMA application_id") == 0 &&
                   ask(database, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name "
                                 "IN ('info', 'flows')") == 2));
 
-    OCHE_GOT(ours || sqlite3_errcode(database) != SQLITE_NOMEM);
+    OCHE_GOT(ours || database == NULL || sqlite3_errcode(database) != SQLITE_NOMEM);
     sqlite3_close(database);
     return ours;
 }
@@ -177,6 +182,7 @@ static bool replaceable(const char *path)
 struct oche_results *oche_results_create(const char *path, struct oche_error *error)
 {
     struct oche_results *results;
+    struct oche_error reason;
 
     if (!replaceable(path)) {
         oche_fail(error, "%s: not a results file; remove it, or give another --out", path);
@@ -186,9 +192,13 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
     OCHE_GOT(results != NULL);
     results->path = strdup(path);
     OCHE_GOT(results->path != NULL && asprintf(&results->part, "%s" OCHE_RESULTS_PART, path) >= 0);
-    unlink(results->part);
-    if (sqlite3_open(results->part, &results->database) != SQLITE_OK)
-        fail(results);
+    results->database = oche_database_new(results->part, &reason);
+    if (results->database == NULL) {
+        oche_fail(error, "%s: cannot be written: %s", path, reason.text);
+        oche_results_abandon(results);
+        return NULL;
+    }
+    results->begun = true;
     /*
      * Nobody else reads the file before it has its final name, so it needs no journal and need not
      * wait for the disk.

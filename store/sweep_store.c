@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "params/error.h"
+#include "store/database.h"
 #include "store/folder_lock.h"
 #include "store/store.h"
 #include "store/sweep.sql.h"
@@ -26,6 +27,7 @@
 
 #define BUSY_MS     60000 /* most milliseconds to wait while another process uses the file */
 #define SHOWN_BYTES 300   /* most bytes of another grid that a message quotes */
+#define WAY_OUT     "--restart begins anew here, --out puts new results elsewhere"
 
 static const char *const statements[STATEMENTS] = {
     [ADD_INFO] = "INSERT OR REPLACE INTO info VALUES (?, ?)",
@@ -57,9 +59,11 @@ static void fail(struct oche_sweep_store *store)
 {
     if (store->failed)
         return;
+    struct oche_error reason;
+
     store->failed = true;
-    oche_fail(&store->error, "%s: cannot be written: %s", store->path,
-              sqlite3_errmsg(store->database));
+    oche_database_explain(store->database, WAY_OUT, &reason);
+    oche_fail(&store->error, "%s: cannot be written: %s", store->path, reason.text);
 }
 
 /* Refuses the file because of its contents. */
@@ -99,8 +103,13 @@ static bool lock_folder(struct oche_sweep_store *store)
 
 static bool open_database(struct oche_sweep_store *store)
 {
-    if (sqlite3_open(store->path, &store->database) != SQLITE_OK) {
-        fail(store);
+    struct oche_error reason;
+
+    store->database = oche_database_keep(store->path, &reason);
+    if (store->database == NULL) {
+        oche_fail(&store->error, "%s: cannot be written: %s; give another --out", store->path,
+                  reason.text);
+        store->failed = true;
         return false;
     }
     sqlite3_busy_timeout(store->database, BUSY_MS);
@@ -139,6 +148,20 @@ static char *ask_info(struct oche_sweep_store *store, const char *key)
     return value;
 }
 
+/* True if the file begins as that of a sweep, whatever follows. */
+static bool begins_as_sweep(const char *path)
+{
+    unsigned char head[72];
+    FILE *in = fopen(path, "rb");
+    bool is = in != NULL && fread(head, 1, sizeof(head), in) == sizeof(head) &&
+              memcmp(head, "SQLite format 3", 16) == 0;
+
+    if (in != NULL)
+        fclose(in);
+    return is && ((uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 |
+                  head[71]) == OCHE_SWEEP_APPLICATION;
+}
+
 /*
  * Sets *empty to true if the file has no tables. Returns false if the file is not that of a sweep.
  */
@@ -147,13 +170,35 @@ static bool is_empty(struct oche_sweep_store *store, bool *empty)
     int64_t tables = ask_number(store, "SELECT count(*) FROM sqlite_schema");
 
     *empty = tables == 0;
-    if (tables < 0)
+    if (tables < 0 && !begins_as_sweep(store->path))
         return refuse(store, "not a results file; remove it, or give another --out");
-    if (tables == 0)
-        return true;
-    if (ask_number(store, "PRAGMA application_id") != OCHE_SWEEP_APPLICATION)
+    if (tables > 0 && ask_number(store, "PRAGMA application_id") != OCHE_SWEEP_APPLICATION)
         return refuse(store, "not the results of a sweep; remove it, or give another --out");
     return true;
+}
+
+/* Refuses a file of which something is missing, such as one that was copied in part. */
+static bool is_whole(struct oche_sweep_store *store)
+{
+    sqlite3_stmt *check = NULL;
+    char why[SHOWN_BYTES + 200];
+    const char *found = NULL;
+
+    if (oche_database_is_cut(store->path))
+        return refuse(store, "is damaged (" OCHE_DATABASE_CUT "); " WAY_OUT);
+    if (sqlite3_prepare_v2(store->database, "PRAGMA quick_check(1)", -1, &check, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(check) == SQLITE_ROW)
+        found = (const char *)sqlite3_column_text(check, 0);
+    bool whole = found != NULL && strcmp(found, "ok") == 0;
+
+    snprintf(why, sizeof(why), "is damaged (%.*s); " WAY_OUT, SHOWN_BYTES,
+             found != NULL ? found : sqlite3_errmsg(store->database));
+    for (char *c = why; *c != '\0'; c++)
+        if (*c == '\n')
+            *c = ' ';
+    sqlite3_finalize(check);
+    return whole || refuse(store, why);
 }
 
 static bool same(struct oche_sweep_store *store, const char *key, const char *wanted)
@@ -362,6 +407,8 @@ static bool open_store(struct oche_sweep_store *store,
             return false;
         empty = true;
     }
+    if (!empty && !is_whole(store))
+        return false;
     oche_sweep_sql(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     if (!empty && !is_same_sweep(store, description))
         return false;

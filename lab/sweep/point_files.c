@@ -11,6 +11,7 @@
 #include "lab/sweep/grid_files.h"
 #include "lab/sweep/grid_text.h"
 #include "params/error.h"
+#include "params/part_file.h"
 #include "store/store.h"
 #include "sim/scenario/scenario.h"
 
@@ -84,7 +85,7 @@ static bool write_part(const struct oche_point_files *files, size_t point,
                        const struct oche_point_result *result, const char *part)
 {
     char head[HEAD_BYTES];
-    FILE *out = fopen(part, "w");
+    FILE *out = oche_part_create(part);
 
     if (out == NULL)
         return false;

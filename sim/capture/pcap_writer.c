@@ -5,18 +5,17 @@
 #include "sim/capture/pcap_writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "core/wire/bytes.h"
 #include "core/wire/codec.h"
 #include "core/wire/pfc_frame.h"
 #include "params/error.h"
+#include "params/part_file.h"
 
 #define SNAP_BYTES  65535
 #define LEAST_BYTES (OCHE_MIN_FRAME_BYTES - OCHE_FCS_BYTES)
@@ -141,23 +140,15 @@ static void release(struct oche_pcap_writer *writer)
 }
 
 /*
- * Makes the file, and hands it to libpcap. A symbolic link is not followed: somebody else may have
- * put it there, to have another file of ours emptied. Returns false, with a line in `error`, on
- * failure.
+ * Makes the file, which is a new one (params/part_file.h), and hands it to libpcap. Returns false,
+ * with a line in `error`, on failure.
  */
 static bool open_file(struct oche_pcap_writer *writer, struct oche_error *error)
 {
-    const int fd = open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    FILE *file = oche_part_create(writer->path);
 
-    if (file == NULL) {
-        oche_fail(error, "%s: %s", writer->path,
-                  errno == ELOOP ? "a symbolic link, which captures do not follow"
-                                 : strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
+    if (file == NULL)
+        return oche_fail(error, "%s: %s", writer->path, strerror(errno));
     writer->dumper = pcap_dump_fopen(writer->pcap, file);
     if (writer->dumper != NULL)
         return true;

@@ -296,7 +296,7 @@ static void test_a_place_that_cannot_be_written(void **state)
     (void)state;
     assert_null(oche_results_create("/nowhere/run.sqlite", &error));
     assert_string_equal(error.text,
-                        "/nowhere/run.sqlite: cannot be written: unable to open database file");
+                        "/nowhere/run.sqlite: cannot be written: No such file or directory");
 }
 
 /* Whatever else has the name stays as it is. */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "params/part_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define TRIES 3 /* somebody may make the file again as soon as it is removed */
+
+int oche_part_open(const char *part)
+{
+    for (int i = 0; i < TRIES; i++) {
+        const int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+        if (unlink(part) != 0 && errno != ENOENT)
+            return -1;
+    }
+    errno = EEXIST;
+    return -1;
+}
+
+FILE *oche_part_create(const char *part)
+{
+    const int fd = oche_part_open(part);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (fd >= 0 && file == NULL) {
+        const int reason = errno;
+
+        close(fd);
+        unlink(part);
+        errno = reason;
+    }
+    return file;
+}

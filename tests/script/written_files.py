@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files that oche writes, where somebody else may have put something: a symbolic link, a pipe, a
+file under the temporary name. What a planted link leads to is never written to.
+
+Environment: OCHE.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+OCHE = os.environ["OCHE"]
+SCENARIO = "topology: {type: star, hosts: 4}\nworkload: {type: incast, degree: 2, bytes: 10KB}\n"
+PRECIOUS = "precious\n" * 100
+failures = []
+
+# Each way to have a file written: arguments, and the file.
+WAYS = {
+    "results": (["run", "s.yaml", "--quiet", "--out", "d"], "d/run.sqlite"),
+    "csv": (["run", "s.yaml", "--quiet", "--out", "d", "--csv"], "d/flows.csv"),
+    "pcap": (["run", "s.yaml", "--quiet", "--out", "d", "--pcap", "d/x.pcap:host0"],
+             "d/x.pcap"),
+    "trace": (["run", "s.yaml", "--quiet", "--out", "d", "--trace", "d/x.csv"], "d/x.csv"),
+    "report": (["report", "r", "-o", "d/x.html"], "d/x.html"),
+    "fluid": (["fluid", "--model", "dcqcn", "--flows", "2", "--duration", "1ms", "--csv", "d/x.csv"],
+              "d/x.csv"),
+    "sweep": (["sweep", "s.yaml", "--vary", "switch.kmin=4KB,5KB", "--jobs", "1", "--out", "d",
+               "--csv"], "d/points.csv"),
+}
+
+
+def check(truth, *what):
+    if not truth:
+        failures.append(" ".join(str(w) for w in what))
+
+
+def oche(folder, arguments):
+    return subprocess.run([OCHE, *arguments], cwd=folder, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                          timeout=120)
+
+
+def is_untouched(folder):
+    with open(os.path.join(folder, "precious"), encoding="utf-8") as file:
+        return file.read() == PRECIOUS
+
+
+def plant_link(path):
+    os.symlink("../precious", path)
+
+
+def plant_file(path):
+    os.link(os.path.join(os.path.dirname(path), "..", "precious"), path)
+
+
+def plant_pipe(path):
+    os.mkfifo(path)
+
+
+def test_part(name, arguments, written, plant):
+    """Something is there under the temporary name."""
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(folder)
+        plant(os.path.join(folder, written + ".part"))
+        done = oche(folder, arguments)
+        check(done.returncode == 0, name, plant.__name__, done.returncode, done.stderr)
+        check(is_untouched(folder), name, plant.__name__, "was followed")
+        path = os.path.join(folder, written)
+        check(os.path.isfile(path) and not os.path.islink(path), name, plant.__name__, "no file")
+        check(not os.path.lexists(path + ".part"), name, plant.__name__, "left its part")
+
+
+def test_part_is_a_folder(name, arguments, written):
+    """It cannot be removed: a line says so, and nothing else is lost."""
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(folder)
+        os.makedirs(os.path.join(folder, written + ".part", "x"))
+        done = oche(folder, arguments)
+        check(done.returncode == 2 and done.stderr.count("\n") == 1 and
+              "cannot be written: " in done.stderr, name, "folder", done.returncode, done.stderr)
+        check(os.path.isdir(os.path.join(folder, written + ".part", "x")), name, "folder is gone")
+
+
+def test_final_link(name, arguments, written):
+    """A link under the final name is replaced, or refused; what it leads to stays as it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(folder)
+        plant_link(os.path.join(folder, written))
+        done = oche(folder, arguments)
+        check(is_untouched(folder), name, "final link was followed")
+        if done.returncode == 0:
+            check(not os.path.islink(os.path.join(folder, written)), name, "still a link")
+        else:
+            check(done.returncode == 2 and done.stderr.count("\n") == 1, name, "final link",
+                  done.returncode, done.stderr)
+
+
+def test_sweep_link():
+    """A sweep's file is written in place, so a link is refused, also one to a sweep's file."""
+    for to in ("../precious", "../other.sqlite", "../nothing"):
+        with tempfile.TemporaryDirectory() as folder:
+            prepare(folder)
+            sweep = ["sweep", "s.yaml", "--vary", "switch.kmin=4KB,5KB", "--jobs", "1", "--out"]
+            if "other" in to:
+                check(oche(folder, [*sweep, "o"]).returncode == 0, "a sweep")
+                os.rename(os.path.join(folder, "o/sweep.sqlite"),
+                          os.path.join(folder, "other.sqlite"))
+            os.symlink(to, os.path.join(folder, "d/sweep.sqlite"))
+            done = oche(folder, [*sweep, "d"])
+            check(done.returncode == 2 and done.stderr.count("\n") == 1 and
+                  "d/sweep.sqlite: cannot be written: a symbolic link, which is not followed; " in
+                  done.stderr, "sweep.sqlite to", to, done.returncode, done.stderr)
+            check(is_untouched(folder) and not os.path.exists(os.path.join(folder, "nothing")),
+                  "sweep.sqlite to", to, "was followed")
+            # A link to the folder is as good as the folder.
+            os.symlink("d", os.path.join(folder, "l"))
+            os.unlink(os.path.join(folder, "d/sweep.sqlite"))
+            done = oche(folder, [*sweep, "l"])
+            check(done.returncode == 0, "a link to the folder", done.returncode, done.stderr)
+
+
+def prepare(folder):
+    os.mkdir(os.path.join(folder, "d"))
+    with open(os.path.join(folder, "s.yaml"), "w", encoding="utf-8") as file:
+        file.write(SCENARIO)
+    with open(os.path.join(folder, "precious"), "w", encoding="utf-8") as file:
+        file.write(PRECIOUS)
+    if not os.path.exists(os.path.join(folder, "r")):
+        done = oche(folder, ["run", "s.yaml", "--quiet", "--out", "r"])
+        check(done.returncode == 0, done.stderr)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(folder)
+        if oche(folder, ["report", "r", "-o", "x.html"]).returncode != 0:
+            del WAYS["report"]  # built without the page
+    for name, (arguments, written) in WAYS.items():
+        for plant in (plant_link, plant_file, plant_pipe):
+            test_part(name, arguments, written, plant)
+        test_part_is_a_folder(name, arguments, written)
+        test_final_link(name, arguments, written)
+    test_sweep_link()
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+sys.exit(main())
