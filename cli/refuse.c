@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "core/base.h"
-#include "sim/scenario/printable.h"
+#include "params/printable.h"
 
 #define LINE_BYTES 4096
 

@@ -138,7 +138,7 @@ int oche_cmd_report(int argc, char **argv)
     if (ok) {
         ok = work(&options, command, &error);
         if (!ok && error.text[0] != '\0')
-            fprintf(stderr, "%s\n", error.text);
+            oche_print_error("%s", error.text);
     }
     free(command);
     return ok ? 0 : 2;

@@ -106,20 +106,28 @@ static bool is_systems(const char *name)
 
 /*
  * Opens and locks the file, and empties it. Returns -1 with errno, which is EWOULDBLOCK if another
- * process is writing it, and ELOOP if it is a symbolic link: somebody else may have put that there,
- * to have another file of ours emptied.
+ * process is writing it. Somebody else may have put a file there: ELOOP if it is a symbolic link
+ * and EMLINK if it has another name, either of which would have another file of ours emptied; EPERM
+ * if it is another user's, who could read what we capture.
  */
 static int open_file(const char *name)
 {
     const int follow = is_systems(name) ? 0 : O_NOFOLLOW;
-    const int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | follow, 0666);
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error;
+    const bool is_new = fd >= 0;
     struct stat status;
-    int error;
 
+    if (!is_new && errno == EEXIST)
+        fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | follow, 0666);
     if (fd < 0)
         return -1;
     if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
         return fd; /* a pipe or a terminal: nothing to lock or empty */
+    if (!is_new && follow != 0 && (status.st_uid != geteuid() || status.st_nlink > 1)) {
+        close(fd);
+        errno = status.st_uid != geteuid() ? EPERM : EMLINK;
+        return -1;
+    }
     if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && ftruncate(fd, 0) == 0)
         return fd;
     error = errno;
@@ -149,8 +157,10 @@ static int choose_file(const char *path, const char *who, struct written *file,
     }
     if (fd < 0) {
         oche_fail(error, "%s: %s", file->path,
-                  errno == ELOOP ? "a symbolic link, which captures do not follow"
-                                 : strerror(errno));
+                  errno == ELOOP    ? "a symbolic link, which captures do not follow"
+                  : errno == EPERM  ? "another user's file, which captures do not write to"
+                  : errno == EMLINK ? "a file with another name, which captures do not write to"
+                                    : strerror(errno));
     } else {
         file->next = written;
         written = file;

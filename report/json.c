@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/printable.h"
+
 static struct json_object *made(struct json_object *object)
 {
     OCHE_GOT(object != NULL);
@@ -55,12 +57,23 @@ struct json_object *oche_json_exact(double value)
 
 struct json_object *oche_json_text(const char *text)
 {
-    return text == NULL ? NULL : made(json_object_new_string(text));
+    if (text == NULL)
+        return NULL;
+    char *lines = oche_printable_lines(text);
+
+    OCHE_GOT(lines != NULL);
+    struct json_object *object = made(json_object_new_string(lines));
+
+    free(lines);
+    return object;
 }
 
 void oche_json_add(struct json_object *object, const char *key, struct json_object *value)
 {
-    OCHE_GOT(json_object_object_add(object, key, value) == 0);
+    char *lines = oche_printable_lines(key);
+
+    OCHE_GOT(lines != NULL && json_object_object_add(object, lines, value) == 0);
+    free(lines);
 }
 
 void oche_json_add_text(struct json_object *object, const char *key, const char *text)

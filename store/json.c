@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "params/printable.h"
 #include "store/json.sql.h"
 #include "store/database.h"
 #include "store/functions.h"
@@ -44,7 +45,7 @@ static bool write_object(sqlite3 *database, const char *query, const char *path,
               sqlite3_step(statement) == SQLITE_ROW;
 
     if (ok)
-        fputs((const char *)sqlite3_column_text(statement, 0), out);
+        oche_printable_json((const char *)sqlite3_column_text(statement, 0), out);
     else
         fail_of_sqlite(database, path, error);
     sqlite3_finalize(statement);

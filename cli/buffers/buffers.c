@@ -17,6 +17,7 @@
 #include "cli/refuse.h"
 #include "sim/scenario/scenario.h"
 #include "params/units.h"
+#include "params/printable.h"
 
 #define CABLE_M   100
 #define MOST_SIZE UINT64_C(0x7fffffff)
@@ -322,7 +323,7 @@ static int check_scenario(const struct options *options)
         oche_scenario_open(options->check, options->sets, options->set_count, &error);
 
     if (scenario == NULL) {
-        fprintf(stderr, "%s\n", error.text);
+        oche_print_error("%s", error.text);
         return 2;
     }
     struct oche_world *world = oche_world_create(&scenario->config, &message);
@@ -330,7 +331,7 @@ static int check_scenario(const struct options *options)
 
     if (world == NULL) {
         oche_scenario_place(scenario, message.text, &error);
-        fprintf(stderr, "%s\n", error.text);
+        oche_print_error("%s", error.text);
     } else {
         bool yes;
 
@@ -340,7 +341,10 @@ static int check_scenario(const struct options *options)
                 stdout);
             putchar('\n');
         } else {
-            printf("%s: ", options->check);
+            char name[1024];
+
+            oche_printable(options->check, name, sizeof(name));
+            printf("%s: ", name);
             yes = oche_buffers_check(world, options->all_priorities, stdout);
         }
         status = yes ? 0 : 1;

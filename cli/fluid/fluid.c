@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/refuse.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "lab/fluid/flows.h"
@@ -248,7 +249,7 @@ int oche_cmd_fluid(int argc, char **argv)
     bool fine = oche_fluid_options_read(&session.options, argc, argv) && do_all(&session);
 
     if (!fine)
-        fprintf(stderr, "%s\n", session.error.text);
+        oche_print_error("%s", session.error.text);
     oche_fluid_flows_free(&session.flows);
     oche_fluid_flows_free(&session.scene.flows);
     oche_fluid_model_free(&session.model);

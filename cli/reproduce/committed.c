@@ -8,6 +8,7 @@
 
 #include "cli/reproduce/print_tally.h"
 #include "cli/whole_file.h"
+#include "cli/refuse.h"
 #include "lab/reproduce/record.h"
 #include "lab/reproduce/sample_file.h"
 #include "lab/sweep/jobs.h"
@@ -101,8 +102,8 @@ static bool sample_done(void *context, size_t point, const struct oche_point_res
     if (result->status == OCHE_POINT_DONE)
         run->line = oche_sample_line(run->plan, point, result);
     else
-        fprintf(stderr, "%s: the sample, point %zu: %s\n", run->plan->study->name, point,
-                result->error);
+        oche_print_error("%s: the sample, point %zu: %s", run->plan->study->name, point,
+                         result->error);
     return true;
 }
 

@@ -259,8 +259,9 @@ static void complain(struct session *session, size_t point, const struct oche_po
     char *label = oche_grid_label(grid, point), *command = oche_grid_command(grid, point);
 
     oche_points_bar_clear(&session->bar);
-    fprintf(stderr, "%s: point %zu (%s) %s: %s\n  to repeat it: %s\n", session->now->study->name,
-            point, label, oche_point_status_name(result->status), result->error, command);
+    oche_print_error("%s: point %zu (%s) %s: %s", session->now->study->name, point, label,
+                     oche_point_status_name(result->status), result->error);
+    oche_print_error("  to repeat it: %s", command);
     session->bad++;
     free(label);
     free(command);

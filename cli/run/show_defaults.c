@@ -8,6 +8,7 @@
 #include "lab/measures/unfit.h"
 #include "params/units.h"
 #include "sim/world/derived.h"
+#include "params/printable.h"
 
 void oche_show_schema(FILE *out)
 {
@@ -47,10 +48,11 @@ static void print_line(void *context, const char *key, const char *value, const 
                        bool given)
 {
     const struct show *show = context;
-    char text[1024];
+    char text[1024], shown[1024];
 
     oche_show_value(show->world, key, value[0] != '\0' ? value : "–", text, sizeof(text));
-    fprintf(show->out, "%-48s %-24s %-7s%s\n", key, text, unit, given ? " given" : "");
+    oche_printable(text, shown, sizeof(shown));
+    fprintf(show->out, "%-48s %-24s %-7s%s\n", key, shown, unit, given ? " given" : "");
 }
 
 /* Says what the mode is by which a scheme's `auto` is decided. */

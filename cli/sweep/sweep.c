@@ -57,8 +57,9 @@ static void complain(struct sweep *sweep, size_t point, const struct oche_point_
     char *command = oche_grid_command(sweep->grid, point);
 
     oche_points_bar_clear(&sweep->bar);
-    fprintf(stderr, "point %zu (%s) %s: %s\n  to repeat it: %s\n", point, label,
-            oche_point_status_name(result->status), result->error, command);
+    oche_print_error("point %zu (%s) %s: %s", point, label, oche_point_status_name(result->status),
+                     result->error);
+    oche_print_error("  to repeat it: %s", command);
     sweep->bad++;
     free(label);
     free(command);
@@ -213,7 +214,7 @@ static void tell_skipped(const struct oche_grid *grid)
         char *label = why != NULL ? oche_grid_values(grid, i * grid->repeats) : NULL;
 
         if (why != NULL)
-            fprintf(stderr, "  %s: %s\n", label, why);
+            oche_print_error("  %s: %s", label, why);
         free(label);
     }
 }

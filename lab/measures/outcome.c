@@ -11,7 +11,7 @@
 #include "lab/measures/posted.h"
 #include "lab/measures/size_rows.h"
 #include "params/figures.h"
-#include "sim/scenario/printable.h"
+#include "params/printable.h"
 #include "sim/measure/fairness.h"
 #include "sim/network/rank_mail.h"
 

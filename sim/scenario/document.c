@@ -11,7 +11,7 @@
 
 #include "params/error.h"
 #include "params/input_file.h"
-#include "sim/scenario/printable.h"
+#include "params/printable.h"
 
 #define MAX_FILE_BYTES (16 * OCHE_INPUT_MIB)
 #define MAX_DEPTH      32

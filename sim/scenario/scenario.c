@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/printable.h"
 #include "sim/world/world.h"
 
 /* The keys at the root besides those of oche_run_params. */
@@ -242,6 +243,29 @@ static const struct oche_bound *bound_of_mechanism(const struct oche_scenario *s
     return bound_of(scenario, (enum section)(MECHANISMS + number));
 }
 
+/* Returns the name as it may be printed, in the document's memory. */
+static const char *printable(struct oche_document *document, const char *name)
+{
+    const size_t bytes = strlen(name) * strlen("\\x00") + 1;
+    char *shown = oche_document_alloc(document, bytes);
+
+    oche_printable(name, shown, bytes);
+    return shown;
+}
+
+/* The same for a text that may have lines. */
+static const char *printable_lines(struct oche_document *document, const char *text)
+{
+    char *shown = text != NULL ? oche_printable_lines(text) : NULL;
+    const char *copy = text;
+
+    OCHE_GOT(text == NULL || shown != NULL);
+    if (shown != NULL)
+        copy = oche_document_print(document, "%s", shown);
+    free(shown);
+    return copy;
+}
+
 /* Returns "dir/websearch.yaml" as "websearch". */
 static const char *name_of_file(struct oche_document *document)
 {
@@ -251,7 +275,7 @@ static const char *name_of_file(struct oche_document *document)
     const char *dot = strrchr(base, '.');
     size_t length = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
 
-    return oche_document_print(document, "%.*s", (int)length, base);
+    return printable(document, oche_document_print(document, "%.*s", (int)length, base));
 }
 
 static void fill_workloads(struct oche_scenario *scenario)
@@ -463,10 +487,10 @@ static void fill_config(struct oche_scenario *scenario)
     const struct oche_bound *topology = bound_of(scenario, TOPOLOGY);
     const struct oche_bound *recovery = bound_of(scenario, RECOVERY);
 
-    scenario->name = head->name;
-    if (scenario->name == NULL || scenario->name[0] == '\0')
-        scenario->name = name_of_file(scenario->document);
-    scenario->description = head->description;
+    scenario->name = head->name != NULL && head->name[0] != '\0'
+                         ? printable(scenario->document, head->name)
+                         : name_of_file(scenario->document);
+    scenario->description = printable_lines(scenario->document, head->description);
     scenario->model = (enum oche_scenario_model)head->model;
     scenario->config = (struct oche_world_config){
         .seed = head->seed,

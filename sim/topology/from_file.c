@@ -18,7 +18,7 @@
 
 #include "params/error.h"
 #include "params/units.h"
-#include "sim/scenario/printable.h"
+#include "params/printable.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/statements.h"
 #include "sim/topology/types.h"

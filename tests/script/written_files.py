@@ -23,8 +23,8 @@ WAYS = {
              "d/x.pcap"),
     "trace": (["run", "s.yaml", "--quiet", "--out", "d", "--trace", "d/x.csv"], "d/x.csv"),
     "report": (["report", "r", "-o", "d/x.html"], "d/x.html"),
-    "fluid": (["fluid", "--model", "dcqcn", "--flows", "2", "--duration", "1ms", "--csv", "d/x.csv"],
-              "d/x.csv"),
+    "fluid": (["fluid", "--model", "dcqcn", "--flows", "2", "--duration", "1ms", "--csv",
+               "d/x.csv"], "d/x.csv"),
     "sweep": (["sweep", "s.yaml", "--vary", "switch.kmin=4KB,5KB", "--jobs", "1", "--out", "d",
                "--csv"], "d/points.csv"),
 }

@@ -290,6 +290,42 @@ static void link_is_refused(const char *name)
     assert_int_equal(unlink(target), 0);
 }
 
+/* A file that somebody else has put there, or another name of a file of ours. */
+static void planted_file_is_refused(const char *name, const char *said)
+{
+    char text[300];
+    struct oche_error error;
+    struct stat status;
+
+    assert_null(oche_capture_open(name, &v4, 0, &error));
+    snprintf(text, sizeof(text), "%s: %s, which captures do not write to", name, said);
+    assert_string_equal(error.text, text);
+    assert_int_equal(stat(name, &status), 0);
+    assert_int_equal(status.st_size, 8);
+}
+
+static void planted_files(void **state)
+{
+    char name[128], other[128];
+    FILE *file;
+
+    (void)state;
+    snprintf(name, sizeof(name), "%s/planted", folder);
+    snprintf(other, sizeof(other), "%s/other", folder);
+    file = fopen(name, "w");
+    assert_non_null(file);
+    assert_true(fputs("precious", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(link(name, other), 0);
+    planted_file_is_refused(name, "a file with another name");
+    assert_int_equal(unlink(other), 0);
+    if (geteuid() == 0) { /* nobody else can give files away */
+        assert_int_equal(chown(name, 65534, 65534), 0);
+        planted_file_is_refused(name, "another user's file");
+    }
+    assert_int_equal(unlink(name), 0);
+}
+
 static void links(void **state)
 {
     char name[128];
@@ -340,6 +376,7 @@ int main(void)
         cmocka_unit_test(at_the_end),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(no_files),
+        cmocka_unit_test(planted_files),
         cmocka_unit_test(links),
         cmocka_unit_test(links_below_dev),
         cmocka_unit_test(a_descriptor),

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What does not print is escaped; what fits is whole characters. */
-#include "sim/scenario/printable.h"
+#include "params/printable.h"
 
 #include "core/base.h"
 #include "tests/support/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void test_escapes(void **state)
@@ -27,7 +28,11 @@ static void test_escapes(void **state)
         {"\xe2\x80\xae"
          "fdp.exe",
          "\\xe2\\x80\\xae"
-         "fdp.exe"}, /* right to left */
+         "fdp.exe"},                                     /* right to left */
+        {"\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c\xe2\x81\xa6", /* marks, an isolate */
+         "\\xe2\\x80\\x8e\\xe2\\x80\\x8f\\xd8\\x9c\\xe2\\x81\\xa6"},
+        {"\xe2\x80\x8d \xd8\x9b \xd7\x90",
+         "\xe2\x80\x8d \xd8\x9b \xd7\x90"}, /* letters, a joiner */
     };
     char shown[256];
 
@@ -38,6 +43,28 @@ static void test_escapes(void **state)
         oche_printable(shown, shown + 128, 128); /* once is enough */
         assert_string_equal(shown + 128, shown);
     }
+}
+
+static void test_lines(void **state)
+{
+    char *lines = oche_printable_lines("a:\n\tb\x1b\xe2\x80\xae\r\n");
+
+    (void)state;
+    assert_string_equal(lines, "a:\n\tb\\x1b\\xe2\\x80\\xae\\x0d\n");
+    free(lines);
+}
+
+static void test_json(void **state)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    (void)state;
+    oche_printable_json("{\"a\": \"\\u001b\xe2\x80\xae \xd8\x9c\xc2\x9b\x7f µ € 𝄞 \xc3\"}\n", out);
+    fclose(out);
+    assert_string_equal(text, "{\"a\": \"\\u001b\\u202e \\u061c\\u009b\\u007f µ € 𝄞 \xc3\"}\n");
+    free(text);
 }
 
 static void test_what_fits(void **state)
@@ -63,6 +90,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_json),
         cmocka_unit_test(test_what_fits),
     };
 

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Escapes characters that do not print. */
-#include "sim/scenario/printable.h"
+#include "params/printable.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* True for line separators, and for characters that change the direction of writing. */
+static bool changes_lines(uint32_t point)
+{
+    return (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) ||
+           point == 0x200e || point == 0x200f || point == 0x061c;
+}
 
 /*
  * Returns the length in bytes of the printable character that `text` begins with; 0: `text` begins
@@ -29,10 +38,7 @@ static size_t printable_bytes(const unsigned char *text)
     }
     if (point < least[length] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
         return 0;
-    /* Line separators, and characters that change the direction of writing. */
-    if ((point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069))
-        return 0;
-    return length;
+    return changes_lines(point) ? 0 : length;
 }
 
 /* Writes the escape sequence that stands for a byte: "\n", "\x1b". */
@@ -44,13 +50,14 @@ static void escape(unsigned char byte, char text[8])
         snprintf(text, 8, "\\x%02x", byte);
 }
 
-void oche_printable(const char *text, char *to, size_t bytes)
+/* As oche_printable, but leaves the bytes in `kept` as they are. */
+static void write_printable(const char *text, const char *kept, char *to, size_t bytes)
 {
     const unsigned char *from = (const unsigned char *)text;
     size_t used = 0;
 
     while (*from != '\0') {
-        size_t taken = printable_bytes(from), length = taken;
+        size_t taken = strchr(kept, *from) != NULL ? 1 : printable_bytes(from), length = taken;
         const char *shown = (const char *)from;
         char escaped[8];
 
@@ -68,4 +75,40 @@ void oche_printable(const char *text, char *to, size_t bytes)
     }
     if (bytes > 0)
         to[used] = '\0';
+}
+
+void oche_printable(const char *text, char *to, size_t bytes)
+{
+    write_printable(text, "", to, bytes);
+}
+
+char *oche_printable_lines(const char *text)
+{
+    const size_t bytes = strlen(text) * strlen("\\x00") + 1;
+    char *to = malloc(bytes);
+
+    if (to != NULL)
+        write_printable(text, "\n\t", to, bytes);
+    return to;
+}
+
+void oche_printable_json(const char *json, FILE *out)
+{
+    for (const unsigned char *from = (const unsigned char *)json; *from != '\0'; from++) {
+        uint32_t point = *from;
+        size_t more = 0;
+
+        if (from[0] >> 5 == 6 && from[1] >> 6 == 2) {
+            point = (from[0] & 0x1fU) << 6 | (from[1] & 0x3fU);
+            more = 1;
+        } else if (from[0] >> 4 == 14 && from[1] >> 6 == 2 && from[2] >> 6 == 2) {
+            point = (from[0] & 0xfU) << 12 | (from[1] & 0x3fU) << 6 | (from[2] & 0x3fU);
+            more = 2;
+        }
+        if (changes_lines(point) || (point >= 0x7f && point < 0xa0 && (more > 0 || point == 0x7f)))
+            fprintf(out, "\\u%04x", point);
+        else
+            fwrite(from, 1, more + 1, out);
+        from += more;
+    }
 }
