@@ -221,6 +221,15 @@ int oche_input_open(const char *path, struct oche_error *reason)
     return -1;
 }
 
+FILE *oche_input_stream(const char *path, struct oche_error *reason)
+{
+    const int fd = oche_input_open(path, reason);
+    FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+    OCHE_GOT(fd < 0 || stream != NULL);
+    return stream;
+}
+
 const struct oche_input_file *oche_input_of_pipe(const char *path)
 {
     struct stat status;

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define OCHE_INPUT_OPEN_MS  5000
 #define OCHE_INPUT_QUIET_MS 30000
@@ -40,6 +41,8 @@ void oche_input_free(struct oche_input_file *file);
  * read, or whose writer has gone. Returns a file descriptor, or -1 with `reason` as above.
  */
 int oche_input_open(const char *path, struct oche_error *reason);
+/* As oche_input_open, as a stream. Returns NULL, with `reason`, on failure. */
+FILE *oche_input_stream(const char *path, struct oche_error *reason);
 
 /*
  * Returns what has come through the pipe `path`, which belongs to this module; NULL if `path` is no

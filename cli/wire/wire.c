@@ -26,6 +26,7 @@
 #include "core/wire/codec.h"
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
+#include "params/input_file.h"
 
 enum key { KEY_JSON = 256 };
 enum { INTERRUPTED = 130 };
@@ -597,14 +598,34 @@ static int read_frames(struct oche_wire_report *report, pcap_t *pcap)
     return status;
 }
 
+/* Opens the capture; - is standard input. Returns NULL with a message of libpcap's or ours. */
+static pcap_t *open_capture(const char *path, char message[PCAP_ERRBUF_SIZE])
+{
+    struct oche_error reason;
+
+    if (strcmp(path, "-") == 0)
+        return pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, message);
+    FILE *in = oche_input_stream(path, &reason);
+
+    if (in == NULL) {
+        snprintf(message, PCAP_ERRBUF_SIZE, "%.200s", reason.text);
+        return NULL;
+    }
+    pcap_t *pcap =
+        pcap_fopen_offline_with_tstamp_precision(in, PCAP_TSTAMP_PRECISION_NANO, message);
+
+    if (pcap == NULL)
+        fclose(in);
+    return pcap;
+}
+
 static int read_capture(struct oche_wire_report *report)
 {
     char message[PCAP_ERRBUF_SIZE];
     pcap_t *pcap;
     int status;
 
-    pcap = pcap_open_offline_with_tstamp_precision(report->options.path, PCAP_TSTAMP_PRECISION_NANO,
-                                                   message);
+    pcap = open_capture(report->options.path, message);
     if (pcap == NULL) {
         const char *path = report->options.path;
         const bool named = strncmp(message, path, strlen(path)) == 0;

@@ -11,6 +11,7 @@
 
 #include "lab/measures/metrics.h"
 #include "lab/sweep/file_digest.h"
+#include "params/input_file.h"
 
 /* One column: the values of an axis, or of a metric. */
 struct column {
@@ -223,12 +224,13 @@ static struct oche_measured *open_file(const struct oche_reader *reader,
 
     measured->path = path_of(reader, study, name);
     measured->facts = "";
-    FILE *in = fopen(measured->path, "r");
+    struct oche_error reason;
+    FILE *in = oche_input_stream(measured->path, &reason);
 
     if (in == NULL) {
         OCHE_READ_FAIL(reader, node, "measured",
                        "%s cannot be read: %s; oche reproduce --measure writes it", measured->path,
-                       strerror(errno));
+                       reason.text);
         return NULL;
     }
     ok = read_lines(&reading, in) && oche_file_digest(measured->path, &measured->digest);

@@ -7,11 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lab/reproduce/measured.h"
 #include "lab/sweep/grid_files.h"
 #include "lab/sweep/grid_text.h"
 #include "sim/scenario/scenario.h"
+#include "params/input_file.h"
 
 #define HEAD "figure,claim,source,published,measured,low,high,unit,verdict,seeds,digest,commit,date"
 
@@ -135,12 +137,13 @@ bool oche_results_read(struct oche_results *results, const struct oche_paper *pa
 
     *results = (struct oche_results){.count = 0};
     OCHE_GOT(asprintf(&path, "%s/results.csv", paper->folder) >= 0);
-    FILE *in = fopen(path, "r");
+    struct oche_error reason;
+    FILE *in = oche_input_stream(path, &reason);
 
     if (in == NULL) {
-        ok = errno == ENOENT;
+        ok = access(path, F_OK) != 0 && errno == ENOENT;
         if (!ok)
-            oche_fail(error, "%s: cannot be read: %s", path, strerror(errno));
+            oche_fail(error, "%s: cannot be read: %s", path, reason.text);
     } else {
         ok = read_lines(results, path, in, error);
         fclose(in);

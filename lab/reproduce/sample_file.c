@@ -9,6 +9,7 @@
 
 #include "lab/reproduce/samples.h"
 #include "params/text_stream.h"
+#include "params/input_file.h"
 
 size_t oche_sample_point(const struct oche_plan *plan, size_t number)
 {
@@ -47,7 +48,8 @@ char *oche_sample_read(const struct oche_paper *paper, const char *figure)
     size_t room = 0;
 
     OCHE_GOT(asprintf(&path, "%s/sample.csv", paper->folder) >= 0);
-    FILE *in = fopen(path, "r");
+    struct oche_error reason; /* without a sample there is nothing to compare */
+    FILE *in = oche_input_stream(path, &reason);
 
     while (in != NULL && found == NULL && getline(&line, &room, in) >= 0) {
         line[strcspn(line, "\n")] = '\0';

@@ -14,6 +14,7 @@
 #include "params/part_file.h"
 #include "store/store.h"
 #include "sim/scenario/scenario.h"
+#include "params/input_file.h"
 
 #define HEAD_BYTES 64
 
@@ -140,7 +141,8 @@ enum oche_point_file oche_point_files_read(const struct oche_point_files *files,
                                            struct oche_point_result *result)
 {
     char *path = path_of(files, point);
-    FILE *in = fopen(path, "r");
+    struct oche_error reason;
+    FILE *in = oche_input_stream(path, &reason);
     enum oche_point_file state = OCHE_POINT_FILE_NONE;
 
     free(path);
@@ -157,7 +159,8 @@ bool oche_point_files_free(const struct oche_point_files *files, size_t point,
                            struct oche_error *error)
 {
     char *path = path_of(files, point);
-    FILE *in = fopen(path, "r");
+    struct oche_error reason;
+    FILE *in = oche_input_stream(path, &reason);
     bool ok = in == NULL || look_at_head(files, point, in) != OCHE_POINT_FILE_FOREIGN;
 
     if (!ok)

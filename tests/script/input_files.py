@@ -69,6 +69,28 @@ def refused(folder, where, path, said):
     return found
 
 
+def capture(folder):
+    """The complaints about captures: what is no file, and one that comes through a pipe."""
+    found = []
+    run(folder, ["s.yaml", "--pcap", "x.pcap:host0"], "captured")
+    for path, said in (("fifo", "a pipe to which nobody writes"), ("socket", "a socket"),
+                       ("/dev/zero", "a device"), (".", "Is a directory"), ("none", "No such")):
+        done = subprocess.run([OCHE, "wire", path], cwd=folder, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              check=False, timeout=LIMIT)
+        if done.returncode != 2 or done.stderr.count("\n") != 1 or said not in done.stderr:
+            found.append(f"oche wire {path}: status {done.returncode}: {done.stderr!r}")
+    summary = {}
+    for how in ("x.pcap", "<(cat x.pcap)", "- <x.pcap"):
+        done = subprocess.run(["bash", "-c", f'"$0" wire --json {how} | grep frames', OCHE],
+                              cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, check=False, timeout=LIMIT)
+        summary[how] = done.stdout[done.stdout.find('"summary"'):]
+        if done.returncode != 0 or done.stderr != "":
+            found.append(f"oche wire {how}: {done.returncode}: {done.stderr!r}")
+    return found if len(set(summary.values())) == 1 else [*found, f"oche wire: {summary}"]
+
+
 def feed(end, text):
     with os.fdopen(end, "w") as pipe:
         try:
@@ -140,6 +162,7 @@ def main():
                      for number, where in enumerate(RIGHT)]
             jobs += [pool.submit(endless, folder, where)
                      for where in ("scenario", "workload.cdf_file", "topology.file")]
+            jobs.append(pool.submit(capture, folder))
             for job in jobs:
                 failures.extend(job.result())
         # What a name has, a terminal does not obey.
