@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/wire/frame.h"
@@ -29,6 +30,9 @@
 #define MOST_REPEATS           64    /* of a READ: far more than the 7 that verbs allow */
 #define MOST_FULL_RECEIVES     64    /* in a row, until timers run out all the same */
 #define SETTLE                 (10 * OCHE_MS)
+#define FIRST_MEETING          (10 * OCHE_MS) /* waits for processes whose names are not there … */
+#define LAST_MEETING           (640 * OCHE_MS) /* … each twice as long: 1.3 s together */
+#define KEEP_NAMES             (200 * OCHE_MS) /* between two looks for names that were lost */
 /* do not sleep for less than this, since sleeping may take longer */
 #define SHORT_WAIT (50 * OCHE_US)
 /* On a slow line a whole datagram is a long time: so far ahead of its time no packet may leave. */
@@ -106,6 +110,12 @@ static bool check(struct oche_device *device, struct oche_error *error)
     return true;
 }
 
+/* True if the device has a slot; one that is alone has the first. */
+static bool has_slot(const struct oche_device *device)
+{
+    return device->config.share || device->alone.text[0] != '\0';
+}
+
 static bool create_nic(struct oche_device *device)
 {
     const struct oche_device_config *config = &device->config;
@@ -121,7 +131,7 @@ static bool create_nic(struct oche_device *device)
         .ecn_threshold_bytes = OCHE_NEVER,
         .most_repeats = MOST_REPEATS,
         .most_ahead = MOST_AHEAD,
-        .peer_qpn_bits = config->share ? OCHE_SLOT_BITS : 0,
+        .peer_qpn_bits = has_slot(device) ? OCHE_SLOT_BITS : 0,
         .seed = oche_entropy_u64(&device->entropy),
         .cc = config->cc,
         .cc_params = device->cc_params,
@@ -145,7 +155,7 @@ static bool create_numbers(struct oche_device *device)
 {
     uint32_t first = FIRST_QPN, last = OCHE_PSN_MASK;
 
-    if (device->config.share) {
+    if (has_slot(device)) {
         first = (uint32_t)device->share.slot << OCHE_SLOT_SHIFT;
         last = first + (UINT32_C(1) << OCHE_SLOT_SHIFT) - 1;
         if (first < FIRST_QPN)
@@ -175,7 +185,28 @@ static bool has_entropy(const struct oche_device *device, struct oche_error *err
                      device->config.address, strerror(device->entropy.error));
 }
 
-static bool create_parts(struct oche_device *device, struct oche_error *error)
+/*
+ * Takes a slot. Where there is no folder for names the device is alone on its address, and
+ * `device->alone` says why.
+ */
+static bool enter(struct oche_device *device, struct oche_error *error)
+{
+    struct oche_error why;
+
+    switch (oche_sharing_open(&device->share, &device->address, device->config.port,
+                              &device->entropy, &why)) {
+    case OCHE_SHARING_OPEN:
+        return true;
+    case OCHE_SHARING_ALONE:
+        device->config.share = false;
+        device->alone = why;
+        return true;
+    default:
+        return oche_fail(error, "%s: %s", device->config.address, why.text);
+    }
+}
+
+static bool open_socket(struct oche_device *device, struct oche_error *error)
 {
     const struct oche_device_config *config = &device->config;
     const struct oche_socket_options options = {
@@ -185,6 +216,23 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
         .buffer_bytes = or_default(config->receive_buffer_bytes, DEFAULT_RECEIVE_BUFFER)};
     struct oche_error why;
 
+    device_together_open(device);
+    if (oche_socket_open(&device->socket, &device->address, config->port, &options, &why))
+        return true;
+    if (errno == EADDRINUSE && device->alone.text[0] != '\0')
+        oche_fail(error,
+                  "%s: %s, and this process cannot share it: that takes a folder of this user's "
+                  "alone (%s)",
+                  config->address, why.text, device->alone.text);
+    else
+        oche_fail(error, "%s: %s", config->address, why.text);
+    return false;
+}
+
+static bool create_parts(struct oche_device *device, struct oche_error *error)
+{
+    const struct oche_device_config *config = &device->config;
+
     seed_drops(device);
     if (!has_entropy(device, error))
         return false;
@@ -192,12 +240,10 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
      * The slot comes first: a process without a slot must not have a socket that receives packets
      * of other processes.
      */
-    if (config->share &&
-        !oche_sharing_open(&device->share, &device->address, config->port, &device->entropy, &why))
-        return oche_fail(error, "%s: %s", config->address, why.text);
-    device_together_open(device);
-    if (!oche_socket_open(&device->socket, &device->address, config->port, &options, &why))
-        return oche_fail(error, "%s: %s", config->address, why.text);
+    if (config->share && !enter(device, error))
+        return false;
+    if (!open_socket(device, error))
+        return false;
     if (config->share &&
         !oche_sharing_join(&device->share, device->socket.fd, oche_clock_now(&device->clock)))
         return oche_fail(error, "%s: the kernel cannot steer packets: %s", config->address,
@@ -216,11 +262,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
     device->peers.busy_context = device;
     oche_peers_add(&device->peers, &device->address,
                    config->port); /* index 0: this device itself */
-    if (config->capture == NULL)
-        return true;
-    device->capture =
-        oche_capture_open(config->capture, &device->address, oche_clock_now(&device->clock), error);
-    return device->capture != NULL;
+    return true;
 }
 
 /*
@@ -241,6 +283,34 @@ static void settle(struct oche_device *device)
     }
 }
 
+/*
+ * Opens the capture, when the device has met the other processes. Returns false, with a line in
+ * `error`, if that cannot be; *hidden: as one of them cannot be seen from here.
+ */
+static bool finish_opening(struct oche_device *device, struct oche_error *error, bool *hidden)
+{
+    const struct oche_device_config *config = &device->config;
+
+    if (config->share)
+        settle(device);
+    *hidden = config->share && oche_sharing_hidden(&device->share);
+    if (*hidden) {
+        oche_fail(error,
+                  "%s: UDP port %u: another process of this user has it and cannot be met in %.*s: "
+                  "in another container it needs this one's /dev/shm, and the same version of oche",
+                  config->address, config->port,
+                  (int)(strrchr(device->share.names.path, '/') - device->share.names.path),
+                  device->share.names.path);
+        errno = EADDRINUSE;
+        return false;
+    }
+    if (config->capture == NULL)
+        return true;
+    device->capture =
+        oche_capture_open(config->capture, &device->address, oche_clock_now(&device->clock), error);
+    return device->capture != NULL;
+}
+
 static bool destroy(struct oche_device *device)
 {
     const bool whole = device->capture == NULL || oche_capture_close(device->capture);
@@ -255,7 +325,7 @@ static bool destroy(struct oche_device *device)
         close(device->wake_fd);
     oche_source_ports_close(&device->source_ports);
     oche_socket_close(&device->socket);
-    oche_services_clear(&device->services);
+    oche_services_clear(&device->services, &device->share);
     oche_sharing_close(&device->share);
     free(device->cc_params);
     free(device->recovery_params);
@@ -264,8 +334,9 @@ static bool destroy(struct oche_device *device)
     return whole;
 }
 
-struct oche_device *oche_device_open(const struct oche_device_config *config,
-                                     struct oche_error *error)
+/* As oche_device_open; *hidden: as in finish_opening. */
+static struct oche_device *try_to_open(const struct oche_device_config *config,
+                                       struct oche_error *error, bool *hidden)
 {
     const size_t bytes = oche_lines(sizeof(struct oche_device));
     struct oche_device *device = aligned_alloc(OCHE_CACHE_LINE, bytes);
@@ -278,7 +349,7 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
     }
     memset(device, 0, bytes);
     device->socket.fd = device->wake_fd = device->share.fd = -1;
-    device->share.census.fd = -1;
+    device->share.census.fd = device->share.names.file = -1;
     device->config = *config;
     device->paces = config->line_rate_bps != 0;
     fill_defaults(&device->config);
@@ -299,15 +370,30 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
         device->config.recovery->fit(device->recovery_params, &(struct oche_recovery_network){0});
     if (device->cc_params == NULL || device->recovery_params == NULL)
         oche_fail(error, "out of memory");
-    else if (check(device, error) && create_parts(device, error)) {
-        if (config->share)
-            settle(device);
+    else if (check(device, error) && create_parts(device, error) &&
+             finish_opening(device, error, hidden))
         return device;
-    }
     why = errno;
     destroy(device);
     errno = why;
     return NULL;
+}
+
+struct oche_device *oche_device_open(const struct oche_device_config *config,
+                                     struct oche_error *error)
+{
+    bool hidden = false;
+    struct oche_device *device = try_to_open(config, error, &hidden);
+
+    for (oche_time wait = FIRST_MEETING; device == NULL && hidden && wait <= LAST_MEETING;
+         wait *= 2) {
+        const struct timespec pause = {.tv_nsec = (long)(wait / OCHE_NS)};
+
+        nanosleep(&pause, NULL); /* the other process ends, or makes its names again */
+        hidden = false;
+        device = try_to_open(config, error, &hidden);
+    }
+    return device;
 }
 
 void oche_device_leave(struct oche_device *device)
@@ -316,7 +402,6 @@ void oche_device_leave(struct oche_device *device)
     oche_source_ports_close(&device->source_ports);
     close(device->socket.fd);
     oche_sharing_forget(&device->share);
-    oche_services_leave(&device->services);
     if (device->capture != NULL)
         oche_capture_leave(device->capture);
 }
@@ -408,6 +493,14 @@ static bool timers_may_run(const struct oche_device *device)
     return device->full_receives % MOST_FULL_RECEIVES == 0;
 }
 
+/* Makes our names again if they were removed. Called under the lock. */
+static void keep_names(struct oche_device *device, oche_time now)
+{
+    device->keep_again = device->share.fd >= 0 ? now + KEEP_NAMES : OCHE_NEVER;
+    if (device->share.fd >= 0 && oche_sharing_keep(&device->share))
+        oche_services_again(&device->services, &device->share);
+}
+
 /* Receives, runs timers and sends. Returns the number of packets. Called under the lock. */
 static unsigned advance(struct oche_device *device)
 {
@@ -425,12 +518,21 @@ static unsigned advance(struct oche_device *device)
         oche_nic_expire(device->nic, now);
     if (device->share.census.fd >= 0)
         device_count_together(device, now);
+    if (OCHE_UNLIKELY(device->keep_again <= now))
+        keep_names(device, now);
     if (OCHE_UNLIKELY(device->fit_again <= now))
         device_fit_again(device, now);
     packets += device_transmit(device, now);
     if (sleepers_should_know(device, full))
         device_ring(device);
     return packets;
+}
+
+void oche_device_keep_names(struct oche_device *device)
+{
+    oche_device_lock(device);
+    keep_names(device, oche_clock_now(&device->clock));
+    oche_device_unlock(device);
 }
 
 static unsigned progress(struct oche_device *device, bool aside)

@@ -164,6 +164,11 @@ unsigned oche_device_progress(struct oche_device *device);
  */
 unsigned oche_device_progress_aside(struct oche_device *device);
 /*
+ * Makes the device's names again if somebody has removed them (names.h), so that new processes see
+ * it. Making progress does so, too. To be called a few times a second where no thread makes any.
+ */
+void oche_device_keep_names(struct oche_device *device);
+/*
  * At the process's end: does what an RNIC would have done by now. Sends the ACKs that are held and
  * everything else that is due, receives what has arrived and acknowledges it; all this for two
  * milliseconds at most. No ACKs are held from then on. To be called under the lock.

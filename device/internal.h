@@ -151,7 +151,9 @@ struct oche_device {
 
     struct oche_socket socket;
     struct oche_source_ports source_ports;
-    struct oche_sharing share;          /* share.fd is -1 if the address is not shared */
+    struct oche_sharing share;          /* share.fd is -1 if the address is not shared … */
+    struct oche_error alone;            /* … and this says why if it was to be shared */
+    oche_time keep_again;               /* when to look whether our names were lost */
     struct oche_cc_elsewhere elsewhere; /* what other processes of the address count */
     uint32_t told_version;              /* of our senders that other processes were told */
     unsigned together;                  /* processes that elsewhere.senders is of */

@@ -13,8 +13,9 @@ bool oche_management_is(const uint8_t *bytes, uint32_t count)
     return count >= OCHE_STEER_BYTES && oche_get24(bytes + AT_QPN) == OCHE_CM_QPN;
 }
 
-unsigned oche_management_slot(struct oche_services *services, const struct oche_sharing *share,
-                              const uint8_t *bytes, uint32_t count, bool *asks)
+unsigned oche_management_slot(const struct oche_services *services,
+                              const struct oche_sharing *share, const uint8_t *bytes,
+                              uint32_t count, bool *asks)
 {
     struct oche_cm_message message;
     uint32_t id;

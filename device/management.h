@@ -16,7 +16,8 @@ bool oche_management_is(const uint8_t *bytes, uint32_t count);
  * Returns the slot of the process that such a packet is for; our own if that cannot be told. Sets
  * *asks if the packet asks for a service, which has a process then, even if that is not heard of.
  */
-unsigned oche_management_slot(struct oche_services *services, const struct oche_sharing *share,
-                              const uint8_t *bytes, uint32_t count, bool *asks);
+unsigned oche_management_slot(const struct oche_services *services,
+                              const struct oche_sharing *share, const uint8_t *bytes,
+                              uint32_t count, bool *asks);
 
 #endif

@@ -396,7 +396,7 @@ bool oche_device_service_held(struct oche_device *device, uint64_t id)
 void oche_device_release_service(struct oche_device *device, uint64_t id)
 {
     oche_device_lock(device);
-    oche_services_release(&device->services, id);
+    oche_services_release(&device->services, &device->share, id);
     oche_device_unlock(device);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which process of an address listens to a service of the connection manager (a port of rdma_cm's,
- * core/cm/mad.h). A service belongs to one process of the address: the one that holds its abstract
- * name, which the kernel frees however the process dies. A second name, with the process's slot,
- * tells the others where to pass on what asks for the service.
+ * core/cm/mad.h). A service belongs to one process of the address: the one that has it among the
+ * names (names.h), which tell the others its slot. There they pass on what asks for the service.
  *
  * Where an address is not shared (share.h) there is one process, and only it is asked.
  */
@@ -12,23 +11,13 @@
 
 #include "device/share.h"
 
-struct oche_service_name {
-    struct oche_service_name *next;
+struct oche_taken_service {
+    struct oche_taken_service *next;
     uint64_t id;
-    int name_fd, slot_fd; /* hold the names; -1: the address is not shared */
 };
 
-/* Where a service was last found, which is looked at before all other slots. */
-#define OCHE_SERVICES_KNOWN 64
-
 struct oche_services {
-    struct oche_service_name *first;
-    int ask_fd; /* by which names are asked for, if `asks`: it is made when first needed */
-    bool asks;
-    struct {
-        uint64_t id;
-        uint8_t slot;
-    } known[OCHE_SERVICES_KNOWN];
+    struct oche_taken_service *first; /* those that this process has taken */
 };
 
 /*
@@ -37,21 +26,22 @@ struct oche_services {
  */
 bool oche_services_take(struct oche_services *services, const struct oche_sharing *share,
                         uint64_t id);
-void oche_services_release(struct oche_services *services, uint64_t id);
-/* Releases all of them, and what else there is. */
-void oche_services_clear(struct oche_services *services);
-/* In a forked child: closes its copies of the parent's descriptors. */
-void oche_services_leave(struct oche_services *services);
+void oche_services_release(struct oche_services *services, const struct oche_sharing *share,
+                           uint64_t id);
+/* Releases all of them. */
+void oche_services_clear(struct oche_services *services, const struct oche_sharing *share);
+/* Takes all of them again where the names were lost (oche_sharing_keep). */
+void oche_services_again(const struct oche_services *services, const struct oche_sharing *share);
 /* True if this process has taken the service. */
 bool oche_services_has(const struct oche_services *services, uint64_t id);
 /* True if this process or another one has taken the service. */
-bool oche_services_held(struct oche_services *services, const struct oche_sharing *share,
+bool oche_services_held(const struct oche_services *services, const struct oche_sharing *share,
                         uint64_t id);
 /*
  * Returns the slot of the process that listens to the service; our own if nobody does. Strangers
- * choose the service: it costs a system call or two, and 66 where the service has moved.
+ * choose the service: it costs a system call.
  */
-unsigned oche_services_slot(struct oche_services *services, const struct oche_sharing *share,
+unsigned oche_services_slot(const struct oche_services *services, const struct oche_sharing *share,
                             uint64_t id);
 
 #endif

@@ -4,15 +4,13 @@
 #include "params/error.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define MAGIC       UINT32_C(0x6f636865)
-#define VERSION     1
+#define VERSION     2
 #define PROBE_BYTES 24
 /* time between two probes, and between two greetings of one slot */
 #define PAUSE      (5 * OCHE_MS)
@@ -27,10 +25,11 @@
 
 enum kind {
     KIND_HELLO,      /* I am here, at this place; answer with this nonce */
-    KIND_ANSWER,     /* I am here too */
+    KIND_ANSWER,     /* I am here too, and this was your nonce */
     KIND_GOODBYE,    /* my socket is closed, so places have changed */
     KIND_PACKETS,    /* packets for you follow */
     KIND_MANAGEMENT, /* as that: a connection manager's, which nothing but us can steer */
+    KIND_TABLE,      /* the descriptor is that of my table of senders */
 };
 
 /* A message between processes of one machine, in the processor's byte order. */
@@ -62,30 +61,6 @@ union control {
     uint8_t bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
 };
 
-/* ---- names ---- */
-
-socklen_t oche_sharing_name(const struct oche_sharing *share, const char *what,
-                            struct sockaddr_un *name)
-{
-    char text[OCHE_ADDRESS_TEXT];
-    int count;
-
-    oche_address_print(&share->address, text);
-    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    count = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "oche/%u/%s/%u/%s",
-                     (unsigned)geteuid(), text, share->port, what);
-    OCHE_MUST(count > 0 && (size_t)count < sizeof(name->sun_path) - 1);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (unsigned)count);
-}
-
-static socklen_t name_of(const struct oche_sharing *share, unsigned slot, struct sockaddr_un *name)
-{
-    char text[12];
-
-    snprintf(text, sizeof(text), "%u", slot);
-    return oche_sharing_name(share, text, name);
-}
-
 static int unix_socket(void)
 {
     return socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -108,7 +83,7 @@ static void lose(struct oche_neighbour *neighbour)
     if (neighbour->fd >= 0)
         close(neighbour->fd);
     neighbour->fd = -1;
-    neighbour->trusted = false;
+    neighbour->trusted = neighbour->given = false;
     neighbour->place = OCHE_PLACE_NONE;
     oche_census_view_close(&neighbour->view);
 }
@@ -174,7 +149,16 @@ static bool say_hello(const struct oche_sharing *share, struct oche_neighbour *n
 {
     struct message hello = message_of(share, KIND_HELLO, neighbour->nonce);
 
-    return say_with(neighbour, &hello, NULL, 0, share->census.fd);
+    return say(neighbour, &hello, NULL, 0);
+}
+
+/* Gives a process our table of senders, if it is trusted and does not have it. */
+static void give_table(const struct oche_sharing *share, struct oche_neighbour *neighbour)
+{
+    struct message table = message_of(share, KIND_TABLE, 0);
+
+    if (neighbour->trusted && !neighbour->given && share->census.fd >= 0)
+        neighbour->given = say_with(neighbour, &table, NULL, 0, share->census.fd);
 }
 
 /*
@@ -184,14 +168,14 @@ static bool say_hello(const struct oche_sharing *share, struct oche_neighbour *n
 static bool greet(struct oche_sharing *share, unsigned slot)
 {
     struct oche_neighbour *neighbour = &share->neighbours[slot];
-    struct sockaddr_un name;
-    const socklen_t name_bytes = name_of(share, slot, &name);
+    struct sockaddr_un door;
+    const socklen_t door_bytes = oche_names_door(&share->names, slot, &door);
 
     lose(neighbour);
     neighbour->fd = unix_socket();
     if (neighbour->fd < 0)
         return false;
-    if (connect(neighbour->fd, (struct sockaddr *)&name, name_bytes) != 0) {
+    if (connect(neighbour->fd, (struct sockaddr *)&door, door_bytes) != 0) {
         lose(neighbour);
         return false;
     }
@@ -217,6 +201,23 @@ bool oche_sharing_settled(const struct oche_sharing *share)
         if (share->neighbours[slot].fd >= 0 && !share->neighbours[slot].trusted)
             return false;
     return share->place != OCHE_PLACE_NONE;
+}
+
+/* Returns how many other processes have a slot. */
+static unsigned count_others(const struct oche_sharing *share)
+{
+    unsigned others = 0;
+
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+        others += slot != share->slot && oche_names_slot_held(&share->names, slot);
+    return others;
+}
+
+bool oche_sharing_hidden(const struct oche_sharing *share)
+{
+    /* our place is the number of sockets that were there before ours */
+    return share->place != OCHE_PLACE_NONE && share->place > 0 &&
+           share->place > count_others(share);
 }
 
 /* Gives the kernel the program that fits what we know about the processes. */
@@ -304,8 +305,8 @@ bool oche_sharing_probe(struct oche_sharing *share, const struct oche_datagram_i
 /* ---- messages in ---- */
 
 /*
- * Keeps the first descriptor of a control message, and closes the others. Any user may send us
- * some.
+ * Keeps the first descriptor of a control message, and closes the others. Only our user and root
+ * can send us some (names.h): closing one may take long.
  */
 static void take_descriptors(struct oche_sharing *share, const struct cmsghdr *c)
 {
@@ -361,7 +362,7 @@ static ssize_t hear(struct oche_sharing *share)
     return -1;
 }
 
-/* Maps the table of senders that came with a greeting. */
+/* Maps the table of senders that came with the message. */
 static void note_table(struct oche_sharing *share, unsigned slot, oche_time now)
 {
     struct oche_neighbour *neighbour = &share->neighbours[slot];
@@ -381,7 +382,7 @@ static void note_place(struct oche_sharing *share, struct oche_neighbour *neighb
     steer(share);
 }
 
-static void take_hello(struct oche_sharing *share, const struct message *hello, oche_time now)
+static void take_hello(struct oche_sharing *share, const struct message *hello)
 {
     struct oche_neighbour *neighbour = &share->neighbours[hello->slot];
     struct message answer = message_of(share, KIND_ANSWER, hello->nonce);
@@ -390,21 +391,22 @@ static void take_hello(struct oche_sharing *share, const struct message *hello, 
      * Sending fails if we are not connected, or are connected to a process that had the slot
      * before.
      */
-    if (!say_with(neighbour, &answer, NULL, 0, share->census.fd) && greet(share, hello->slot))
-        say_with(neighbour, &answer, NULL, 0, share->census.fd);
-    note_table(share, hello->slot, now);
+    if (!say(neighbour, &answer, NULL, 0) && greet(share, hello->slot))
+        say(neighbour, &answer, NULL, 0);
+    neighbour->given = false; /* it may have dropped what it knew of us */
+    give_table(share, neighbour);
     if (neighbour->fd >= 0)
         note_place(share, neighbour, hello->place);
 }
 
-static void take_answer(struct oche_sharing *share, const struct message *answer, oche_time now)
+static void take_answer(struct oche_sharing *share, const struct message *answer)
 {
     struct oche_neighbour *neighbour = &share->neighbours[answer->slot];
 
     if (neighbour->fd < 0 || neighbour->nonce != answer->nonce)
         return;
     neighbour->trusted = true;
-    note_table(share, answer->slot, now);
+    give_table(share, neighbour);
     note_place(share, neighbour, answer->place);
 }
 
@@ -438,10 +440,13 @@ bool oche_sharing_receive(struct oche_sharing *share, struct oche_datagram_in *i
         }
         switch (message.kind) {
         case KIND_HELLO:
-            take_hello(share, &message, now);
+            take_hello(share, &message);
             break;
         case KIND_ANSWER:
-            take_answer(share, &message, now);
+            take_answer(share, &message);
+            break;
+        case KIND_TABLE:
+            note_table(share, message.slot, now);
             break;
         case KIND_GOODBYE:
             lose(&share->neighbours[message.slot]);
@@ -572,31 +577,42 @@ enum oche_sharing_result oche_sharing_hand_over(struct oche_sharing *share, unsi
 
 /* ---- coming and going ---- */
 
-static bool take_slot(struct oche_sharing *share)
-{
-    struct sockaddr_un name;
-
-    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++) {
-        const socklen_t name_bytes = name_of(share, slot, &name);
-
-        if (bind(share->fd, (struct sockaddr *)&name, name_bytes) == 0) {
-            share->slot = (uint8_t)slot;
-            return true;
-        }
-        if (errno != EADDRINUSE)
-            return false;
-    }
-    return false;
-}
-
-bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *address,
-                       uint16_t port, struct oche_entropy *entropy, struct oche_error *error)
+static bool has_credentials(int door)
 {
     const int yes = 1;
 
+    return setsockopt(door, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0;
+}
+
+/* Takes a slot for our door. */
+static enum oche_sharing_opened enter(struct oche_sharing *share, struct oche_error *error)
+{
+    struct oche_error why;
+
+    switch (oche_names_open(&share->names, &share->address, share->port, share->fd, &why)) {
+    case OCHE_NAMES_TAKEN:
+        share->slot = (uint8_t)share->names.slot;
+        return OCHE_SHARING_OPEN;
+    case OCHE_NAMES_ALL_TAKEN:
+        oche_fail(error, "UDP port %u: %s", share->port, why.text);
+        errno = EADDRINUSE;
+        return OCHE_SHARING_FAILED;
+    default:
+        *error = why;
+        return OCHE_SHARING_ALONE;
+    }
+}
+
+enum oche_sharing_opened oche_sharing_open(struct oche_sharing *share,
+                                           const struct oche_address *address, uint16_t port,
+                                           struct oche_entropy *entropy, struct oche_error *error)
+{
+    enum oche_sharing_opened opened = OCHE_SHARING_FAILED;
+    int why;
+
     *share =
         (struct oche_sharing){.udp = -1, .address = *address, .port = port, .entropy = entropy};
-    share->census.fd = share->arrived_fd = share->probe = -1;
+    share->census.fd = share->arrived_fd = share->names.file = -1;
     share->place = OCHE_PLACE_NONE;
     share->last_held = &share->held;
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
@@ -604,15 +620,16 @@ bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *ad
     memset(share->steered, OCHE_PLACE_NONE, sizeof(share->steered));
     share->memory = malloc(MEMORY_BYTES);
     share->fd = unix_socket();
-    if (share->memory != NULL && share->fd >= 0 &&
-        setsockopt(share->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0 && take_slot(share))
-        return true;
-    if (errno == EADDRINUSE)
-        oche_fail(error, "UDP port %u: %d processes share it already", port, OCHE_SLOTS);
-    else
+    if (share->memory == NULL || share->fd < 0 || !has_credentials(share->fd))
         oche_fail(error, "no Unix socket: %s", strerror(errno));
+    else
+        opened = enter(share, error);
+    if (opened == OCHE_SHARING_OPEN)
+        return opened;
+    why = errno;
     oche_sharing_close(share);
-    return false;
+    errno = why;
+    return opened;
 }
 
 bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now)
@@ -621,7 +638,7 @@ bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now)
 
     share->udp = udp;
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
-        if (slot != share->slot)
+        if (slot != share->slot && oche_names_slot_held(&share->names, slot))
             alive += greet(share, slot);
     if (alive == 0 && !oche_steer(udp, share->steered))
         return false;
@@ -637,10 +654,8 @@ void oche_sharing_forget(struct oche_sharing *share)
         lose(&share->neighbours[slot]);
     close(share->fd);
     share->fd = -1;
+    oche_names_leave(&share->names);
     drop_descriptor(share);
-    if (share->probe >= 0)
-        close(share->probe);
-    share->probe = -1;
     if (share->census.fd >= 0)
         close(share->census.fd);
     share->census.fd = -1;
@@ -648,22 +663,30 @@ void oche_sharing_forget(struct oche_sharing *share)
 
 void oche_sharing_bury(struct oche_sharing *share)
 {
-    struct sockaddr_un name;
-
-    if (share->probe < 0)
-        share->probe = unix_socket();
-    if (share->probe < 0)
-        return; /* we will try again */
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+        give_table(share, &share->neighbours[slot]); /* its door had no room before */
     for (uint64_t left = share->counting; left != 0; left &= left - 1) {
         const unsigned slot = (unsigned)__builtin_ctzll(left);
-        const socklen_t name_bytes = name_of(share, slot, &name);
 
-        if (connect(share->probe, (struct sockaddr *)&name, name_bytes) == 0 ||
-            errno != ECONNREFUSED)
+        if (oche_names_slot_held(&share->names, slot))
             continue;
         lose(&share->neighbours[slot]);
         share->counting &= ~(UINT64_C(1) << slot);
     }
+}
+
+bool oche_sharing_keep(struct oche_sharing *share)
+{
+    int door;
+    bool again;
+
+    if (!oche_names_lost(&share->names) || (door = unix_socket()) < 0)
+        return false;
+    again = has_credentials(door) &&
+            oche_names_again(&share->names, &share->address, share->port, door) &&
+            dup3(door, share->fd, O_CLOEXEC) >= 0; /* others may wait for the descriptor */
+    close(door);
+    return again;
 }
 
 void oche_sharing_close(struct oche_sharing *share)
@@ -672,6 +695,8 @@ void oche_sharing_close(struct oche_sharing *share)
 
     for (unsigned slot = 0; slot < OCHE_SLOTS && share->fd >= 0; slot++)
         say(&share->neighbours[slot], &goodbye, NULL, 0);
+    if (share->fd >= 0)
+        oche_names_close(&share->names);
     oche_sharing_forget(share);
     oche_census_close(&share->census);
     while (share->held != NULL) {

@@ -4,37 +4,39 @@
  * is 1/64 of all queue pair numbers, and the kernel gives it the packets for these numbers
  * (steer.h).
  *
- * A slot is a Unix datagram socket whose abstract name has the user, the address, the port and the
- * slot's number: the process that binds this name has the slot, and the kernel frees the name
- * however the process dies. Abstract names belong to the network namespace, as UDP ports do.
+ * A process has a slot as long as it has its name (names.h), and a Unix datagram socket that other
+ * processes reach by it: its door. Doors are in a folder that only our user can get at.
  *
- * The slot's socket also receives packets that the kernel has steered to a wrong process. That
- * happens while sockets come and go, and when the kernel merges packets for several processes. A
- * process that gets a packet of another process passes it on, with the packet's true source.
- * Whenever a process passes on packets or gets packets passed on, it finds its own place in the
- * kernel's list again and tells the others, and all of them replace the kernel's program.
+ * The door also receives packets that the kernel has steered to a wrong process. That happens while
+ * sockets come and go, and when the kernel merges packets for several processes. A process that
+ * gets a packet of another process passes it on, with the packet's true source. Whenever a process
+ * passes on packets or gets packets passed on, it finds its own place in the kernel's list again
+ * and tells the others, and all of them replace the kernel's program.
  *
  * Trust: a message counts only if the kernel confirms that its sender runs as our user. Packets are
- * passed on only to a process that has answered our greeting on the same connection and runs as our
- * user. Anyone can bind the names of slots. So another user can take slots away from us, but cannot
- * get our packets.
+ * passed on, and the table of senders is given, only to a process that has answered our greeting on
+ * the same connection and runs as our user. What is given can only be read.
+ *
+ * A process of our user may have the address and port, and its names in a folder that we cannot
+ * see: another container's. The kernel's list then is longer than the names are; see
+ * oche_sharing_hidden.
  */
 #ifndef OCHE_DEVICE_SHARE_H
 #define OCHE_DEVICE_SHARE_H
 
-#include <sys/un.h>
-
 #include "core/base.h"
 #include "device/census.h"
 #include "device/entropy.h"
+#include "device/names.h"
 #include "device/socket.h"
 #include "device/steer.h"
 #include "params/error.h"
 
 /* Another process on our address and port. */
 struct oche_neighbour {
-    int fd;          /* connected to the socket of its slot; -1: none */
+    int fd;          /* connected to its door; -1: none */
     bool trusted;    /* the process has answered our greeting */
+    bool given;      /* it has our table of senders */
     uint8_t place;   /* place of its UDP socket, as the process told us, or OCHE_PLACE_NONE */
     uint64_t nonce;  /* the answer to our greeting must contain this number */
     oche_time again; /* device time before which the process is not greeted again */
@@ -43,13 +45,14 @@ struct oche_neighbour {
 };
 
 struct oche_sharing {
-    int fd;  /* the socket of our slot; -1: the address is not shared */
+    int fd;  /* our door; -1: the address is not shared */
     int udp; /* descriptor of the device's socket */
     uint8_t slot;
     uint8_t place; /* place of our UDP socket in the kernel's list, or OCHE_PLACE_NONE */
     bool force;    /* replace the kernel's program even if it seems to be right */
     struct oche_address address;
     uint16_t port;
+    struct oche_names names;
     struct oche_neighbour neighbours[OCHE_SLOTS];
     uint8_t steered[OCHE_SLOTS]; /* the places in the program that we last installed */
     struct oche_entropy *entropy;
@@ -65,7 +68,12 @@ struct oche_sharing {
     struct oche_census census;
     uint64_t counting; /* bit i: slot i has given us its table, and may have gone since */
     int arrived_fd;    /* came with the message in `memory`, and is to be closed; -1: none */
-    int probe;         /* a socket for finding out who is alive; -1: none yet */
+};
+
+enum oche_sharing_opened {
+    OCHE_SHARING_OPEN,   /* we have a slot */
+    OCHE_SHARING_ALONE,  /* there is no folder for names: the address cannot be shared */
+    OCHE_SHARING_FAILED, /* errno EADDRINUSE: all slots are taken */
 };
 
 enum oche_sharing_result {
@@ -75,12 +83,10 @@ enum oche_sharing_result {
     OCHE_SHARING_NOBODY, /* no process has this slot */
 };
 
-/*
- * Takes a slot. Returns false, with a line in `error`, on failure; errno EADDRINUSE: all slots are
- * taken.
- */
-bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *address,
-                       uint16_t port, struct oche_entropy *entropy, struct oche_error *error);
+/* Takes a slot. A line in `error` says why if there is none. */
+enum oche_sharing_opened oche_sharing_open(struct oche_sharing *share,
+                                           const struct oche_address *address, uint16_t port,
+                                           struct oche_entropy *entropy, struct oche_error *error);
 /*
  * To be called when our UDP socket is bound: contacts the other processes. Returns false, with
  * errno set, if the kernel cannot steer.
@@ -88,17 +94,21 @@ bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *ad
 bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now);
 /* True if we know our place and all processes that we greeted have answered. */
 bool oche_sharing_settled(const struct oche_sharing *share);
+/*
+ * True if more processes have the address and port than have names here. That is so for a moment
+ * while one of them ends, or finds that its names are lost.
+ */
+bool oche_sharing_hidden(const struct oche_sharing *share);
 /* To be called when our UDP socket is closed: tells the other processes, and frees the slot. */
 void oche_sharing_close(struct oche_sharing *share);
 /* To be called in a forked child: closes its copies of the parent's Unix sockets. */
 void oche_sharing_forget(struct oche_sharing *share);
 
 /*
- * Writes an abstract name that belongs to the address, as those of slots do: "oche/", user,
- * address, port, `what`. Returns its length.
+ * Makes our names again if their file was removed. To be called a few times a second; one system
+ * call. Returns true if services must be taken again.
  */
-socklen_t oche_sharing_name(const struct oche_sharing *share, const char *what,
-                            struct sockaddr_un *name);
+bool oche_sharing_keep(struct oche_sharing *share);
 
 /*
  * Drops what processes count that are gone without a word. To be called a few times a second; one

@@ -34,6 +34,7 @@
 /* the thread stops being eager after this many rounds without packets or with a poller */
 #define EAGER           4
 #define LOOK_FOR_LOSSES (100 * OCHE_MS)
+#define KEEP_NAMES      (250 * OCHE_MS)
 #define POLLING         (3 * OCHE_US) /* somebody counts as polling for this long after a poll */
 #define SUBSTITUTES     65534
 #define MOST_SILENT     3               /* peers of which a process tells that nothing came */
@@ -116,11 +117,20 @@ static void look_for_losses(struct ov_port *port, struct losses *losses, oche_ti
     losses->told = true;
 }
 
+/* Makes our names again if they were removed, also while no thread makes progress. */
+static void keep_names(struct ov_port *port, oche_time *next, oche_time now)
+{
+    if (now < *next)
+        return;
+    *next = now + KEEP_NAMES;
+    oche_device_keep_names(port->device);
+}
+
 /* How long the port's thread may wait for something to happen. */
 static oche_time patience_of(const struct ov_port *port, unsigned patience,
                              const struct losses *losses, oche_time now)
 {
-    const oche_time view = ov_view_patience(port, now);
+    const oche_time view = oche_time_min(ov_view_patience(port, now), KEEP_NAMES);
 
     if (patience > 0)
         return OV_NAP;
@@ -132,7 +142,7 @@ static void *run(void *argument)
     struct ov_port *port = argument;
     struct losses losses = {0};
     unsigned patience = 0; /* above 0 while the thread is eager */
-    oche_time own = 0;
+    oche_time own = 0, keep = 0;
 
     ov_view_open(port);
     while (!atomic_load(&port->stop)) {
@@ -145,6 +155,7 @@ static void *run(void *argument)
         look_for_losses(port, &losses, now);
         ov_look_for_repeats(port, now);
         ov_view_turn(port, now);
+        keep_names(port, &keep, now);
         if (atomic_exchange_explicit(&port->answered, false, memory_order_relaxed))
             patience = 0;
         if ((patience == 0 || atomic_load(&port->sleepers) > 0) && others_are_at_it(port)) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base.h"
+#include "device/folder.h"
 
 #define MOST_NAMES 65536 /* of a folder that are looked at */
 
@@ -30,60 +31,18 @@ static void path_of(const struct place *place, uid_t user, char *path, size_t by
 
 /* ---- folders ---- */
 
-/*
- * Opens a folder. Returns -1 unless it is a folder itself and no link, and nobody but its owner can
- * get at it. `owner`: who has to own it, or -1.
- */
-static int open_folder(const char *path, uid_t owner, uid_t *owned_by)
-{
-    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    struct stat about;
-
-    if (folder < 0)
-        return -1;
-    if (fstat(folder, &about) == 0 && (about.st_mode & 077) == 0 &&
-        (owner == (uid_t)-1 || about.st_uid == owner)) {
-        *owned_by = about.st_uid;
-        return folder;
-    }
-    close(folder);
-    return -1;
-}
-
-/* True if nobody but this user and root can put something into the folder above ours. */
-static bool above_is_own(const char *path, uid_t owner)
-{
-    char above[PATH_MAX];
-    struct stat about;
-
-    if ((size_t)snprintf(above, sizeof(above), "%s", path) >= sizeof(above))
-        return false;
-    *strrchr(above, '/') = '\0';
-    return lstat(above, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == owner &&
-           (about.st_mode & 022) == 0;
-}
-
-/* Opens the folder, made if it is not there. */
-static int make_folder(const char *path, uid_t own)
-{
-    uid_t owner;
-
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return -1;
-    return open_folder(path, own, &owner);
-}
-
 int oche_view_own_folder(const char *given, char *path, size_t bytes)
 {
     const uid_t own = geteuid();
     int folder = -1;
 
     if (given != NULL)
-        return (size_t)snprintf(path, bytes, "%s", given) < bytes ? make_folder(path, own) : -1;
+        return (size_t)snprintf(path, bytes, "%s", given) < bytes ? oche_folder_make(path, own)
+                                                                  : -1;
     for (size_t i = 0; i < OCHE_COUNT_OF(places) && folder < 0; i++) {
         path_of(&places[i], own, path, bytes);
-        if (!places[i].of_user || above_is_own(path, own))
-            folder = make_folder(path, own);
+        if (!places[i].of_user || oche_folder_above_is_own(path, own))
+            folder = oche_folder_make(path, own);
     }
     return folder;
 }
@@ -112,7 +71,7 @@ static void visit_place(const struct place *place, uid_t user,
     int folder;
 
     path_of(place, user, path, sizeof(path));
-    folder = open_folder(path, user, &owner);
+    folder = oche_folder_open(path, user, &owner);
     if (folder < 0)
         return;
     visit(context, folder, owner);
@@ -144,7 +103,7 @@ void oche_view_each_folder(const char *given, void (*visit)(void *context, int f
     uid_t owner;
 
     if (given != NULL) {
-        const int folder = open_folder(given, own == 0 ? (uid_t)-1 : own, &owner);
+        const int folder = oche_folder_open(given, own == 0 ? (uid_t)-1 : own, &owner);
 
         if (folder < 0)
             return;
@@ -164,7 +123,7 @@ const char *oche_view_folder_fault(const char *given)
     const uid_t own = geteuid();
     struct stat about;
     uid_t owner;
-    const int folder = open_folder(given, own == 0 ? (uid_t)-1 : own, &owner);
+    const int folder = oche_folder_open(given, own == 0 ? (uid_t)-1 : own, &owner);
 
     if (folder < 0)
         return lstat(given, &about) != 0 ? strerror(errno)

@@ -330,7 +330,7 @@ def judge(row, side):
 
 
 def served(row, port):
-    return rdma_cm.names_of(ADDRESS, port, "TCP") if row.by_cm else listened(port)
+    return rdma_cm.listens(ADDRESS, port, "TCP") if row.by_cm else listened(port)
 
 
 def wait_until_free(port):

@@ -15,6 +15,7 @@ import re
 import sys
 import time
 
+import names
 import pairs
 
 RETRIES = 7  # perftest's
@@ -30,16 +31,14 @@ NAMES_OF_ERROR = "Failed status 12|transport retry counter exceeded"
 
 def residue():
     """Names and ports of this test's addresses, and files of ours."""
-    found = []
-    with open("/proc/net/unix", encoding="ascii", errors="replace") as rows:
-        found += [row.strip() for row in rows if f"oche/{os.getuid()}/{pairs.NET}" in row]
+    found = names.slots(pairs.NET + "*")
     for address in (pairs.SERVER, pairs.CLIENT):
         packed = "".join(f"{int(part):02X}" for part in reversed(address.split(".")))
         with open("/proc/net/udp", encoding="ascii") as rows:
             found += [row.strip() for row in rows if packed + ":" in row.split()[1]]
     return found + [name for name in os.listdir("/dev/shm")
                     if "oche" in name and not name.startswith("oche-faults-") and
-                    not re.fullmatch(r"oche-\d+", name)]  # of live views: view.py sees to those
+                    not re.fullmatch(r"oche-\d+", name)]  # of names and live views
 
 
 def moving(process):

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+import names
 import pairs
 
 ADDRESS = pairs.NET + "7"
@@ -87,11 +88,9 @@ class Failed(Exception):
     pass
 
 
-def names_of(address, port, space):
-    """The names of a service, as /proc/net/unix has them."""
-    wanted = f"oche/{os.geteuid()}/{address}/4791/cm/{SPACES[space]:x}{port:04x}"
-    with open("/proc/net/unix", encoding="ascii", errors="replace") as rows:
-        return [row for row in rows if wanted in row]
+def listens(address, port, space):
+    """True if a process has the service."""
+    return names.service_held(address, SPACES[space] << 16 | port)
 
 
 class Program:
@@ -135,7 +134,7 @@ def listening(port, space):
     if space is None:  # qperf's own connection
         with open("/proc/net/tcp6", encoding="ascii") as rows:
             return any(f":{port:04X} " in row and " 0A " in row for row in rows)
-    return bool(names_of(ADDRESS, port, space))
+    return listens(ADDRESS, port, space)
 
 
 def judge_numbers(said):
@@ -241,7 +240,7 @@ def several_servers(oche):
         for command, port in zip(commands, ports):
             server = Program(oche, command)
             servers.append(server)
-            wait_for(lambda port=port: names_of(ADDRESS, port, "TCP"), "no server", server)
+            wait_for(lambda port=port: listens(ADDRESS, port, "TCP"), "no server", server)
         for port in (ports[1], ports[0], ports[1]):
             must_work(oche, port, "all are there")
         second = Program(oche, f"rping -s -p {ports[1]}")
@@ -258,7 +257,7 @@ def several_servers(oche):
             raise Failed(f"ib_write_bw: {writer.said()} {servers[2].said()}")
         again = Program(oche, f"rping -s -P -V -p {ports[0]}")
         servers.append(again)
-        wait_for(lambda: names_of(ADDRESS, ports[0], "TCP"), "no server again", again)
+        wait_for(lambda: listens(ADDRESS, ports[0], "TCP"), "no server again", again)
         must_work(oche, ports[0], "the first is there again")
         must_work(oche, ports[1], "the first is there again, the second")
     finally:
@@ -267,9 +266,7 @@ def several_servers(oche):
 
 
 def nothing_is_left(_oche):
-    with open("/proc/net/unix", encoding="ascii", errors="replace") as rows:
-        left = [row for row in rows if f"/{ADDRESS}/" in row]
-    if left:
+    if left := names.slots(ADDRESS):
         raise Failed(f"names stay behind: {left}")
 
 
@@ -278,7 +275,7 @@ def another_family(oche):
     port = pairs.free_port()
     server = Program(oche, f"rping -s -P -V -p {port} -a ::1", address="::1")
     try:
-        wait_for(lambda: names_of("::1", port, "TCP"), "no server", server)
+        wait_for(lambda: listens("::1", port, "TCP"), "no server", server)
         client = Program(oche, f"rping -c -C 5 -V -p {port} -a ::1", address="::1")
         if client.wait("rping") != 0:
             raise Failed(client.said())
@@ -291,7 +288,7 @@ def with_rogue(oche):
     port = pairs.free_port()
     server = Program(oche, f"rping -s -C 5 -V -p {port}", options=["--rogue"])
     try:
-        wait_for(lambda: names_of(ADDRESS, port, "TCP"), "no server", server)
+        wait_for(lambda: listens(ADDRESS, port, "TCP"), "no server", server)
         client = Program(oche, f"rping -c -C 5 -V -p {port} -a {ADDRESS}")
         if client.wait("rping") != 0:
             raise Failed(client.said())

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 
+import names
 import pairs
 
 ADDRESS = pairs.NET + "8"
@@ -85,9 +86,7 @@ class Program:
 
 
 def has_service(port):
-    wanted = f"oche/{os.geteuid()}/{ADDRESS}/4791/cm/106{port:04x}"
-    with open("/proc/net/unix", encoding="ascii", errors="replace") as rows:
-        return any(wanted in row for row in rows)
+    return names.service_held(ADDRESS, 0x106 << 16 | port)
 
 
 def has_tcp(port):
@@ -389,9 +388,7 @@ def killed(oche):
 
 
 def nothing_is_left(_oche):
-    with open("/proc/net/unix", encoding="ascii", errors="replace") as rows:
-        left = [row for row in rows if f"/{ADDRESS}/" in row]
-    if left:
+    if left := names.slots(ADDRESS):
         raise Failed(f"names stay behind: {left}")
 
 

@@ -33,6 +33,7 @@ import sys
 import threading
 import time
 
+import names
 import netns
 import pairs
 
@@ -61,8 +62,7 @@ class Failed(Exception):
 
 def residue():
     """Names and ports of our addresses, and shared memory."""
-    with open("/proc/net/unix", encoding="ascii", errors="replace") as rows:
-        found = [row.strip() for row in rows if f"oche/{os.getuid()}/{pairs.NET}" in row]
+    found = names.slots(pairs.NET + "*")
     packed = ["".join(f"{int(part):02X}" for part in reversed(address.split("."))) + ":"
               for address in ADDRESSES]
     with open("/proc/net/udp", encoding="ascii") as rows:
@@ -72,7 +72,8 @@ def residue():
 
 def shared_memory():
     return {name for name in os.listdir("/dev/shm")
-            if "oche" in name and not name.startswith("oche-faults-")}
+            if "oche" in name and not name.startswith("oche-faults-") and
+            not re.fullmatch(r"oche-\d+", name)}  # of names and live views
 
 
 class Node:

@@ -32,7 +32,7 @@ def run(oche, valkey, folder):
              f"{valkey}/src/valkey-rdma.so", f"port={PORT}", f"bind={applications.ADDRESS}"]
     serving = applications.Side(oche, server, words, folder)
     try:
-        serving.wait(lambda: serving.ended() or applications.rdma_cm.names_of(
+        serving.wait(lambda: serving.ended() or applications.rdma_cm.listens(
             applications.ADDRESS, PORT, "TCP"), "the server does not listen")
         for threads in (0, 4):
             client = Application("", "rdma-test", r"GET \d+ KVs \[OK\]")

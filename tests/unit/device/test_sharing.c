@@ -296,16 +296,14 @@ static void nobody(void **state)
     end_close(&a);
 }
 
-/* Sends bytes to the slot's socket, as any process may. */
-static bool say_to(const struct end *end, uid_t user, const void *bytes, size_t count)
+/* Sends bytes to a device's door, as any process of the user's may. */
+static bool say_to(const struct end *end, const void *bytes, size_t count)
 {
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    const int length = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "oche/%u/%s/4791/%u",
-                                (unsigned)user, end->address, end->device->share.slot);
+    struct sockaddr_un door;
+    const socklen_t door_bytes =
+        oche_names_door(&end->device->share.names, end->device->share.slot, &door);
     const int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
-    const bool said =
-        sendto(fd, bytes, count, 0, (struct sockaddr *)&name,
-               (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) >= 0;
+    const bool said = sendto(fd, bytes, count, 0, (struct sockaddr *)&door, door_bytes) >= 0;
 
     close(fd);
     return said;
@@ -315,42 +313,27 @@ static bool say_to(const struct end *end, uid_t user, const void *bytes, size_t 
 static void strange_messages(void **state)
 {
     /* As ours begin: right magic and version, packets, from slot 9. */
-    uint8_t message[128] = {0x65, 0x68, 0x63, 0x6f, 1, 3, 9};
+    uint8_t message[128] = {0x65, 0x68, 0x63, 0x6f, 2, 3, 9};
     struct end a;
-    int status;
-    pid_t child;
 
     (void)state;
     enter(&a, NULL, 0);
     for (unsigned count = 0; count < 40; count += 8)
-        assert_true(say_to(&a, geteuid(), message, count)); /* too short */
-    message[5] = 77;                                        /* no such kind */
-    assert_true(say_to(&a, geteuid(), message, sizeof(message)));
+        assert_true(say_to(&a, message, count)); /* too short */
+    message[5] = 77;                             /* no such kind */
+    assert_true(say_to(&a, message, sizeof(message)));
     message[6] = 200; /* no such slot */
-    assert_true(say_to(&a, geteuid(), message, sizeof(message)));
+    assert_true(say_to(&a, message, sizeof(message)));
     oche_device_progress(a.device);
     for (unsigned i = 0; i < 20; i++)
         oche_device_progress(a.device);
     assert_int_equal(stats_of(&a).pass_refused, 7);
     message[5] = 3;
     message[6] = 9; /* packets of length 0 each: nothing, and no endless loop */
-    assert_true(say_to(&a, geteuid(), message, sizeof(message)));
+    assert_true(say_to(&a, message, sizeof(message)));
     for (unsigned i = 0; i < 20; i++)
         oche_device_progress(a.device);
     assert_int_equal(stats_of(&a).received_packets, 0);
-    if (geteuid() == 0) { /* the same message of another user */
-        const uid_t user = geteuid();
-
-        child = fork();
-        if (child == 0)
-            _exit(setresuid(65534, 65534, 65534) != 0 ||
-                  !say_to(&a, user, message, sizeof(message)));
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_int_equal(status, 0);
-        for (unsigned i = 0; i < 20; i++)
-            oche_device_progress(a.device);
-        assert_int_equal(stats_of(&a).pass_refused, 8);
-    }
     end_close(&a);
 }
 
@@ -371,8 +354,8 @@ static void random_messages(void **state)
 
         for (size_t k = 0; k < count; k++)
             message[k] = (uint8_t)oche_random_u64(&random);
-        memcpy(message, (uint8_t[]){0x65, 0x68, 0x63, 0x6f, 1}, 5);
-        message[5] = (uint8_t)oche_random_below(&random, 5); /* kind */
+        memcpy(message, (uint8_t[]){0x65, 0x68, 0x63, 0x6f, 2}, 5);
+        message[5] = (uint8_t)oche_random_below(&random, 6); /* kind */
         message[6] &= OCHE_SLOTS - 1;                        /* slot */
         message[7] &= 0x1f;                                  /* place */
         if (i % 3 != 0) { /* packets in it, of a size that there is, to one of us */
@@ -380,7 +363,7 @@ static void random_messages(void **state)
             message[32] = (uint8_t)(8 + oche_random_below(&random, 60));
             message[40 + OCHE_STEER_SLOT] = (uint8_t)(i % 3 << 2);
         }
-        assert_true(say_to(i % 2 ? &a : &b, geteuid(), message, count));
+        assert_true(say_to(i % 2 ? &a : &b, message, count));
         progress_both(&a, &b, 20);
     }
     /* What they said of places was wrong; it mends itself. */
@@ -433,60 +416,6 @@ static void limits(void **state)
     assert_true(oche_device_close(more));
 }
 
-/* A device in a process whose users, real and effective, are these; until it is killed. */
-static pid_t start_other(const char *address, uid_t real, uid_t effective)
-{
-    const pid_t pid = fork();
-
-    if (pid == 0) {
-        struct end end;
-
-        if (setresuid(real, effective, effective) != 0)
-            _exit(1);
-        alarm(60);
-        end_open(&end, &shared, address, 1);
-        for (;;)
-            oche_device_progress(end.device);
-    }
-    return pid;
-}
-
-/* Who is one's user is the effective one, also where the real one is another. */
-static void effective_users(void **state)
-{
-    static const struct {
-        uid_t real, effective, other_real;
-    } cases[] = {{65534, 65534, 65534}, {65534, 65534, 1}, {1, 65534, 65534}, {2, 65534, 1}};
-
-    char address[32];
-
-    (void)state;
-    if (getuid() != 0)
-        skip();
-    loopback_address(address, 1);
-    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
-        const pid_t other = start_other(address, cases[i].other_real, cases[i].effective);
-        bool trusted = false;
-        struct end end;
-
-        usleep(50000);
-        assert_int_equal(setresuid(cases[i].real, cases[i].effective, 0), 0);
-        end_open(&end, &shared, address, 1);
-        for (unsigned tries = 0; tries < 500 && !trusted; tries++) {
-            oche_device_progress(end.device);
-            for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
-                trusted |= end.device->share.neighbours[slot].trusted;
-            usleep(1000);
-        }
-        assert_int_equal(stats_of(&end).pass_refused, 0);
-        end_close(&end);
-        assert_int_equal(setresuid(0, 0, 0), 0);
-        assert_int_equal(kill(other, SIGKILL), 0);
-        assert_int_equal(waitpid(other, NULL, 0), other);
-        assert_true(trusted);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,7 +428,6 @@ int main(void)
         cmocka_unit_test(strange_messages),
         cmocka_unit_test(random_messages),
         cmocka_unit_test(limits),
-        cmocka_unit_test(effective_users),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
