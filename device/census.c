@@ -2,6 +2,7 @@
 /* The tables of senders; see the header. */
 #include "device/census.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #define MAGIC       UINT32_C(0x6f636573)
-#define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define SIZE        (F_SEAL_SHRINK | F_SEAL_GROW)
 #define PLACES      (2 * CENSUS_MOST) /* of the hash table; a power of two */
 #define SILENCE     (3 * OCHE_SEC)    /* longer than an active message may be silent */
 #define READ_TRIES  3                 /* while the table changes */
@@ -28,6 +29,16 @@ struct census_table {
     _Atomic uint64_t ids[CENSUS_SENDERS];
 };
 
+/*
+ * Seals our table, which we have mapped: nobody else can write there, whoever has the descriptor.
+ * Kernels before 5.1 can seal its size alone.
+ */
+static bool seal(int fd)
+{
+    return fcntl(fd, F_ADD_SEALS, SIZE | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) == 0 ||
+           (errno == EINVAL && fcntl(fd, F_ADD_SEALS, SIZE | F_SEAL_SEAL) == 0);
+}
+
 bool oche_census_open(struct oche_census *census)
 {
     *census =
@@ -35,8 +46,7 @@ bool oche_census_open(struct oche_census *census)
     census->ids = calloc(CENSUS_SENDERS, sizeof(*census->ids));
     census->counted = calloc(PLACES, sizeof(*census->counted));
     if (census->fd < 0 || census->ids == NULL || census->counted == NULL ||
-        ftruncate(census->fd, sizeof(*census->own)) != 0 ||
-        fcntl(census->fd, F_ADD_SEALS, SEALS) != 0) {
+        ftruncate(census->fd, sizeof(*census->own)) != 0) {
         oche_census_close(census);
         return false;
     }
@@ -49,7 +59,10 @@ bool oche_census_open(struct oche_census *census)
     madvise(memory, sizeof(*census->own), MADV_DONTFORK); /* a child must not write there */
     census->own = memory;
     census->own->magic = MAGIC;
-    return true;
+    if (seal(census->fd))
+        return true;
+    oche_census_close(census);
+    return false;
 }
 
 void oche_census_close(struct oche_census *census)
@@ -104,12 +117,15 @@ void oche_census_arrived(struct oche_census *census, uint64_t bytes)
 
 /* ---- those of others ---- */
 
-/* True if `fd` is memory whose size is a table's and stays so. */
+/*
+ * True if `fd` is memory whose size is a table's and stays so. That its owner alone can write there
+ * is no concern of a reader, which trusts no number in it.
+ */
 static bool is_table(int fd, struct stat *status)
 {
     const int seals = fcntl(fd, F_GET_SEALS);
 
-    return seals >= 0 && (seals & SEALS) == SEALS && fstat(fd, status) == 0 &&
+    return seals >= 0 && (seals & SIZE) == SIZE && fstat(fd, status) == 0 &&
            status->st_size == (off_t)sizeof(struct census_table);
 }
 

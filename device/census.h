@@ -2,9 +2,10 @@
 /*
  * The senders that the processes of one address count together (Dart, ToN 2020, sec III): what they
  * share is the address's line. Each process has a table in memory of its own, which it alone
- * writes: its active senders, and the bytes that have arrived. The others map it to read; they get
- * its descriptor with the greetings between slots (share.h), so there are no files, and no
- * other user can get one. The kernel frees the memory when the last process is gone.
+ * writes: its active senders, and the bytes that have arrived. The others map it to read. They get
+ * its descriptor once they have shown that they run as our user (share.h), and cannot write there:
+ * it is sealed. So there are no files, and no other user can get one. The kernel frees the memory
+ * when the last process is gone.
  *
  * Nothing in another process's table is trusted: its size is sealed, its numbers have limits, and
  * what changes while it is read is read again later. So the worst that a process of our user can do
