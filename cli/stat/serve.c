@@ -17,12 +17,13 @@
 
 #define CLIENTS       16
 #define REQUEST_BYTES 4096
-#define LONGEST_S     10.0
+#define REQUEST_S     1.0  /* until a request has come … */
+#define LONGEST_S     10.0 /* … and until its answer has left */
 #define KIND          "text/plain; version=0.0.4; charset=utf-8"
 
 struct client {
-    int fd; /* -1: the place is free */
-    double until;
+    int fd;              /* -1: the place is free */
+    double until, heard; /* when it is ended; when something moved last */
     size_t got;
     char request[REQUEST_BYTES];
     char *answer; /* NULL: the request is not whole yet */
@@ -117,7 +118,7 @@ static void answer(struct server *server, struct client *client)
 /* ---- clients ---- */
 
 /* Takes what has come of the request. Returns false if the client is to be ended. */
-static bool receive(struct server *server, struct client *client)
+static bool receive(struct server *server, struct client *client, double now)
 {
     const size_t room = sizeof(client->request) - 1 - client->got;
     const ssize_t count = recv(client->fd, client->request + client->got, room, MSG_DONTWAIT);
@@ -126,6 +127,7 @@ static bool receive(struct server *server, struct client *client)
         return errno == EAGAIN || errno == EINTR;
     if (count == 0)
         return false;
+    client->heard = now;
     client->got += (size_t)count;
     client->request[client->got] = '\0';
     if (strlen(client->request) < client->got)
@@ -134,17 +136,20 @@ static bool receive(struct server *server, struct client *client)
         answer(server, client);
     else if (client->got == sizeof(client->request) - 1)
         refuse(client, "431 Request Header Fields Too Large", "");
+    if (client->answer != NULL)
+        client->until = now + LONGEST_S;
     return true;
 }
 
 /* Sends what the socket takes. Returns false if the client is to be ended. */
-static bool send_on(struct client *client)
+static bool send_on(struct client *client, double now)
 {
     const ssize_t count = send(client->fd, client->answer + client->sent,
                                client->bytes - client->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
 
     if (count < 0)
         return errno == EAGAIN || errno == EINTR;
+    client->heard = now;
     client->sent += (size_t)count;
     if (client->sent < client->bytes)
         return true;
@@ -155,29 +160,46 @@ static bool send_on(struct client *client)
     return false;
 }
 
-static void take_client(struct server *server, double now)
-{
-    const int fd = accept4(server->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-    for (unsigned i = 0; fd >= 0 && i < CLIENTS; i++)
-        if (server->clients[i].fd < 0) {
-            server->clients[i] = (struct client){.fd = fd, .until = now + LONGEST_S};
-            return;
-        }
-    if (fd >= 0)
-        close(fd);
-}
-
 static void serve_client(struct server *server, struct client *client, short events, double now)
 {
     bool goes_on = now < client->until;
 
     if (goes_on && client->answer == NULL && (events & (POLLIN | POLLHUP | POLLERR)) != 0)
-        goes_on = receive(server, client);
+        goes_on = receive(server, client, now);
     if (goes_on && client->answer != NULL)
-        goes_on = send_on(client);
+        goes_on = send_on(client, now);
     if (!goes_on)
         end_client(client);
+}
+
+/* Returns a place for a client: a free one, or that of the client that is silent for longest. */
+static struct client *place_for_client(struct server *server)
+{
+    struct client *oldest = &server->clients[0];
+
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        struct client *client = &server->clients[i];
+
+        if (client->fd < 0)
+            return client;
+        if (client->heard < oldest->heard)
+            oldest = client;
+    }
+    end_client(oldest);
+    return oldest;
+}
+
+/* Takes a client, and its request if that is there already: it might lose its place to another. */
+static void take_client(struct server *server, double now)
+{
+    const int fd = accept4(server->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    struct client *client;
+
+    if (fd < 0)
+        return;
+    client = place_for_client(server);
+    *client = (struct client){.fd = fd, .until = now + REQUEST_S, .heard = now};
+    serve_client(server, client, POLLIN, now);
 }
 
 /* Waits, and does what there is to do. Returns false if a signal ends the program. */
@@ -185,18 +207,16 @@ static bool turn(struct server *server)
 {
     struct pollfd fds[1 + CLIENTS];
     double now = seconds_now(), wait = -1;
-    bool room = false;
 
     for (unsigned i = 0; i < CLIENTS; i++) {
         const struct client *client = &server->clients[i];
 
         fds[1 + i] =
             (struct pollfd){.fd = client->fd, .events = client->answer != NULL ? POLLOUT : POLLIN};
-        room |= client->fd < 0;
         if (client->fd >= 0 && (wait < 0 || client->until - now < wait))
             wait = client->until > now ? client->until - now : 0;
     }
-    fds[0] = (struct pollfd){.fd = room ? server->fd : -1, .events = POLLIN};
+    fds[0] = (struct pollfd){.fd = server->fd, .events = POLLIN};
     if (!stat_wait(fds, 1 + CLIENTS, wait))
         return false;
     now = seconds_now();
@@ -235,7 +255,7 @@ static int listen_at(const struct sockaddr_storage *address, socklen_t bytes)
 
     print_address(address, text, sizeof(text));
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
-        bind(fd, (const struct sockaddr *)address, bytes) != 0 || listen(fd, CLIENTS) != 0 ||
+        bind(fd, (const struct sockaddr *)address, bytes) != 0 || listen(fd, SOMAXCONN) != 0 ||
         getsockname(fd, (struct sockaddr *)&own, &own_bytes) != 0) {
         oche_print_error("oche stat: --listen: %s: %s", text, strerror(errno));
         if (fd >= 0)

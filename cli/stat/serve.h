@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small HTTP server for one page, /metrics. It answers GET alone, each connection once; a request
- * has at most 4 KiB and a client ten seconds for all; sixteen clients are served at a time, and
- * others wait. One thread does all of it.
+ * A small HTTP server for one page, /metrics. It answers GET alone, each connection once. A request
+ * has at most 4 KiB and comes within a second; a client has ten seconds to take its answer. Sixteen
+ * clients are served at a time. For one more the client that has been silent for longest is ended,
+ * so that nobody keeps others away by connections that say nothing. One thread does all of it.
  */
 #ifndef OCHE_CLI_STAT_SERVE_H
 #define OCHE_CLI_STAT_SERVE_H
