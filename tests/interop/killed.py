@@ -26,6 +26,7 @@ CASES = [("ib_write_bw -D 60", "server", 14), ("ib_write_bw -D 60", "server", 16
          ("ib_send_bw -D 60", "server", 14)]
 UNDER_ROGUE = [("ib_write_bw -D 60", "server"), ("ib_read_bw -n 5000000 -e", "server"),
                ("ib_send_bw -D 60", "server")]
+BEFORE = set(os.listdir("/dev/shm"))  # not ours
 NAMES_OF_ERROR = "Failed status 12|transport retry counter exceeded"
 
 
@@ -37,7 +38,8 @@ def residue():
         with open("/proc/net/udp", encoding="ascii") as rows:
             found += [row.strip() for row in rows if packed + ":" in row.split()[1]]
     return found + [name for name in os.listdir("/dev/shm")
-                    if "oche" in name and not name.startswith("oche-faults-") and
+                    if "oche" in name and name not in BEFORE and
+                    not name.startswith("oche-faults-") and
                     not re.fullmatch(r"oche-\d+", name)]  # of names and live views
 
 
