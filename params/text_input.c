@@ -44,8 +44,7 @@ static const char *behind_line(const char *from, const char *end)
     return from < end ? from + 1 : end;
 }
 
-/* Returns the name of the encoding whose byte-order mark the text begins with, or NULL. */
-static const char *wide_encoding(const char *text, size_t bytes)
+const char *oche_text_wide_encoding(const char *text, size_t bytes)
 {
     if (bytes >= 4 &&
         (memcmp(text, "\xff\xfe\0\0", 4) == 0 || memcmp(text, "\0\0\xfe\xff", 4) == 0))
@@ -58,7 +57,7 @@ static const char *wide_encoding(const char *text, size_t bytes)
 /* Refuses what is no text. Sets *longest to the bytes of the longest line. */
 static bool is_text(struct oche_text_input *input, size_t *longest)
 {
-    const char *wide = wide_encoding(input->begin, (size_t)(input->end - input->begin));
+    const char *wide = oche_text_wide_encoding(input->begin, (size_t)(input->end - input->begin));
 
     *longest = 0;
     input->line = 1;

@@ -34,6 +34,10 @@ struct oche_text_input {
 bool oche_text_begin(struct oche_text_input *input, const char *name, const char *text,
                      size_t bytes, struct oche_error *error);
 void oche_text_end(struct oche_text_input *input);
+
+/* Returns "UTF-16" or "UTF-32" if the text begins with a byte-order mark of that, else NULL. */
+const char *oche_text_wide_encoding(const char *text, size_t bytes);
+
 /*
  * Returns the next line that has something, without comment and without blanks around it; NULL at
  * the end. It is good until the next call.

@@ -177,7 +177,11 @@ sqlite3 *oche_database_new(const char *part, struct oche_error *reason)
         return NULL;
     }
     close(fd);
-    return open_in_place(part, SQLITE_OPEN_READWRITE, reason);
+    sqlite3 *database = open_in_place(part, SQLITE_OPEN_READWRITE, reason);
+
+    if (database == NULL)
+        unlink(part);
+    return database;
 }
 
 sqlite3 *oche_database_keep(const char *path, struct oche_error *reason)

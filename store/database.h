@@ -19,7 +19,8 @@
  */
 sqlite3 *oche_database_read(const char *path, struct oche_error *reason);
 
-/* Makes a new, empty file under a temporary name (params/part_file.h). NULL as above. */
+/* Makes a new, empty file under a temporary name (params/part_file.h). NULL, and no file, as above.
+ */
 sqlite3 *oche_database_new(const char *part, struct oche_error *reason);
 
 /*

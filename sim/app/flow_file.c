@@ -207,17 +207,31 @@ static bool parse_header(struct reader *reader, char *line)
     return true;
 }
 
+/* True if the line is a number alone, perhaps with separators behind it, as sheets have them. */
+static bool is_count(char *line, uint64_t *count)
+{
+    size_t length = strlen(line);
+
+    while (length > 0 && strchr(" \t,;", line[length - 1]) != NULL)
+        length--;
+    const char kept = line[length];
+
+    line[length] = '\0';
+    const bool is = oche_text_count(line, count);
+
+    line[length] = kept;
+    return is;
+}
+
 /* Parses the first line, which shows the form: just a count (ns-3), or column names (CSV). */
 static bool parse_first(struct reader *reader, char *line)
 {
     if (is_foreign(reader, line))
         return false;
-    if (!oche_text_count(line, &reader->announced))
+    if (!is_count(line, &reader->announced))
         return parse_header(reader, line);
     reader->has_count = true;
-    if (!oche_flow_columns_find(&reader->input, reader->announced, &reader->columns))
-        return false;
-    return true;
+    return oche_flow_columns_find(&reader->input, reader->announced, &reader->columns);
 }
 
 /* ---- the others ---- */

@@ -11,6 +11,7 @@
 
 #include "params/error.h"
 #include "params/input_file.h"
+#include "params/text_input.h"
 #include "params/printable.h"
 
 #define MAX_FILE_BYTES (16 * OCHE_INPUT_MIB)
@@ -335,6 +336,12 @@ static bool load(struct reader *reader, const char *text, size_t bytes, struct o
 struct oche_document *oche_document_parse(const char *name, const char *text, size_t bytes,
                                           struct oche_error *error)
 {
+    const char *wide = oche_text_wide_encoding(text, bytes);
+
+    if (wide != NULL) { /* the text is kept as it is, and results have it without NUL bytes */
+        oche_fail(error, "%s:1: is %s; save the file as UTF-8 text", name, wide);
+        return NULL;
+    }
     struct oche_document *document = calloc(1, sizeof(*document));
 
     OCHE_GOT(document != NULL);

@@ -156,8 +156,10 @@ def main():
             jobs = [pool.submit(refused, folder, where, path, said)
                     for where in RIGHT for path, said in wrong if said]
             jobs += [pool.submit(refused, folder, where, name, said)
-                     for where in RIGHT if where != "scenario"
-                     for name, said in (("utf16", "is UTF-16"), ("nul", "nul:2: has a NUL byte"))]
+                     for where in RIGHT
+                     for name, said in (("utf16", "utf16:1: is UTF-16; save "),
+                                        ("nul", "nul:1: not YAML: control characters"
+                                         if where == "scenario" else "nul:2: has a NUL byte"))]
             jobs += [pool.submit(piped, folder, where, number)
                      for number, where in enumerate(RIGHT)]
             jobs += [pool.submit(endless, folder, where)

@@ -187,6 +187,7 @@ static void reads_dialects(void **state)
         "\xef\xbb\xbf"
         "1\r\n1 2 3 100 3000 0",
         "1\n1;2;3;100;3KB;0us\n",
+        "1,,,,,\n1,2,3,100,3000,0\n",
     };
 
     (void)state;
