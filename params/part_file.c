@@ -3,9 +3,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TRIES 3 /* somebody may make the file again as soon as it is removed */
+
+/* Removes what has the name, unless it is a device or a folder. */
+static bool make_room(const char *part)
+{
+    struct stat status;
+
+    if (lstat(part, &status) != 0)
+        return errno == ENOENT;
+    if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) {
+        errno = EEXIST;
+        return false;
+    }
+    return unlink(part) == 0 || errno == ENOENT;
+}
 
 int oche_part_open(const char *part)
 {
@@ -14,7 +30,7 @@ int oche_part_open(const char *part)
 
         if (fd >= 0 || errno != EEXIST)
             return fd;
-        if (unlink(part) != 0 && errno != ENOENT)
+        if (!make_room(part))
             return -1;
     }
     errno = EEXIST;

@@ -123,7 +123,7 @@ static void test_json(void **state)
     oche_json_push_real(list, 0);
     oche_json_add(json, "h", list);
     assert_string_equal(text_of(json, text, sizeof(text)),
-                        "{\"a\":\"\\u003c\\/script>\\u003c!-- \\\"quoted\\\" \\\\ \\u0001\\n "
+                        "{\"a\":\"\\u003c\\/script>\\u003c!-- \\\"quoted\\\" \\\\ \\\\x01\\n "
                         "\\u003cb>\",\"b\":null,\"c\":1.2346e+05,\"d\":123456.789,\"e\":null,"
                         "\"f\":null,\"g\":9223372036854775807,\"h\":[0.000125,0]}");
 }
