@@ -75,9 +75,13 @@ def capture(folder):
     run(folder, ["s.yaml", "--pcap", "x.pcap:host0"], "captured")
     for path, said in (("fifo", "a pipe to which nobody writes"), ("socket", "a socket"),
                        ("/dev/zero", "a device"), (".", "Is a directory"), ("none", "No such")):
-        done = subprocess.run([OCHE, "wire", path], cwd=folder, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              check=False, timeout=LIMIT)
+        try:
+            done = subprocess.run([OCHE, "wire", path], cwd=folder, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  check=False, timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            found.append(f"oche wire {path}: waits for ever")
+            continue
         if done.returncode != 2 or done.stderr.count("\n") != 1 or said not in done.stderr:
             found.append(f"oche wire {path}: status {done.returncode}: {done.stderr!r}")
     summary = {}

@@ -13,6 +13,7 @@ import tempfile
 OCHE = os.environ["OCHE"]
 SCENARIO = "topology: {type: star, hosts: 4}\nworkload: {type: incast, degree: 2, bytes: 10KB}\n"
 PRECIOUS = "precious\n" * 100
+LIMIT = 60  # seconds for one command
 failures = []
 
 # Each way to have a file written: arguments, and the file.
@@ -36,14 +37,17 @@ def check(truth, *what):
 
 
 def oche(folder, arguments):
-    return subprocess.run([OCHE, *arguments], cwd=folder, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
-                          timeout=120)
+    try:
+        return subprocess.run([OCHE, *arguments], cwd=folder, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              check=False, timeout=LIMIT)
+    except subprocess.TimeoutExpired as late:
+        return subprocess.CompletedProcess(late.cmd, "no status: waits for ever", "", "")
 
 
 def is_untouched(folder):
-    with open(os.path.join(folder, "precious"), encoding="utf-8") as file:
-        return file.read() == PRECIOUS
+    with open(os.path.join(folder, "precious"), "rb") as file:
+        return file.read() == PRECIOUS.encode()
 
 
 def plant_link(path):
