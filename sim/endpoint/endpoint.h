@@ -86,8 +86,11 @@ struct oche_endpoint {
                     struct oche_endpoint_packets *out);
     /*
      * Describes the packets of an undisturbed flow of `bytes` bytes. Frame sizes include the gap.
+     * `recovery`: the scheme of RNICs, which may put a header into every packet; NULL: one that
+     * does not.
      */
-    void (*frames)(const struct oche_host_params *hosts, const void *params, uint64_t bytes,
+    void (*frames)(const struct oche_host_params *hosts, const void *params,
+                   const struct oche_recovery_scheme *recovery, uint64_t bytes,
                    struct oche_frames *out);
 
     /* Initialises `state`. Further memory comes from the host's arena. */

@@ -383,20 +383,25 @@ static void packets(const struct oche_host_params *hosts, const void *params,
 }
 
 /*
- * Describes the packets of a WRITE: the first (or only) one carries a RETH, the last one may be
- * short.
+ * Describes the packets of a WRITE: the first (or only) one carries a RETH, and with a recovery
+ * scheme that places what arrives behind a gap (core/wire/extension.h) all of them do. The last one
+ * may be short.
  */
-static void frames(const struct oche_host_params *hosts, const void *params, uint64_t bytes,
+static void frames(const struct oche_host_params *hosts, const void *params,
+                   const struct oche_recovery_scheme *recovery, uint64_t bytes,
                    struct oche_frames *out)
 {
+    const bool placed = recovery != NULL && recovery->extend != NULL;
     uint64_t mtu = hosts->mtu_bytes, count = (bytes + mtu - 1) / mtu;
     uint32_t full = (uint32_t)mtu, last = (uint32_t)(bytes - (count - 1) * mtu);
 
     *out = (struct oche_frames){.count = count};
     out->first_bytes = OCHE_GAP_BYTES + (count == 1 ? data_frame(hosts, params, 0x0a, last)
                                                     : data_frame(hosts, params, 0x06, full));
-    out->middle_bytes = OCHE_GAP_BYTES + data_frame(hosts, params, 0x07, full);
-    out->last_bytes = OCHE_GAP_BYTES + data_frame(hosts, params, 0x08, last);
+    out->middle_bytes =
+        OCHE_GAP_BYTES + data_frame(hosts, params, placed ? OCHE_RC_WRITE_MIDDLE_AT : 0x07, full);
+    out->last_bytes =
+        OCHE_GAP_BYTES + data_frame(hosts, params, placed ? OCHE_RC_WRITE_LAST_AT : 0x08, last);
 }
 
 static const struct oche_nic_stats *stats(const void *state)

@@ -201,7 +201,8 @@ oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow)
     struct oche_frames frames;
     struct oche_path path;
 
-    endpoint->frames(&config->hosts, oche_world_endpoint_params(config), plan->bytes, &frames);
+    endpoint->frames(&config->hosts, oche_world_endpoint_params(config), config->recovery,
+                     plan->bytes, &frames);
     oche_topology_path(&world->routes, plan->src, plan->dst, &path);
     return oche_path_ideal(&path, &frames);
 }

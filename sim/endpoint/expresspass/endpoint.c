@@ -277,7 +277,8 @@ static void packets(const struct oche_host_params *hosts, const void *values,
                                           .ack_bytes = credit_frame_bytes(params, hosts->ipv6)};
 }
 
-static void frames(const struct oche_host_params *hosts, const void *values, uint64_t bytes,
+static void frames(const struct oche_host_params *hosts, const void *values,
+                   const struct oche_recovery_scheme *recovery, uint64_t bytes,
                    struct oche_frames *out)
 {
     const struct oche_xpass_params *params = values;
@@ -285,6 +286,7 @@ static void frames(const struct oche_host_params *hosts, const void *values, uin
     uint32_t last = (uint32_t)(bytes - (count - 1) * most);
     uint32_t full = OCHE_GAP_BYTES + oche_xpass_frame_bytes((uint32_t)most, hosts->ipv6);
 
+    (void)recovery;
     *out = (struct oche_frames){.count = count, .first_bytes = full, .middle_bytes = full};
     out->last_bytes = OCHE_GAP_BYTES + oche_xpass_frame_bytes(last, hosts->ipv6);
     if (count == 1)

@@ -195,7 +195,8 @@ static void packets(const struct oche_host_params *hosts, const void *values,
         .lossless_classes = params->lossless ? (1 << OCHE_CLASS_COUNT) - 1 : 0};
 }
 
-static void frames(const struct oche_host_params *hosts, const void *values, uint64_t bytes,
+static void frames(const struct oche_host_params *hosts, const void *values,
+                   const struct oche_recovery_scheme *recovery, uint64_t bytes,
                    struct oche_frames *out)
 {
     const struct oche_tcp_params *params = values;
@@ -203,6 +204,7 @@ static void frames(const struct oche_host_params *hosts, const void *values, uin
     uint32_t last = (uint32_t)(bytes - (count - 1) * mss);
     uint32_t full = OCHE_GAP_BYTES + oche_tcp_frame_bytes((uint32_t)mss, false, hosts->ipv6);
 
+    (void)recovery;
     *out = (struct oche_frames){.count = count, .first_bytes = full, .middle_bytes = full};
     out->last_bytes = OCHE_GAP_BYTES + oche_tcp_frame_bytes(last, false, hosts->ipv6);
     if (count == 1)

@@ -213,6 +213,26 @@ static void test_initial_rate(void **state)
     small_world_free(&small);
 }
 
+/* A scheme that says in every packet where its payload goes is not slow for that. */
+static void test_alone_with_every_recovery(void **state)
+{
+    static const uint64_t mtus[] = {256, 1000, 4096}, sizes[] = {1, 256, 300, 100000, 1000001};
+
+    (void)state;
+    for (size_t scheme = 0; scheme < oche_recovery_scheme_count; scheme++)
+        for (size_t i = 0; i < OCHE_COUNT_OF(mtus) * OCHE_COUNT_OF(sizes); i++) {
+            struct oche_flow_plan flow = small_flow(0, 1, sizes[i / OCHE_COUNT_OF(mtus)], 0);
+            struct small_world small;
+
+            small_world_init(&small, "star", "none", oche_recovery_schemes[scheme]->name);
+            small.config.hosts.mtu_bytes = mtus[i % OCHE_COUNT_OF(mtus)];
+            small_world_run(&small, &flow, 1);
+            assert_int_equal(oche_world_flows(small.world)->received[0].delivered,
+                             oche_world_ideal_time(small.world, 0));
+            small_world_free(&small);
+        }
+}
+
 /* All data goes from one shard to the other, and few ACKs come back: packets are used again. */
 static void test_packets_are_used_again(void **state)
 {
@@ -371,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alone_is_ideal),
+        cmocka_unit_test(test_alone_with_every_recovery),
         cmocka_unit_test(test_modes_change_nothing),
         cmocka_unit_test(test_loss_is_repaired),
         cmocka_unit_test(test_one_connection_a_pair),
