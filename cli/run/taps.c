@@ -88,13 +88,29 @@ static void make_file(struct oche_taps *taps, struct oche_error *error)
         oche_fail(error, "--pcap %s: %s", taps->path, message.text);
 }
 
+/* True if the slash numbers parallel links, as in "t0:t1/2", also in a pattern. */
+static bool numbers_a_link(const char *text, const char *slash)
+{
+    return slash[1] != '\0' && memchr(text, ':', (size_t)(slash - text)) != NULL &&
+           strspn(slash + 1, "0123456789*?") == strcspn(slash + 1, ", ");
+}
+
+/* Returns the colon behind the file's path, which may have colons in its folders, or NULL. */
+static char *find_colon(char *text)
+{
+    char *at = text + strlen(text);
+
+    while (at > text && (at[-1] != '/' || numbers_a_link(text, at - 1)))
+        at--;
+    return strchr(at, ':');
+}
+
 bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_world_config *config,
                     struct oche_error *error)
 {
     *taps = (struct oche_taps){.path = strdup(argument)};
     OCHE_GOT(taps->path != NULL);
-    char *slash = strrchr(taps->path, '/');
-    char *colon = strchr(slash != NULL ? slash : taps->path, ':');
+    char *colon = find_colon(taps->path);
 
     if (colon != NULL)
         *colon = '\0';

@@ -22,7 +22,7 @@ struct oche_fluid_scene {
     bool all_flows;       /* every flow of the scenario is in `flows`, in the same order */
     char receiver[OCHE_TOPOLOGY_NAME_BYTES];
     /* the port that leads to the receiver: "tor0:host3" */
-    char bottleneck[2 * OCHE_TOPOLOGY_NAME_BYTES];
+    char bottleneck[OCHE_PORT_NAME_BYTES];
     /* Features of the scenario that the model lacks, as a text; "" if there are none. */
     char left_out[OCHE_FLUID_NOTE_BYTES];
 };

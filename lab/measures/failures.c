@@ -17,7 +17,7 @@ static void print_links(const struct oche_world *world, const struct oche_world_
     for (uint32_t i = 0; i < failure->count && i < OCHE_MOST_FAILURES_NAMED; i++) {
         const struct oche_topology_link *link = &topology->links[failure->links[i]];
         bool a_host = topology->nodes[link->a].kind == OCHE_NODE_HOST;
-        char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+        char name[OCHE_PORT_NAME_BYTES];
 
         oche_topology_port_name(topology, a_host ? link->b : link->a,
                                 a_host ? link->port_b : link->port_a, name, sizeof(name));

@@ -36,7 +36,7 @@
 #define OCHE_OUTCOME_LISTED     OCHE_BY_RATE_LISTED
 #define OCHE_OUTCOME_RATED      64  /* most flows for which rates are kept */
 #define OCHE_OUTCOME_PACED      128 /* most connections for which their senders' rates are kept */
-#define OCHE_OUTCOME_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
+#define OCHE_OUTCOME_NAME_BYTES OCHE_PORT_NAME_BYTES
 
 struct oche_outcome_queue {
     char name[OCHE_OUTCOME_NAME_BYTES]; /* "tor0:host3" */

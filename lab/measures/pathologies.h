@@ -9,7 +9,7 @@
 
 #include "sim/world/world.h"
 
-#define OCHE_PATHOLOGY_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
+#define OCHE_PATHOLOGY_NAME_BYTES OCHE_PORT_NAME_BYTES
 
 /* A node of the forest of PAUSEs (sim/measure/pause_tree.h), as one line of the report. */
 struct oche_pause_line {

@@ -12,8 +12,8 @@
 
 struct oche_pausing_host {
     char name[OCHE_TOPOLOGY_NAME_BYTES];
-    char port[2 * OCHE_TOPOLOGY_NAME_BYTES]; /* the switch's port that it held */
-    bool slow;                               /* a slow receiver; else in a storm */
+    char port[OCHE_PORT_NAME_BYTES]; /* the switch's port that it held */
+    bool slow;                       /* a slow receiver; else in a storm */
     uint64_t pauses;
     oche_time held; /* the class that was held longest */
 };

@@ -43,7 +43,7 @@ struct oche_circle oche_circle_make(uint32_t *ports, uint32_t count)
 
 char *oche_circle_text(const struct oche_topology *topology, const struct oche_circle *circle)
 {
-    char *text = NULL, name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+    char *text = NULL, name[OCHE_PORT_NAME_BYTES];
     size_t bytes;
     FILE *out = oche_text_stream_open(&text, &bytes);
 

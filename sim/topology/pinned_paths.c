@@ -75,7 +75,7 @@ static bool find_port(struct reader *reader, uint32_t from, uint32_t to, const c
 {
     const struct oche_topology *topology = reader->topology;
     const struct oche_topology_node *node = &topology->nodes[from], *next = &topology->nodes[to];
-    char whole[2 * OCHE_TOPOLOGY_NAME_BYTES];
+    char whole[OCHE_PORT_NAME_BYTES];
     struct oche_error why;
     uint32_t links = 0, found;
 
@@ -93,7 +93,7 @@ static bool find_port(struct reader *reader, uint32_t from, uint32_t to, const c
                                     node->name, next->name, node->name, *port);
     if (name == NULL)
         return true;
-    snprintf(whole, sizeof(whole), "%s:%.*s", node->name, OCHE_TOPOLOGY_NAME_BYTES - 1, name);
+    snprintf(whole, sizeof(whole), "%s:%.*s", node->name, OCHE_TOPOLOGY_NAME_BYTES + 6, name);
     if (!oche_topology_find_port(topology, whole, &found, port, &why))
         return oche_statements_fail(reader->file, "%s", why.text);
     if (oche_topology_port(topology, from, *port)->peer != to)

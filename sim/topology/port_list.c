@@ -44,10 +44,17 @@ static bool matches(const char *pattern, const char *text)
 static bool matches_port(const struct oche_topology *topology, uint32_t node, uint32_t port,
                          const char *pattern)
 {
-    char name[OCHE_TOPOLOGY_NAME_BYTES];
+    const char *peer = topology->nodes[oche_topology_port(topology, node, port)->peer].name;
+    char name[OCHE_PORT_NAME_BYTES];
+    uint32_t number;
 
-    if (matches(pattern, topology->nodes[oche_topology_port(topology, node, port)->peer].name))
+    if (matches(pattern, peer))
         return true;
+    if (oche_topology_parallel(topology, node, port, &number) > 1) {
+        snprintf(name, sizeof(name), "%s/%u", peer, number);
+        if (matches(pattern, name))
+            return true;
+    }
     snprintf(name, sizeof(name), "%u", port);
     return matches(pattern, name) ||
            (oche_topology_direction_name(topology, node, port, name, sizeof(name)) &&
@@ -104,7 +111,7 @@ static bool find_pattern(struct search *search, const char *pattern)
 static bool find_name(struct search *search, const char *name)
 {
     const struct oche_topology *topology = search->topology;
-    uint32_t node, port;
+    uint32_t node, port, count;
     char *end;
 
     if (search->of == OCHE_PORTS_OF_ALL && *name >= '0' && *name <= '9') {
@@ -117,12 +124,15 @@ static bool find_name(struct search *search, const char *name)
     }
     if (strcmp(name, "all") == 0 && oche_topology_find(topology, name) == UINT32_MAX)
         return find_pattern(search, "*");
-    if (!oche_topology_find_port(topology, name, &node, &port, search->error))
+    if (!oche_topology_find_ports(topology, name, &node, &port, &count, search->error))
         return false;
     if (!is_searched(search, node))
         return oche_fail(search->error, "%s is a host; name a port of a switch, such as tor0:host3",
                          name);
-    take(search, topology->nodes[node].first_port + port);
+    for (; count > 0; count--) {
+        take(search, topology->nodes[node].first_port + port);
+        port = oche_topology_next_parallel(topology, node, port);
+    }
     return true;
 }
 

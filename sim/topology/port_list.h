@@ -5,7 +5,7 @@
  * every port of such switches, "*" every port, and so is "all", which YAML takes without quotes.
  *
  * Beside the names of oche_topology_find_port a port has one by direction: up0, up1, … lead to a
- * higher tier, down0, down1, … to a lower one.
+ * higher tier, down0, down1, … to a lower one. The name of parallel links means all of them.
  */
 #ifndef OCHE_SIM_TOPOLOGY_PORT_LIST_H
 #define OCHE_SIM_TOPOLOGY_PORT_LIST_H

@@ -127,11 +127,11 @@ static bool read_destination(struct maker *maker, struct line *line)
 static bool read_port(struct maker *maker, struct line *line, const char *word)
 {
     const struct oche_topology *topology = maker->topology;
-    char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+    char name[OCHE_PORT_NAME_BYTES];
     struct oche_error why;
     uint32_t node, port;
 
-    snprintf(name, sizeof(name), "%s:%.*s", maker->file->words[0], OCHE_TOPOLOGY_NAME_BYTES - 1,
+    snprintf(name, sizeof(name), "%s:%.*s", maker->file->words[0], OCHE_TOPOLOGY_NAME_BYTES + 6,
              word);
     if (!oche_topology_find_port(topology, name, &node, &port, &why))
         return oche_statements_fail(maker->file, "%s", why.text);

@@ -251,18 +251,73 @@ static uint32_t port_in_direction(const struct oche_topology *topology, uint32_t
     return UINT32_MAX;
 }
 
+/* Returns the first port from `from` on that leads to the same node as `port`, or UINT32_MAX. */
+static uint32_t parallel_from(const struct oche_topology *topology, uint32_t node, uint32_t port,
+                              uint32_t from)
+{
+    uint32_t peer = oche_topology_port(topology, node, port)->peer;
+
+    while (from < topology->nodes[node].port_count &&
+           oche_topology_port(topology, node, from)->peer != peer)
+        from++;
+    return from < topology->nodes[node].port_count ? from : UINT32_MAX;
+}
+
+uint32_t oche_topology_next_parallel(const struct oche_topology *topology, uint32_t node,
+                                     uint32_t port)
+{
+    return parallel_from(topology, node, port, port + 1);
+}
+
+uint32_t oche_topology_parallel(const struct oche_topology *topology, uint32_t node, uint32_t port,
+                                uint32_t *number)
+{
+    uint32_t count = 0;
+
+    *number = 0;
+    for (uint32_t at = parallel_from(topology, node, port, 0); at != UINT32_MAX;
+         at = oche_topology_next_parallel(topology, node, at)) {
+        count++;
+        if (at == port)
+            *number = count;
+    }
+    return count;
+}
+
+/*
+ * Returns the first port of `node` that leads to the neighbour `text`, or the one that "t1/2" means
+ * of parallel links to it, or UINT32_MAX.
+ */
+static uint32_t port_to(const struct oche_topology *topology, uint32_t node, const char *text)
+{
+    size_t length = strcspn(text, "/");
+    char *end = NULL;
+    unsigned long wanted = text[length] == '\0' ? 1 : strtoul(text + length + 1, &end, 10);
+    uint32_t port = 0;
+
+    if (end != NULL && (text[length + 1] < '0' || text[length + 1] > '9' || *end != '\0'))
+        return UINT32_MAX;
+    for (; port < topology->nodes[node].port_count; port++) {
+        const char *peer = topology->nodes[oche_topology_port(topology, node, port)->peer].name;
+
+        if (strlen(peer) == length && memcmp(peer, text, length) == 0 && wanted-- <= 1)
+            return wanted == 0 ? port : UINT32_MAX;
+    }
+    return UINT32_MAX;
+}
+
 /*
  * Returns the port of `node` that `text` names by neighbour, number or direction, or UINT32_MAX.
  */
 static uint32_t port_of_node(const struct oche_topology *topology, uint32_t node, const char *text)
 {
     const struct oche_topology_node *n = &topology->nodes[node];
+    uint32_t port = port_to(topology, node, text);
     char *end;
     unsigned long number;
 
-    for (uint32_t port = 0; port < n->port_count; port++)
-        if (strcmp(topology->nodes[oche_topology_port(topology, node, port)->peer].name, text) == 0)
-            return port;
+    if (port != UINT32_MAX)
+        return port;
     if (*text == 'u' || *text == 'd')
         return port_in_direction(topology, node, text);
     if (*text < '0' || *text > '9')
@@ -271,12 +326,14 @@ static uint32_t port_of_node(const struct oche_topology *topology, uint32_t node
     return *end == '\0' && number < n->port_count ? (uint32_t)number : UINT32_MAX;
 }
 
-bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
-                             uint32_t *port, struct oche_error *error)
+bool oche_topology_find_ports(const struct oche_topology *topology, const char *text,
+                              uint32_t *node, uint32_t *port, uint32_t *count,
+                              struct oche_error *error)
 {
     const char *colon = strchr(text, ':');
     size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
     char name[OCHE_TOPOLOGY_NAME_BYTES];
+    uint32_t number;
 
     if (length >= sizeof(name))
         return oche_fail(error, "no node is called \"%.*s\"", 64, text);
@@ -299,7 +356,25 @@ bool oche_topology_find_port(const struct oche_topology *topology, const char *t
             error, "%s has no port \"%.64s\"; its ports are 0 to %u, and the first leads to %s",
             name, colon + 1, topology->nodes[*node].port_count - 1,
             topology->nodes[oche_topology_port(topology, *node, 0)->peer].name);
+    *count = 1;
+    if (colon != NULL &&
+        strcmp(colon + 1, topology->nodes[oche_topology_port(topology, *node, *port)->peer].name) ==
+            0)
+        *count = oche_topology_parallel(topology, *node, *port, &number);
     return true;
+}
+
+bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
+                             uint32_t *port, struct oche_error *error)
+{
+    uint32_t count;
+
+    if (!oche_topology_find_ports(topology, text, node, port, &count, error))
+        return false;
+    if (count == 1)
+        return true;
+    return oche_fail(error, "%.64s is %u parallel links; name one of them, %.64s/1 to %.64s/%u",
+                     text, count, text, text, count);
 }
 
 void oche_topology_port_name(const struct oche_topology *topology, uint32_t node, uint32_t port,
@@ -307,11 +382,12 @@ void oche_topology_port_name(const struct oche_topology *topology, uint32_t node
 {
     const char *name = topology->nodes[node].name;
     const char *peer = topology->nodes[oche_topology_port(topology, node, port)->peer].name;
+    uint32_t number;
 
-    if (port_of_node(topology, node, peer) == port)
+    if (oche_topology_parallel(topology, node, port, &number) == 1)
         snprintf(text, text_bytes, "%s:%s", name, peer);
     else
-        snprintf(text, text_bytes, "%s:%u", name, port);
+        snprintf(text, text_bytes, "%s:%s/%u", name, peer, number);
 }
 
 oche_time oche_topology_smallest_delay(const struct oche_topology *topology)

@@ -18,10 +18,12 @@
 #include "params/error.h"
 
 #define OCHE_TOPOLOGY_NAME_BYTES 32 /* room for a node's name and the terminating 0 */
-#define OCHE_TOPOLOGY_MAX_NODES  (UINT32_C(1) << 20)
-#define OCHE_TOPOLOGY_MAX_LINKS  (UINT32_C(1) << 24)
-#define OCHE_TOPOLOGY_MAX_PORTS  UINT32_C(1024) /* per node; event identities hold the port */
-#define OCHE_NO_POD              UINT32_MAX
+/* room for the name of a port: "tor3:agg1/2" */
+#define OCHE_PORT_NAME_BYTES    (2 * OCHE_TOPOLOGY_NAME_BYTES + 8)
+#define OCHE_TOPOLOGY_MAX_NODES (UINT32_C(1) << 20)
+#define OCHE_TOPOLOGY_MAX_LINKS (UINT32_C(1) << 24)
+#define OCHE_TOPOLOGY_MAX_PORTS UINT32_C(1024) /* per node; event identities hold the port */
+#define OCHE_NO_POD             UINT32_MAX
 
 enum oche_node_kind {
     OCHE_NODE_HOST,
@@ -125,14 +127,31 @@ const char *oche_port_place_name(enum oche_port_place place);
 uint32_t oche_topology_find(const struct oche_topology *topology, const char *name);
 
 /*
- * Finds the port that `text` names: "tor3:host12" (the first port of tor3 that leads to host12),
- * "tor3:5" (port 5 of tor3), "tor3:up1" (its second port that leads to a higher tier; down1: to a
- * lower one), or "host3" (the only port of host3). Returns false, with an error of one line, if
- * there is no such port.
+ * Finds the port that `text` names: "tor3:host12" (the port of tor3 that leads to host12),
+ * "tor3:agg1/2" (the second of its parallel links to agg1), "tor3:5" (port 5 of tor3), "tor3:up1"
+ * (its second port that leads to a higher tier; down1: to a lower one), or "host3" (the only port
+ * of host3). Returns false, with an error of one line, if there is no such port, or if there are
+ * several, as parallel links have one name together.
  */
 bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
                              uint32_t *port, struct oche_error *error);
-/* Writes "tor3:host12", or "tor3:5" for the second and further links between the same two nodes. */
+/*
+ * As oche_topology_find_port, but of parallel links that have one name together finds the first
+ * port, and sets `count` to their number.
+ */
+bool oche_topology_find_ports(const struct oche_topology *topology, const char *text,
+                              uint32_t *node, uint32_t *port, uint32_t *count,
+                              struct oche_error *error);
+/* Returns the node's next port that leads to the same node as `port`, or UINT32_MAX. */
+uint32_t oche_topology_next_parallel(const struct oche_topology *topology, uint32_t node,
+                                     uint32_t port);
+/*
+ * Returns how many ports of the node lead to the same node as `port`, itself included. Sets
+ * `number` to its own number among them, from 1.
+ */
+uint32_t oche_topology_parallel(const struct oche_topology *topology, uint32_t node, uint32_t port,
+                                uint32_t *number);
+/* Writes "tor3:host12" or, of parallel links, "tor3:agg1/1", "tor3:agg1/2", …. */
 void oche_topology_port_name(const struct oche_topology *topology, uint32_t node, uint32_t port,
                              char *text, size_t text_bytes);
 

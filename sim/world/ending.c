@@ -234,7 +234,7 @@ struct names {
 static void add_name(struct names *names, const struct oche_world *world, uint32_t node,
                      uint32_t local)
 {
-    char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+    char name[OCHE_PORT_NAME_BYTES];
 
     if (++names->count > MOST_NAMED + 1)
         return;

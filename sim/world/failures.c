@@ -68,11 +68,14 @@ static bool add_named_link(struct finder *finder, const char *name)
 {
     const struct oche_topology *topology = &finder->world->topology;
     struct oche_error why;
-    uint32_t node, port;
+    uint32_t node, port, count;
 
-    if (!oche_topology_find_port(topology, name, &node, &port, &why))
+    if (!oche_topology_find_ports(topology, name, &node, &port, &count, &why))
         return oche_fail(finder->error, "failures[%u].link: %s", finder->number, why.text);
-    add_link(finder, oche_topology_port(topology, node, port)->link);
+    for (; count > 0; count--) {
+        add_link(finder, oche_topology_port(topology, node, port)->link);
+        port = oche_topology_next_parallel(topology, node, port);
+    }
     return true;
 }
 

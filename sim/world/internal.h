@@ -20,7 +20,7 @@
 /* A watched port: its name and its histogram. */
 struct oche_world_watched {
     uint32_t node, local;
-    char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+    char name[OCHE_PORT_NAME_BYTES];
     struct oche_queue_watch watch;
 };
 

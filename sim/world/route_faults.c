@@ -77,7 +77,7 @@ static void print_lost(const struct oche_world *world, const struct oche_route_f
     const struct oche_topology *topology = &world->topology;
     const struct oche_flow_plan plan = oche_flows_plan(&world->flows, faults->lost_flow);
     const struct oche_walk *walk = &faults->lost;
-    char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+    char name[OCHE_PORT_NAME_BYTES];
 
     fprintf(out, "flow %u, %s to %s, can %s: ", faults->lost_flow, topology->nodes[plan.src].name,
             topology->nodes[plan.dst].name,

@@ -40,7 +40,8 @@ static const struct oche_param measure_params[] = {
          "in oche run, none in sweeps; metrics over windows of it need a time of their own"},
     {OCHE_PARAM(struct oche_measure_params, queues), OCHE_IS_TEXT, .where = "our choice",
      .help = "switch ports whose queues are watched, such as \"tor0:host3, core1:2\"; \"tor*:up*\" "
-             "is every ToR's uplinks, all every port; up to 1,024, and 1 GiB of histograms"},
+             "is every ToR's uplinks, all every port; of parallel links \"tor0:agg1/2\" is one, "
+             "\"tor0:agg1\" all; up to 1,024, and 1 GiB of histograms"},
     {OCHE_PARAM_AS("queue_step", struct oche_measure_params, queue_step_bytes),
      OCHE_IS_BYTES(100, 1, 1000000), .where = "our choice",
      .help = "resolution of the watched queues' histograms"},
@@ -88,8 +89,8 @@ static const char *const failure_where[] = {
     [OCHE_FAILURE_ALL_LINKS] = "all_links",       NULL};
 static const struct oche_param failure_params[] = {
     {OCHE_PARAM(struct oche_failure_params, link), OCHE_IS_TEXT, .where = "our choice",
-     .help = "link that fails, in both directions: leaf0:spine1, host3 (its only one), or a "
-             "list"},
+     .help = "link that fails, in both directions: leaf0:spine1 (all parallel ones), "
+             "leaf0:spine1/2 (one of them), host3 (its only one), or a list"},
     {OCHE_PARAM_AS("switch", struct oche_failure_params, switches), OCHE_IS_TEXT,
      .where = "Dart sec IV-C", .help = "switch of which all links fail: spine1, or a list"},
     {OCHE_PARAM(struct oche_failure_params, random), OCHE_IS_COUNT(0, 0, OCHE_TOPOLOGY_MAX_LINKS),

@@ -43,6 +43,10 @@ FILES = {
     "other_flow.routes": "# by hand\nflow 0 host0 tor0 host1\n",
     "gap.routes": "flow 0 host0 tor0 tor1 host5\n",
     "twice.routes": "tor0 tor1 agg0\ntor0 host5 agg0\ntor0 tor1 agg1\n",
+    "lag.topology": "host a\nhost b\nswitch s\nswitch t\nlink a s 1Gbps 1us\n"
+                    "link b t 1Gbps 1us\nlink s t 1Gbps 1us\nlink s t 1Gbps 1us\n",
+    "lag.yaml": "topology: {type: from_file, file: lag.topology}\n"
+                "workload: {type: incast, degree: 1}\nloss: {port: \"s:t\", probability: 0.1}\n",
     "list.yaml": "- a\n- b\n",
     "broken.yaml": "duration: [1ms\n",
     "first.yaml": "topology: {type: star}\nworkload: {type: incast}\n",
@@ -246,6 +250,8 @@ COMMANDS = [
     (["list.yaml"], "list.yaml:1: "),
     (["broken.yaml"], "broken.yaml:2: not YAML: "),
     (["twice.yaml"], "twice.yaml:2: duration: "),
+    (["lag.yaml"],
+     "lag.yaml:3: loss.port: s:t is 2 parallel links; name one of them, s:t/1 to s:t/2"),
     (["many.yaml"],
      "many.yaml:3: workload: 18750016 connections; at most 16777152 can be run, as queue pair "
      "numbers have 24 bits: fewer or larger flows, a shorter run, or host.connections: per_pair"),

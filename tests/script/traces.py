@@ -139,6 +139,16 @@ def test_capture(work):
     check(up != down, "at the same times")
     # Patterns, hosts beside switches, PFC frames.
     check(len(captured("tor0:up*,host0")[0]) > len(up), "more ports, more frames")
+    # One of two parallel links, and both.
+    with open(os.path.join(work, "lag.topology"), "w") as file:
+        file.write("host a\nhost b\nswitch s\nswitch t\nlink a s 10Gbps 1us\n"
+                   "link b t 10Gbps 1us\nlink s t 10Gbps 1us\nlink s t 10Gbps 1us\n")
+    with open(os.path.join(work, "lag.yaml"), "w") as file:
+        file.write("topology: {type: from_file, file: lag.topology}\ncongestion_control: none\n"
+                   "workload: {type: transfers, pairs: 'a>b', messages: 40, bytes: 20KB}\n")
+    lag = [len(captured(ports, os.path.join(work, "lag"))[0])
+           for ports in ("s:t", "s:t/1", "s:t/2", "s:t/?,a")]
+    check(lag[1] > 0 and lag[2] > 0 and lag[0] == lag[1] + lag[2] < lag[3], lag)
     pauses = captured("tor*:*", "pauses")[0]
     check(any(frame[12:14] == b"\x88\x08" for _, frame in pauses), "no PFC frame of a switch")
 

@@ -6,7 +6,7 @@
 
 #include "tests/swarm/plan.h"
 
-#define NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES + 2)
+#define NAME_BYTES (OCHE_PORT_NAME_BYTES)
 
 /* Appends; what does not fit is left out. */
 __attribute__((format(printf, 2, 3))) static void put(char *text, const char *format, ...)

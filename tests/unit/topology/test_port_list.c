@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/topology/port_list.h"
+#include "sim/topology/builder.h"
 #include "tests/unit/topology/build.h"
 
 /* Two pods of two ToRs and two aggregation switches, four cores, 16 hosts. */
@@ -21,7 +22,7 @@ static void names_of(const struct oche_topology *topology, const struct oche_por
     text[0] = '\0';
     for (uint32_t i = 0; i < list->count; i++) {
         uint32_t node = oche_port_list_node(topology, list->ports[i]);
-        char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+        char name[OCHE_PORT_NAME_BYTES];
 
         oche_topology_port_name(topology, node, list->ports[i] - topology->nodes[node].first_port,
                                 name, sizeof(name));
@@ -115,9 +116,63 @@ static void test_refused(void **state)
                    "tor0 has no port \"up2\"; its ports are 0 to 3, and the first leads to host0");
 }
 
+/* Two switches with two parallel links; the first port of each leads to its host. */
+static struct oche_topology parallel(void)
+{
+    struct oche_topology topology;
+    struct oche_error error;
+
+    assert_true(oche_topology_begin(&topology, 2, 2, 4, &error));
+    for (uint32_t i = 0; i < 2; i++) {
+        oche_topology_name(&topology, i, OCHE_NODE_HOST, OCHE_NO_POD, "h", i);
+        oche_topology_name(&topology, 2 + i, OCHE_NODE_TOR, OCHE_NO_POD, "t", i);
+        oche_topology_link(&topology, i, 2 + i, OCHE_GBPS, OCHE_US);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        oche_topology_link(&topology, 2, 3, OCHE_GBPS, OCHE_US);
+    assert_true(oche_topology_finish(&topology, &error));
+    return topology;
+}
+
+/* Each of parallel links has a name of its own; the name that they share means all of them. */
+static void test_parallel(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {{"t0:t1", "t0:t1/1 t0:t1/2"},          {"t1:t0/2", "t1:t0/2"},
+                 {"t0:t1/2, t0:t1", "t0:t1/2 t0:t1/1"}, {"t0:2", "t0:t1/2"},
+                 {"t0:t?", "t0:t1/1 t0:t1/2"},          {"t0:t1/*", "t0:t1/1 t0:t1/2"},
+                 {"t*:*/2", "t0:t1/2 t1:t0/2"},         {"t0:h0, t0:h0/1", "t0:h0"}};
+    static const char *const refused[] = {"t0:t1/0", "t0:t1/3", "t0:t1/", "t0:t1/2x", "t0:h0/2"};
+    struct oche_topology topology = parallel();
+    struct oche_port_list list;
+    struct oche_error error;
+    uint32_t node, port;
+    char text[1024];
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
+        assert_true(
+            oche_port_list_find(&topology, cases[i].text, OCHE_PORTS_OF_SWITCHES, &list, &error));
+        names_of(&topology, &list, text, sizeof(text));
+        assert_string_equal(text, cases[i].expected);
+        oche_port_list_free(&list);
+    }
+    for (size_t i = 0; i < OCHE_COUNT_OF(refused); i++)
+        assert_false(
+            oche_port_list_find(&topology, refused[i], OCHE_PORTS_OF_SWITCHES, &list, &error));
+    assert_false(oche_topology_find_port(&topology, "t0:t1", &node, &port, &error));
+    assert_string_equal(error.text, "t0:t1 is 2 parallel links; name one of them, t0:t1/1 to "
+                                    "t0:t1/2");
+    assert_true(oche_topology_find_port(&topology, "t0:t1/2", &node, &port, &error));
+    assert_int_equal(port, 2);
+    oche_topology_free(&topology);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parallel),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_refused),
