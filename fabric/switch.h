@@ -116,7 +116,7 @@ struct oche_switch_mechanism;
  */
 struct oche_switch_config {
     const struct oche_switch_params *params;
-    uint32_t node; /* the switch's number, used in random streams and ECMP's salt */
+    uint32_t node; /* names the switch's random streams and ECMP's salt */
     uint64_t seed;
     uint32_t port_count;
     const struct oche_switch_port_config *ports;

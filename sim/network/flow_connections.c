@@ -36,10 +36,22 @@ struct oche_flow_pairs {
 
 #define EACH_KEY (UINT64_C(1) << 63) /* flows that share no connection come after pairs */
 
-static uint64_t pair_key(const struct oche_flow_plan *flow)
+static uint64_t pair_key(const struct oche_flows *flows, const struct oche_flow_plan *flow)
 {
-    return (uint64_t)flow->priority << 62 | (uint64_t)flow->tenant << 54 |
-           (uint64_t)flow->src << 27 | flow->dst;
+    const uint32_t *place_of = flows->sources.place_of;
+    const uint64_t src = place_of == NULL ? flow->src : place_of[flow->src];
+    const uint64_t dst = place_of == NULL ? flow->dst : place_of[flow->dst];
+
+    return (uint64_t)flow->priority << 62 | (uint64_t)flow->tenant << 54 | src << 27 | dst;
+}
+
+/* Returns the host that stands at a place in a pair's key. */
+static uint32_t host_at(const struct oche_flows *flows, uint64_t place)
+{
+    const uint32_t *at_place = flows->sources.at_place;
+
+    place &= OCHE_FLOW_MOST_HOSTS - 1;
+    return at_place == NULL ? (uint32_t)place : at_place[place];
 }
 
 static struct oche_connection ends_of(const struct oche_flow_plan *flow)
@@ -116,7 +128,7 @@ static void add_listed(const struct oche_flows *flows, uint32_t number, enum och
     uint64_t key = number;
 
     if (per == OCHE_CONNECTION_PER_PAIR)
-        key = flow->supply_bps > 0 ? EACH_KEY | number : pair_key(flow);
+        key = flow->supply_bps > 0 ? EACH_KEY | number : pair_key(flows, flow);
     else if (per == OCHE_CONNECTION_PER_CHAIN)
         key = heads[number];
     add_item(items, &(struct item){.key = key, .flow = number, .count = 1, .bytes = flow->bytes});
@@ -156,14 +168,16 @@ static void make_room(struct pair_set *set)
     *set = larger;
 }
 
-static void add_to_pair(struct pair_set *set, const struct oche_flow_plan *flow, uint32_t number)
+static void add_to_pair(const struct oche_flows *flows, struct pair_set *set,
+                        const struct oche_flow_plan *flow, uint32_t number)
 {
+    const uint64_t key = pair_key(flows, flow);
     struct item *slot;
 
     make_room(set);
-    slot = find_slot(set, pair_key(flow));
+    slot = find_slot(set, key);
     if (slot->count == 0) {
-        *slot = (struct item){.key = pair_key(flow), .flow = number};
+        *slot = (struct item){.key = key, .flow = number};
         set->used++;
     }
     slot->count++;
@@ -183,7 +197,7 @@ static uint64_t count_flows(struct oche_flows *flows, const struct oche_flow_sou
     do { /* the first flow is drawn already */
         bytes += copy.flow.bytes;
         if (set != NULL)
-            add_to_pair(set, &copy.flow, copy.first + copy.made - 1);
+            add_to_pair(flows, set, &copy.flow, copy.first + copy.made - 1);
         else if (source->each) {
             flows->host_connections[copy.flow.src]++;
             flows->host_connections[copy.flow.dst]++;
@@ -208,7 +222,7 @@ static void add_source(struct oche_flows *flows, struct oche_flow_source *source
         return;
     }
     if (per == OCHE_CONNECTION_PER_PAIR)
-        item.key = supplied ? EACH_KEY | source->first : pair_key(&source->flow);
+        item.key = supplied ? EACH_KEY | source->first : pair_key(flows, &source->flow);
     if (source->draw != NULL) {
         item.bytes = count_flows(flows, source, NULL);
     } else {
@@ -258,8 +272,8 @@ static struct oche_connection ends_of_item(const struct oche_flows *flows, const
 {
     if (oche_flow_is_made(flows, item->flow))
         return ends_of(&flows->plan[item->flow]);
-    return (struct oche_connection){.src = (uint32_t)(item->key >> 27 & (OCHE_FLOW_MOST_HOSTS - 1)),
-                                    .dst = (uint32_t)(item->key & (OCHE_FLOW_MOST_HOSTS - 1)),
+    return (struct oche_connection){.src = host_at(flows, item->key >> 27),
+                                    .dst = host_at(flows, item->key),
                                     .priority = (item->key >> 62 & 1) != 0,
                                     .tenant = (uint8_t)(item->key >> 54)};
 }
@@ -375,7 +389,7 @@ uint32_t oche_flows_connection_of(const struct oche_flows *flows,
 
     if (!source->by_pair)
         return source->connection + (source->each ? number - source->first : 0);
-    key = pair_key(plan);
+    key = pair_key(flows, plan);
     for (high = flows->pairs->count; low < high;) {
         uint32_t middle = low + (high - low) / 2;
 

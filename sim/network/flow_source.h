@@ -49,6 +49,11 @@ struct oche_flow_sources {
         void (*release)(void *context);
     } * contexts; /* malloc'd */
     uint32_t context_count;
+    /*
+     * The order of hosts by which connections of pairs are numbered: by host its place, and by
+     * place the host; not owned. NULL: by their numbers.
+     */
+    const uint32_t *place_of, *at_place;
 };
 
 /* Draws the source's next flow into source->flow. Returns false if there is none. */

@@ -507,7 +507,8 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
     host->next_start = oche_flows_next_start(shared->flows, address);
     host->notes = shared->flows->ways != NULL ? OCHE_HOST_NOTES_WAYS : 0;
     host->holds_feedback = shared->params->feedback_jitter > 0;
-    host->feedback = oche_feedback_make(shared->params->feedback_jitter, shared->seed, address);
+    host->feedback = oche_feedback_make(shared->params->feedback_jitter, shared->seed,
+                                        shared->places == NULL ? address : shared->places[address]);
     oche_pause_init(&host->pause, network->extras[number].rate_bps, shared->params->pfc_response);
     if (shared->credits != NULL)
         oche_host_credits_start(host);

@@ -79,6 +79,8 @@ struct oche_host_shared {
     const struct oche_ib_credits_params *credits; /* NULL: links have no credits */
     /* By host; NULL: none is slow. A host is not if it neither drains slowly nor has storms. */
     const struct oche_slow_host_config *slow;
+    /* By host: its place in the order of names, for random streams; NULL: as numbered. */
+    const uint32_t *places;
     uint32_t frame_bytes; /* size of the largest packet */
     bool payload;         /* generate, move and check every byte */
     bool lossy;           /* packets may be lost: by links or for want of memory */

@@ -29,6 +29,18 @@ void oche_topology_hosts(struct oche_topology *topology, uint32_t tor, uint32_t 
 bool oche_topology_finish(struct oche_topology *topology, struct oche_error *error);
 
 /*
+ * Finds the order of nodes by name (struct oche_topology.by_name). For types whose numbers follow
+ * no such order; to be called when all nodes have names. Returns false, with an error, if memory
+ * runs out.
+ */
+bool oche_topology_order(struct oche_topology *topology, struct oche_error *error);
+/*
+ * Compares two names as strcmp does, but numbers within them as numbers: "host9" is before
+ * "host10".
+ */
+int oche_topology_compare_names(const char *first, const char *second);
+
+/*
  * Returns a ratio a : b in its lowest terms, such as "4:1" or "5:2". `text` has at least 48 bytes.
  */
 const char *oche_topology_ratio(uint64_t a, uint64_t b, char *text, size_t text_bytes);

@@ -11,6 +11,9 @@
  * switch is linked to a switch with hosts, else a core. Ports are numbered in the order of the link
  * lines. Every host must be able to reach every other host. The file is read three times: to count,
  * to name the nodes, and to link them.
+ *
+ * What is drawn at random for a node goes by the order of names (sim/topology/name_order.c), so
+ * that the order of host and switch lines decides nothing but these numbers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,7 +271,8 @@ static bool read_lines(struct oche_statements *file, struct oche_topology *topol
     while (oche_statements_next(file))
         if (strcmp(file->words[0], "link") == 0 && !read_link(file, topology))
             return false;
-    if (!oche_topology_finish(topology, file->error) || !is_connected(file, topology))
+    if (!oche_topology_finish(topology, file->error) || !is_connected(file, topology) ||
+        !oche_topology_order(topology, file->error))
         return false;
     settle(topology);
     oche_printable(file->path, path, sizeof(path));

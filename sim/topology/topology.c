@@ -110,6 +110,7 @@ void oche_topology_free(struct oche_topology *topology)
     free(topology->nodes);
     free(topology->links);
     free(topology->ports);
+    free(topology->by_name);
     *topology = (struct oche_topology){0};
 }
 

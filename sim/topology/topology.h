@@ -58,7 +58,12 @@ struct oche_topology {
     struct oche_topology_node *nodes; /* hosts, then switches */
     struct oche_topology_link *links;
     struct oche_topology_port *ports; /* index: nodes[n].first_port + port */
-    char summary[256];                /* one line for users: counts and oversubscription */
+    /*
+     * The nodes in the order of their names, hosts first, then by node the place in this order.
+     * NULL: nodes are numbered in this order, as all types but from_file number them.
+     */
+    uint32_t *by_name;
+    char summary[256]; /* one line for users: counts and oversubscription */
 };
 
 /*
@@ -101,6 +106,22 @@ static inline uint32_t oche_topology_nodes(const struct oche_topology *topology)
     return topology->host_count + topology->switch_count;
 }
 
+/*
+ * Returns the node at `place` in the order of names, and the place of a node: hosts have places
+ * 0 … H-1, switches H … H+S-1. What is drawn at random for a node is drawn for its place, so that
+ * it does not depend on the order of lines in a file.
+ */
+static inline uint32_t oche_topology_at_place(const struct oche_topology *topology, uint32_t place)
+{
+    return topology->by_name == NULL ? place : topology->by_name[place];
+}
+
+static inline uint32_t oche_topology_place_of(const struct oche_topology *topology, uint32_t node)
+{
+    return topology->by_name == NULL ? node
+                                     : topology->by_name[oche_topology_nodes(topology) + node];
+}
+
 static inline const struct oche_topology_port *
 oche_topology_port(const struct oche_topology *topology, uint32_t node, uint32_t port)
 {
@@ -122,6 +143,12 @@ enum oche_port_place oche_topology_place(const struct oche_topology *topology, u
                                          uint32_t port);
 /* Returns "host NIC", "ToR to host", …, for tables and results. */
 const char *oche_port_place_name(enum oche_port_place place);
+
+/*
+ * Returns by port (nodes[n].first_port + port) its number if nodes were numbered in the order of
+ * their names, to name random streams by; malloc'd, NULL without memory.
+ */
+uint32_t *oche_topology_ports_by_name(const struct oche_topology *topology);
 
 /* Returns the node called `name`, or UINT32_MAX. */
 uint32_t oche_topology_find(const struct oche_topology *topology, const char *name);

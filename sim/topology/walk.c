@@ -75,7 +75,7 @@ void oche_topology_walk(const struct oche_topology *topology, const struct oche_
     walk->ports[walk->count++] = topology->nodes[src].first_port;
     while (walk->count <= OCHE_HOP_LIMIT && node != dst) {
         uint64_t salt = symmetric ? oche_ecmp_tier_salt(seed, oche_topology_tier(topology, node))
-                                  : oche_ecmp_salt(seed, node);
+                                  : oche_ecmp_salt(seed, oche_topology_place_of(topology, node));
         int port = oche_ecmp_route(&of[node - topology->host_count], salt, &packet);
 
         if (port < 0) {

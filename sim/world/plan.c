@@ -72,8 +72,13 @@ static bool list_flows(const struct oche_world *world, struct oche_workload_fact
 
 static struct oche_flow_list new_list(const struct oche_world *world, bool as_needed)
 {
-    return (struct oche_flow_list){.as_needed = as_needed,
-                                   .priority_bytes = world->config->hosts.priority_bytes};
+    const uint32_t *by_name = world->topology.by_name;
+    const uint32_t nodes = oche_topology_nodes(&world->topology);
+
+    return (struct oche_flow_list){
+        .as_needed = as_needed,
+        .priority_bytes = world->config->hosts.priority_bytes,
+        .sources = {.at_place = by_name, .place_of = by_name == NULL ? NULL : by_name + nodes}};
 }
 
 static uint64_t slowest_rate(const struct oche_topology *topology)

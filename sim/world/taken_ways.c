@@ -74,7 +74,7 @@ static int ordinary_port(const struct traveller *at, uint32_t node, uint32_t in_
     const uint64_t seed = world->config->seed;
     const uint64_t salt = oche_world_symmetric(world->config)
                               ? oche_ecmp_tier_salt(seed, oche_topology_tier(topology, node))
-                              : oche_ecmp_salt(seed, node);
+                              : oche_ecmp_salt(seed, oche_topology_place_of(topology, node));
     int port = oche_ecmp_route(routes, salt, &at->packet);
 
     if (port != (int)in_port ||

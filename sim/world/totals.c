@@ -265,7 +265,7 @@ bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headro
 
             if (needs <= has || (found && needs - has <= lack->needs - lack->has))
                 continue;
-            *lack = (struct oche_headroom_lack){config.node, port, has, needs};
+            *lack = (struct oche_headroom_lack){world->topology.host_count + sw, port, has, needs};
             found = true;
         }
     }

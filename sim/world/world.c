@@ -243,7 +243,7 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
 
     *config = (struct oche_switch_config){
         .params = oche_world_of_tier(world->config, topology->nodes[node].kind),
-        .node = node,
+        .node = oche_topology_place_of(topology, node),
         .seed = world->config->seed,
         .port_count = topology->nodes[node].port_count,
         .ports = ports,
@@ -275,10 +275,9 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
     }
 }
 
-static bool check_switch(const struct oche_world *world, const struct oche_switch_config *config,
-                         struct oche_error *error)
+static bool check_switch(const struct oche_world *world, const struct oche_topology_node *node,
+                         const struct oche_switch_config *config, struct oche_error *error)
 {
-    const struct oche_topology_node *node = &world->topology.nodes[config->node];
     const char *tier = world->config->topology->tiers[node->kind], *name = node->name;
     struct oche_error why;
 
@@ -328,12 +327,14 @@ static bool build_switches(struct oche_world *world, struct oche_error *error)
         return false;
     find_onward(world);
     world->switches = oche_world_make(topology->switch_count, sizeof(struct oche_switch *));
-    for (uint32_t i = 0; i < topology->switch_count; i++) {
-        uint32_t node = topology->host_count + i;
+    /* In the order of names, so that of several errors the same one is told in any order. */
+    for (uint32_t place = 0; place < topology->switch_count; place++) {
+        uint32_t node = oche_topology_at_place(topology, topology->host_count + place);
+        uint32_t i = node - topology->host_count;
         struct oche_switch_config config;
 
         oche_world_switch_config(world, i, &config, ports);
-        if (!check_switch(world, &config, error))
+        if (!check_switch(world, &topology->nodes[node], &config, error))
             return false;
         if (!oche_world_has(world, node))
             continue;
@@ -440,6 +441,9 @@ static void build_hosts(struct oche_world *world)
         .frame_bytes = oche_world_packets(config).frame_bytes,
         .payload = config->run.payload,
         .slow = world->slow_hosts,
+        .places = world->topology.by_name == NULL
+                      ? NULL
+                      : world->topology.by_name + oche_topology_nodes(&world->topology),
         .lossy = !config->switches.pfc || config->loss.probability > 0 ||
                  config->loss.pattern != NULL || config->loss.late > 0 ||
                  config->failure_count > 0 || config->receiver_count > 0,
@@ -477,8 +481,8 @@ static bool loses(const struct oche_world *world, uint32_t number, uint32_t chos
     return false;
 }
 
-/* Makes the links deliver packets late. */
-static void build_late(struct oche_world *world, uint32_t chosen)
+/* Makes the links deliver packets late. `entities`: by port, for random streams. */
+static void build_late(struct oche_world *world, uint32_t chosen, const uint32_t *entities)
 {
     const struct oche_loss_params *params = &world->config->loss;
 
@@ -493,7 +497,23 @@ static void build_late(struct oche_world *world, uint32_t chosen)
             oche_arena_take(&world->network.shards[0].arena,
                             oche_late_bytes(params->late, params->late_most, extra->rate_bps)),
             params->late, params->late_least, params->late_most, extra->rate_bps,
-            world->config->seed, i);
+            world->config->seed, entities[i]);
+    }
+}
+
+/* Makes the links lose packets. */
+static void build_losses(struct oche_world *world, uint32_t chosen, const uint32_t *entities)
+{
+    const struct oche_loss_params *params = &world->config->loss;
+    size_t stride = (oche_loss_bytes(params->pattern) + 7) & ~(size_t)7;
+
+    world->losses = oche_world_make(world->network.port_count, stride);
+    for (uint32_t i = 0; i < world->network.port_count; i++) {
+        if (world->network.ports[i].peer == UINT32_MAX || !loses(world, i, chosen))
+            continue;
+        world->network.extras[i].loss =
+            oche_loss_create(world->losses + i * stride, params->probability, params->pattern,
+                             world->config->seed, entities[i]);
     }
 }
 
@@ -512,18 +532,15 @@ static bool build_loss(struct oche_world *world, struct oche_error *error)
         return oche_fail(error, "loss.pattern: %s", why.text);
     if (params->late > 0 && params->late_most < params->late_least)
         return oche_fail(error, "loss.late_most: less than loss.late_least; write as much or more");
-    build_late(world, chosen);
-    if (params->probability == 0 && params->pattern == NULL)
+    if (params->late == 0 && params->probability == 0 && params->pattern == NULL)
         return true;
-    size_t stride = (oche_loss_bytes(params->pattern) + 7) & ~(size_t)7;
-    world->losses = oche_world_make(world->network.port_count, stride);
-    for (uint32_t i = 0; i < world->network.port_count; i++) {
-        if (world->network.ports[i].peer == UINT32_MAX || !loses(world, i, chosen))
-            continue;
-        world->network.extras[i].loss =
-            oche_loss_create(world->losses + i * stride, params->probability, params->pattern,
-                             world->config->seed, i);
-    }
+    uint32_t *entities = oche_topology_ports_by_name(&world->topology);
+
+    OCHE_GOT(entities != NULL);
+    build_late(world, chosen, entities);
+    if (params->probability > 0 || params->pattern != NULL)
+        build_losses(world, chosen, entities);
+    free(entities);
     return true;
 }
 

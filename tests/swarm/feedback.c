@@ -90,7 +90,8 @@ static void *make_feedback(struct swarm_run *run)
                                   .hosts = calloc(count, sizeof(*feedback->hosts))};
     OCHE_MUST(feedback->hosts != NULL);
     for (uint32_t i = 0; i < count; i++)
-        feedback->hosts[i].random = oche_random_stream(config->seed, "feedback jitter", i);
+        feedback->hosts[i].random = oche_random_stream(
+            config->seed, "feedback jitter", oche_topology_place_of(&run->world->topology, i));
     return feedback;
 }
 
