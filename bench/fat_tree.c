@@ -49,8 +49,9 @@ static bool permutation(const void *params, const struct oche_workload_facts *fa
 
     (void)error;
     if (messages == 0)
-        messages =
-            (uint32_t)(facts->duration / oche_time_of_bytes(work->bytes, facts->host_rate_bps)) + 1;
+        messages = (uint32_t)(facts->duration /
+                              oche_time_of_bytes(work->bytes, facts->rates.kinds[0].link_bps)) +
+                   1;
     for (uint32_t i = 0; i < hosts; i++)
         cycle[i] = i;
     for (uint32_t i = hosts - 1; i > 0; i--) {

@@ -276,10 +276,12 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
     }
     if (config->cc->remark == NULL)
         return;
-    oche_time empty_rtt = oche_world_empty_rtt(world);
-    const char *remark =
-        config->cc->remark(config->cc_params, empty_rtt,
-                           oche_topology_port_link(oche_world_topology(world), 0, 0)->rate_bps);
+    const struct oche_host_rates *rates = oche_world_host_rates(world);
+    const oche_time empty_rtt = oche_world_empty_rtt(world);
+    const char *remark = NULL;
+
+    for (uint32_t i = 0; i < rates->count && remark == NULL; i++)
+        remark = config->cc->remark(config->cc_params, empty_rtt, rates->kinds[i].link_bps);
     if (remark != NULL)
         snprintf(outcome->remark, sizeof(outcome->remark),
                  "where nothing waits, a round trip takes up to %s: %s",
@@ -323,15 +325,18 @@ static void take_thresholds(struct oche_outcome *outcome, const struct oche_worl
     const struct oche_topology *topology = oche_world_topology(world);
     struct oche_switch_port_config ports[OCHE_MAX_PORTS];
     struct oche_switch_config config;
-    uint32_t largest = 0;
+    uint32_t largest;
 
     if (topology->switch_count == 0)
         return;
-    for (uint32_t i = 1; i < topology->switch_count; i++)
-        if (topology->nodes[topology->host_count + i].port_count >
-            topology->nodes[topology->host_count + largest].port_count)
-            largest = i;
-    oche_world_switch_config(world, largest, &config, ports);
+    largest = oche_topology_at_place(topology, topology->host_count);
+    for (uint32_t i = 1; i < topology->switch_count; i++) {
+        uint32_t node = oche_topology_at_place(topology, topology->host_count + i);
+
+        if (topology->nodes[node].port_count > topology->nodes[largest].port_count)
+            largest = node;
+    }
+    oche_world_switch_config(world, largest - topology->host_count, &config, ports);
     outcome->has_thresholds = oche_thresholds(&config, &outcome->thresholds);
 }
 

@@ -104,17 +104,25 @@ static void judge_timeouts(struct oche_unfit *unfit, const struct oche_world *wo
             trip.text, oche_figure_count(network.packets).text, remark);
 }
 
+/* Says what is true of the fastest links first. */
 static void judge_line_rate(struct oche_unfit *unfit, const struct oche_world *world)
 {
     const struct oche_world_config *config = oche_world_config(world);
-    uint64_t line_bps = oche_topology_port_link(oche_world_topology(world), 0, 0)->rate_bps;
+    const struct oche_host_rates *rates = oche_world_host_rates(world);
+    const char *remark = NULL;
+    uint64_t line_bps = 0;
 
     if (config->endpoint != NULL || config->cc->rate_remark == NULL)
         return;
-    const char *remark = config->cc->rate_remark(config->cc_params, line_bps);
-
+    for (uint32_t i = rates->count; i-- > 0 && remark == NULL;) {
+        line_bps = rates->kinds[i].link_bps;
+        remark = config->cc->rate_remark(config->cc_params, line_bps);
+    }
     if (remark != NULL)
-        oche_unfit_say(unfit, "congestion_control: the hosts' links carry %s: %s",
+        oche_unfit_say(unfit, "congestion_control: %s carry %s: %s",
+                       rates->kinds[0].link_bps == rates->kinds[rates->count - 1].link_bps
+                           ? "the hosts' links"
+                           : "some hosts' links",
                        oche_figure_rate(line_bps).text, remark);
 }
 

@@ -113,8 +113,10 @@ void oche_unfit_judge_buffers(struct oche_unfit *unfit, const struct oche_world 
 
     judge_ignored_xoff(unfit, config);
     for (uint32_t i = 0; i < topology->switch_count; i++) {
-        const struct oche_switch_bounds bounds = oche_world_switch_bounds(world, i);
-        const struct oche_topology_node *node = &topology->nodes[topology->host_count + i];
+        const uint32_t number = oche_topology_at_place(topology, topology->host_count + i);
+        const struct oche_topology_node *node = &topology->nodes[number];
+        const struct oche_switch_bounds bounds =
+            oche_world_switch_bounds(world, number - topology->host_count);
         char section[SECTION_BYTES];
 
         name_section(config, node->kind, section);

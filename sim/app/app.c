@@ -11,6 +11,7 @@
 #include "sim/app/generate.h"
 #include "sim/app/types.h" /* made by Meson: OCHE_WORKLOAD_TYPES is X(incast) X(background) … */
 #include "params/units.h"
+#include "sim/topology/topology.h"
 
 #define X(type) extern const struct oche_workload_type oche_workload_##type;
 OCHE_WORKLOAD_TYPES
@@ -70,19 +71,53 @@ const char *const oche_load_of_names[] = {"host", "uplink", NULL};
 bool oche_workload_has_load(enum oche_load_of of, const struct oche_workload_facts *facts,
                             struct oche_error *error)
 {
-    if (of == OCHE_LOAD_OF_HOST || facts->uplink_rate_bps > 0)
+    bool all = true;
+
+    for (uint32_t i = 0; of == OCHE_LOAD_OF_UPLINK && i < facts->rates.count; i++)
+        all = all && facts->rates.kinds[i].uplink_bps > 0;
+    if (all)
         return true;
     return oche_fail(error, "load_of: this topology has no uplinks; host");
 }
 
-double oche_workload_offered_bps(double load, enum oche_load_of of, bool headers,
-                                 const struct oche_workload_facts *facts)
+const struct oche_host_rate *oche_workload_rate(const struct oche_workload_facts *facts,
+                                                uint32_t host)
 {
-    double rate = (double)(of == OCHE_LOAD_OF_HOST ? facts->host_rate_bps : facts->uplink_rate_bps);
+    const struct oche_host_rates *rates = &facts->rates;
+
+    return &rates->kinds[rates->kind_of == NULL ? 0 : rates->kind_of[host]];
+}
+
+uint64_t oche_workload_pair_bps(const struct oche_workload_facts *facts, uint32_t src, uint32_t dst)
+{
+    uint64_t of_src = oche_workload_rate(facts, src)->link_bps;
+    uint64_t of_dst = oche_workload_rate(facts, dst)->link_bps;
+
+    return of_src < of_dst ? of_src : of_dst;
+}
+
+double oche_workload_offered_bps(double load, enum oche_load_of of, bool headers,
+                                 const struct oche_workload_facts *facts,
+                                 const struct oche_host_rate *host)
+{
+    double rate = (double)(of == OCHE_LOAD_OF_HOST ? host->link_bps : host->uplink_bps);
 
     if (headers)
         rate *= (double)facts->mtu_bytes / (double)(facts->mtu_bytes + facts->header_bytes);
     return load * rate;
+}
+
+double oche_workload_offered_by_all(double load, enum oche_load_of of, bool headers,
+                                    const struct oche_workload_facts *facts)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < facts->rates.count; i++) {
+        const struct oche_host_rate *kind = &facts->rates.kinds[i];
+
+        sum += oche_workload_offered_bps(load, of, headers, facts, kind) * kind->hosts;
+    }
+    return sum;
 }
 
 struct oche_random oche_workload_stream(const struct oche_workload_facts *facts,
@@ -96,11 +131,28 @@ uint64_t oche_workload_jitter(struct oche_random *random, uint64_t most)
     return oche_random_below(random, most + 1);
 }
 
-uint32_t oche_workload_other_host(struct oche_random *random, uint32_t hosts, uint32_t host)
+uint32_t oche_workload_host_at(const struct oche_workload_facts *facts, uint32_t place)
 {
-    uint32_t other = (uint32_t)oche_random_below(random, hosts - 1);
+    return facts->topology == NULL ? place : oche_topology_at_place(facts->topology, place);
+}
 
-    return other < host ? other : other + 1;
+uint32_t oche_workload_place_of(const struct oche_workload_facts *facts, uint32_t host)
+{
+    return facts->topology == NULL ? host : oche_topology_place_of(facts->topology, host);
+}
+
+uint32_t oche_workload_any_host(const struct oche_workload_facts *facts, struct oche_random *random)
+{
+    return oche_workload_host_at(facts, (uint32_t)oche_random_below(random, facts->host_count));
+}
+
+uint32_t oche_workload_other_host(const struct oche_workload_facts *facts,
+                                  struct oche_random *random, uint32_t host)
+{
+    uint32_t other = (uint32_t)oche_random_below(random, facts->host_count - 1);
+    uint32_t place = oche_workload_place_of(facts, host);
+
+    return oche_workload_host_at(facts, other < place ? other : other + 1);
 }
 
 bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *facts,
@@ -114,23 +166,48 @@ bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *f
                      (unsigned long long)pairs, facts->host_count, (unsigned long long)most);
 }
 
-unsigned char *oche_workload_pairs(const struct oche_workload_facts *facts)
-{
-    return calloc((size_t)facts->host_count * facts->host_count / 8 + 1, 1);
-}
-
-void oche_workload_draw_pair(const struct oche_workload_facts *facts, const char *purpose,
-                             uint64_t pair, unsigned char *taken, uint32_t *src, uint32_t *dst)
+/*
+ * Draws pair number `pair` from the random stream of (purpose, pair) until the drawn pair is not in
+ * `taken`, and adds it there.
+ */
+static struct oche_host_pair draw_pair(const struct oche_workload_facts *facts, const char *purpose,
+                                       uint64_t pair, unsigned char *taken)
 {
     struct oche_random random = oche_workload_stream(facts, purpose, pair);
+    struct oche_host_pair drawn;
     uint64_t number;
 
     do {
-        *src = (uint32_t)oche_random_below(&random, facts->host_count);
-        *dst = oche_workload_other_host(&random, facts->host_count, *src);
-        number = (uint64_t)*src * facts->host_count + *dst;
+        drawn.src = oche_workload_any_host(facts, &random);
+        drawn.dst = oche_workload_other_host(facts, &random, drawn.src);
+        number = (uint64_t)drawn.src * facts->host_count + drawn.dst;
     } while (taken[number / 8] >> (number % 8) & 1);
     taken[number / 8] = (unsigned char)(taken[number / 8] | 1U << (number % 8));
+    return drawn;
+}
+
+struct oche_host_pair *oche_workload_draw_pairs(const struct oche_workload_facts *facts,
+                                                const char *purpose, uint64_t count)
+{
+    unsigned char *taken = calloc((size_t)facts->host_count * facts->host_count / 8 + 1, 1);
+    struct oche_host_pair *pairs = malloc((count + 1) * sizeof(*pairs));
+
+    for (uint64_t i = 0; taken != NULL && pairs != NULL && i < count; i++)
+        pairs[i] = draw_pair(facts, purpose, i, taken);
+    if (taken == NULL) {
+        free(pairs);
+        pairs = NULL;
+    }
+    free(taken);
+    return pairs;
+}
+
+uint32_t oche_workload_sender(const struct oche_workload_facts *facts,
+                              const struct oche_sender_pool *pool, uint32_t receiver, uint32_t i)
+{
+    uint32_t place = oche_workload_place_of(facts, receiver);
+
+    return oche_workload_host_at(facts, oche_sender_pool_host(pool, place, i));
 }
 
 void oche_workload_shuffle(struct oche_random *random, uint32_t *order, uint32_t count)
@@ -145,12 +222,34 @@ void oche_workload_shuffle(struct oche_random *random, uint32_t *order, uint32_t
     }
 }
 
+void oche_workload_shuffle_hosts(const struct oche_workload_facts *facts,
+                                 struct oche_random *random, uint32_t *order)
+{
+    oche_workload_shuffle(random, order, facts->host_count);
+    for (uint32_t i = 0; i < facts->host_count; i++)
+        order[i] = oche_workload_host_at(facts, order[i]);
+}
+
 uint64_t oche_workload_enough(const struct oche_workload_facts *facts, oche_time start,
-                              uint64_t bytes)
+                              uint64_t bytes, uint64_t rate_bps)
 {
     oche_time left = start < facts->duration ? facts->duration - start : 0;
 
-    return oche_bytes_in_time(left, facts->host_rate_bps) / bytes + 2;
+    return oche_bytes_in_time(left, rate_bps) / bytes + 2;
+}
+
+uint64_t oche_workload_enough_for_all(const struct oche_workload_facts *facts, oche_time start,
+                                      uint64_t bytes)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < facts->rates.count; i++) {
+        const struct oche_host_rate *kind = &facts->rates.kinds[i];
+        uint64_t each = oche_workload_enough(facts, start, bytes, kind->link_bps);
+
+        sum = each > (UINT64_MAX - sum) / kind->hosts ? UINT64_MAX : sum + each * kind->hosts;
+    }
+    return sum;
 }
 
 bool oche_workload_chain(struct oche_flow_list *list, const struct oche_workload_facts *facts,

@@ -16,14 +16,27 @@
 
 struct oche_topology;
 
+/* The rates of some hosts, which are alike in them. */
+struct oche_host_rate {
+    uint64_t link_bps;
+    /* Part of the rate of the ToR's uplinks, by the rates of its hosts; 0: there are no uplinks. */
+    uint64_t uplink_bps;
+    uint32_t hosts; /* that have these rates */
+};
+
+/* The rates of all hosts. */
+struct oche_host_rates {
+    const struct oche_host_rate *kinds; /* no two the same; in ascending order */
+    uint32_t count;
+    const uint32_t *kind_of; /* by host; NULL: there is one kind */
+};
+
 /* Facts about the world that a workload can use. */
 struct oche_workload_facts {
     uint32_t host_count;
     const struct oche_topology *topology; /* for names of hosts; NULL: they have numbers only */
-    uint64_t host_rate_bps;               /* rate of host 0's link, to which load is relative */
-    /* Rate of all uplinks of a ToR divided by its hosts; 0: there are no uplinks. */
-    uint64_t uplink_rate_bps;
-    uint32_t mtu_bytes;    /* payload of a full packet */
+    struct oche_host_rates rates;         /* to which load is relative */
+    uint32_t mtu_bytes;                   /* payload of a full packet */
     uint32_t header_bytes; /* bytes of a full packet on the line without its payload */
     oche_time duration;    /* no flow starts then or later: the run's duration, or its bound */
     bool until_done;       /* the run has no duration of its own */
@@ -80,9 +93,12 @@ uint32_t oche_flow_list_add_group(struct oche_flow_list *list, const uint32_t *m
 
 void oche_flow_list_free(struct oche_flow_list *list);
 
-/* The load that a workload offers to hosts drawn at random, whatever the network delivers. */
+/*
+ * The load that a host offers to hosts drawn at random, whatever the network delivers. It is the
+ * same for hosts with the same rates.
+ */
 struct oche_workload_offer {
-    double bps;       /* mean of each host that sends, in bits of payload per second */
+    double bps;       /* in the mean, if the host sends, in bits of payload per second */
     uint32_t senders; /* N: hosts 0 … N-1 send, to the others; 0: every host to every other one */
 };
 
@@ -110,7 +126,8 @@ struct oche_workload_type {
      * rate of 0: what is sent depends on what is delivered.
      */
     struct oche_workload_offer (*offered)(const void *params,
-                                          const struct oche_workload_facts *facts);
+                                          const struct oche_workload_facts *facts,
+                                          const struct oche_host_rate *host);
 };
 
 static inline const char *oche_workload_endless(const struct oche_workload_type *type,

@@ -41,7 +41,6 @@ static bool check(const struct background *p, const struct oche_workload_facts *
                   struct oche_error *error)
 {
     oche_time last = p->start + (p->pairs - 1) * p->stagger;
-    uint64_t chain = oche_workload_enough(facts, p->start, p->bytes);
 
     if (!oche_workload_has_hosts(facts, error) || !oche_workload_starts(p->start, facts, error))
         return false;
@@ -56,12 +55,64 @@ static bool check(const struct background *p, const struct oche_workload_facts *
                          "stagger: the last of %llu pairs would start after the end of "
                          "the run; less, or fewer pairs",
                          (unsigned long long)p->pairs);
-    if (chain > OCHE_WORKLOAD_MAX_FLOWS / (p->pairs * p->outstanding))
-        return oche_fail(error,
-                         "bytes: messages of %llu bytes make more than %u flows until "
-                         "the end of the run; larger ones",
-                         (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
     return true;
+}
+
+/* Draws the pairs. `order`: all hosts in random order, from the same stream. */
+static void draw_pairs(const struct background *p, const struct oche_workload_facts *facts,
+                       struct oche_random *random, const uint32_t *order,
+                       struct oche_host_pair *pairs)
+{
+    for (uint64_t i = 0; i < p->pairs; i++) {
+        if (p->placement == PLACEMENT_DISJOINT) {
+            pairs[i] = (struct oche_host_pair){order[2 * i], order[2 * i + 1]};
+            continue;
+        }
+        pairs[i].src = oche_workload_any_host(facts, random);
+        pairs[i].dst = oche_workload_other_host(facts, random, pairs[i].src);
+    }
+}
+
+/* Returns how many messages each chain of the pair has. */
+static uint64_t count_messages(const struct background *p, const struct oche_workload_facts *facts,
+                               const struct oche_host_pair *pair, oche_time start)
+{
+    return oche_workload_enough(facts, start, p->bytes,
+                                oche_workload_pair_bps(facts, pair->src, pair->dst));
+}
+
+static bool check_messages(const struct background *p, const struct oche_workload_facts *facts,
+                           const struct oche_host_pair *pairs, struct oche_error *error)
+{
+    uint64_t left = OCHE_WORKLOAD_MAX_FLOWS / p->outstanding;
+
+    for (uint64_t i = 0; i < p->pairs; i++) {
+        uint64_t messages = count_messages(p, facts, &pairs[i], p->start);
+
+        if (messages > left)
+            return oche_fail(error,
+                             "bytes: messages of %llu bytes make more than %u flows until "
+                             "the end of the run; larger ones",
+                             (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
+        left -= messages;
+    }
+    return true;
+}
+
+static bool add_pairs(const struct background *p, const struct oche_workload_facts *facts,
+                      struct oche_flow_list *list, const struct oche_host_pair *pairs)
+{
+    bool good = true;
+
+    for (uint64_t i = 0; i < p->pairs; i++) {
+        oche_time start = p->start + i * p->stagger;
+        uint64_t messages = count_messages(p, facts, &pairs[i], start);
+
+        for (uint64_t k = 0; k < p->outstanding && good; k++)
+            good = oche_workload_chain(list, facts, pairs[i].src, pairs[i].dst, p->bytes, start,
+                                       messages);
+    }
+    return good;
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
@@ -69,34 +120,27 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
 {
     const struct background *p = values;
     struct oche_random random = oche_workload_stream(facts, "background", 0);
+    struct oche_host_pair *pairs;
     uint32_t *order;
-    bool good = true;
+    bool good;
 
     if (!check(p, facts, error))
         return false;
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
     order = malloc(facts->host_count * sizeof(*order));
-    if (order == NULL)
-        return oche_workload_no_memory(list, error);
-    oche_workload_shuffle(&random, order, facts->host_count);
-    for (uint64_t i = 0; i < p->pairs; i++) {
-        oche_time start = p->start + i * p->stagger;
-        uint64_t messages = oche_workload_enough(facts, start, p->bytes);
-        uint32_t src, dst;
-
-        if (p->placement == PLACEMENT_DISJOINT) {
-            src = order[2 * i];
-            dst = order[2 * i + 1];
-        } else {
-            src = (uint32_t)oche_random_below(&random, facts->host_count);
-            dst = oche_workload_other_host(&random, facts->host_count, src);
-        }
-        for (uint64_t k = 0; k < p->outstanding && good; k++)
-            good = oche_workload_chain(list, facts, src, dst, p->bytes, start, messages);
+    pairs = malloc(p->pairs * sizeof(*pairs));
+    if (order == NULL || pairs == NULL) {
+        good = oche_workload_no_memory(list, error);
+    } else {
+        oche_workload_shuffle_hosts(facts, &random, order);
+        draw_pairs(p, facts, &random, order, pairs);
+        good = check_messages(p, facts, pairs, error) &&
+               (add_pairs(p, facts, list, pairs) || oche_workload_no_memory(list, error));
     }
+    free(pairs);
     free(order);
-    return good || oche_workload_no_memory(list, error);
+    return good;
 }
 
 static const char *endless(const void *values)

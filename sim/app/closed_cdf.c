@@ -58,7 +58,7 @@ static void release_sizes(void *context)
 
 /*
  * Draws the next message of a loop, until the messages last longer than the run even if nothing
- * else uses the sender's link: `left` is the room on the line that they have not filled.
+ * else uses the two hosts' links: `left` is the room on the line that they have not filled.
  */
 static bool draw_message(struct oche_flow_source *source)
 {
@@ -77,16 +77,36 @@ static bool draw_message(struct oche_flow_source *source)
     return true;
 }
 
-static bool add_pairs(const struct closed *p, const struct oche_workload_facts *facts,
-                      struct oche_flow_list *list, const struct sizes *sizes)
+/* True if the messages of all pairs are not too many; else writes an error. */
+static bool check_messages(const struct closed *p, const struct oche_workload_facts *facts,
+                           const struct sizes *sizes, const struct oche_host_pair *pairs,
+                           struct oche_error *error)
 {
-    unsigned char *taken = oche_workload_pairs(facts);
-    bool good = taken != NULL;
+    double messages = 0;
+
+    for (uint64_t i = 0; i < p->pairs; i++)
+        messages +=
+            (double)oche_bytes_in_time(facts->duration - p->start,
+                                       oche_workload_pair_bps(facts, pairs[i].src, pairs[i].dst)) /
+                (sizes->cdf.mean + facts->header_bytes) +
+            2;
+    if (messages * (double)p->outstanding <= OCHE_WORKLOAD_MAX_FLOWS)
+        return true;
+    return oche_fail(error,
+                     "pairs: make more than %u flows until the end of the run; fewer pairs, "
+                     "larger messages, or a shorter run",
+                     OCHE_WORKLOAD_MAX_FLOWS);
+}
+
+static bool add_pairs(const struct closed *p, const struct oche_workload_facts *facts,
+                      struct oche_flow_list *list, const struct sizes *sizes,
+                      const struct oche_host_pair *pairs)
+{
+    bool good = true;
 
     for (uint64_t pair = 0; pair < p->pairs && good; pair++) {
-        uint32_t src, dst;
+        uint32_t src = pairs[pair].src, dst = pairs[pair].dst;
 
-        oche_workload_draw_pair(facts, "closed pair", pair, taken, &src, &dst);
         for (uint64_t loop = 0; loop < p->outstanding && good; loop++) {
             struct oche_flow_source source =
                 oche_flow_list_source(list, facts->number, src, dst, p->start);
@@ -94,12 +114,12 @@ static bool add_pairs(const struct closed *p, const struct oche_workload_facts *
             source.draw = draw_message;
             source.context = sizes;
             source.random = oche_workload_stream(facts, "closed sizes", loop << 17 | pair);
-            source.left = oche_bytes_in_time(facts->duration - p->start, facts->host_rate_bps);
+            source.left = oche_bytes_in_time(facts->duration - p->start,
+                                             oche_workload_pair_bps(facts, src, dst));
             source.chain = true;
             good = oche_flow_list_add_source(list, &source);
         }
     }
-    free(taken);
     return good;
 }
 
@@ -115,8 +135,8 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                      struct oche_flow_list *list, struct oche_error *error)
 {
     const struct closed *p = values;
+    struct oche_host_pair *pairs;
     struct sizes *sizes;
-    double messages;
     bool good = false;
 
     if (!check(p, facts, error))
@@ -130,18 +150,14 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     }
     sizes->mtu_bytes = facts->mtu_bytes;
     sizes->header_bytes = facts->header_bytes;
-    messages = (double)oche_bytes_in_time(facts->duration - p->start, facts->host_rate_bps) /
-                   (sizes->cdf.mean + facts->header_bytes) +
-               2;
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
-    if (messages * (double)(p->pairs * p->outstanding) > OCHE_WORKLOAD_MAX_FLOWS)
-        oche_fail(error,
-                  "pairs: make more than %u flows until the end of the run; fewer pairs, "
-                  "larger messages, or a shorter run",
-                  OCHE_WORKLOAD_MAX_FLOWS);
-    else
-        good = add_pairs(p, facts, list, sizes) || oche_workload_no_memory(list, error);
+    pairs = oche_workload_draw_pairs(facts, "closed pair", p->pairs);
+    if (pairs == NULL)
+        oche_workload_no_memory(list, error);
+    else if (check_messages(p, facts, sizes, pairs, error))
+        good = add_pairs(p, facts, list, sizes, pairs) || oche_workload_no_memory(list, error);
+    free(pairs);
     return (oche_flow_list_keep(list, sizes, release_sizes) ||
             oche_workload_no_memory(list, error)) &&
            good;

@@ -5,6 +5,7 @@
 
 #include "params/error.h"
 #include "sim/app/app.h"
+#include "sim/app/sender_pool.h"
 
 #define OCHE_WORKLOAD_MAX_FLOWS UINT32_C(100000000) /* most flows of one workload */
 #define OCHE_MAX_FLOW_BYTES     (UINT64_C(1) << 31)
@@ -24,6 +25,11 @@
             .help = "tenant that the flows belong to, for congestion control that knows tenants "  \
                     "(dart)"                                                                       \
     }
+
+/* A sender and a receiver. */
+struct oche_host_pair {
+    uint32_t src, dst;
+};
 
 /* The rate that `load` is relative to. */
 enum oche_load_of { OCHE_LOAD_OF_HOST, OCHE_LOAD_OF_UPLINK };
@@ -46,13 +52,24 @@ bool oche_workload_has_hosts(const struct oche_workload_facts *facts, struct och
 bool oche_workload_has_load(enum oche_load_of of, const struct oche_workload_facts *facts,
                             struct oche_error *error);
 
+/* Returns the rates of a host. */
+const struct oche_host_rate *oche_workload_rate(const struct oche_workload_facts *facts,
+                                                uint32_t host);
+/* Returns the rate of the slower one of two hosts' links. */
+uint64_t oche_workload_pair_bps(const struct oche_workload_facts *facts, uint32_t src,
+                                uint32_t dst);
+
 /*
- * Returns the mean payload rate, in bits per second, that each host must offer so that all hosts
- * together use the fraction `load` of the rate that `of` names. With `headers`, headers and gaps of
- * full packets count as load.
+ * Returns the mean payload rate, in bits per second, that a host with rates `host` must offer to
+ * use the fraction `load` of the rate that `of` names. With `headers`, headers and gaps of full
+ * packets count as load.
  */
 double oche_workload_offered_bps(double load, enum oche_load_of of, bool headers,
-                                 const struct oche_workload_facts *facts);
+                                 const struct oche_workload_facts *facts,
+                                 const struct oche_host_rate *host);
+/* Returns the sum over all hosts. */
+double oche_workload_offered_by_all(double load, enum oche_load_of of, bool headers,
+                                    const struct oche_workload_facts *facts);
 
 /*
  * Returns the random stream of this workload for `purpose` and one entity (a host or round number,
@@ -67,8 +84,19 @@ struct oche_random oche_workload_stream(const struct oche_workload_facts *facts,
  */
 uint64_t oche_workload_jitter(struct oche_random *random, uint64_t most);
 
+/*
+ * Hosts in the order of names, which is the one in which hosts are drawn and streams are named
+ * (oche_topology_at_place): the host at a place, and the place of a host.
+ */
+uint32_t oche_workload_host_at(const struct oche_workload_facts *facts, uint32_t place);
+uint32_t oche_workload_place_of(const struct oche_workload_facts *facts, uint32_t host);
+
+/* Returns a host, all equally likely. Takes one draw. */
+uint32_t oche_workload_any_host(const struct oche_workload_facts *facts,
+                                struct oche_random *random);
 /* Returns a host other than `host`, all equally likely. Takes one draw. */
-uint32_t oche_workload_other_host(struct oche_random *random, uint32_t hosts, uint32_t host);
+uint32_t oche_workload_other_host(const struct oche_workload_facts *facts,
+                                  struct oche_random *random, uint32_t host);
 
 /*
  * True if at least `pairs` different pairs of hosts (sender and receiver) exist; else writes an
@@ -78,29 +106,32 @@ bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *f
                              struct oche_error *error);
 
 /*
- * Returns the set of taken pairs, empty at first, for oche_workload_draw_pair; to be released with
- * free(). NULL without memory.
+ * Draws `count` pairs, no two the same; at least so many must exist. Each has a random stream of
+ * its own. Returns them, to be released with free(); NULL without memory.
  */
-unsigned char *oche_workload_pairs(const struct oche_workload_facts *facts);
+struct oche_host_pair *oche_workload_draw_pairs(const struct oche_workload_facts *facts,
+                                                const char *purpose, uint64_t count);
 
-/*
- * Draws pair number `pair` from the random stream of (purpose, pair) until the drawn pair is not in
- * `taken`, and adds it there. Some pair must be free. If pairs are drawn in the order of their
- * numbers, the result depends only on the arguments.
- */
-void oche_workload_draw_pair(const struct oche_workload_facts *facts, const char *purpose,
-                             uint64_t pair, unsigned char *taken, uint32_t *src, uint32_t *dst);
+/* Returns the sender that the pool has drawn as number i (from 0) for this receiver. */
+uint32_t oche_workload_sender(const struct oche_workload_facts *facts,
+                              const struct oche_sender_pool *pool, uint32_t receiver, uint32_t i);
 
 /* Puts 0 … count-1 into `order`, in random order. */
 void oche_workload_shuffle(struct oche_random *random, uint32_t *order, uint32_t count);
+/* Puts all hosts into `order`, in random order. */
+void oche_workload_shuffle_hosts(const struct oche_workload_facts *facts,
+                                 struct oche_random *random, uint32_t *order);
 
 /*
  * Returns a number of messages that is enough for a closed loop which lasts the whole run: the
- * number of messages of `bytes` that a host can send, one after the other, from `start` to the end
- * of the run if nothing else uses its link, plus one.
+ * number of messages of `bytes` that a link of `rate_bps` (oche_workload_pair_bps) carries, one
+ * after the other, from `start` to the end of the run if nothing else uses it, plus one.
  */
 uint64_t oche_workload_enough(const struct oche_workload_facts *facts, oche_time start,
-                              uint64_t bytes);
+                              uint64_t bytes, uint64_t rate_bps);
+/* Returns the most that oche_workload_enough can be of all hosts together, a loop for each. */
+uint64_t oche_workload_enough_for_all(const struct oche_workload_facts *facts, oche_time start,
+                                      uint64_t bytes);
 
 /*
  * Adds `messages` flows from src to dst, the first at `start`, each later one when the previous one

@@ -62,6 +62,8 @@ bool oche_group_hosts_make(struct oche_group_hosts *hosts, const struct oche_wor
         return false;
     hosts->random = oche_workload_stream(facts, "order of hosts in sets", 0);
     shuffle(hosts->order, facts->host_count, &hosts->random);
+    for (uint32_t i = 0; i < facts->host_count; i++)
+        hosts->order[i] = oche_workload_host_at(facts, hosts->order[i]);
     return true;
 }
 
@@ -83,7 +85,7 @@ void oche_group_hosts_begin(struct oche_group_hosts *hosts, uint64_t number)
     hosts->random = oche_workload_stream(hosts->facts, "incast group", hosts->set);
     switch (hosts->disjoint) {
     case OCHE_DISJOINT_NONE:
-        hosts->receiver = (uint32_t)oche_random_below(&hosts->random, hosts->facts->host_count);
+        hosts->receiver = oche_workload_any_host(hosts->facts, &hosts->random);
         break;
     case OCHE_DISJOINT_RECEIVERS:
         hosts->receiver = hosts->order[hosts->set];
@@ -103,6 +105,6 @@ void oche_group_hosts_draw_senders(struct oche_group_hosts *hosts)
     }
     oche_sender_pool_draw(&hosts->pool, hosts->degree, &hosts->random);
     for (uint32_t i = 0; i < hosts->degree; i++)
-        hosts->senders[i] = oche_sender_pool_host(&hosts->pool, hosts->receiver, i);
+        hosts->senders[i] = oche_workload_sender(hosts->facts, &hosts->pool, hosts->receiver, i);
     oche_sender_pool_put_back(&hosts->pool, hosts->degree);
 }

@@ -53,14 +53,24 @@ static const struct oche_param params[] = {
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct incast);
 
-static uint32_t choose_receiver(const struct incast *p, uint32_t hosts, uint64_t round,
-                                struct oche_random *random)
+static uint32_t choose_receiver(const struct incast *p, const struct oche_workload_facts *facts,
+                                uint64_t round, struct oche_random *random)
 {
     if (p->receiver == RECEIVER_RANDOM)
-        return (uint32_t)oche_random_below(random, hosts);
+        return oche_workload_any_host(facts, random);
     if (p->receiver == RECEIVER_ROUND_ROBIN)
-        return (uint32_t)((p->receiver_host + round) % hosts);
+        return (uint32_t)((p->receiver_host + round) % facts->host_count);
     return (uint32_t)p->receiver_host;
+}
+
+/* Returns how many messages a sender has: one or, back to back, enough for the whole run. */
+static uint64_t count_messages(const struct incast *p, const struct oche_workload_facts *facts,
+                               uint32_t sender, uint32_t receiver, oche_time start)
+{
+    if (!p->back_to_back)
+        return 1;
+    return oche_workload_enough(facts, start, p->bytes,
+                                oche_workload_pair_bps(facts, sender, receiver));
 }
 
 static bool add_round(const struct incast *p, const struct oche_workload_facts *facts,
@@ -68,15 +78,16 @@ static bool add_round(const struct incast *p, const struct oche_workload_facts *
                       const struct oche_sender_pool *pool, uint32_t *members)
 {
     struct oche_random random = oche_workload_stream(facts, "incast", round);
-    uint32_t hosts = facts->host_count, degree = (uint32_t)p->degree;
-    uint32_t receiver = choose_receiver(p, hosts, round, &random);
+    uint32_t degree = (uint32_t)p->degree;
+    uint32_t receiver = choose_receiver(p, facts, round, &random);
     uint32_t group = 0;
     bool good = true;
 
     if (p->senders == SENDERS_RANDOM)
         oche_sender_pool_draw(pool, degree, &random);
     for (uint32_t i = 0; i < degree; i++)
-        members[i] = oche_sender_pool_host(pool, receiver, i);
+        members[i] = p->senders == SENDERS_RANDOM ? oche_workload_sender(facts, pool, receiver, i)
+                                                  : oche_sender_pool_host(pool, receiver, i);
     if (!p->back_to_back) { /* a group can have only one message per sender */
         group = oche_flow_list_add_group(list, members, degree);
         good = group != 0;
@@ -87,9 +98,8 @@ static bool add_round(const struct incast *p, const struct oche_workload_facts *
 
         if (start >= facts->duration)
             continue;
-        good =
-            oche_workload_chain(list, facts, members[i], receiver, p->bytes, start,
-                                p->back_to_back ? oche_workload_enough(facts, start, p->bytes) : 1);
+        good = oche_workload_chain(list, facts, members[i], receiver, p->bytes, start,
+                                   count_messages(p, facts, members[i], receiver, start));
         if (good && !p->back_to_back)
             list->plan[list->count - 1].group = group;
     }
@@ -112,6 +122,15 @@ static bool add_rounds(const struct incast *p, const struct oche_workload_facts 
     return good;
 }
 
+/* True if `degree` of the fastest senders may have too many messages. */
+static bool too_many_messages(const struct incast *p, const struct oche_workload_facts *facts)
+{
+    const struct oche_host_rate *fastest = &facts->rates.kinds[facts->rates.count - 1];
+
+    return oche_workload_enough(facts, p->start, p->bytes, fastest->link_bps) >
+           OCHE_WORKLOAD_MAX_FLOWS / p->degree;
+}
+
 static bool generate(const void *values, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error)
 {
@@ -132,8 +151,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     if (p->back_to_back && p->period != OCHE_NEVER)
         return oche_fail(error, "back_to_back: there is one round that does not end; without "
                                 "period");
-    if (p->back_to_back &&
-        oche_workload_enough(facts, p->start, p->bytes) > OCHE_WORKLOAD_MAX_FLOWS / p->degree)
+    if (p->back_to_back && too_many_messages(p, facts))
         return oche_fail(error,
                          "bytes: messages of %llu bytes make more than %u flows until "
                          "the end of the run; larger ones",

@@ -2,10 +2,11 @@
 /*
  * Incasts of small groups, the foreground traffic of Dart's sec VI-A: groups of `degree` random
  * hosts each send one short message to a random receiver, at the same time. Groups start by one
- * Poisson process; together they offer `load` times `share`. Sizes are drawn for each flow ("short
- * flows of size uniformly chosen"), or once for a group. Optionally the groups are fixed sets of
- * hosts that send repeatedly, the static groups of Dart's sec III-D; then queue pairs keep their
- * state from one message to the next.
+ * Poisson process; together they offer `load` times `share` of all hosts' links. Where these differ
+ * in rate, a host sends as much as any other, which is a larger part of a slower link. Sizes are
+ * drawn for each flow ("short flows of size uniformly chosen"), or once for a group. Optionally the
+ * groups are fixed sets of hosts that send repeatedly, the static groups of Dart's sec III-D; then
+ * queue pairs keep their state from one message to the next.
  *
  * The plan tells which flows form a group (struct oche_flow_groups), for look-ahead (Dart sec
  * III-D).
@@ -52,12 +53,13 @@ static const struct oche_param params[] = {
      .help = "a size is drawn for each flow, or for a group as a whole"},
     {OCHE_PARAM(struct incast_groups, load), OCHE_IS_REAL(0.4, 0.0001, 10.0),
      .where = "Dart sec VI-A; dart.md#d23",
-     .help = "load of all traffic, as a fraction of the rate that load_of names"},
+     .help = "load of all traffic, as a fraction of the rate that load_of names, of all hosts "
+             "together"},
     {OCHE_PARAM(struct incast_groups, share), OCHE_IS_REAL(0.4, 0.0001, 1.0),
      .where = "Dart sec VI-A; dart.md#d24", .help = "part of the load that groups make"},
     {OCHE_PARAM(struct incast_groups, load_of),
      OCHE_IS_CHOICE(OCHE_LOAD_OF_UPLINK, oche_load_of_names), .where = "dart.md#d23",
-     .help = "which link: a host's, or a host's share of its ToR's uplinks"},
+     .help = "which link: a host's, or its share of its ToR's uplinks, by the rate of its link"},
     {OCHE_PARAM(struct incast_groups, headers), OCHE_IS_BOOL(false),
      .help = "false: load counts payload; true: also headers and gaps, as of full packets"},
     {OCHE_PARAM(struct incast_groups, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC),
@@ -196,9 +198,8 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
 
     if (!check(p, facts, error) || !read_sizes(p->sizes, &maker.sizes, error))
         return false;
-    offered_bps = oche_workload_offered_bps(p->load * p->share, (enum oche_load_of)p->load_of,
-                                            p->headers, facts) *
-                  facts->host_count;
+    offered_bps = oche_workload_offered_by_all(p->load * p->share, (enum oche_load_of)p->load_of,
+                                               p->headers, facts);
     gap = (double)p->degree * maker.sizes.mean * 8.0 * (double)OCHE_SEC / offered_bps;
     if (gap < 1.0 ||
         (double)(oche_time_min(p->stop, facts->duration) - p->start) / gap * (double)p->degree >
@@ -214,13 +215,15 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
 }
 
 static struct oche_workload_offer offered(const void *values,
-                                          const struct oche_workload_facts *facts)
+                                          const struct oche_workload_facts *facts,
+                                          const struct oche_host_rate *host)
 {
     const struct incast_groups *p = values;
+    double all = oche_workload_offered_by_all(p->load * p->share, (enum oche_load_of)p->load_of,
+                                              p->headers, facts);
 
-    return (struct oche_workload_offer){
-        .bps = oche_workload_offered_bps(p->load * p->share, (enum oche_load_of)p->load_of,
-                                         p->headers, facts)};
+    (void)host; /* all hosts are in as many groups */
+    return (struct oche_workload_offer){.bps = all / facts->host_count};
 }
 
 static const char *endless(const void *values)

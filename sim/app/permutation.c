@@ -58,6 +58,18 @@ static void draw_derangement(struct oche_random *random, uint32_t *to, uint32_t 
     while (has_fixed_point(to, count));
 }
 
+/* Adds the messages of a host. */
+static bool add_host(const struct permutation *p, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, uint32_t src, uint32_t dst, oche_time start)
+{
+    uint64_t messages = p->messages;
+
+    if (messages == 0)
+        messages = oche_workload_enough(facts, p->start, p->bytes,
+                                        oche_workload_pair_bps(facts, src, dst));
+    return oche_workload_chain(list, facts, src, dst, p->bytes, start, messages);
+}
+
 static bool generate(const void *values, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error)
 {
@@ -73,12 +85,13 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     if (p->pattern == PATTERN_SHIFT && p->shift % hosts == 0)
         return oche_fail(error, "shift: %llu leads each of %u hosts to itself; 1 to %u",
                          (unsigned long long)p->shift, hosts, hosts - 1);
-    if (messages == 0)
-        messages = oche_workload_enough(facts, p->start, p->bytes);
-    if (messages > OCHE_WORKLOAD_MAX_FLOWS / hosts)
+    messages =
+        messages == 0 ? oche_workload_enough_for_all(facts, p->start, p->bytes) : messages * hosts;
+    if (messages > OCHE_WORKLOAD_MAX_FLOWS)
         return oche_fail(error, "%s: %llu messages of each host make more than %u flows; %s",
-                         p->messages == 0 ? "bytes" : "messages", (unsigned long long)messages,
-                         OCHE_WORKLOAD_MAX_FLOWS, p->messages == 0 ? "larger ones" : "fewer");
+                         p->messages == 0 ? "bytes" : "messages",
+                         (unsigned long long)(messages / hosts), OCHE_WORKLOAD_MAX_FLOWS,
+                         p->messages == 0 ? "larger ones" : "fewer");
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
     to = malloc(hosts * sizeof(*to));
@@ -86,12 +99,14 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         return oche_workload_no_memory(list, error);
     if (p->pattern == PATTERN_RANDOM)
         draw_derangement(&random, to, hosts);
-    else
-        for (uint32_t i = 0; i < hosts; i++)
-            to[i] = (uint32_t)((i + p->shift) % hosts);
-    for (uint32_t i = 0; i < hosts && good; i++)
-        good = oche_workload_chain(list, facts, i, to[i], p->bytes,
-                                   p->start + oche_workload_jitter(&random, p->jitter), messages);
+    for (uint32_t i = 0; i < hosts && good; i++) {
+        uint32_t src = oche_workload_host_at(facts, i);
+
+        good = add_host(p, facts, list, src,
+                        p->pattern == PATTERN_RANDOM ? oche_workload_host_at(facts, to[i])
+                                                     : (uint32_t)((src + p->shift) % hosts),
+                        p->start + oche_workload_jitter(&random, p->jitter));
+    }
     free(to);
     return good || oche_workload_no_memory(list, error);
 }

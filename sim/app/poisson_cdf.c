@@ -6,6 +6,7 @@
  * `pairs`, random pairs of hosts start the flows instead. The load that a pair offers does not
  * depend on how slow its flows are.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "params/error.h"
@@ -36,9 +37,9 @@ static const struct oche_param params[] = {
      .help = "instead of cdf: a file of lines \"size_bytes cdf\", in percent or fractions"},
     {OCHE_PARAM(struct poisson, load), OCHE_IS_REAL(0.5, 0.0001, 10.0),
      .where = "workloads.md#generator",
-     .help = "part of the link that the flows would fill in the mean"},
+     .help = "part of its own link that each host's flows would fill in the mean"},
     {OCHE_PARAM(struct poisson, load_of), OCHE_IS_CHOICE(OCHE_LOAD_OF_HOST, oche_load_of_names),
-     .help = "which link: a host's, or a host's share of its ToR's uplinks"},
+     .help = "which link: a host's, or its share of its ToR's uplinks, by the rate of its link"},
     {OCHE_PARAM(struct poisson, headers), OCHE_IS_BOOL(false),
      .help = "false: load counts payload, as published generators do; true: also headers and gaps"},
     {OCHE_PARAM(struct poisson, senders), OCHE_IS_COUNT(0, 0, 1000000),
@@ -55,12 +56,11 @@ static const struct oche_param params[] = {
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct poisson);
 
-/* Returns the mean time between two flows of a host, in picoseconds. */
+/* Returns the mean time between two flows of a host with rates `host`, in picoseconds. */
 static double mean_gap(const struct poisson *p, const struct oche_workload_facts *facts,
-                       double mean_bytes)
+                       const struct oche_host_rate *host, double mean_bytes)
 {
-    double rate =
-        (double)(p->load_of == OCHE_LOAD_OF_HOST ? facts->host_rate_bps : facts->uplink_rate_bps);
+    double rate = (double)(p->load_of == OCHE_LOAD_OF_HOST ? host->link_bps : host->uplink_bps);
 
     if (p->headers)
         mean_bytes *= (double)(facts->mtu_bytes + facts->header_bytes) / (double)facts->mtu_bytes;
@@ -70,8 +70,9 @@ static double mean_gap(const struct poisson *p, const struct oche_workload_facts
 /* The parameters of a source that draws flows. */
 struct arrivals {
     struct oche_cdf cdf;
-    oche_time gap, to; /* mean gap between two flows; no flow starts at `to` or later */
-    uint32_t hosts, senders;
+    oche_time to; /* no flow starts then or later */
+    uint32_t senders;
+    struct oche_workload_facts facts;
 };
 
 static void release_arrivals(void *context)
@@ -86,7 +87,7 @@ static bool draw_start(struct oche_flow_source *source)
 {
     const struct arrivals *arrivals = source->context;
 
-    source->flow.start += oche_random_exponential_time(&source->random, arrivals->gap);
+    source->flow.start += oche_random_exponential_time(&source->random, source->left);
     return source->flow.start < arrivals->to;
 }
 
@@ -105,15 +106,25 @@ static bool draw_of_pair(struct oche_flow_source *source)
 static bool draw_of_host(struct oche_flow_source *source)
 {
     const struct arrivals *arrivals = source->context;
-    uint32_t senders = arrivals->senders, hosts = arrivals->hosts;
+    uint32_t senders = arrivals->senders, hosts = arrivals->facts.host_count;
 
     if (!draw_start(source))
         return false;
     source->flow.dst =
-        senders == 0 ? oche_workload_other_host(&source->random, hosts, source->flow.src)
+        senders == 0 ? oche_workload_other_host(&arrivals->facts, &source->random, source->flow.src)
                      : senders + (uint32_t)oche_random_below(&source->random, hosts - senders);
     source->flow.bytes = oche_cdf_sample(&arrivals->cdf, &source->random);
     return true;
+}
+
+/* Returns the mean gap between two flows of a sender, for its source. */
+static oche_time gap_of(const struct poisson *p, const struct oche_workload_facts *facts,
+                        const struct arrivals *arrivals, uint32_t sender)
+{
+    double gap = mean_gap(p, facts, oche_workload_rate(facts, sender), arrivals->cdf.mean);
+
+    /* A mean gap of 2^55 ps, which is 10 hours, means no flow at all. */
+    return (oche_time)((gap < 0x1p55 ? gap : 0x1p55) + 0.5);
 }
 
 static bool add_hosts(const struct poisson *p, const struct oche_workload_facts *facts,
@@ -122,39 +133,57 @@ static bool add_hosts(const struct poisson *p, const struct oche_workload_facts 
     uint32_t hosts = p->senders > 0 ? (uint32_t)p->senders : facts->host_count;
     bool good = true;
 
-    for (uint32_t host = 0; host < hosts && good; host++) {
-        uint32_t other = (host + 1) % facts->host_count;
-        struct oche_flow_source source =
-            oche_flow_list_source(list, facts->number, host, other, p->start);
+    for (uint32_t i = 0; i < hosts && good; i++) {
+        uint32_t host = p->senders > 0 ? i : oche_workload_host_at(facts, i);
+        struct oche_flow_source source = oche_flow_list_source(
+            list, facts->number, host, (host + 1) % facts->host_count, p->start);
 
         source.draw = draw_of_host;
         source.context = arrivals;
-        source.random = oche_workload_stream(facts, "poisson", host);
+        source.random = oche_workload_stream(facts, "poisson", i);
+        source.left = gap_of(p, facts, arrivals, host);
         good = oche_flow_list_add_source(list, &source);
     }
     return good;
 }
 
 static bool add_pairs(const struct poisson *p, const struct oche_workload_facts *facts,
-                      struct oche_flow_list *list, const struct arrivals *arrivals)
+                      struct oche_flow_list *list, const struct arrivals *arrivals,
+                      const struct oche_host_pair *pairs)
 {
-    unsigned char *taken = oche_workload_pairs(facts);
-    bool good = taken != NULL;
+    bool good = true;
 
     for (uint64_t pair = 0; pair < p->pairs && good; pair++) {
-        uint32_t src, dst;
-
-        oche_workload_draw_pair(facts, "poisson pair", pair, taken, &src, &dst);
         struct oche_flow_source source =
-            oche_flow_list_source(list, facts->number, src, dst, p->start);
+            oche_flow_list_source(list, facts->number, pairs[pair].src, pairs[pair].dst, p->start);
 
         source.draw = draw_of_pair;
         source.context = arrivals;
         source.random = oche_workload_stream(facts, "poisson of pair", pair);
+        source.left = gap_of(p, facts, arrivals, pairs[pair].src);
         good = oche_flow_list_add_source(list, &source);
     }
-    free(taken);
     return good;
+}
+
+/* Returns about how many flows there will be; infinity if they begin closer than can be told. */
+static double count_flows(const struct poisson *p, const struct oche_workload_facts *facts,
+                          const struct arrivals *arrivals, const struct oche_host_pair *pairs)
+{
+    const uint64_t sources = p->pairs > 0     ? p->pairs
+                             : p->senders > 0 ? p->senders
+                                              : facts->host_count;
+    double count = 0;
+
+    for (uint64_t i = 0; i < sources; i++) {
+        uint32_t sender = pairs != NULL ? pairs[i].src : (uint32_t)i;
+        double gap = mean_gap(p, facts, oche_workload_rate(facts, sender), arrivals->cdf.mean);
+
+        if (gap < 1.0)
+            return INFINITY;
+        count += (double)(arrivals->to - p->start) / gap;
+    }
+    return count;
 }
 
 static bool check(const struct poisson *p, const struct oche_workload_facts *facts,
@@ -189,50 +218,61 @@ static struct arrivals *make_arrivals(const struct poisson *p,
         free(arrivals);
         return NULL;
     }
-    arrivals->hosts = facts->host_count;
+    arrivals->facts = *facts;
     arrivals->senders = (uint32_t)p->senders;
     arrivals->to = oche_time_min(p->stop, facts->duration);
     return arrivals;
 }
 
 static struct oche_workload_offer offered(const void *values,
-                                          const struct oche_workload_facts *facts)
+                                          const struct oche_workload_facts *facts,
+                                          const struct oche_host_rate *host)
 {
     const struct poisson *p = values;
     double bps =
-        oche_workload_offered_bps(p->load, (enum oche_load_of)p->load_of, p->headers, facts);
+        oche_workload_offered_bps(p->load, (enum oche_load_of)p->load_of, p->headers, facts, host);
 
     if (p->pairs > 0)
         bps *= (double)p->pairs / facts->host_count;
     return (struct oche_workload_offer){bps, (uint32_t)p->senders};
 }
 
+/* Adds all sources, unless they have too many flows. `pairs`: of hosts, or NULL without pairs. */
+static bool add_sources(const struct poisson *p, const struct oche_workload_facts *facts,
+                        struct oche_flow_list *list, const struct arrivals *arrivals,
+                        const struct oche_host_pair *pairs, struct oche_error *error)
+{
+    bool good;
+
+    if (p->pairs > 0 && pairs == NULL)
+        return oche_workload_no_memory(list, error);
+    if (count_flows(p, facts, arrivals, pairs) > OCHE_WORKLOAD_MAX_FLOWS)
+        return oche_fail(error, "load: makes more than %u flows; less load, or a shorter run",
+                         OCHE_WORKLOAD_MAX_FLOWS);
+    list->initial_rate_bps = p->initial_rate;
+    list->tenant = (uint8_t)p->tenant;
+    good = pairs != NULL ? add_pairs(p, facts, list, arrivals, pairs)
+                         : add_hosts(p, facts, list, arrivals);
+    return good || oche_workload_no_memory(list, error);
+}
+
 static bool generate(const void *values, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error)
 {
     const struct poisson *p = values;
-    uint64_t sources = p->pairs > 0 ? p->pairs : p->senders > 0 ? p->senders : facts->host_count;
+    struct oche_host_pair *pairs = NULL;
     struct arrivals *arrivals;
-    double gap;
     bool good;
 
     if (!check(p, facts, error) || (arrivals = make_arrivals(p, facts, list, error)) == NULL)
         return false;
-    gap = mean_gap(p, facts, arrivals->cdf.mean);
-    if (gap < 1.0 ||
-        (double)(arrivals->to - p->start) / gap * (double)sources > OCHE_WORKLOAD_MAX_FLOWS) {
-        release_arrivals(arrivals);
-        return oche_fail(error, "load: makes more than %u flows; less load, or a shorter run",
-                         OCHE_WORKLOAD_MAX_FLOWS);
-    }
-    list->initial_rate_bps = p->initial_rate;
-    list->tenant = (uint8_t)p->tenant;
-    /* A mean gap of 2^55 ps, which is 10 hours, means no flow at all. */
-    gap = gap < 0x1p55 ? gap : 0x1p55;
-    arrivals->gap = (oche_time)(gap + 0.5);
-    good = p->pairs > 0 ? add_pairs(p, facts, list, arrivals) : add_hosts(p, facts, list, arrivals);
-    good = oche_flow_list_keep(list, arrivals, release_arrivals) && good;
-    return good || oche_workload_no_memory(list, error);
+    if (p->pairs > 0)
+        pairs = oche_workload_draw_pairs(facts, "poisson pair", p->pairs);
+    good = add_sources(p, facts, list, arrivals, pairs, error);
+    free(pairs);
+    return (oche_flow_list_keep(list, arrivals, release_arrivals) ||
+            oche_workload_no_memory(list, error)) &&
+           good;
 }
 
 static const char *endless(const void *values)

@@ -26,7 +26,10 @@ void oche_sender_pool_draw(const struct oche_sender_pool *pool, uint32_t degree,
  */
 void oche_sender_pool_put_back(const struct oche_sender_pool *pool, uint32_t degree);
 
-/* Returns the host drawn as number i (from 0) for this receiver. */
+/*
+ * Returns the host drawn as number i (from 0) for this receiver; both are places in the order in
+ * which hosts are drawn.
+ */
 static inline uint32_t oche_sender_pool_host(const struct oche_sender_pool *pool, uint32_t receiver,
                                              uint32_t i)
 {

@@ -48,10 +48,6 @@ struct reader {
     struct oche_error *error;
 };
 
-struct pair {
-    uint32_t src, dst;
-};
-
 static void skip_blanks(struct reader *reader)
 {
     reader->at += strspn(reader->at, " \t\r\n");
@@ -98,7 +94,7 @@ static bool read_host(struct reader *reader, const char *begin, uint32_t *host)
 }
 
 /* Reads one pair, and the comma that separates it from the next pair. */
-static bool read_pair(struct reader *reader, struct pair *pair)
+static bool read_pair(struct reader *reader, struct oche_host_pair *pair)
 {
     skip_blanks(reader);
     const char *begin = reader->at;
@@ -123,7 +119,7 @@ static bool read_pair(struct reader *reader, struct pair *pair)
  * Reads all pairs, at least one. The caller frees the returned array; NULL, with an error, on
  * failure.
  */
-static struct pair *read_pairs(struct reader *reader, size_t *count)
+static struct oche_host_pair *read_pairs(struct reader *reader, size_t *count)
 {
     size_t most = 1;
 
@@ -133,7 +129,7 @@ static struct pair *read_pairs(struct reader *reader, size_t *count)
     }
     for (const char *c = reader->at; *c != '\0'; c++)
         most += *c == ',';
-    struct pair *pairs = malloc(most * sizeof(*pairs));
+    struct oche_host_pair *pairs = malloc(most * sizeof(*pairs));
 
     if (pairs == NULL) {
         oche_fail(reader->error, "pairs: no memory for %zu of them; fewer", most);
@@ -147,35 +143,44 @@ static struct pair *read_pairs(struct reader *reader, size_t *count)
     return pairs;
 }
 
-static bool check(const struct transfers *p, const struct oche_workload_facts *facts, size_t pairs,
-                  struct oche_error *error)
+/* Returns how many messages a chain of the pair has if it goes on to the end of the run. */
+static uint64_t enough(const struct transfers *p, const struct oche_workload_facts *facts,
+                       const struct oche_host_pair *pair, oche_time start)
 {
-    uint64_t messages =
-        p->messages != 0 ? p->messages : oche_workload_enough(facts, p->start, p->bytes);
+    return oche_workload_enough(facts, start, p->bytes,
+                                oche_workload_pair_bps(facts, pair->src, pair->dst));
+}
+
+static bool check(const struct transfers *p, const struct oche_workload_facts *facts,
+                  const struct oche_host_pair *list, size_t pairs, struct oche_error *error)
+{
+    uint64_t messages = p->messages * pairs;
 
     if (p->stagger > 0 && pairs - 1 > (facts->duration - 1 - p->start) / p->stagger)
         return oche_fail(error,
                          "stagger: the last of %zu pairs would start after the end of "
                          "the run; less, or fewer pairs",
                          pairs);
-    if (p->messages == 0)
-        messages *= p->outstanding;
-    if (messages > OCHE_WORKLOAD_MAX_FLOWS / pairs)
+    for (size_t i = 0; p->messages == 0 && i < pairs; i++)
+        messages += p->outstanding * enough(p, facts, &list[i], p->start);
+    if (messages > OCHE_WORKLOAD_MAX_FLOWS)
         return oche_fail(error, "%s: %llu messages of each pair make more than %u flows; %s",
-                         p->messages == 0 ? "bytes" : "messages", (unsigned long long)messages,
-                         OCHE_WORKLOAD_MAX_FLOWS, p->messages == 0 ? "larger ones" : "fewer");
+                         p->messages == 0 ? "bytes" : "messages",
+                         (unsigned long long)(messages / pairs), OCHE_WORKLOAD_MAX_FLOWS,
+                         p->messages == 0 ? "larger ones" : "fewer");
     return true;
 }
 
 /* Adds the messages of one pair, as `outstanding` chains. Returns false without memory. */
 static bool add_pair(const struct transfers *p, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, const struct pair *pair, oche_time start)
+                     struct oche_flow_list *list, const struct oche_host_pair *pair,
+                     oche_time start)
 {
     bool good = true;
 
     for (uint64_t k = 0; k < p->outstanding && good; k++) {
         uint64_t messages = p->messages == 0
-                                ? oche_workload_enough(facts, start, p->bytes)
+                                ? enough(p, facts, pair, start)
                                 : (p->messages + p->outstanding - 1 - k) / p->outstanding;
 
         good = oche_workload_chain(list, facts, pair->src, pair->dst, p->bytes, start, messages);
@@ -189,7 +194,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     const struct transfers *p = values;
     struct reader reader = {
         .at = p->pairs, .facts = facts, .names = {.topology = facts->topology}, .error = error};
-    struct pair *pairs;
+    struct oche_host_pair *pairs;
     size_t count;
     bool good = true;
 
@@ -197,7 +202,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         return false;
     pairs = read_pairs(&reader, &count);
     oche_host_names_free(&reader.names);
-    if (pairs == NULL || !check(p, facts, count, error)) {
+    if (pairs == NULL || !check(p, facts, pairs, count, error)) {
         free(pairs);
         return false;
     }

@@ -46,6 +46,9 @@ struct oche_world_cut_off {
 struct oche_world {
     const struct oche_world_config *config;
     struct oche_topology topology;
+    struct oche_host_rates host_rates; /* that workloads know; its memory: the next two */
+    struct oche_host_rate *rate_kinds;
+    uint32_t *rate_kind_of;
     struct oche_topology_routes routes; /* the shortest paths */
     struct oche_static_routes static_routes;
     struct oche_topology_routes used_routes; /* the routes in use: oche_world_used_routes */
@@ -132,6 +135,10 @@ static inline bool oche_world_travels_in(const struct oche_world *world, uint32_
 
 /* world.c: returns what the world's workloads may know about it. */
 struct oche_workload_facts oche_world_workload_facts(const struct oche_world *world);
+/* host_rates.c: finds the rates of all hosts. To be called when there is a topology. */
+void oche_world_rate_hosts(struct oche_world *world);
+void oche_world_free_rates(struct oche_world *world);
+
 /* plan.c */
 /*
  * Makes the flows of the scenario's workloads, and sets how long the run may last and how many

@@ -6,14 +6,19 @@
  */
 #include <stdlib.h>
 
+#include "sim/app/generate.h"
 #include "sim/world/internal.h"
 
 #define NO_RACK UINT32_MAX
 
 struct rack {
-    uint32_t hosts, senders; /* senders: of the workload that is being looked at */
-    uint64_t up_bps;         /* of all links that lead out of it */
-    double offered_bps;      /* payload that is to leave it */
+    uint32_t hosts;
+    uint32_t senders;   /* of the workload that is being looked at: those that have come last, */
+    double each_bps;    /* and send this much each */
+    uint32_t sending;   /* all of its senders */
+    double sum_bps;     /* of the senders before them */
+    uint64_t up_bps;    /* of all links that lead out of it */
+    double offered_bps; /* payload that is to leave it */
 };
 
 /* Returns the number of the rack that a node is in. */
@@ -43,27 +48,48 @@ static void add_links(const struct oche_world *world, bool pods, struct rack *ra
     }
 }
 
-/* Adds what one workload sends out of each rack. */
-static void add_offer(const struct oche_world *world, struct oche_workload_offer offer, bool pods,
-                      struct rack *racks)
+/* Adds senders that are alike as a product, whose value is that of the equation. */
+static void add_up(struct rack *rack)
 {
-    uint32_t hosts = world->topology.host_count;
-    double receivers = offer.senders > 0 ? hosts - offer.senders : hosts - 1;
+    rack->sum_bps += rack->each_bps * rack->senders;
+    rack->senders = 0;
+}
 
-    for (uint32_t i = 0; i < world->topology.switch_count; i++)
-        racks[i].senders = 0;
-    for (uint32_t host = 0; host < hosts; host++) {
-        uint32_t number = rack_of(world, host, pods);
+/* Adds what one workload sends out of each rack. */
+static void add_offer(const struct oche_world *world, const struct oche_workload_config *workload,
+                      const struct oche_workload_facts *facts, bool pods, struct rack *racks)
+{
+    const uint32_t hosts = world->topology.host_count;
+    uint32_t senders = 0;
 
-        if (number != NO_RACK && (offer.senders == 0 || host < offer.senders))
-            racks[number].senders++;
+    for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+        racks[i].senders = racks[i].sending = 0;
+        racks[i].sum_bps = 0;
     }
+    for (uint32_t place = 0; place < hosts; place++) {
+        uint32_t host = oche_topology_at_place(&world->topology, place);
+        uint32_t number = rack_of(world, host, pods);
+        struct oche_workload_offer offer =
+            workload->type->offered(workload->params, facts, oche_workload_rate(facts, host));
+
+        senders = offer.senders;
+        if (number == NO_RACK || (senders > 0 && host >= senders))
+            continue;
+        if (racks[number].senders > 0 && racks[number].each_bps != offer.bps)
+            add_up(&racks[number]);
+        racks[number].each_bps = offer.bps;
+        racks[number].senders++;
+        racks[number].sending++;
+    }
+    double receivers = senders > 0 ? hosts - senders : hosts - 1;
+
     for (uint32_t i = 0; i < world->topology.switch_count; i++) {
         struct rack *rack = &racks[i];
-        uint32_t here = offer.senders > 0 ? rack->hosts - rack->senders : rack->hosts - 1;
+        uint32_t here = senders > 0 ? rack->hosts - rack->sending : rack->hosts - 1;
 
-        if (rack->senders > 0)
-            rack->offered_bps += offer.bps * rack->senders * (receivers - here) / receivers;
+        add_up(rack);
+        if (rack->sending > 0)
+            rack->offered_bps += rack->sum_bps * (receivers - here) / receivers;
     }
 }
 
@@ -82,9 +108,12 @@ static void judge(const struct oche_world *world, bool pods, struct rack *racks,
         const struct oche_workload_config *workload = &world->config->workloads[i];
 
         if (workload->type->offered != NULL)
-            add_offer(world, workload->type->offered(workload->params, &facts), pods, racks);
+            add_offer(world, workload, &facts, pods, racks);
     }
-    for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+    /* In the order of names, so that of several the same one is named whatever the file's order. */
+    for (uint32_t place = facts.host_count; place < oche_topology_nodes(&world->topology);
+         place++) {
+        uint32_t i = oche_topology_at_place(&world->topology, place) - facts.host_count;
         double offered = racks[i].offered_bps * line;
 
         if (racks[i].up_bps > 0 &&
@@ -108,36 +137,64 @@ bool oche_world_overload(const struct oche_world *world, struct oche_overload *o
     return overload->capacity_bps != full.capacity_bps;
 }
 
-/* Adds what one workload has `host` send, and receive in the mean. */
-static void add_host_offer(struct oche_workload_offer offer, uint32_t host, uint32_t hosts,
-                           double *sends, double *receives)
-{
-    const uint32_t senders = offer.senders > 0 ? offer.senders : hosts;
+/* What each host sends, and receives in the mean. */
+struct host_offer {
+    double sends, receives;
+};
 
-    if (host < senders)
-        *sends += offer.bps;
-    if (offer.senders == 0)
-        *receives += offer.bps;
-    else if (host >= senders)
-        *receives += offer.bps * senders / (hosts - senders);
+/* Returns what all senders of a workload send together. */
+static double sum_of(const struct oche_workload_config *workload,
+                     const struct oche_workload_facts *facts)
+{
+    const struct oche_host_rates *rates = &facts->rates;
+    uint32_t *count = oche_world_make(rates->count, sizeof(*count));
+    double sum = 0;
+
+    for (uint32_t host = 0; host < facts->host_count; host++) {
+        const struct oche_host_rate *rate = oche_workload_rate(facts, host);
+        uint32_t senders = workload->type->offered(workload->params, facts, rate).senders;
+
+        count[rate - rates->kinds] += senders == 0 || host < senders;
+    }
+    for (uint32_t i = 0; i < rates->count; i++)
+        sum += workload->type->offered(workload->params, facts, &rates->kinds[i]).bps * count[i];
+    free(count);
+    return sum;
+}
+
+/* Adds what one workload has hosts send, and receive in the mean. */
+static void add_host_offers(const struct oche_workload_config *workload,
+                            const struct oche_workload_facts *facts, struct host_offer *hosts)
+{
+    const double sum = sum_of(workload, facts);
+
+    for (uint32_t host = 0; host < facts->host_count; host++) {
+        struct oche_workload_offer offer =
+            workload->type->offered(workload->params, facts, oche_workload_rate(facts, host));
+
+        if (offer.senders == 0 || host < offer.senders)
+            hosts[host].sends += offer.bps;
+        if (offer.senders == 0)
+            hosts[host].receives +=
+                facts->rates.count == 1 ? offer.bps : (sum - offer.bps) / (facts->host_count - 1);
+        else if (host >= offer.senders)
+            hosts[host].receives += sum / (facts->host_count - offer.senders);
+    }
 }
 
 bool oche_world_host_overload(const struct oche_world *world, struct oche_host_overload *worst)
 {
     struct oche_workload_facts facts = oche_world_workload_facts(world);
+    struct host_offer *hosts = oche_world_make(facts.host_count, sizeof(*hosts));
     double line = (double)(facts.mtu_bytes + facts.header_bytes) / facts.mtu_bytes, share = 1;
 
-    for (uint32_t host = 0; host < facts.host_count; host++) {
+    for (uint32_t i = 0; i < world->config->workload_count; i++)
+        if (world->config->workloads[i].type->offered != NULL)
+            add_host_offers(&world->config->workloads[i], &facts, hosts);
+    for (uint32_t place = 0; place < facts.host_count; place++) {
+        uint32_t host = oche_topology_at_place(&world->topology, place);
         uint64_t rate_bps = oche_topology_port_link(&world->topology, host, 0)->rate_bps;
-        double sends = 0, receives = 0;
-
-        for (uint32_t i = 0; i < world->config->workload_count; i++) {
-            const struct oche_workload_config *workload = &world->config->workloads[i];
-
-            if (workload->type->offered != NULL)
-                add_host_offer(workload->type->offered(workload->params, &facts), host,
-                               facts.host_count, &sends, &receives);
-        }
+        double sends = hosts[host].sends, receives = hosts[host].receives;
         double most = (receives > sends ? receives : sends) * line;
 
         if (most <= share * (double)rate_bps)
@@ -145,5 +202,6 @@ bool oche_world_host_overload(const struct oche_world *world, struct oche_host_o
         share = most / (double)rate_bps;
         *worst = (struct oche_host_overload){host, receives > sends, most, rate_bps};
     }
+    free(hosts);
     return share > 1;
 }

@@ -364,22 +364,12 @@ struct oche_workload_facts oche_world_workload_facts(const struct oche_world *wo
 {
     const struct oche_topology *topology = &world->topology;
     struct oche_endpoint_packets packets;
-    uint32_t tor = oche_topology_port(topology, 0, 0)->peer;
-    uint64_t up = 0;
-    uint32_t hosts = 0;
 
     oche_endpoint_rnic.packets(&world->config->hosts, NULL, &packets);
-    for (uint32_t port = 0; port < topology->nodes[tor].port_count; port++) {
-        if (oche_topology_port(topology, tor, port)->peer < topology->host_count)
-            hosts++;
-        else
-            up += oche_topology_port_link(topology, tor, port)->rate_bps;
-    }
     return (struct oche_workload_facts){
         .host_count = topology->host_count,
         .topology = topology,
-        .host_rate_bps = oche_topology_port_link(topology, 0, 0)->rate_bps,
-        .uplink_rate_bps = hosts == 0 ? 0 : up / hosts,
+        .rates = world->host_rates,
         .mtu_bytes = packets.payload_bytes,
         .header_bytes = packets.frame_bytes + OCHE_GAP_BYTES - packets.payload_bytes,
         .seed = world->config->seed,
@@ -573,6 +563,7 @@ static bool build_topology(struct oche_world *world, struct oche_error *error)
         return oche_fail(error, "topology.%s", why.text);
     if (!config->topology->build(config->topology_params, &world->topology, error))
         return false;
+    oche_world_rate_hosts(world);
     const char *wrong =
         config->cc == NULL || config->cc->check_hosts == NULL
             ? NULL
@@ -676,6 +667,7 @@ void oche_world_free(struct oche_world *world)
     oche_world_free_slow_hosts(world);
     free(world->switches);
     free(world->shares.parts);
+    oche_world_free_rates(world);
     free(world->onward);
     free(world->losses);
     free(world->watched);

@@ -215,6 +215,8 @@ struct oche_headroom_lack {
 };
 /* Finds the port of struct oche_headroom_lack. Returns false if all ports have enough headroom. */
 bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headroom_lack *lack);
+/* Returns the rates of all hosts. */
+const struct oche_host_rates *oche_world_host_rates(const struct oche_world *world);
 /* Returns what timeouts and windows of hosts are to suit. */
 struct oche_recovery_network oche_world_recovery_network(const struct oche_world *world);
 /*

@@ -31,12 +31,15 @@ static void set_number(const char *name, uint64_t value)
     set(name, (union oche_value){.u = value});
 }
 
+static struct oche_host_rate every_host;
+
 static void begin(const char *name)
 {
     oche_flow_list_free(&list);
     list = (struct oche_flow_list){0};
+    every_host = (struct oche_host_rate){.link_bps = 40 * OCHE_GBPS, .hosts = 20};
     facts = (struct oche_workload_facts){.host_count = 20,
-                                         .host_rate_bps = 40 * OCHE_GBPS,
+                                         .rates = {.kinds = &every_host, .count = 1},
                                          .mtu_bytes = 1000,
                                          .header_bytes = 82,
                                          .duration = 10 * OCHE_MS,
@@ -193,7 +196,7 @@ static void refuses(void **state)
 {
     (void)state;
     begin("closed_cdf");
-    facts.host_count = 1;
+    facts.host_count = every_host.hosts = 1;
     refused("type: a workload needs two hosts, there is 1; a larger topology");
     begin("closed_cdf");
     set_number("start", 10 * OCHE_MS);

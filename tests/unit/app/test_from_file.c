@@ -27,12 +27,14 @@ static void name_nodes(void)
     strcpy(nodes[64].name, "_");
 }
 
+static const struct oche_host_rate every_host = {.link_bps = 100 * OCHE_GBPS, .hosts = 128};
+
 static bool read_text(const char *text, oche_time origin)
 {
     const struct oche_workload_type *type = oche_workload_type_find("from_file");
     const struct oche_workload_facts facts = {.host_count = 128,
                                               .topology = &topology,
-                                              .host_rate_bps = 100 * OCHE_GBPS,
+                                              .rates = {.kinds = &every_host, .count = 1},
                                               .mtu_bytes = 1000,
                                               .duration = 10 * OCHE_MS,
                                               .number = 4};

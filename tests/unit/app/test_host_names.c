@@ -14,13 +14,15 @@ static const struct oche_topology topology = {.host_count = 16, .switch_count = 
 static struct oche_flow_list list;
 static struct oche_error error;
 
+static const struct oche_host_rate every_host = {.link_bps = 10 * OCHE_GBPS, .hosts = 16};
+
 /* Lists one message of each pair. Returns false if the pairs are refused. */
 static bool list_pairs(const char *pairs)
 {
     const struct oche_workload_type *type = oche_workload_type_find("transfers");
     const struct oche_workload_facts facts = {.host_count = 16,
                                               .topology = &topology,
-                                              .host_rate_bps = 10 * OCHE_GBPS,
+                                              .rates = {.kinds = &every_host, .count = 1},
                                               .mtu_bytes = 1000,
                                               .duration = 10 * OCHE_MS};
     uint64_t params[16];

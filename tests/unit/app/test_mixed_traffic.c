@@ -17,12 +17,15 @@ static const struct oche_workload_type *type;
 static struct oche_workload_facts facts;
 static struct oche_flow_list list;
 
+static struct oche_host_rate every_host;
+
 static void begin(const char *name)
 {
     oche_flow_list_free(&list);
+    every_host = (struct oche_host_rate){
+        .link_bps = 10 * OCHE_GBPS, .uplink_bps = 2500 * OCHE_MBPS, .hosts = 64};
     facts = (struct oche_workload_facts){.host_count = 64,
-                                         .host_rate_bps = 10 * OCHE_GBPS,
-                                         .uplink_rate_bps = 2500 * OCHE_MBPS,
+                                         .rates = {.kinds = &every_host, .count = 1},
                                          .mtu_bytes = 1024,
                                          .header_bytes = 82,
                                          .duration = 50 * OCHE_MS,
@@ -314,7 +317,7 @@ static void groups_refuse(void **state)
     set_number("degree", 64);
     refused("degree: 64 senders, but only 63 hosts beside the receiver; at most 63");
     begin("incast_groups");
-    facts.uplink_rate_bps = 0;
+    every_host.uplink_bps = 0;
     refused("load_of: this topology has no uplinks; host");
     begin("incast_groups");
     set_text("sizes", "1B");
@@ -367,17 +370,18 @@ static void long_flows_greedy_and_by_host(void **state)
     generate();
     assert_int_equal(list.plan[0].supply_bps, (uint64_t)(1.6e9 * 1024 / 1106 + 0.5));
     memcpy(first, list.plan, sizeof(first));
-    facts.host_count = 63; /* streams are by host: but for whom they draw from, the same */
+    facts.host_count = every_host.hosts =
+        63; /* streams are by host: but for whom they draw from, the same */
     generate();
     assert_int_equal(list.plan[6].start, first[6].start);
-    facts.host_count = 64;
+    facts.host_count = every_host.hosts = 64;
     generate();
     assert_memory_equal(list.plan, first, sizeof(first));
     facts.seed++;
     generate();
     assert_true(memcmp(list.plan, first, sizeof(first)) != 0);
     set_number("greedy", 1);
-    facts.uplink_rate_bps = 0;
+    every_host.uplink_bps = 0;
     generate();
     for (uint32_t i = 0; i < list.count; i++)
         assert_int_equal(list.plan[i].supply_bps, 0);
@@ -400,7 +404,7 @@ static void long_flows_of_some_hosts(void **state)
     begin("long_flows");
     set_number("greedy", 1);
     set_number("hosts", 1);
-    facts.host_count = 1000;
+    facts.host_count = every_host.hosts = 1000;
     generate();
     assert_int_equal(list.count, 2 * 60); /* 40 % of a quarter of their links, of that 60 % */
     for (uint32_t i = 0; i < list.count; i += 2) {
@@ -424,7 +428,7 @@ static void long_flows_of_some_hosts(void **state)
     begin("long_flows");
     set_number("greedy", 1);
     set_number("hosts", 1);
-    facts.uplink_rate_bps = 0;
+    every_host.uplink_bps = 0;
     refused("load_of: this topology has no uplinks; host");
 }
 

@@ -17,12 +17,15 @@ static const struct oche_workload_type *type;
 static struct oche_workload_facts facts;
 static struct oche_flow_list list;
 
+static struct oche_host_rate every_host;
+
 static void begin(const char *name)
 {
     oche_flow_list_free(&list);
+    every_host = (struct oche_host_rate){
+        .link_bps = 10 * OCHE_GBPS, .uplink_bps = 5 * OCHE_GBPS, .hosts = 16};
     facts = (struct oche_workload_facts){.host_count = 16,
-                                         .host_rate_bps = 10 * OCHE_GBPS,
-                                         .uplink_rate_bps = 5 * OCHE_GBPS,
+                                         .rates = {.kinds = &every_host, .count = 1},
                                          .mtu_bytes = 1000,
                                          .header_bytes = 78,
                                          .duration = 10 * OCHE_MS,
@@ -137,7 +140,7 @@ static void every_type_needs_two_hosts(void **state)
     (void)state;
     for (unsigned i = 0; oche_workload_types[i] != NULL; i++) {
         begin(oche_workload_types[i]->name);
-        facts.host_count = 1;
+        facts.host_count = every_host.hosts = 1;
         refused("type: a workload needs two hosts, there is 1; a larger topology");
     }
 }
@@ -370,12 +373,12 @@ static void permutation_of_two_and_of_three(void **state)
 {
     (void)state;
     begin("permutation");
-    facts.host_count = 2;
+    facts.host_count = every_host.hosts = 2;
     generate();
     assert_int_equal(list.plan[0].dst, 1);
     assert_int_equal(list.plan[1].dst, 0);
     list.count = list.groups.count = list.groups.member_count = 0;
-    facts.host_count = 3;
+    facts.host_count = every_host.hosts = 3;
     generate();
     assert_int_equal(list.count, 3);
 }
@@ -421,7 +424,7 @@ static void permutation_refuses(void **state)
     set_number("bytes", 1);
     refused("bytes: 12500002 messages of each host make more than 100000000 flows; larger ones");
     set_number("messages", 1000000);
-    facts.host_count = 1000;
+    facts.host_count = every_host.hosts = 1000;
     refused("messages: 1000000 messages of each host make more than 100000000 flows; fewer");
 }
 
@@ -586,7 +589,7 @@ static void poisson_refuses(void **state)
     set_number("senders", 16);
     refused("senders: 16 of 16 hosts leave none to send to; at most 15");
     begin("poisson_cdf");
-    facts.uplink_rate_bps = 0;
+    every_host.uplink_bps = 0;
     choose("load_of", "uplink");
     refused("load_of: this topology has no uplinks; host");
     choose("load_of", "host");
@@ -725,7 +728,7 @@ static void initial_rate_of_every_type(void **state)
     for (size_t i = 0; oche_workload_types[i] != NULL; i++) {
         for (uint64_t rate = 0; rate <= 5 * OCHE_GBPS; rate += 5 * OCHE_GBPS) {
             begin(oche_workload_types[i]->name);
-            facts.host_count = 17;
+            facts.host_count = every_host.hosts = 17;
             if (oche_param_find(type->table, "file") != NULL)
                 set("file", (union oche_value){.text = temporary_file("src,dst,bytes,start\n"
                                                                       "1,2,3,0\n4,5,6,1us\n")});

@@ -42,12 +42,14 @@ static const struct workload workloads[] = {
     {"poisson_cdf", {{"senders", U(4)}, {"load", {.real = 0.1}}}},
 };
 
+static const struct oche_host_rate every_host = {.link_bps = 40 * OCHE_GBPS, .hosts = HOSTS};
+
 static void add(struct oche_flow_list *list, const struct workload *workload, uint32_t number,
                 oche_time duration)
 {
     const struct oche_workload_type *type = oche_workload_type_find(workload->type);
     struct oche_workload_facts facts = {.host_count = HOSTS,
-                                        .host_rate_bps = 40 * OCHE_GBPS,
+                                        .rates = {.kinds = &every_host, .count = 1},
                                         .mtu_bytes = 1000,
                                         .header_bytes = 82,
                                         .duration = duration,
