@@ -80,9 +80,8 @@ static const struct oche_param selective_params[] = {
     {OCHE_PARAM(struct oche_selective_repeat_params, window),
      OCHE_IS_COUNT(IRN_WINDOW, 1, OCHE_PSN_BITMAP_BITS), .zero_is_auto = true,
      .where = "IRN sec 3.2; irn.md#window",
-     .help =
-         "packets outstanding at most, and kept behind a gap; auto: the bandwidth-delay product "
-         "of the longest round trip, at least 110"},
+     .help = "packets outstanding at most, and kept behind a gap; auto: the largest product of two "
+             "hosts' round trip and the slower of their links, at least 110 and at most 4096"},
     {OCHE_PARAM(struct oche_selective_repeat_params, rto_low),
      OCHE_IS_TIME(IRN_RTO_LOW, OCHE_US, OCHE_NEVER), .zero_is_auto = true,
      .where = "IRN sec 3.1; value: irn.md#parameters",
@@ -154,7 +153,8 @@ static const char *selective_remark(const void *values, const struct oche_recove
     if (params->window < network->packets)
         return params->window < OCHE_PSN_BITMAP_BITS
                    ? "more than window, so that the link is never full"
-                   : "more than window can be (4,096), so that one queue pair never fills the link";
+                   : "more than window can be (4,096), so that one queue pair never fills the "
+                     "link; a larger host.mtu, or recovery: go_back_n";
     return NULL;
 }
 

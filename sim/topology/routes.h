@@ -102,6 +102,21 @@ oche_time oche_path_ideal(const struct oche_path *path, const struct oche_frames
 oche_time oche_path_round_trip(const struct oche_path *path, const struct oche_path *back,
                                uint32_t bytes, uint32_t back_bytes);
 
+/* The longest round trip between two hosts. */
+struct oche_farthest {
+    oche_time round_trip;
+    uint64_t bytes; /* most that the slower one of two hosts' links carries in their round trip */
+};
+
+/*
+ * Finds the longest round trip, alone in the network, of a frame of `bytes` and one of `back_bytes`
+ * that answers it, and `later`: over all pairs of hosts, and all of the shortest paths of each
+ * pair, as ECMP may choose any of them. `routes` are those of oche_topology_route. `up_down`: the
+ * topology's type says so (struct oche_topology_type), which makes it faster.
+ */
+struct oche_farthest oche_topology_farthest(const struct oche_topology_routes *routes, bool up_down,
+                                            uint32_t bytes, uint32_t back_bytes, oche_time later);
+
 /*
  * Computes two numbers for each port of each switch, at index nodes[n].first_port + port. Fan-out:
  * the number of the switch's ports by which packets that came in at this port can leave. Fan-in:

@@ -11,44 +11,29 @@
 #define ROUND_TRIPS      4
 #define LEAST_TIMEOUT    (10 * OCHE_MS)
 #define CONNECTX_TIMEOUT (16 * OCHE_MS) /* the longest of those that it has by itself */
-#define MOST_GROUPS      256 /* that are looked at; they are spread over a larger network */
-
-static oche_time round_trip(const struct oche_world *world, uint32_t src, uint32_t dst)
-{
-    struct oche_endpoint_packets packets = oche_world_packets(world->config);
-    struct oche_path there, back;
-
-    oche_topology_path(&world->routes, src, dst, &there);
-    oche_topology_path(&world->routes, dst, src, &back);
-    return oche_path_round_trip(&there, &back, OCHE_GAP_BYTES + packets.middle_bytes,
-                                OCHE_GAP_BYTES + packets.ack_bytes);
-}
 
 /* An ACK is late by feedback_jitter at most, and a packet and its ACK by loss.late_most each. */
+void oche_world_measure_network(struct oche_world *world)
+{
+    const struct oche_endpoint_packets packets = oche_world_packets(world->config);
+    const uint64_t line_bytes = OCHE_GAP_BYTES + packets.middle_bytes;
+    oche_time late = world->config->hosts.feedback_jitter;
+
+    if (world->config->loss.late > 0)
+        late = oche_time_add(late, 2 * world->config->loss.late_most);
+    const struct oche_farthest farthest = oche_topology_farthest(
+        &world->routes, world->config->topology->up_down, OCHE_GAP_BYTES + packets.middle_bytes,
+        OCHE_GAP_BYTES + packets.ack_bytes, late);
+
+    world->recovery_network = (struct oche_recovery_network){
+        .round_trip = farthest.round_trip,
+        .packets = (farthest.bytes + line_bytes - 1) / line_bytes,
+    };
+}
+
 struct oche_recovery_network oche_world_recovery_network(const struct oche_world *world)
 {
-    struct oche_endpoint_packets packets = oche_world_packets(world->config);
-    uint64_t line_bytes = OCHE_GAP_BYTES + packets.middle_bytes, fastest = 0;
-    uint32_t hosts = world->topology.host_count;
-    uint32_t every = (hosts + MOST_GROUPS - 1) / MOST_GROUPS;
-    oche_time longest = 0;
-
-    for (uint32_t host = 0; host < hosts; host += every) {
-        uint64_t rate_bps = oche_topology_port_link(&world->topology, host, 0)->rate_bps;
-
-        fastest = rate_bps > fastest ? rate_bps : fastest;
-        if (host > 0)
-            longest = oche_time_max(longest, round_trip(world, 0, host));
-        if (host < hosts - 1)
-            longest = oche_time_max(longest, round_trip(world, hosts - 1, host));
-    }
-    longest = oche_time_add(longest, world->config->hosts.feedback_jitter);
-    if (world->config->loss.late > 0)
-        longest = oche_time_add(longest, 2 * world->config->loss.late_most);
-    return (struct oche_recovery_network){
-        .round_trip = longest,
-        .packets = (oche_bytes_in_time(longest, fastest) + line_bytes - 1) / line_bytes,
-    };
+    return world->recovery_network;
 }
 
 oche_time oche_world_longest_round_trip(const struct oche_world *world)

@@ -50,6 +50,7 @@ struct oche_world {
     struct oche_host_rate *rate_kinds;
     uint32_t *rate_kind_of;
     struct oche_topology_routes routes; /* the shortest paths */
+    struct oche_recovery_network recovery_network;
     struct oche_static_routes static_routes;
     struct oche_topology_routes used_routes; /* the routes in use: oche_world_used_routes */
     struct oche_network network;
@@ -268,7 +269,9 @@ void *oche_world_make(size_t count, size_t bytes);
 void *oche_world_make_sparse(size_t count, size_t bytes);
 
 /* ack_timeout.c */
-/* Returns the longest round trip between the first or the last host and one of each group. */
+/* Finds oche_world_recovery_network. To be called when there are routes. */
+void oche_world_measure_network(struct oche_world *world);
+/* Returns the longest round trip between two hosts. */
 oche_time oche_world_longest_round_trip(const struct oche_world *world);
 /* Returns the hosts' ACK timeout: the configuration's or, if that is 0, one for the network. */
 oche_time oche_world_ack_timeout(const struct oche_world *world);

@@ -574,6 +574,7 @@ static bool build_topology(struct oche_world *world, struct oche_error *error)
     if (!oche_topology_route(&world->topology, &world->routes, error))
         return false;
     world->used_routes = world->routes;
+    oche_world_measure_network(world);
     if (!oche_world_has_static_routes(config))
         return true;
     if (!oche_static_routes_read(&world->routes, config->routes.file, &world->static_routes, error))
