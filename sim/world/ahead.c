@@ -8,13 +8,18 @@
 #include "core/wire/packet.h"
 #include "sim/world/internal.h"
 
-#define MOST_FLOWS 1000000 /* that are looked at; the others are thought to be alike */
-#define MOST_PATHS 1000
+/*
+ * Flows that are looked at: of each source the first ones, and of the others some that are spread
+ * over all. The rest of a source is thought to be like them.
+ */
+#define MOST_FLOWS 1000000
+#define MOST_PATHS 1000 /* spread over these flows */
 
 struct hosts {
     double *packets; /* by sender: packets of its flows */
     double links;    /* sum over paths */
-    uint64_t paths;
+    uint64_t paths, seen;
+    uint64_t path_every; /* of so many flows one path is looked at */
 };
 
 static double links_of(const struct oche_world *world, const struct oche_flow_plan *plan)
@@ -38,7 +43,7 @@ static uint64_t bytes_of(const struct oche_world *world, const struct oche_flow_
 }
 
 /* Returns how many packets the hosts' links carry of those that are wanted, in the whole run. */
-static double carried(const struct oche_world *world, const double *wanted, double times)
+static double carried(const struct oche_world *world, const double *wanted)
 {
     const struct oche_endpoint_packets packets = oche_world_packets(world->config);
     const double seconds = (double)world->config->run.duration / (double)OCHE_SEC;
@@ -47,38 +52,69 @@ static double carried(const struct oche_world *world, const double *wanted, doub
     for (uint32_t host = 0; host < world->topology.host_count; host++) {
         double rate = (double)oche_topology_port_link(&world->topology, host, 0)->rate_bps;
         double most = seconds * rate / 8 / (packets.middle_bytes + OCHE_GAP_BYTES);
-        double own = wanted[host] * times;
 
-        sum += seconds > 0 && own > most ? most : own;
+        sum += seconds > 0 && wanted[host] > most ? most : wanted[host];
     }
     return sum;
 }
 
+/* Looks at a flow. Returns its packets. */
+static double look_at(const struct oche_world *world, const struct oche_flow_plan *plan,
+                      struct hosts *hosts, struct oche_ahead *ahead)
+{
+    if (plan->bytes > ahead->most_bytes)
+        ahead->most_bytes = plan->bytes;
+    if (hosts->seen++ % hosts->path_every == 0) {
+        hosts->links += links_of(world, plan);
+        hosts->paths++;
+    }
+    return (double)(bytes_of(world, plan) / ahead->payload_bytes + 1);
+}
+
+/* Draws up to `most` flows of a copy of the source, and adds all of its packets. */
+static void add_source(const struct oche_world *world, struct oche_flow_source source,
+                       uint32_t most, struct hosts *hosts, struct oche_ahead *ahead)
+{
+    const uint32_t src = source.flow.src, before = source.made;
+    double packets = 0;
+
+    do /* the first flow is drawn already */
+        packets += look_at(world, &source.flow, hosts, ahead);
+    while (source.made - before + 1 < most && oche_flow_source_draw(&source));
+    hosts->packets[src] += packets * source.count / (source.made - before + 1);
+}
+
+static void add_all(const struct oche_world *world, struct hosts *hosts, struct oche_ahead *ahead)
+{
+    const struct oche_flow_sources *sources = &world->flows.sources;
+    const uint32_t count = world->flows.count, every = count / MOST_FLOWS + 1;
+    const uint32_t most =
+        count <= MOST_FLOWS || sources->count == 0 ? UINT32_MAX : MOST_FLOWS / sources->count + 1;
+
+    hosts->path_every = (count < MOST_FLOWS ? count : MOST_FLOWS) / MOST_PATHS + 1;
+    for (uint32_t i = 0, s = 0; i < count;) {
+        if (s < sources->count && sources->list[s].first == i) {
+            add_source(world, sources->list[s], most, hosts, ahead);
+            i += sources->list[s++].count;
+            continue;
+        }
+        if (i % every == 0)
+            hosts->packets[world->flows.plan[i].src] +=
+                look_at(world, &world->flows.plan[i], hosts, ahead) * every;
+        i++;
+    }
+}
+
 struct oche_ahead oche_world_ahead(const struct oche_world *world)
 {
-    const uint32_t payload_bytes = oche_world_packets(world->config).payload_bytes;
     const uint64_t every = world->config->hosts.ack_every_packets;
-    struct oche_flow_walk walk = oche_flow_walk(&world->flows);
     struct hosts hosts = {.packets = oche_world_make(world->topology.host_count, sizeof(double))};
-    struct oche_ahead ahead = {.payload_bytes = payload_bytes};
-    const struct oche_flow_plan *plan;
-    uint64_t seen = 0;
+    struct oche_ahead ahead = {.payload_bytes = oche_world_packets(world->config).payload_bytes};
 
-    while (seen < MOST_FLOWS && (plan = oche_flow_walk_next(&walk)) != NULL) {
-        seen++;
-        hosts.packets[plan->src] += (double)(bytes_of(world, plan) / payload_bytes + 1);
-        if (plan->bytes > ahead.most_bytes)
-            ahead.most_bytes = plan->bytes;
-        if (hosts.paths < MOST_PATHS) {
-            hosts.links += links_of(world, plan);
-            hosts.paths++;
-        }
-    }
-    if (seen > 0) {
-        double packets = carried(world, hosts.packets, (double)world->flows.count / (double)seen);
-
-        ahead.hops = packets * (hosts.links / (double)hosts.paths) * (1 + 1 / (double)every);
-    }
+    add_all(world, &hosts, &ahead);
+    if (hosts.paths > 0)
+        ahead.hops = carried(world, hosts.packets) * (hosts.links / (double)hosts.paths) *
+                     (1 + 1 / (double)every);
     free(hosts.packets);
     return ahead;
 }
