@@ -328,7 +328,7 @@ static uint64_t entries(struct draft *draft, const struct oche_section *section,
     return draw_below(draw, 3) != 0;
 }
 
-/* Hosts, or their absence, are drawn: notes how long their packets are on the line. */
+/* Hosts, or their absence, are drawn: notes how long packets are on the fastest of their links. */
 static void note_packet_time(struct draft *draft, struct draw *draw)
 {
     const struct draft_value *mtu = draft_find(draft, "host", "mtu");
@@ -336,9 +336,14 @@ static void note_packet_time(struct draft *draft, struct draw *draw)
     uint32_t frame =
         oche_frame_bytes(OCHE_RC_WRITE_MIDDLE, mtu != NULL ? (uint32_t)mtu->value.u : WHOLE_PACKET,
                          ipv6 != NULL && ipv6->value.u);
+    uint64_t fastest = 0;
 
-    draw->packet_time = oche_time_of_bytes(
-        frame + OCHE_GAP_BYTES, oche_topology_port_link(&draw->topology, 0, 0)->rate_bps);
+    for (uint32_t host = 0; host < draw->topology.host_count; host++) {
+        uint64_t rate_bps = oche_topology_port_link(&draw->topology, host, 0)->rate_bps;
+
+        fastest = rate_bps > fastest ? rate_bps : fastest;
+    }
+    draw->packet_time = oche_time_of_bytes(frame + OCHE_GAP_BYTES, fastest);
 }
 
 void draft_draw(struct draft *draft, struct draw *draw)

@@ -186,6 +186,8 @@ static const struct {
 } files[] = {
     {"topology", "file", "ring.topology", NULL, NULL},
     {"topology", "file", "uneven.topology", NULL, NULL},
+    {"topology", "file", "mixed.topology", NULL, NULL},
+    {"topology", "file", "slow.topology", NULL, NULL},
     {"routes", "file", "detours.routes", "leaf3", "core0"},
     {"routes", "file", "circle.routes", "leaf3", "core0"},
     {"routes", "file", "pinned.routes", "leaf1", "core0"},
