@@ -23,6 +23,7 @@
 #include "params/units.h"
 #include "params/printable.h"
 #include "sim/topology/builder.h"
+#include "sim/topology/node_names.h"
 #include "sim/topology/statements.h"
 #include "sim/topology/types.h"
 
@@ -154,9 +155,6 @@ static bool read_nodes(struct oche_statements *file, struct oche_topology *topol
                 file->words[0], file->words[1], OCHE_TOPOLOGY_NAME_BYTES - 1);
         if (!is_host && !read_tier(file, &kind))
             return false;
-        if (oche_topology_find(topology, file->words[1]) != UINT32_MAX)
-            return oche_statements_fail(file, "%s %s: there is a node of that name already",
-                                        file->words[0], file->words[1]);
         struct oche_topology_node *node = &topology->nodes[is_host ? host++ : sw++];
         memcpy(node->name, file->words[1], strlen(file->words[1]) + 1);
         node->kind = kind;
@@ -165,13 +163,37 @@ static bool read_nodes(struct oche_statements *file, struct oche_topology *topol
     return true;
 }
 
-static bool read_link(struct oche_statements *file, struct oche_topology *topology)
+/* Fails with the line that has a name for the second time. */
+static bool fail_twice(struct oche_statements *file, const char *name)
+{
+    char twice[OCHE_TOPOLOGY_NAME_BYTES];
+    unsigned seen = 0;
+
+    snprintf(twice, sizeof(twice), "%s", name);
+    oche_statements_rewind(file);
+    while (seen < 2 && oche_statements_next(file))
+        seen += strcmp(file->words[0], "link") != 0 && strcmp(file->words[1], twice) == 0;
+    return oche_statements_fail(file, "%s %s: there is a node of that name already", file->words[0],
+                                twice);
+}
+
+/* True if no two nodes have the same name. */
+static bool check_names(struct oche_statements *file, const struct oche_node_names *names)
+{
+    for (uint32_t n = 1; n < oche_topology_nodes(names->topology); n++)
+        if (strcmp(names->sorted[n - 1], names->sorted[n]) == 0)
+            return fail_twice(file, names->sorted[n]);
+    return true;
+}
+
+static bool read_link(struct oche_statements *file, struct oche_topology *topology,
+                      const struct oche_node_names *names)
 {
     uint32_t ends[2];
     uint64_t rate, delay;
 
     for (unsigned i = 0; i < 2; i++) {
-        ends[i] = oche_topology_find(topology, file->words[1 + i]);
+        ends[i] = oche_node_names_find(names, file->words[1 + i]);
         if (ends[i] == UINT32_MAX)
             return oche_statements_fail(
                 file, "link: no node is called \"%.40s\"; add a line \"switch %.40s\"",
@@ -256,6 +278,18 @@ static bool is_connected(struct oche_statements *file, const struct oche_topolog
     return good;
 }
 
+static bool read_links(struct oche_statements *file, struct oche_topology *topology)
+{
+    struct oche_node_names names = oche_node_names_sort(topology);
+    bool good = check_names(file, &names);
+
+    oche_statements_rewind(file);
+    while (good && oche_statements_next(file))
+        good = strcmp(file->words[0], "link") != 0 || read_link(file, topology, &names);
+    oche_node_names_free(&names);
+    return good;
+}
+
 static bool read_lines(struct oche_statements *file, struct oche_topology *topology)
 {
     uint32_t hosts, switches, links;
@@ -267,10 +301,8 @@ static bool read_lines(struct oche_statements *file, struct oche_topology *topol
     oche_statements_rewind(file);
     if (!read_nodes(file, topology))
         return false;
-    oche_statements_rewind(file);
-    while (oche_statements_next(file))
-        if (strcmp(file->words[0], "link") == 0 && !read_link(file, topology))
-            return false;
+    if (!read_links(file, topology))
+        return false;
     if (!oche_topology_finish(topology, file->error) || !is_connected(file, topology) ||
         !oche_topology_order(topology, file->error))
         return false;
