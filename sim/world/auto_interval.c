@@ -92,16 +92,29 @@ static oche_time at_ends_of_windows(const struct oche_world *world, oche_time in
     return (interval + window - 1) / window * window;
 }
 
+/* Returns when a run is over at the earliest, by what is planned. */
+static oche_time end_by_plan(const struct oche_world *world)
+{
+    const struct oche_run_params *run = &world->config->run;
+
+    if (run->duration > 0 && !run->stop_when_done)
+        return run->duration;
+    oche_time end = world->awaited > 0 ? earliest_end(world) : OCHE_NEVER;
+
+    return run->duration == 0 ? end : oche_time_min(run->duration, end);
+}
+
+void oche_world_plan_end(struct oche_world *world)
+{
+    if (oche_world_samples_by_itself(world))
+        world->planned_end = end_by_plan(world);
+}
+
 oche_time oche_world_auto_interval(const struct oche_world *world, uint32_t rows)
 {
     const struct oche_run_params *run = &world->config->run;
-    oche_time end = run->duration;
+    oche_time end = world->planned_end != 0 ? world->planned_end : end_by_plan(world);
 
-    if (end == 0 || run->stop_when_done) {
-        oche_time earliest = world->awaited > 0 ? earliest_end(world) : OCHE_NEVER;
-
-        end = end == 0 ? earliest : oche_time_min(end, earliest);
-    }
     if (end == OCHE_NEVER || end <= run->warmup)
         return at_ends_of_windows(world, SHORTEST);
     return at_ends_of_windows(

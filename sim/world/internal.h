@@ -105,6 +105,7 @@ struct oche_world {
     struct oche_world_column *columns;
     uint32_t column_count, rows, row_capacity;
     oche_time interval;     /* between two rows; 0: there are no series */
+    oche_time planned_end;  /* what oche_world_plan_end found; 0: it was not asked */
     uint32_t most_rows;     /* the interval doubles when there are as many; 0: it is fixed */
     uint64_t *column_last;  /* by column: the counter's value at the last sample */
     double *totals_last;    /* by column: the gauge's value at the last sample */
@@ -212,6 +213,11 @@ void oche_world_series_free(struct oche_world *world);
 bool oche_world_samples_by_itself(const struct oche_world *world);
 /* Returns how many rows such series may have. */
 uint32_t oche_world_auto_rows(const struct oche_world *world, uint32_t columns);
+/*
+ * Notes a time before which a run that may end early cannot end. To be called before the first
+ * event: later a rank knows of the flows of its own hosts alone.
+ */
+void oche_world_plan_end(struct oche_world *world);
 /* Returns the interval with which they begin. */
 oche_time oche_world_auto_interval(const struct oche_world *world, uint32_t rows);
 /* After a sample: if there are too many rows, makes one of each two and doubles the interval. */

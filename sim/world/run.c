@@ -295,6 +295,7 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     if (run->duration == 0 && world->awaited == 0)
         end(&watcher, OCHE_END_DELIVERED);
     oche_world_ending_start(world);
+    oche_world_plan_end(world);
     while (!watcher.done && world->network.now < run->warmup)
         run_to_sample(&watcher, run->warmup);
     end_warmup(world);
