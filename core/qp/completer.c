@@ -692,12 +692,17 @@ static bool waits_longer(struct oche_qp *qp, oche_time now)
 
 /*
  * True if no packet that asks for an ACK is on its way: all of them have to leave again, and only a
- * PAUSE or pacing delays the first. The timer is armed again when it leaves.
+ * PAUSE or pacing delays the first. The timer is armed again when it leaves. Where lost packets
+ * alone leave again, those that asked may have arrived, so the next one is to ask.
  */
-static bool nothing_on_its_way(const struct oche_qp *qp)
+static bool nothing_on_its_way(struct oche_qp *qp)
 {
-    return qp->tx.next != qp->tx.high && oche_psn_diff(qp->asked, qp->tx.una) <= 0 &&
-           requester_wait(qp) == REQUESTER_GO;
+    if (qp->tx.next == qp->tx.high || oche_psn_diff(qp->asked, qp->tx.una) > 0 ||
+        requester_wait(qp) != REQUESTER_GO)
+        return false;
+    if (qp->flags & QP_EXTENDED)
+        qp->since_ack_request = qp->ack_every;
+    return true;
 }
 
 void completer_ack_timeout(struct oche_qp *qp, oche_time now)

@@ -26,6 +26,7 @@
 #define REPEATS           4   /* of a world after which something is not freed */
 #define LEAST_LEAK        512 /* bytes: blocks are a little longer here and there */
 #define MOST_RSS_KB       1000000
+#define PACKET_BYTES      256 /* of memory, of one on its way */
 #define MOST_FLOWS        2000
 #define LOOKS_A_CHECK     16 /* windows from one look for hung queue pairs to the next */
 #define LEAST_ON          (2 * OCHE_SEC) /* simulated time that the twin goes on for, at least */
@@ -169,6 +170,7 @@ struct first {
     oche_time deadlocked; /* when that was noticed; OCHE_NEVER: it was not */
     bool timed;           /* it has a duration */
     struct swarm_digest *digest;
+    uint64_t packets;  /* that links can hold */
     uint64_t rows;     /* of its time series, for each of which threads stop and begin anew */
     bool auto_rows;    /* they are kept because measure.interval is auto */
     uint64_t *arrived; /* what swarm_note_arrived noted; NULL: all have ended */
@@ -269,6 +271,20 @@ static oche_time deadlocked(const struct swarm_run *run)
     return deadlock != NULL ? deadlock->noticed : OCHE_NEVER;
 }
 
+/* What long links can hold: whoever resends each microsecond fills them. */
+static uint64_t packets_on_links(const struct oche_world *world)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    uint64_t bits = 0;
+
+    for (uint32_t i = 0; i < topology->link_count; i++) {
+        const struct oche_topology_link *link = &topology->links[i];
+
+        bits += (uint64_t)(2e-12 * (double)link->rate_bps * (double)link->delay);
+    }
+    return bits / (8 * OCHE_MIN_FRAME_BYTES);
+}
+
 static bool judge_first(struct swarm_run *run, struct first *first, struct swarm_verdict *verdict)
 {
     verdict->hops = run->totals.hops;
@@ -280,6 +296,7 @@ static bool judge_first(struct swarm_run *run, struct first *first, struct swarm
     if (oche_world_series_count(run->world) > 0)
         first->rows = oche_world_series(run->world, 0).count;
     first->auto_rows = oche_world_config(run->world)->measure.interval == OCHE_NEVER;
+    first->packets = packets_on_links(run->world);
     first->early = is_early(run);
     first->deadlocked = deadlocked(run);
     first->timed = run->scenario->config.run.duration > 0;
@@ -404,7 +421,7 @@ static bool is_worth(enum swarm_twin twin, const struct first *first,
 }
 
 static bool run_all(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_events,
-                    struct swarm_verdict *verdict)
+                    uint64_t *packets, struct swarm_verdict *verdict)
 {
     struct first first = {.most = most_events};
 
@@ -416,6 +433,7 @@ static bool run_all(const char *yaml, size_t bytes, uint32_t twins, uint64_t mos
             verdict->twins |= 1U << twin;
             fine = run_one(yaml, bytes, twin, &first, verdict);
         }
+    *packets = first.packets;
     swarm_digest_free(first.digest);
     free(first.arrived);
     return fine;
@@ -456,24 +474,26 @@ static void forget_peak(void)
     fclose(file);
 }
 
-static bool is_modest(struct swarm_verdict *verdict)
+static bool is_modest(uint64_t packets, struct swarm_verdict *verdict)
 {
     long peak = status_of("VmHWM:");
+    const long most = MOST_RSS_KB + (long)(packets * PACKET_BYTES / 1024);
 
 #ifdef SEEDS_SANITIZED
     return true; /* sanitizers need far more */
 #endif
-    return peak < MOST_RSS_KB ||
-           swarm_finding(verdict, "memory", "%ld MB were needed", peak / 1000);
+    return peak < most || swarm_finding(verdict, "memory", "%ld MB were needed", peak / 1000);
 }
 
 bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_events,
                  struct swarm_verdict *verdict)
 {
     size_t before = allocated(), after;
+    uint64_t packets;
 
     forget_peak();
-    if (!run_all(yaml, bytes, twins, most_events, verdict) || !is_modest(verdict))
+    if (!run_all(yaml, bytes, twins, most_events, &packets, verdict) ||
+        !is_modest(packets, verdict))
         return false;
     after = allocated();
     if (after <= before)
@@ -485,7 +505,7 @@ bool swarm_judge(const char *yaml, size_t bytes, uint32_t twins, uint64_t most_e
     for (unsigned again = 0; again < REPEATS; again++) {
         size_t last = allocated();
 
-        if (!run_all(yaml, bytes, twins, most_events, verdict))
+        if (!run_all(yaml, bytes, twins, most_events, &packets, verdict))
             return swarm_finding(verdict, "again", "it runs, and then it does not: %s",
                                  verdict->text);
         if (allocated() <= last + LEAST_LEAK)
