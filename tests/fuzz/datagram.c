@@ -8,22 +8,14 @@
 #include <unistd.h>
 
 #include "tests/fuzz/datagram_check.h"
+#include "tests/fuzz/target.h"
 #include "tests/support/still_clock.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
-
-void oche_panic(const char *file, int line, const char *what)
-{
-    fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, what);
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+const char *fuzz_input(const uint8_t *bytes, size_t count)
 {
     static struct datagram_world worlds[DATAGRAM_VARIANTS];
     const unsigned variant = count > 0 ? bytes[0] % DATAGRAM_VARIANTS : 0;
     struct datagram_world *world = &worlds[variant];
-    const char *wrong;
 
     if (world->device == NULL) {
         char own[32];
@@ -37,10 +29,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
             exit(2);
         still_clock_look = 100 * OCHE_NS;
     }
-    wrong = datagram_check(world, bytes, count);
-    if (wrong != NULL) {
-        fprintf(stderr, "%s\n", wrong);
-        abort();
-    }
-    return 0;
+    return datagram_check(world, bytes, count);
 }

@@ -3,32 +3,18 @@
  * libFuzzer target: any bytes as packets of a hostile peer beside honest work. tools/fuzz 60
  * hostile_peer runs it; replay.c does so without libFuzzer.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/fuzz/hostile_peer_check.h"
+#include "tests/fuzz/target.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
-
-void oche_panic(const char *file, int line, const char *what)
-{
-    fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, what);
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+const char *fuzz_input(const uint8_t *bytes, size_t count)
 {
     static struct hostile_world worlds[HOSTILE_VARIANTS];
     const unsigned variant = count > 0 ? bytes[0] % HOSTILE_VARIANTS : 0;
     struct hostile_world *world = &worlds[variant];
-    const char *wrong;
 
     if (world->variant == NULL && !hostile_open(world, variant))
         exit(2);
-    wrong = hostile_peer_check(world, bytes, count);
-    if (wrong != NULL) {
-        fprintf(stderr, "%s\n", wrong);
-        abort();
-    }
-    return 0;
+    return hostile_peer_check(world, bytes, count);
 }
