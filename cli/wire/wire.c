@@ -38,15 +38,24 @@ static uint32_t crc(uint32_t before, const uint8_t *bytes, size_t count)
     return (uint32_t)crc32_z(before, bytes, count);
 }
 
-/* libpcap puts nanoseconds into tv_usec if asked to (read_capture). */
+/* Returns the nearest number to this one whose negative is one, too. */
+static int64_t limited(__int128 ns)
+{
+    return (int64_t)(ns > INT64_MAX ? INT64_MAX : ns < -INT64_MAX ? -INT64_MAX : ns);
+}
+
+/*
+ * libpcap puts nanoseconds into tv_usec if asked to (read_capture). A capture may say any time;
+ * those that no nanoseconds since 1970 can say are all the last one.
+ */
 static int64_t time_ns(const struct pcap_pkthdr *header)
 {
-    return (int64_t)header->ts.tv_sec * 1000000000 + (int64_t)header->ts.tv_usec;
+    return limited((__int128)header->ts.tv_sec * 1000000000 + header->ts.tv_usec);
 }
 
 int64_t oche_wire_time_ns(const struct oche_wire_report *report, const struct oche_wire_one *one)
 {
-    return time_ns(one->header) - report->first_ns;
+    return limited((__int128)time_ns(one->header) - report->first_ns);
 }
 
 /* ---- one line per packet ---- */
