@@ -244,6 +244,8 @@ static bool finish(struct reader *reader)
     for (uint32_t i = 0; i + 1 < cdf->count; i++)
         cdf->mean += (cdf->rows[i + 1].at_most - cdf->rows[i].at_most) *
                      ((double)cdf->rows[i].size + (double)cdf->rows[i + 1].size) / 2.0;
+    if (cdf->mean == 0.0) /* all of them have the first size */
+        return fail(reader, "size: no flow has a byte; lines of sizes above 0");
     return true;
 }
 

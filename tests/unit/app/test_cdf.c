@@ -193,6 +193,7 @@ static void says_what_is_wrong(void **state)
          "has just this size, \"0 0\" if sizes begin at 0"},
         {"5 0\n6 99\n# end\n", ":2: cdf: ends at 99; the last line's must be 100 (percent) or 1"},
         {"0 0\n0 100\n", ":2: size: no flow has a byte; the last line's must be above 0"},
+        {"0 0\n0 100\n100 100\n", ":3: size: no flow has a byte; lines of sizes above 0"},
         {"5 0\n6 50\n7 40\n8 100\n", ":3: cdf: 40 after 50; it must not fall"},
         {"5 0\n4 100\n", ":2: size: 4 after 5; sizes must not fall"},
         {"5 0\n\n6 50\n6 50\n8 100\n", ":4: the line before says the same; remove one"},
