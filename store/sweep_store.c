@@ -138,7 +138,9 @@ static char *ask_info(struct oche_sweep_store *store, const char *key)
     if (sqlite3_prepare_v2(store->database, "SELECT value FROM info WHERE key = ?", -1, &statement,
                            NULL) == SQLITE_OK) {
         sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
-        if (sqlite3_step(statement) == SQLITE_ROW)
+        /* NULL, which no oche writes there, is "", too */
+        if (sqlite3_step(statement) == SQLITE_ROW &&
+            sqlite3_column_type(statement, 0) != SQLITE_NULL)
             value = strdup((const char *)sqlite3_column_text(statement, 0));
     }
     sqlite3_finalize(statement);
