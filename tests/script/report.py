@@ -111,6 +111,14 @@ def test_one_file(work):
         refused(done, "notes: is not a results file (file is not a database); move it elsewhere, "
                       "or give a file that oche run, oche sweep or oche reproduce has written\n")
         check(done.stderr.startswith(said + ": "), place, "is named", done.stderr)
+    strange = os.path.join(work, "strange.sqlite")  # what sqlite says of it has what is in it
+    with sqlite3.connect(strange) as db:
+        db.execute("PRAGMA user_version = 4")
+        db.execute("CREATE TABLE info (key, value)")
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_master SET sql = 'CREATE TABLE \x1b[31m (a\nb'")
+    refused(oche("report", strange), "strange.sqlite: cannot be read: ",
+            "malformed database schema", r'unrecognized token: "\x1b"')
     with sqlite3.connect(os.path.join(work, "other.sqlite")) as db:
         db.execute("CREATE TABLE a (b)")
     refused(oche("report", os.path.join(work, "other.sqlite")), "other.sqlite: has no results; ")
