@@ -11,7 +11,7 @@
 #include "tests/swarm/watch.h"
 
 #define QUANTUM_BITS 512
-#define PLENTY       12000000 /* bytes of a buffer that small worlds do not fill */
+#define PLENTY       12000000 /* bytes to share that small worlds do not fill */
 #define U(value)     ((unsigned long long)(value))
 
 struct told {
@@ -74,6 +74,12 @@ static void pauses_event(void *context, uint32_t node, const struct oche_trace_r
                OCHE_CLASSES * sizeof(*pauses->told));
 }
 
+/* True if ports have little to share beside their headrooms: then any length stops one. */
+static bool has_little(const struct oche_world *world, uint32_t node)
+{
+    return oche_world_switch_bounds(world, node - world->topology.host_count).shared < PLENTY;
+}
+
 /*
  * Between two XOFFs of a static threshold as many bytes come in as the hysteresis has: xon_offset,
  * or two frames.
@@ -92,7 +98,7 @@ static void check_stops(struct pauses *pauses, uint32_t node, uint32_t port, uns
                               : 2 * oche_world_packets(world->config).frame_bytes;
 
     /* Below the hysteresis it resumes when it is empty; a full buffer stops it at any length. */
-    if (hysteresis == 0 || hysteresis > params->xoff_bytes || params->buffer_bytes < PLENTY ||
+    if (hysteresis == 0 || hysteresis > params->xoff_bytes || has_little(world, node) ||
         params->chip_ports != 0 || params->threshold != OCHE_THRESHOLD_STATIC)
         return;
     if (pauses->links_stay && stops > came / hysteresis + 1)
