@@ -2,6 +2,7 @@
 """Runs a pair of other people's programs, a server and a client, on the verbs library, and judges
 what they print and what they captured. What the scripts of this folder share.
 """
+import atexit
 import os
 import re
 import shutil
@@ -17,6 +18,10 @@ LIMIT_ALL = 300  # with -a, where perftest measures the clock 23 times
 # Of this run alone: several may go on at a time.
 NET = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}."
 SERVER, CLIENT = NET + "1", NET + "2"
+# Two mpirun at once may fail to make one folder: each test has its own.
+SESSIONS = f"{tempfile.gettempdir()}/ompi-{os.getpid()}"
+os.environ["OMPI_MCA_orte_tmpdir_base"] = SESSIONS
+atexit.register(shutil.rmtree, SESSIONS, ignore_errors=True)
 WRONG = "_ws.malformed || _ws.expert"
 # tshark guesses what a payload is, and finds perftest's bytes to be malformed RPC.
 GUESSES = ["rpcordma", "smc", "smb_direct", "nvme-rdma", "lnet", "iser", "infiniband_sdp", "fcoib"]

@@ -24,6 +24,9 @@ OCHE, BUILD = os.environ["OCHE"], os.environ["BUILD"]
 LONG = os.environ.get("OCHE_LONG") == "yes"
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 LIMIT = 900 if LONG else 300
+# Two mpirun at once may fail to make one folder: ours has its own.
+SESSIONS = tempfile.TemporaryDirectory(prefix="ompi-")
+os.environ["OMPI_MCA_orte_tmpdir_base"] = SESSIONS.name
 
 # Short forms, and the number of ranks; both incast ones end by themselves, deadlock with status 3.
 SCENARIOS = [
