@@ -102,6 +102,7 @@ static const struct row large_rows[] = {
     {"topology", NULL, OCHE_UNIT_BPS, .least = 1e9, .most = 8e11},
     {"topology", NULL, OCHE_UNIT_TIME, .least = 5e3, .most = 10 * MS},
     {"workload", "bytes", .least = 1000, .most = 5e6, .percent = 100},
+    {"measure", "queue_step", .least = 1000, .most = 1e5},
 };
 
 /* What a value is without limits of its own: some octaves about its default. */

@@ -106,8 +106,11 @@ static void on_behind_gap(const struct naks *naks, struct receiver *receiver,
 
     receiver->expected = (uint32_t)record->b;
     if (!receiver->any || record->time >= oche_time_add(receiver->last, naks->interval) ||
-        (naks->exception && receiver->named != receiver->expected))
+        (naks->exception && receiver->named != receiver->expected)) {
         owe(receiver, record->time);
+        if (receiver->check == record->time)
+            receiver->judged = false; /* the check may find that its NAK has just been sent */
+    }
     if (!naks->checks || !oche_opcode_has((uint8_t)receiver->opcode, OCHE_OP_LAST))
         return;
     if (receiver->check == OCHE_NEVER || psn > receiver->last_psn)
