@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The house rules that a machine can see: one licence line a file, lines of at most 100 columns,
-C files of at most 800 lines, C functions of at most 70, and names of plain characters.
+C files of at most 800 lines, C functions of at most 70, names of plain characters, and nothing in
+the repository that a test or a tool has left there.
 
 usage: house.py ROOT
 """
@@ -25,6 +26,10 @@ LONGER = {
     ("tests/support/sample.h", "sample_packet"): 77,
     ("tests/interop/verbs.c", "test_extended"): 72,
 }
+# All that is in the root folder itself. What a program writes where it is started is not among it.
+ROOT_FILES = {".clang-format", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE",
+              "Makefile", "README.md", "ROADMAP.md", "meson.build", "meson_options.txt"}
+LEFTOVERS = (".orig", ".rej", "~")
 SOURCES = (".c", ".h", ".py", ".sh", ".js", ".mjs", ".css", ".sql", "meson.build")
 
 
@@ -71,21 +76,33 @@ def check(path, text):
     return found
 
 
-def odd_names(root):
-    """Files in the repository whose names a shell or a person would stumble over."""
-    listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL, check=False).stdout
+def listed(root):
+    """The names of all files in the repository."""
+    names = subprocess.run(["git", "-C", root, "ls-files", "-z"], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, check=False).stdout
+    return [name for name in names.decode("utf-8", "replace").split("\0") if name]
+
+
+def odd_names(names):
+    """Names that a shell or a person would stumble over."""
     return [f"{name!r}: a name of letters, digits and ._+- is meant"
-            for name in listed.decode("utf-8", "replace").split("\0")
-            if not re.fullmatch(r"[\w./+-]*", name, re.ASCII)]
+            for name in names if not re.fullmatch(r"[\w./+-]*", name, re.ASCII)]
+
+
+def leftovers(names):
+    """Files that nobody meant to add."""
+    return [f"{name}: left by a program? house.py lists what belongs into the root folder"
+            for name in names if "/" not in name and name not in ROOT_FILES] + [
+                f"{name}: left by patch or an editor" for name in names if name.endswith(LEFTOVERS)]
 
 
 def main(root):
-    found = odd_names(root)
+    names = listed(root)
+    found = odd_names(names) + leftovers(names)
     for folder in FOLDERS:
-        for directory, folders, names in os.walk(os.path.join(root, folder)):
+        for directory, folders, files in os.walk(os.path.join(root, folder)):
             folders[:] = [name for name in folders if name != "node_modules"]
-            for name in names:
+            for name in files:
                 full = os.path.join(directory, name)
                 script = folder in ("tools", "report", ".ci") and os.access(full, os.X_OK)
                 if name.endswith(SOURCES) or script:
