@@ -413,6 +413,7 @@ void oche_names_close(struct oche_names *names)
         unlink(own.sun_path);
         remove_unused(names->file, names->path);
     }
+    give(names->file, 0, 0); /* a child that was just forked may still have the descriptor */
     close_file(names);
 }
 

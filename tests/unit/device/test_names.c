@@ -175,6 +175,61 @@ static void forked_children(void **state)
     close(ends[1]);
 }
 
+/* Waits until the other end of the pipe is closed. The parent's names are still open here. */
+static void keep_descriptors(const int ends[2])
+{
+    char byte;
+
+    alarm(60);
+    close(ends[1]);
+    _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
+}
+
+static int take_slot_and_service(const char *address)
+{
+    struct oche_names names;
+    const int door = new_door();
+
+    if (open_names(&names, address, door) != OCHE_NAMES_TAKEN)
+        return 98;
+    return oche_names_take_service(&names, SERVICE) ? (int)names.slot : 99;
+}
+
+/*
+ * A process that gives its names up has none, also while a child has not yet closed its copy of the
+ * descriptor: one between fork and exec, say.
+ */
+static void closed_beside_a_child(void **state)
+{
+    struct oche_names names, others;
+    const int door = new_door(), second = new_door();
+    char address[32];
+    int ends[2], status;
+    pid_t child;
+
+    (void)state;
+    loopback_address(address, 1);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(open_names(&names, address, door), OCHE_NAMES_TAKEN);
+    assert_int_equal(open_names(&others, address, second), OCHE_NAMES_TAKEN);
+    assert_int_equal(names.slot, 0);
+    assert_true(oche_names_take_service(&names, SERVICE));
+    child = fork();
+    if (child == 0)
+        keep_descriptors(ends);
+    oche_names_close(&names); /* `others` keeps the file */
+    assert_false(oche_names_slot_held(&others, 0));
+    assert_int_equal(oche_names_service_slot(&others, SERVICE), -1);
+    assert_int_equal(in_child(take_slot_and_service, address), 0);
+    close(ends[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    oche_names_close(&others);
+    close(ends[0]);
+    close(door);
+    close(second);
+}
+
 static int slot_elsewhere(const char *address)
 {
     static const char *const variables[] = {"HOME", "TMPDIR", "XDG_RUNTIME_DIR", "OCHE_VIEW"};
@@ -660,13 +715,13 @@ static void longest_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed_processes),  cmocka_unit_test(forked_children),
-        cmocka_unit_test(environments),      cmocka_unit_test(a_slot_has_one_process),
-        cmocka_unit_test(removed_meanwhile), cmocka_unit_test(networks_are_apart),
-        cmocka_unit_test(hidden_processes),  cmocka_unit_test(hidden_for_a_moment),
-        cmocka_unit_test(lost_names),        cmocka_unit_test(given_when_trusted),
-        cmocka_unit_test(no_abstract_names), cmocka_unit_test(folders_stay),
-        cmocka_unit_test(longest_names),
+        cmocka_unit_test(killed_processes),       cmocka_unit_test(forked_children),
+        cmocka_unit_test(closed_beside_a_child),  cmocka_unit_test(environments),
+        cmocka_unit_test(a_slot_has_one_process), cmocka_unit_test(removed_meanwhile),
+        cmocka_unit_test(networks_are_apart),     cmocka_unit_test(hidden_processes),
+        cmocka_unit_test(hidden_for_a_moment),    cmocka_unit_test(lost_names),
+        cmocka_unit_test(given_when_trusted),     cmocka_unit_test(no_abstract_names),
+        cmocka_unit_test(folders_stay),           cmocka_unit_test(longest_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
