@@ -191,11 +191,30 @@ static bool goes_away(const struct oche_names *names)
     return held(names->file, UNUSED, 1, &found) || !is_current(names->file, names->path);
 }
 
+/* Remembers which file it is. */
+static void note_file(struct oche_names *names)
+{
+    struct stat about = {0};
+
+    OCHE_MUST(fstat(names->file, &about) == 0);
+    names->device = about.st_dev;
+    names->inode = about.st_ino;
+}
+
+/* True if the descriptor is still that of our file. Another one's must be left alone. */
+static bool is_ours(const struct oche_names *names, struct stat *about)
+{
+    return names->file >= 0 && fstat(names->file, about) == 0 && about->st_dev == names->device &&
+           about->st_ino == names->inode;
+}
+
 static void close_file(struct oche_names *names)
 {
     const int error = errno;
+    struct stat about;
 
-    close(names->file);
+    if (is_ours(names, &about))
+        close(names->file);
     names->file = -1;
     errno = error;
 }
@@ -236,6 +255,7 @@ static bool open_and_take(struct oche_names *names, unsigned wanted, bool *made)
                 return false;
             continue;
         }
+        note_file(names);
         names->slot = wanted;
         taken = wanted < OCHE_SLOTS ? take(names->file, wanted, 1) : take_slot(names);
         error = errno == EAGAIN || errno == EACCES ? EADDRINUSE : errno;
@@ -405,8 +425,9 @@ enum oche_names_result oche_names_open(struct oche_names *names, const struct oc
 void oche_names_close(struct oche_names *names)
 {
     struct sockaddr_un own;
+    struct stat about;
 
-    if (names->file < 0)
+    if (!is_ours(names, &about))
         return;
     if (is_current(names->file, names->path)) {
         oche_names_door(names, names->slot, &own);
@@ -427,7 +448,7 @@ bool oche_names_lost(const struct oche_names *names)
 {
     struct stat about;
 
-    return names->file >= 0 && fstat(names->file, &about) == 0 && about.st_nlink == 0;
+    return is_ours(names, &about) && about.st_nlink == 0;
 }
 
 bool oche_names_again(struct oche_names *names, const struct oche_address *address, uint16_t port,

@@ -34,6 +34,7 @@
 #define OCHE_DEVICE_NAMES_H
 
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 #include "core/base.h"
@@ -42,6 +43,8 @@
 
 struct oche_names {
     int file;       /* its locks are our names; -1: none */
+    dev_t device;   /* the file that was opened: programs close descriptors … */
+    ino_t inode;    /* … that they do not know, and the next file gets the number */
     unsigned slot;  /* ours */
     char path[108]; /* the file's; a path of a door is at most as long as sun_path */
 };

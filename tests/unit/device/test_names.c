@@ -230,6 +230,35 @@ static void closed_beside_a_child(void **state)
     close(second);
 }
 
+/*
+ * Programs close descriptors that they do not know. The next file gets the number, and is neither
+ * taken for one that was removed nor closed.
+ */
+static void closed_by_the_program(void **state)
+{
+    const int door = new_door(), own = memfd_create("own", MFD_CLOEXEC);
+    struct oche_names names;
+    struct stat before, after;
+    char address[32];
+
+    (void)state;
+    loopback_address(address, 1);
+    assert_int_equal(open_names(&names, address, door), OCHE_NAMES_TAKEN);
+    const int number = names.file;
+
+    assert_int_equal(dup2(own, number), number); /* closes the other one first */
+    assert_int_equal(fstat(own, &before), 0);
+    assert_int_equal(before.st_nlink, 0);
+    assert_false(oche_names_lost(&names));
+    oche_names_close(&names);
+    assert_int_equal(fstat(number, &after), 0);
+    assert_int_equal(after.st_ino, before.st_ino);
+    path_of(address, names.path, sizeof(names.path)); /* removes what is left */
+    close(number);
+    close(own);
+    close(door);
+}
+
 static int slot_elsewhere(const char *address)
 {
     static const char *const variables[] = {"HOME", "TMPDIR", "XDG_RUNTIME_DIR", "OCHE_VIEW"};
@@ -715,13 +744,21 @@ static void longest_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed_processes),       cmocka_unit_test(forked_children),
-        cmocka_unit_test(closed_beside_a_child),  cmocka_unit_test(environments),
-        cmocka_unit_test(a_slot_has_one_process), cmocka_unit_test(removed_meanwhile),
-        cmocka_unit_test(networks_are_apart),     cmocka_unit_test(hidden_processes),
-        cmocka_unit_test(hidden_for_a_moment),    cmocka_unit_test(lost_names),
-        cmocka_unit_test(given_when_trusted),     cmocka_unit_test(no_abstract_names),
-        cmocka_unit_test(folders_stay),           cmocka_unit_test(longest_names),
+        cmocka_unit_test(killed_processes),
+        cmocka_unit_test(forked_children),
+        cmocka_unit_test(closed_beside_a_child),
+        cmocka_unit_test(closed_by_the_program),
+        cmocka_unit_test(environments),
+        cmocka_unit_test(a_slot_has_one_process),
+        cmocka_unit_test(removed_meanwhile),
+        cmocka_unit_test(networks_are_apart),
+        cmocka_unit_test(hidden_processes),
+        cmocka_unit_test(hidden_for_a_moment),
+        cmocka_unit_test(lost_names),
+        cmocka_unit_test(given_when_trusted),
+        cmocka_unit_test(no_abstract_names),
+        cmocka_unit_test(folders_stay),
+        cmocka_unit_test(longest_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
