@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Writes a field, in quotes only if CSV requires them. */
@@ -62,6 +63,14 @@ static bool write_rows(sqlite3_stmt *statement, FILE *out)
     return status == SQLITE_DONE;
 }
 
+/* True if a rename onto the path loses an older table or a link at most: no device, no pipe. */
+static bool is_replaceable(const char *path)
+{
+    struct stat there;
+
+    return lstat(path, &there) != 0 || S_ISREG(there.st_mode) || S_ISLNK(there.st_mode);
+}
+
 bool oche_csv_write(sqlite3 *database, const char *query, const char *path,
                     struct oche_error *error)
 {
@@ -69,6 +78,8 @@ bool oche_csv_write(sqlite3 *database, const char *query, const char *path,
     char *part = NULL;
     bool ok;
 
+    if (!is_replaceable(path))
+        return oche_fail(error, "%s: not a plain file; remove it, or give another --out", path);
     OCHE_GOT(asprintf(&part, "%s.part", path) >= 0);
     FILE *out = oche_part_create(part);
 

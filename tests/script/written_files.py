@@ -6,6 +6,7 @@ file under the temporary name. What a planted link leads to is never written to.
 Environment: OCHE.
 """
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -100,6 +101,19 @@ def test_final_link(name, arguments, written):
                   done.returncode, done.stderr)
 
 
+def test_final_pipe(name, arguments, written):
+    """What is no plain file stays under the final name, and a line says so."""
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(folder)
+        path = os.path.join(folder, written)
+        plant_pipe(path)
+        done = oche(folder, arguments)
+        check(done.returncode == 2 and done.stderr.count("\n") == 1, name, "final pipe",
+              done.returncode, done.stderr)
+        check(stat.S_ISFIFO(os.lstat(path).st_mode), name, "a pipe was replaced")
+        check(not os.path.lexists(path + ".part"), name, "final pipe", "left its part")
+
+
 def test_sweep_link():
     """A sweep's file is written in place, so a link is refused, also one to a sweep's file."""
     for to in ("../precious", "../other.sqlite", "../nothing"):
@@ -145,6 +159,7 @@ def main():
             test_part(name, arguments, written, plant)
         test_part_is_a_folder(name, arguments, written)
         test_final_link(name, arguments, written)
+        test_final_pipe(name, arguments, written)
     test_sweep_link()
     for failure in failures:
         print("FAILED:", failure)
