@@ -411,6 +411,8 @@ static enum oche_names_result open_names(struct oche_names *names,
             return OCHE_NAMES_ALL_TAKEN;
         }
         note_fault(&why, place, errno);
+        if (is_met_in(names, place, name))
+            break; /* nobody would meet the others anywhere else */
     }
     *error = why;
     return OCHE_NAMES_NOWHERE;

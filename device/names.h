@@ -13,8 +13,9 @@
  *   /dev/shm/oche-UID-N     N is the user namespace, unless it is the first one: there UID may be
  *   /tmp/oche-UID-N         the number of several users outside, who have the places above
  *
- * If processes of the address have met in one of them already, it is that one. Which it is does not
- * depend on variables of the environment, nor on who is logged in now.
+ * If processes of the address have met in one of them already, it is that one, or none: who cannot
+ * have a name there, as the file system is full, say, must not be where nobody meets it. Which
+ * place it is does not depend on variables of the environment, nor on who is logged in now.
  *
  * Each address and port has a file there, net-NETWORK-ADDRESS-PORT. NETWORK is the network
  * namespace, since an address belongs to one and a folder does not. A name is a byte range of the
@@ -52,7 +53,7 @@ struct oche_names {
 enum oche_names_result {
     OCHE_NAMES_TAKEN,     /* we have a slot, and a door */
     OCHE_NAMES_ALL_TAKEN, /* other processes have all slots */
-    OCHE_NAMES_NOWHERE,   /* there is no folder to meet in */
+    OCHE_NAMES_NOWHERE, /* there is no folder to meet in, or we cannot join those who meet there */
 };
 
 /*

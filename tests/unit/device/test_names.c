@@ -259,6 +259,34 @@ static void closed_by_the_program(void **state)
     close(door);
 }
 
+/* Who cannot have a name where others are goes nowhere else, and is told why. */
+static void no_room_beside_others(void **state)
+{
+    const int door = new_door(), second = new_door();
+    struct oche_names names, others;
+    char address[32], door_path[160];
+    struct oche_address parsed;
+    struct oche_error error;
+
+    (void)state;
+    loopback_address(address, 1);
+    assert_true(oche_address_parse(address, &parsed));
+    assert_int_equal(open_names(&others, address, door), OCHE_NAMES_TAKEN);
+    snprintf(door_path, sizeof(door_path), "%s.1", others.path);
+    assert_int_equal(mkdir(door_path, 0700), 0); /* as little room as on a full file system */
+    assert_int_equal(oche_names_open(&names, &parsed, PORT, second, &error), OCHE_NAMES_NOWHERE);
+    assert_memory_equal(error.text, others.path, (size_t)(strrchr(others.path, '/') - others.path));
+    assert_non_null(strstr(error.text, ": Is a directory"));
+    assert_null(strchr(error.text, ';')); /* one place */
+    assert_int_equal(rmdir(door_path), 0);
+    assert_int_equal(oche_names_open(&names, &parsed, PORT, second, &error), OCHE_NAMES_TAKEN);
+    assert_string_equal(names.path, others.path);
+    oche_names_close(&names);
+    oche_names_close(&others);
+    close(second);
+    close(door);
+}
+
 static int slot_elsewhere(const char *address)
 {
     static const char *const variables[] = {"HOME", "TMPDIR", "XDG_RUNTIME_DIR", "OCHE_VIEW"};
@@ -744,21 +772,14 @@ static void longest_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed_processes),
-        cmocka_unit_test(forked_children),
-        cmocka_unit_test(closed_beside_a_child),
-        cmocka_unit_test(closed_by_the_program),
-        cmocka_unit_test(environments),
-        cmocka_unit_test(a_slot_has_one_process),
-        cmocka_unit_test(removed_meanwhile),
-        cmocka_unit_test(networks_are_apart),
-        cmocka_unit_test(hidden_processes),
-        cmocka_unit_test(hidden_for_a_moment),
-        cmocka_unit_test(lost_names),
-        cmocka_unit_test(given_when_trusted),
-        cmocka_unit_test(no_abstract_names),
-        cmocka_unit_test(folders_stay),
-        cmocka_unit_test(longest_names),
+        cmocka_unit_test(killed_processes),       cmocka_unit_test(forked_children),
+        cmocka_unit_test(closed_beside_a_child),  cmocka_unit_test(closed_by_the_program),
+        cmocka_unit_test(no_room_beside_others),  cmocka_unit_test(environments),
+        cmocka_unit_test(a_slot_has_one_process), cmocka_unit_test(removed_meanwhile),
+        cmocka_unit_test(networks_are_apart),     cmocka_unit_test(hidden_processes),
+        cmocka_unit_test(hidden_for_a_moment),    cmocka_unit_test(lost_names),
+        cmocka_unit_test(given_when_trusted),     cmocka_unit_test(no_abstract_names),
+        cmocka_unit_test(folders_stay),           cmocka_unit_test(longest_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
