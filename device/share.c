@@ -663,8 +663,11 @@ void oche_sharing_forget(struct oche_sharing *share)
 
 void oche_sharing_bury(struct oche_sharing *share)
 {
-    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
-        give_table(share, &share->neighbours[slot]); /* its door had no room before */
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++) { /* its door may have had no room before */
+        if (share->neighbours[slot].fd >= 0 && !share->neighbours[slot].trusted)
+            say_hello(share, &share->neighbours[slot]);
+        give_table(share, &share->neighbours[slot]);
+    }
     for (uint64_t left = share->counting; left != 0; left &= left - 1) {
         const unsigned slot = (unsigned)__builtin_ctzll(left);
 

@@ -111,8 +111,9 @@ void oche_sharing_forget(struct oche_sharing *share);
 bool oche_sharing_keep(struct oche_sharing *share);
 
 /*
- * Drops what processes count that are gone without a word. To be called a few times a second; one
- * system call for each process that counts.
+ * Drops what processes count that are gone without a word, and repeats greetings and tables for
+ * which doors had no room. To be called a few times a second; one system call for each process that
+ * counts or has not answered.
  */
 void oche_sharing_bury(struct oche_sharing *share);
 

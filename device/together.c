@@ -5,7 +5,7 @@
  */
 #include "device/internal.h"
 
-#define DEAD_EVERY  (250 * OCHE_MS) /* between two looks for processes that were killed */
+#define DEAD_EVERY  (250 * OCHE_MS) /* between two looks for who was killed, or not met */
 #define COUNT_EVERY (20 * OCHE_US)  /* between two counts, whatever other processes write … */
 #define COUNT_EACH  (50 * OCHE_NS)  /* … and this for each sender more, so that it costs little */
 
@@ -59,6 +59,10 @@ void device_count_together(struct oche_device *device, oche_time now)
             oche_census_look(census, &neighbour->view, now, most);
     }
     device->together_at = now;
+    if (now >= device->dead_again) {
+        device->dead_again = now + DEAD_EVERY;
+        oche_sharing_bury(&device->share);
+    }
     if (count == 0 && device->elsewhere.senders == 0)
         return;
     if (now >= census->again && (census->stale || count != device->together)) {
@@ -67,8 +71,4 @@ void device_count_together(struct oche_device *device, oche_time now)
         census->again = now + COUNT_EVERY + device->elsewhere.senders * COUNT_EACH;
     }
     oche_nic_elsewhere(device->nic, &device->elsewhere, now);
-    if (now >= device->dead_again) {
-        device->dead_again = now + DEAD_EVERY;
-        oche_sharing_bury(&device->share);
-    }
 }

@@ -4,6 +4,7 @@
  * that is killed counted is gone within a second; and nothing that stands in another one's table
  * crashes us, or holds us up. In one process, or with a forked one where it has to die.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -110,6 +111,42 @@ static void counts_a_sender_once(void **state)
     assert_int_equal(told(&r2), 1);
     for (unsigned i = 0; i < 3; i++)
         end_close(all[i]);
+}
+
+/* Fills the door of a device that makes no progress. */
+static void fill_door(const struct end *end)
+{
+    const int from = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const struct oche_sharing *share = &end->device->share;
+    struct sockaddr_un door;
+    const socklen_t bytes = oche_names_door(&share->names, share->slot, &door);
+
+    assert_true(from >= 0);
+    while (sendto(from, "x", 1, 0, (struct sockaddr *)&door, bytes) == 1)
+        ;
+    assert_int_equal(errno, EAGAIN);
+    close(from);
+}
+
+/* A process whose door had no room for the greeting of a new one meets it all the same. */
+static void meets_the_busy(void **state)
+{
+    struct end busy, late, *const all[] = {&busy, &late};
+    bool met = false;
+
+    (void)state;
+    enter(&busy, 1);
+    fill_door(&busy);
+    enter(&late, 1);
+    for (unsigned i = 0; i < 3000 && !met; i++) {
+        progress(all, 2, 1);
+        met = late.device->share.neighbours[busy.device->share.slot].view.table != NULL &&
+              busy.device->share.neighbours[late.device->share.slot].view.table != NULL;
+        usleep(1000);
+    }
+    assert_true(met);
+    end_close(&late);
+    end_close(&busy);
 }
 
 /* A process that is on the address of `end`, counts three senders, and waits to be killed. */
@@ -284,9 +321,13 @@ static void leaves_out_who_is_silent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_the_union),         cmocka_unit_test(counts_a_sender_once),
-        cmocka_unit_test(forgets_the_killed),       cmocka_unit_test(refuses_what_is_no_table),
-        cmocka_unit_test(survives_any_contents),    cmocka_unit_test(counts_no_more_than_its_limit),
+        cmocka_unit_test(counts_the_union),
+        cmocka_unit_test(counts_a_sender_once),
+        cmocka_unit_test(meets_the_busy),
+        cmocka_unit_test(forgets_the_killed),
+        cmocka_unit_test(refuses_what_is_no_table),
+        cmocka_unit_test(survives_any_contents),
+        cmocka_unit_test(counts_no_more_than_its_limit),
         cmocka_unit_test(leaves_out_who_is_silent),
     };
 
