@@ -104,11 +104,26 @@ static bool is_systems(const char *name)
     return strncmp(name, "/dev/", 5) == 0 && strchr(name + 5, '/') == NULL;
 }
 
+/* True if it is another user's, who could read what we capture. Root may own pipes and devices. */
+static bool is_anothers(const struct stat *status)
+{
+    return status->st_uid != geteuid() && (S_ISREG(status->st_mode) || status->st_uid != 0);
+}
+
+/* True if a pipe or a device of another user has the name: to open a pipe waits for its reader. */
+static bool is_anothers_pipe(const char *name)
+{
+    struct stat status;
+
+    return lstat(name, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode) &&
+           is_anothers(&status);
+}
+
 /*
  * Opens and locks the file, and empties it. Returns -1 with errno, which is EWOULDBLOCK if another
  * process is writing it. Somebody else may have put a file there: ELOOP if it is a symbolic link
  * and EMLINK if it has another name, either of which would have another file of ours emptied; EPERM
- * if it is another user's, who could read what we capture.
+ * if it is another user's.
  */
 static int open_file(const char *name)
 {
@@ -117,15 +132,23 @@ static int open_file(const char *name)
     const bool is_new = fd >= 0;
     struct stat status;
 
-    if (!is_new && errno == EEXIST)
-        fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | follow, 0666);
+    if (!is_new && errno == EEXIST) {
+        errno = EPERM;
+        if (follow == 0 || !is_anothers_pipe(name))
+            fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | follow, 0666);
+    }
     if (fd < 0)
         return -1;
-    if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
-        return fd; /* a pipe or a terminal: nothing to lock or empty */
-    if (!is_new && follow != 0 && (status.st_uid != geteuid() || status.st_nlink > 1)) {
+    if (fstat(fd, &status) != 0 || (!is_new && follow != 0 && is_anothers(&status))) {
         close(fd);
-        errno = status.st_uid != geteuid() ? EPERM : EMLINK;
+        errno = EPERM;
+        return -1;
+    }
+    if (!S_ISREG(status.st_mode))
+        return fd; /* a pipe or a terminal: nothing to lock or empty */
+    if (!is_new && follow != 0 && status.st_nlink > 1) {
+        close(fd);
+        errno = EMLINK;
         return -1;
     }
     if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && ftruncate(fd, 0) == 0)

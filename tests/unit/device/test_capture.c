@@ -3,6 +3,7 @@
  * Names of capture files: nothing that is or was written in this run is written over. And that a
  * file has whole packets alone, whatever ends the process.
  */
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <signal.h>
 #include <stdio.h>
@@ -326,6 +327,32 @@ static void planted_files(void **state)
     assert_int_equal(unlink(name), 0);
 }
 
+/* Another user's pipe, with somebody who reads it or without: that one would get the packets. */
+static void planted_pipes(void **state)
+{
+    char name[128], text[300];
+    struct oche_error error;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* nobody else can give files away */
+    snprintf(name, sizeof(name), "%s/pipe", folder);
+    snprintf(text, sizeof(text), "%s: another user's file, which captures do not write to", name);
+    assert_int_equal(mkfifo(name, 0666), 0);
+    assert_int_equal(chown(name, 65534, 65534), 0);
+    alarm(20);
+    assert_null(oche_capture_open(name, &v4, 0, &error));
+    assert_string_equal(error.text, text);
+    const int reader = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+    assert_true(reader >= 0);
+    assert_null(oche_capture_open(name, &v4, 0, &error));
+    assert_string_equal(error.text, text);
+    alarm(0);
+    close(reader);
+    assert_int_equal(unlink(name), 0);
+}
+
 static void links(void **state)
 {
     char name[128];
@@ -377,6 +404,7 @@ int main(void)
         cmocka_unit_test(full_disk),
         cmocka_unit_test(no_files),
         cmocka_unit_test(planted_files),
+        cmocka_unit_test(planted_pipes),
         cmocka_unit_test(links),
         cmocka_unit_test(links_below_dev),
         cmocka_unit_test(a_descriptor),
