@@ -77,7 +77,8 @@ static void make_file(struct oche_taps *taps, struct oche_error *error)
 
     oche_remove_if_interrupted(OCHE_UNFINISHED_CAPTURE, taps->part);
     taps->capture = oche_capture_create(taps->part, &message);
-    if (taps->capture != NULL)
+    taps->has_part = taps->capture != NULL;
+    if (taps->has_part)
         return;
     bool named = strncmp(message.text, taps->part, part) == 0;
 
@@ -142,6 +143,7 @@ bool oche_taps_finish(struct oche_taps *taps, struct oche_error *error)
         return false;
     if (rename(taps->part, taps->path) != 0)
         return oche_fail(error, "%s: cannot be written: %s", taps->path, strerror(errno));
+    taps->has_part = false;
     return true;
 }
 
@@ -151,7 +153,7 @@ void oche_taps_abandon(struct oche_taps *taps)
 
     if (taps->capture != NULL)
         oche_capture_close(taps->capture, &error);
-    if (taps->part != NULL)
+    if (taps->has_part)
         unlink(taps->part);
     oche_remove_if_interrupted(OCHE_UNFINISHED_CAPTURE, NULL);
     free(taps->path);

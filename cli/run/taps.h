@@ -14,6 +14,7 @@
 struct oche_taps {
     struct oche_capture *capture;
     char *path, *part; /* path: final name; part: its name while it is being written */
+    bool has_part;     /* the file `part` is there, and is ours */
     struct oche_port_list ports;
 };
 
