@@ -12,7 +12,11 @@
 
 #include <stdio.h>
 
-/* Makes the file, for writing. Returns its descriptor, or -1 with errno. */
+/*
+ * Makes the file, for writing. Its descriptor has a lock, so that another program that is to write
+ * the same file does not take the name away and have its own, unfinished one renamed. Returns the
+ * descriptor, or -1 with errno; EBUSY: a program of this user is writing the file.
+ */
 int oche_part_open(const char *part);
 /* As oche_part_open, as a stream. Returns NULL, with errno, on failure. */
 FILE *oche_part_create(const char *part);

@@ -5,6 +5,7 @@ file under the temporary name. What a planted link leads to is never written to.
 
 Environment: OCHE.
 """
+import fcntl
 import os
 import stat
 import subprocess
@@ -87,6 +88,39 @@ def test_part_is_a_folder(name, arguments, written):
         check(os.path.isdir(os.path.join(folder, written + ".part", "x")), name, "folder is gone")
 
 
+def test_part_is_a_device(name, arguments, written):
+    """It stays. Root alone can make one, and that only where it may."""
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(folder)
+        path = os.path.join(folder, written + ".part")
+        try:
+            os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 7))
+        except OSError:
+            return
+        done = oche(folder, arguments)
+        check(done.returncode == 2 and done.stderr.count("\n") == 1, name, "device",
+              done.returncode, done.stderr)
+        check(os.path.lexists(path) and stat.S_ISCHR(os.lstat(path).st_mode), name,
+              "device is gone")
+
+
+def test_part_of_another(name, arguments, written):
+    """Another program is writing the file: its temporary file stays, and a line says so."""
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(folder)
+        path = os.path.join(folder, written + ".part")
+        with open(path, "w", encoding="utf-8") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            done = oche(folder, arguments)
+            check(done.returncode == 2 and done.stderr.count("\n") == 1 and
+                  "busy" in done.stderr, name, "another's part", done.returncode, done.stderr)
+            check(os.path.exists(path) and
+                  os.path.samestat(os.stat(path), os.fstat(other.fileno())),
+                  name, "took another's part")
+        done = oche(folder, arguments)
+        check(done.returncode == 0, name, "a part of nobody", done.returncode, done.stderr)
+
+
 def test_final_link(name, arguments, written):
     """A link under the final name is replaced, or refused; what it leads to stays as it is."""
     with tempfile.TemporaryDirectory() as folder:
@@ -158,6 +192,8 @@ def main():
         for plant in (plant_link, plant_file, plant_pipe):
             test_part(name, arguments, written, plant)
         test_part_is_a_folder(name, arguments, written)
+        test_part_is_a_device(name, arguments, written)
+        test_part_of_another(name, arguments, written)
         test_final_link(name, arguments, written)
         test_final_pipe(name, arguments, written)
     test_sweep_link()
