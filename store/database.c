@@ -16,6 +16,7 @@
 #define STEPS          100000      /* of SQLite's machine, between two looks at the budget */
 #define FIRST_STEPS    INT64_C(200000000)
 #define STEPS_PER_BYTE 2000
+#define MOST_BYTES     (INT64_C(1) << 40) /* that steps are given for: a file may be sparse */
 
 /* ---- limits ---- */
 
@@ -43,7 +44,8 @@ static void limit_steps(sqlite3 *database, int64_t bytes)
     struct budget *budget = malloc(sizeof(*budget));
 
     OCHE_GOT(budget != NULL);
-    budget->looks = (FIRST_STEPS + bytes * STEPS_PER_BYTE) / STEPS;
+    budget->looks =
+        (FIRST_STEPS + (bytes < MOST_BYTES ? bytes : MOST_BYTES) * STEPS_PER_BYTE) / STEPS;
     OCHE_GOT(sqlite3_create_function_v2(database, "oche_budget", 0, SQLITE_UTF8, budget, nothing,
                                         NULL, NULL, free) == SQLITE_OK);
     sqlite3_progress_handler(database, STEPS, look, budget);
