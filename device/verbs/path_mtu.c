@@ -20,6 +20,7 @@
 #include "device/verbs/internal.h"
 
 #define HEADERS_BYTES 84   /* IPv6, UDP, BTH, RETH, immediate, ICRC */
+#define IPV4_LESS     20   /* by which an IPv4 header is shorter */
 #define USUAL_MTU     1500 /* of interfaces that do not say theirs */
 #define MOST_LINES    3    /* peers of which a process says that packets are too large for them */
 
@@ -91,14 +92,20 @@ void ov_say_too_large(void *context, const struct oche_address *peer, uint32_t p
     static _Atomic unsigned told;
     const struct ov_port *port = context;
     const uint32_t bytes = oche_route_mtu(&port->address, peer);
-    char address[OCHE_ADDRESS_TEXT], what[64] = "as the kernel says";
+    const uint32_t least = 256 + HEADERS_BYTES - (oche_address_is_ipv4(peer) ? IPV4_LESS : 0);
+    char address[OCHE_ADDRESS_TEXT], what[128] = "as the kernel says (ib_write_bw: -m)";
 
     if (atomic_fetch_add(&told, 1) >= MOST_LINES)
         return;
     oche_address_print(peer, address);
-    if (bytes != 0 && bytes < packet_bytes)
-        snprintf(what, sizeof(what), "which is %u: a path MTU of %u fits", bytes,
+    if (bytes != 0 && bytes < least)
+        snprintf(what, sizeof(what),
+                 "which is %u: the smallest path MTU, 256, needs %u "
+                 "(`ip link set IF mtu %u`)",
+                 bytes, least, least);
+    else if (bytes != 0 && bytes < packet_bytes)
+        snprintf(what, sizeof(what), "which is %u: a path MTU of %u fits (ib_write_bw: -m)", bytes,
                  128u << fitting(bytes));
-    ov_say("packets of %u bytes to %s are larger than the MTU of the route, %s (ib_write_bw: -m)",
-           packet_bytes, address, what);
+    ov_say("packets of %u bytes to %s are larger than the MTU of the route, %s", packet_bytes,
+           address, what);
 }

@@ -9,7 +9,8 @@ A check.py has a function check(case), whose docstring says in words what must h
 inputs, in a copy of its folder, with the methods of Case below; case.skip(why) leaves the folder
 out where something is missing. A new folder needs no line here.
 
-Environment: OCHE, SOURCE; CC for those that compile. Status 77: all folders were left out.
+Environment: OCHE, the program, or else build/oche; CC for those that compile. Status 77: all folders
+were left out.
 """
 import importlib.util
 import os
@@ -20,7 +21,9 @@ import subprocess
 import sys
 import tempfile
 
-OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+OCHE = os.path.abspath(os.environ.get("OCHE", os.path.join(SOURCE, "build", "oche")))
+os.environ.update(OCHE=OCHE, SOURCE=SOURCE)  # for the folders' own programs
 FOLDERS = os.path.join(SOURCE, "tests", "field")
 LIMIT = 120  # seconds for one command
 
