@@ -62,10 +62,14 @@ void cm_tell_libfabric(const void *caller)
     for (const struct cm_device *device = cm_devices; device != NULL; device = device->next)
         if (is_usable(device, AF_UNSPEC))
             return;
-    if (cm_devices == NULL || (chosen != NULL && chosen[0] != '\0') || !is_libfabric(caller) ||
-        !oche_is_first_of_host() || atomic_exchange(&told, true))
+    if (cm_devices == NULL || !is_libfabric(caller) || !oche_is_first_of_host() ||
+        atomic_exchange(&told, true))
         return;
-    cm_say("libfabric connects no endpoints of loopback devices (FI_EP_MSG), and there is no other "
-           "device: give an interface an address (`ip link add some0 type dummy; ip addr add "
-           "192.0.2.1/32 dev some0; ip link set some0 up`)");
+    if (chosen != NULL && chosen[0] != '\0')
+        cm_say("libfabric connects no endpoints of loopback devices (FI_EP_MSG), and OCHE_DEVICE "
+               "(--device) names one: another address is needed, or leave it out");
+    else
+        cm_say("libfabric connects no endpoints of loopback devices (FI_EP_MSG), and there is no "
+               "other device: give an interface an address (`ip link add some0 type dummy; ip addr "
+               "add 192.0.2.1/32 dev some0; ip link set some0 up`)");
 }

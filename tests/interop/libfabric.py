@@ -104,6 +104,10 @@ def without_device(oche):
                            **how, timeout=LIMIT, check=False)
     if alone.returncode == 0 or alone.stdout.count("oche: libfabric connects no endpoints") != 1:
         return f"with loopback alone, status {alone.returncode}: {alone.stdout}"
+    chosen = subprocess.run([oche, "exec", "--device", "127.0.0.1", "--", "fi_info", "-p", "verbs",
+                             "-t", "FI_EP_MSG"], **how, timeout=LIMIT, check=False)
+    if chosen.returncode == 0 or chosen.stdout.count("and OCHE_DEVICE (--device) names one") != 1:
+        return f"with --device=127.0.0.1, status {chosen.returncode}: {chosen.stdout}"
     return None
 
 
