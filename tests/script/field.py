@@ -9,8 +9,8 @@ A check.py has a function check(case), whose docstring says in words what must h
 inputs, in a copy of its folder, with the methods of Case below; case.skip(why) leaves the folder
 out where something is missing. A new folder needs no line here.
 
-Environment: OCHE, the program, or else build/oche; CC for those that compile. Status 77: all folders
-were left out.
+Environment: OCHE, the program, or else build/oche; CC for those that compile. Status 77: all
+folders were left out.
 """
 import importlib.util
 import os
