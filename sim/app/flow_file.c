@@ -16,6 +16,7 @@ static const char *const csv_names[OCHE_FLOW_CSV_COLUMNS] = {"src", "dst", "byte
 
 #define MOST_GROUP 7 /* ns-3's switches have eight queues */
 #define MOST_PORT  65535
+#define LATE       OCHE_SEC /* a first start from here on is hardly meant */
 
 struct reader {
     struct oche_text_input input;
@@ -23,7 +24,7 @@ struct reader {
     char separator; /* of CSV; '\0': each line shows its own */
     bool has_count;
     uint64_t announced, flows;
-    oche_time origin;
+    oche_time origin, first; /* first: the earliest start, after origin */
     const struct oche_workload_facts *facts;
     struct oche_host_names names;
     struct oche_flow_list *list;
@@ -133,6 +134,7 @@ static bool parse_flow(struct reader *reader, char *const words[])
         return false;
     reader->flows++;
     start -= reader->origin;
+    reader->first = start < reader->first ? start : reader->first;
     if (start >= reader->facts->duration && reader->facts->until_done)
         return fail(reader,
                     "start: %.40s is later than a run can last, which is a day; an earlier "
@@ -296,11 +298,17 @@ static void remark(struct reader *reader)
                              "packet has %u bytes, and a flow goes on behind its stop",
                              used > 0 ? "; " : "", reader->input.name, reader->facts->mtu_bytes);
     if (reader->has_count && oche_text_next(&reader->input) != NULL && used < sizeof(list->remark))
+        used += (size_t)snprintf(
+            list->remark + used, sizeof(list->remark) - used,
+            "%s%.100s: %llu flow%s, as the first line says; line %u and what follows are not read",
+            used > 0 ? "; " : "", reader->input.name, (unsigned long long)reader->announced,
+            reader->announced == 1 ? "" : "s", reader->input.line);
+    if (reader->flows > 0 && reader->first >= LATE && used < sizeof(list->remark))
         snprintf(list->remark + used, sizeof(list->remark) - used,
-                 "%s%.100s: %llu flow%s, as the first line says; line %u and what follows are not "
-                 "read",
-                 used > 0 ? "; " : "", reader->input.name, (unsigned long long)reader->announced,
-                 reader->announced == 1 ? "" : "s", reader->input.line);
+                 "%s%.100s: its first flow starts after %.9g s, and rates are over that time, too; "
+                 "`origin` of the workload begins the run there",
+                 used > 0 ? "; " : "", reader->input.name,
+                 (double)reader->first / (double)OCHE_SEC);
 }
 
 static bool read_all(struct reader *reader)
@@ -326,6 +334,7 @@ bool oche_flow_file_read(const struct oche_flow_file *file, const struct oche_wo
                          struct oche_flow_list *list, struct oche_error *error)
 {
     struct reader reader = {.origin = file->origin,
+                            .first = OCHE_NEVER,
                             .facts = facts,
                             .names = {.topology = facts->topology},
                             .list = list};
