@@ -266,10 +266,14 @@ static const char *printable_lines(struct oche_document *document, const char *t
     return copy;
 }
 
-/* Returns "dir/websearch.yaml" as "websearch". */
+/* Returns "dir/websearch.yaml" as "websearch", and "/dev/fd/63", whose number is chance, as "pipe".
+ */
 static const char *name_of_file(struct oche_document *document)
 {
     const char *path = oche_document_name(document);
+
+    if (strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0)
+        return "pipe";
     const char *slash = strrchr(path, '/');
     const char *base = slash != NULL ? slash + 1 : path;
     const char *dot = strrchr(base, '.');

@@ -116,6 +116,20 @@ def piped(folder, where, number):
     return [f"{where} from a pipe: status {done.returncode}: {done.stderr!r}"]
 
 
+def named(folder):
+    """The complaints about the folder of results of a scenario that comes through a pipe."""
+    reader, writer = os.pipe()
+    feeder = threading.Thread(target=feed, args=(writer, SCENARIO))
+    feeder.start()
+    done = subprocess.run([OCHE, "run", f"/dev/fd/{reader}"], cwd=folder, pass_fds=[reader],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    os.close(reader)
+    feeder.join()
+    if done.stdout.endswith("results: out/pipe/run.sqlite\n"):
+        return []
+    return [f"results of a scenario from a pipe: {done.stdout!r}"]
+
+
 def endless(folder, where):
     """The complaints about a run whose file is a pipe without end."""
     writer = subprocess.Popen(["yes", "0 0"], stdout=subprocess.PIPE)
@@ -169,6 +183,7 @@ def main():
             jobs += [pool.submit(endless, folder, where)
                      for where in ("scenario", "workload.cdf_file", "topology.file")]
             jobs.append(pool.submit(capture, folder))
+            jobs.append(pool.submit(named, folder))
             for job in jobs:
                 failures.extend(job.result())
         # What a name has, a terminal does not obey.
