@@ -29,7 +29,7 @@ bool oche_address_is_ipv4(const struct oche_address *address);
 /* False for 0.0.0.0, ::, multicast and broadcast addresses, on which no device can be opened. */
 bool oche_address_is_unicast(const struct oche_address *address);
 
-/* What users are told of these. */
+/* The lines that users get about these. */
 #define OCHE_NO_LINK_LOCAL                                                                         \
     "link-local addresses have no device, as a GID does not say of which interface they are; use " \
     "another address (`ip -6 addr add fd00::1/64 dev IF`)"

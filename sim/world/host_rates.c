@@ -12,7 +12,7 @@ struct rated {
     uint32_t host;
 };
 
-/* What a ToR's links carry together: those of its hosts, and its others. */
+/* The sums of the rates of a ToR's links: of those to hosts, and of the others. */
 struct tor {
     oche_u128 hosts_bps, up_bps;
 };

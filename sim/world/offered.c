@@ -137,7 +137,7 @@ bool oche_world_overload(const struct oche_world *world, struct oche_overload *o
     return overload->capacity_bps != full.capacity_bps;
 }
 
-/* What each host sends, and receives in the mean. */
+/* The rates at which each host sends, and receives in the mean. */
 struct host_offer {
     double sends, receives;
 };

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What is left of an input. Beyond its end all bytes are 0. */
+/* The rest of an input. Beyond its end all bytes are 0. */
 struct fuzz_input {
     const uint8_t *at;
     size_t left;

@@ -80,6 +80,17 @@ class Case:
         if not truth:
             self.wrong.append(what)
 
+    def networks(self):
+        """What to run a command with that makes network namespaces and runs Debian's programs."""
+        if os.environ.get("SANITIZED") == "yes":
+            self.skip("Debian's programs do not begin with a sanitizer's library there")
+        if not all(shutil.which(name) for name in ("unshare", "ip", "ib_write_bw")):
+            self.skip("unshare, ip or ib_write_bw is missing")
+        own = ("unshare", "-Urnm", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh")
+        if self.run(*own, "ip", "netns", "add", "some").returncode != 0:
+            self.skip("no network namespaces can be made")
+        return own
+
     def skip(self, why):
         raise Skipped(why)
 
