@@ -13,7 +13,10 @@
 
 #define FIRST_BYTES 4096
 
-/* What came through a pipe. It is held open, without reading, so that no other gets its number. */
+/*
+ * The contents of a pipe. The pipe stays open, and is not read again, so that no other file gets
+ * its number.
+ */
 struct kept {
     struct kept *next;
     int held;

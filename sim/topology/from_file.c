@@ -12,8 +12,8 @@
  * lines. Every host must be able to reach every other host. The file is read three times: to count,
  * to name the nodes, and to link them.
  *
- * What is drawn at random for a node goes by the order of names (sim/topology/name_order.c), so
- * that the order of host and switch lines decides nothing but these numbers.
+ * Random draws for nodes go by the order of names (sim/topology/name_order.c), so that the order of
+ * host and switch lines decides nothing but these numbers.
  */
 #include <stdio.h>
 #include <stdlib.h>

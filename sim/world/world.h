@@ -196,7 +196,7 @@ const struct oche_world_config *oche_world_config(const struct oche_world *world
 const struct oche_network *oche_world_network(const struct oche_world *world);
 const struct oche_topology *oche_world_topology(const struct oche_world *world);
 const struct oche_flows *oche_world_flows(const struct oche_world *world);
-/* What the user should know about lists of flows that were read, in one line; "" if nothing. */
+/* Returns a remark on the lists of flows that were read, in one line; "": there is none. */
 const char *oche_world_flow_remark(const struct oche_world *world);
 const struct oche_host *oche_world_host(const struct oche_world *world, uint32_t host);
 /* True if PFC applies to any class of the packets that the scenario's hosts send. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libFuzzer target: any bytes as a program's or a library's file, for the reader of `oche exec`.
- * What it gives must be whole strings within the file. tools/fuzz 60 elf runs it.
+ * The strings that the reader returns must be whole and within the file. tools/fuzz 60 elf runs it.
  */
 #include <elf.h>
 

@@ -282,7 +282,10 @@ static void write_file(const char *path, unsigned kind, struct fuzz_input *input
 
 /* ---- readers ---- */
 
-/* What SQLite says may have any bytes, which are escaped when they are printed. */
+/*
+ * True if the error has a place and a reason. SQLite's own messages may have any bytes; these are
+ * escaped when they are printed.
+ */
 static bool is_refusal(const struct oche_error *error)
 {
     return strstr(error->text, ": ") != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold for the text of any scenario: it is refused with one line, or makes a world, which
- * runs for a moment. Worlds that would be large are not made.
+ * A rule for the text of any scenario: it is refused with one line, or makes a world, which runs
+ * for a moment. Worlds that would be large are not made.
  */
 #ifndef OCHE_TESTS_FUZZ_SMALL_WORLD_H
 #define OCHE_TESTS_FUZZ_SMALL_WORLD_H

@@ -27,7 +27,7 @@ static void patch(struct oche_view *view, struct fuzz_input *input)
     }
 }
 
-/* What a view that was found good promises to those who print it. */
+/* Checks a view that was found good. Returns what is wrong with it, or NULL. */
 static const char *check(const struct oche_view *view, size_t count)
 {
     if (view->bytes > count || view->listed > OCHE_VIEW_QPS || view->qps < view->listed)

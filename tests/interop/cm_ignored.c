@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the manual pages of librdmacm call ignored: `srq` and `qp_num` of rdma_connect(3) and
+ * Values that librdmacm's manual pages call ignored: `srq` and `qp_num` of rdma_connect(3) and
  * rdma_accept(3) where the identifier has a queue pair, `retry_count` of rdma_accept(3), and with a
  * shared receive queue how many receives rdma_create_qp(3) is asked for.
  */
