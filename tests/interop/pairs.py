@@ -5,6 +5,7 @@ what they print and what they captured. What the scripts of this folder share.
 import atexit
 import os
 import re
+import secrets
 import shutil
 import socket
 import subprocess
@@ -18,8 +19,9 @@ LIMIT_ALL = 300  # with -a, where perftest measures the clock 23 times
 # Of this run alone: several may go on at a time.
 NET = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}."
 SERVER, CLIENT = NET + "1", NET + "2"
-# Two mpirun at once may fail to make one folder: each test has its own.
-SESSIONS = f"{tempfile.gettempdir()}/ompi-{os.getpid()}"
+# Two mpirun at once may fail to make one folder: each test has its own. A process identifier would
+# not do: netns.enter() makes this process number 1, and several tests may be number 1 at a time.
+SESSIONS = f"{tempfile.gettempdir()}/ompi-{secrets.token_hex(4)}"
 os.environ["OMPI_MCA_orte_tmpdir_base"] = SESSIONS
 atexit.register(shutil.rmtree, SESSIONS, ignore_errors=True)
 WRONG = "_ws.malformed || _ws.expert"
