@@ -16,7 +16,7 @@
  *   window.c           memory windows
  *   response_stream.c  READ data, atomic results, ACKs and NAKs that leave
  *   timers.c           one deadline a queue pair in the NIC's heap
- *   wake.c             what will make a queue pair go on, for checks
+ *   wake.c, check_*.c  what will make a queue pair go on; invariants, for tests
  *   qp.c, qp_state.c   making queue pairs, posting; the states
  *   completion_queue.c, region.c, congestion.c
  *

@@ -10,6 +10,7 @@
 #include "core/wire/aeth.h"
 #include "core/wire/opcode.h"
 #include "tests/support/pair_bytes.h"
+#include "tests/support/pair_check.h"
 
 #define CONTROL_CLASS 0
 #define DATA_CLASS    1
@@ -643,6 +644,7 @@ bool pair_step(struct pair *pair, oche_time until)
         if (side->busy_until <= pair->now)
             transmit(pair, s);
     }
+    pair_check(pair);
     return true;
 }
 

@@ -136,6 +136,7 @@ struct pair {
     uint32_t *heap, heap_count; /* in flight, by (arrives, order) */
     uint64_t sent;              /* packets put on the link so far, in both directions */
     uint64_t order;
+    uint64_t steps;   /* of pair_step */
     uint64_t faults;  /* packets that were lost, duplicated, delayed or damaged */
     uint64_t damaged; /* how many of these were damaged and, as they must be, dropped */
     uint8_t *wires;   /* with bytes: PAIR_WIRE_BYTES for each of the pool */

@@ -118,8 +118,8 @@ static void look(void *context, const struct oche_progress *progress)
 {
     struct limit *limit = context;
 
-    if (limit->looks++ % LOOKS_A_CHECK == 0)
-        swarm_none_hangs(limit->world, limit->verdict);
+    if (limit->looks++ % LOOKS_A_CHECK == 0 && swarm_none_hangs(limit->world, limit->verdict))
+        swarm_none_is_broken(limit->world, limit->verdict);
     if (oche_network_events(oche_world_network(limit->world)) <= limit->most &&
         (limit->before == NULL || !swarm_all_came_on(limit->world, limit->before)))
         return;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/qp/check.h"
 #include "fabric/credit_shaper.h"
 #include "fabric/ib_credits.h"
 #include "fabric/iofd.h"
@@ -348,6 +349,21 @@ bool swarm_none_hangs(const struct oche_world *world, struct swarm_verdict *verd
     return true;
 }
 
+bool swarm_none_is_broken(const struct oche_world *world, struct swarm_verdict *verdict)
+{
+    for (uint32_t i = 0; i < world->topology.host_count; i++) {
+        const struct oche_nic *nic = world->hosts[i]->nic;
+        const struct oche_qp *which = NULL;
+        const char *broken = nic == NULL ? NULL : oche_nic_check(nic, &which);
+
+        if (broken != NULL)
+            return swarm_finding(verdict, "invariant",
+                                 "host %u, queue pair %x: it does not hold that %s", i,
+                                 which == NULL ? 0 : oche_qp_number(which), broken);
+    }
+    return true;
+}
+
 /*
  * How far a flow has come: what its receiver has in order, and what has arrived at its host at all,
  * since go-back-0 delivers a message as a whole.
@@ -449,5 +465,6 @@ bool swarm_rules(const struct swarm_run *run, struct swarm_verdict *verdict)
     return flows_are_right(run, verdict) && books_are_kept(run, verdict) &&
            bytes_are_right(run, verdict) && nothing_is_dropped(run, verdict) &&
            deadlock_is_allowed(run, verdict) && swarm_none_hangs(run->world, verdict) &&
-           nobody_is_stuck(run, verdict) && end_is_clean(run, verdict);
+           swarm_none_is_broken(run->world, verdict) && nobody_is_stuck(run, verdict) &&
+           end_is_clean(run, verdict);
 }
