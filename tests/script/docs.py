@@ -219,6 +219,20 @@ def test_links():
                 check(heading in headings(target), page, "links to no heading:", link)
 
 
+def check_names(work, library, pkg_config, source):
+    """The static library defines no name without its prefix, so that a program may have any."""
+    names = re.findall(r"^\w+ [A-Z] (\w+)$", run(["nm", "-g", "--defined-only", library]), re.M)
+    foreign = sorted(name for name in names if not name.startswith("oche_"))
+    check(len(names) > 100, "only", len(names), "names in", library)
+    check(not foreign, library, "defines", foreign)
+    own = os.path.join(work, "own_names.c")
+    with open(own, "w", encoding="utf-8") as file:
+        file.write("void pacer_update_rate(void);\nvoid pacer_update_rate(void) {}\n"
+                   "int cq_push = 1;\n")
+    run(f"{os.environ['CC']} '{source}' '{own}' -o '{work}/own_names' "
+        f"{run(pkg_config + ['--cflags']).strip()} {library} -lm")
+
+
 def test_library(work, found, only):
     """The program of docs/library.md, as it says, with the installed library: shared, and static.
     The headers are C++, too."""
@@ -236,6 +250,7 @@ def test_library(work, found, only):
         check(re.fullmatch(r"done: .* us, [1-9]\d* packets sent again, data equal\n", said),
               kind, said)
         check(said.strip() in read("docs/library.md"), "docs/library.md does not show", said)
+    check_names(work, f"{libraries}/liboche.a", pkg_config, source)
     headers = [path for path in found if "/include/oche/core/" in path]
     check(len(headers) > 15, "only", len(headers), "headers")
     every = os.path.join(work, "every.cc")
