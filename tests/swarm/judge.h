@@ -98,7 +98,7 @@ uint32_t swarm_saw(const struct swarm_run *run);
 bool swarm_rules(const struct swarm_run *run, struct swarm_verdict *verdict);
 /* No queue pair has work that nothing will wake (core/qp/wake.c). */
 bool swarm_none_hangs(const struct oche_world *world, struct swarm_verdict *verdict);
-/* The invariants of NICs and queue pairs hold (core/qp/check.h). */
+/* The invariants of NICs, queue pairs and switches hold (core/qp/check.h, fabric/invariants.h). */
 bool swarm_none_is_broken(const struct oche_world *world, struct swarm_verdict *verdict);
 /* True if nothing will ever happen again. */
 bool swarm_is_silent(const struct oche_world *world);

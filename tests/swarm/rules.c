@@ -6,6 +6,7 @@
 #include "core/qp/check.h"
 #include "fabric/credit_shaper.h"
 #include "fabric/ib_credits.h"
+#include "fabric/invariants.h"
 #include "fabric/iofd.h"
 #include "fabric/shared_buffer.h"
 #include "sim/network/host.h"
@@ -349,6 +350,20 @@ bool swarm_none_hangs(const struct oche_world *world, struct swarm_verdict *verd
     return true;
 }
 
+static bool no_switch_is_broken(const struct oche_world *world, struct swarm_verdict *verdict)
+{
+    for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+        uint32_t port;
+        const char *broken = oche_switch_broken(world->switches[i], &port);
+
+        if (broken != NULL)
+            return swarm_finding(verdict, "invariant",
+                                 "switch %u, port %d: it does not hold that %s", i, (int)port,
+                                 broken);
+    }
+    return true;
+}
+
 bool swarm_none_is_broken(const struct oche_world *world, struct swarm_verdict *verdict)
 {
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
@@ -361,7 +376,7 @@ bool swarm_none_is_broken(const struct oche_world *world, struct swarm_verdict *
                                  "host %u, queue pair %x: it does not hold that %s", i,
                                  which == NULL ? 0 : oche_qp_number(which), broken);
     }
-    return true;
+    return no_switch_is_broken(world, verdict);
 }
 
 /*

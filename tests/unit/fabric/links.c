@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define CHECK_EVERY 16 /* steps between two looks at the switch's invariants */
+
 static void push(struct fifo *fifo, struct oche_packet *packet)
 {
     packet->next = NULL;
@@ -227,8 +229,11 @@ void links_run(struct links *links, oche_time end)
 {
     oche_time next;
 
-    while ((next = step(links)) < end)
+    while ((next = step(links)) < end) {
         links->now = next;
+        if (++links->steps % CHECK_EVERY == 0)
+            rig_check(&links->rig);
+    }
     if (next != OCHE_NEVER)
         links->now = end;
 }

@@ -40,6 +40,7 @@ struct links {
     uint64_t sent_bytes, delivered_bytes, dropped_bytes;
     uint64_t dropped_lossless;
     uint64_t max_occupied;
+    uint64_t steps;
     uint64_t hash; /* of deliveries */
     /*
      * The worst case of PFC: a PAUSE frame always finds the line just taken by a frame of one

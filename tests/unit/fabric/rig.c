@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/invariants.h"
+
 void rig_init(struct rig *rig, unsigned ports)
 {
     memset(rig, 0, sizeof(*rig));
@@ -120,6 +122,15 @@ void rig_pause(struct rig *rig, unsigned port, unsigned cls, uint16_t quanta, oc
 
     oche_pfc_set(&frame, cls, quanta);
     oche_switch_receive_pause(rig->sw, port, &frame, now);
+}
+
+void rig_check(const struct rig *rig)
+{
+    uint32_t port;
+    const char *broken = oche_switch_broken(rig->sw, &port);
+
+    if (broken != NULL)
+        fail_msg("port %d: it does not hold that %s", (int)port, broken);
 }
 
 struct oche_switch_port_stats rig_stats(const struct rig *rig, unsigned port, oche_time now)

@@ -27,6 +27,8 @@ void rig_init(struct rig *rig, unsigned ports);
 void rig_make(struct rig *rig);
 /* Empties the switch, asserts that no byte remains charged, and frees it. */
 void rig_free(struct rig *rig);
+/* The switch's invariants hold (fabric/invariants.h). */
+void rig_check(const struct rig *rig);
 
 /* A fresh packet of `bytes` to address `dst`; rig_discard frees it. */
 struct oche_packet *rig_packet(uint32_t dst, unsigned cls, uint16_t bytes);
