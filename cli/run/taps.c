@@ -139,7 +139,7 @@ bool oche_taps_finish(struct oche_taps *taps, struct oche_error *error)
     struct oche_capture *capture = taps->capture;
 
     taps->capture = NULL;
-    if (!oche_capture_close(capture, error))
+    if (!oche_capture_finish(capture, error))
         return false;
     if (rename(taps->part, taps->path) != 0)
         return oche_fail(error, "%s: cannot be written: %s", taps->path, strerror(errno));
@@ -152,7 +152,7 @@ void oche_taps_abandon(struct oche_taps *taps)
     struct oche_error error;
 
     if (taps->capture != NULL)
-        oche_capture_close(taps->capture, &error);
+        oche_capture_finish(taps->capture, &error);
     if (taps->has_part)
         unlink(taps->part);
     oche_remove_if_interrupted(OCHE_UNFINISHED_CAPTURE, NULL);

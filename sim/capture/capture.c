@@ -90,7 +90,7 @@ uint64_t oche_capture_skipped(const struct oche_capture *capture)
     return capture->skipped;
 }
 
-bool oche_capture_close(struct oche_capture *capture, struct oche_error *error)
+bool oche_capture_finish(struct oche_capture *capture, struct oche_error *error)
 {
     const bool fine = oche_pcap_close(capture->writer, error);
 

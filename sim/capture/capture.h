@@ -8,7 +8,7 @@
  *     world = oche_world_create(&config, …);
  *     oche_capture_attach(capture, oche_world_network(world));
  *     oche_world_run(…);
- *     oche_capture_close(capture, …);
+ *     oche_capture_finish(capture, …);
  *
  * A frame has the MAC addresses of the two ends of its link, and each switch on its path decrements
  * its TTL, as routers do. So in a capture of both ends of a flow one can see at which end a packet
@@ -39,6 +39,6 @@ uint64_t oche_capture_skipped(const struct oche_capture *capture);
  * Completes the file and frees the capture. Returns false, with one line in `error`, if the file is
  * incomplete.
  */
-bool oche_capture_close(struct oche_capture *capture, struct oche_error *error);
+bool oche_capture_finish(struct oche_capture *capture, struct oche_error *error);
 
 #endif

@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     free(flows);
     free(cc);
     free(recovery);
-    if (oche_capture_close(capture, &error))
+    if (oche_capture_finish(capture, &error))
         return 0;
     fprintf(stderr, "%s\n", error.text);
     return 1;

@@ -396,7 +396,7 @@ static bool run_one(const char *yaml, size_t bytes, enum swarm_twin twin, struct
     swarm_watch_free(watch);
     oche_world_free(run.world);
     if (capture != NULL) {
-        if (!oche_capture_close(capture, &error))
+        if (!oche_capture_finish(capture, &error))
             fine = swarm_finding(verdict, "capture", "%s", error.text);
         unlink(path);
     }

@@ -96,7 +96,7 @@ static void both_ends(void **state)
     packet.hops = 1;
     oche_capture_tap(capture, network.nodes[1].first_port, &packet, 8 * OCHE_US, false);
     assert_int_equal(oche_capture_frames(capture), 2);
-    assert_true(oche_capture_close(capture, &error));
+    assert_true(oche_capture_finish(capture, &error));
     assert_int_equal(read_all(seen, 3), 2);
     check_frame(&seen[0], 5000, 1, 3, 64); /* node n has MAC …:n+1 */
     check_frame(&seen[1], 8000, 3, 2, 63);
@@ -125,7 +125,7 @@ static void order_and_pauses(void **state)
     oche_capture_tap(capture, network.nodes[0].first_port, &other, 5600 * OCHE_NS, true);
     assert_int_equal(oche_capture_frames(capture), 2);
     assert_int_equal(oche_capture_skipped(capture), 1);
-    assert_true(oche_capture_close(capture, &error));
+    assert_true(oche_capture_finish(capture, &error));
     assert_int_equal(read_all(seen, 4), 2);
     assert_int_equal(seen[0].ns, 5500);
     assert_int_equal(seen[0].bytes[12], 0x86); /* IPv6 */
