@@ -5,19 +5,22 @@ PREFIX ?= /usr/local
 # Where an installation is; empty: neither was said.
 PLACE = $(if $(filter-out file undefined,$(origin PREFIX) $(origin DESTDIR)),$(DESTDIR)$(abspath $(PREFIX)))
 
-.PHONY: all demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-wire format install uninstall dist deb clean
+.PHONY: all sim build/oche demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-wire format install uninstall dist deb clean
 
 all:
 	@tools/install-deps build page
 	@tools/configure build
 	@ninja -C build
 
-# WebSearch traffic at 50 % load on 128 hosts, under DCQCN and under PFC alone.
-# Installs and builds only what the simulator needs.
-demo:
-	@tools/install-deps build
+# The simulator alone, build/oche, with what it needs installed; where node and npm are, the page of
+# oche report, too.
+sim build/oche:
+	@tools/install-deps sim
 	@tools/configure build
-	@ninja -C build oche
+	@ninja -C build simulator
+
+# WebSearch traffic at 50 % load on 128 hosts, under DCQCN and under PFC alone.
+demo: sim
 	@build/oche run scenarios/demo.yaml --compare congestion_control=dcqcn,none
 
 # Debian's ib_write_bw and ib_send_lat, as they are, on the user-space device.

@@ -59,11 +59,9 @@ char *oche_report_file(const char *name, struct oche_error *error)
     free(folder);
     if (found == NULL)
         oche_fail(error, "%s",
-                  OCHE_WITH_REPORT
-                      ? "oche report: its page is neither beside the program nor in " OCHE_DATADIR
-                        "; run make, or make install again"
-                      : "oche report: this program was built without it, for want of node or of "
-                        "the packages in report/page/node_modules; run make, which installs them");
+                  "oche report: its page is neither beside the program nor in " OCHE_DATADIR
+                  "; run \"make\", which builds it, and installs node for that, or \"make "
+                  "install\" again");
     return found;
 }
 

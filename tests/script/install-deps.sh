@@ -58,6 +58,19 @@ grep -q 'install --no-install-recommends tshark$' "$fake/apt.log" ||
 run wire
 [ "$status" = 0 ] && [ ! -s "$fake/apt.log" ] || fail "wire: $(cat "$fake/apt.log")"
 
+# The simulator needs nothing of RDMA.
+put dpkg-query 'for p in "$@"; do case $p in
+    -*|libjson-c-dev|libibverbs-dev|librdmacm-dev|libisal2) ;;
+    *) printf "installed:%s " "$p";; esac; done; exit 1'
+run sim
+grep -q 'install --no-install-recommends libjson-c-dev$' "$fake/apt.log" ||
+    fail "sim: $(cat "$fake/apt.log")"
+run build
+grep -q ' libjson-c-dev libibverbs-dev librdmacm-dev libisal2$' "$fake/apt.log" ||
+    fail "build: $(cat "$fake/apt.log")"
+put dpkg-query 'for p in "$@"; do case $p in -*|meson|tshark) ;;
+    *) printf "installed:%s " "$p";; esac; done; exit 1'
+
 # The kernel of a virtual machine is fetched for that purpose alone, and it must be had.
 [ ! -e "$fake/kernel.log" ] || fail "a kernel was fetched for another purpose"
 run interop
@@ -112,6 +125,19 @@ run
 run
 [ "$status" = 0 ] && [ -z "$out" ] && [ "$(wc -l <"$fake/npm.log")" = 1 ] || fail "npm: again: $out"
 
+# The simulator's page, too, where there are node and npm.
+echo '{}' >"$fake/tree/report/page/node_modules/.oche-lock"
+run sim
+[ "$status" = 0 ] && [ "$(wc -l <"$fake/npm.log")" = 2 ] || fail "npm: sim: $status $out"
+
+# A network that does not answer.
+rm "$fake/tree/report/page/node_modules/.oche-lock"
+put npm 'sleep 60'
+out=$(PATH="$fake:/usr/bin:/bin" "$fake/tree/report/page/fetch" 1 2>&1) || fail "fetch: $out"
+[[ $out == *"not within 1 seconds"*without\ its\ page* ]] || fail "slow network: $out"
+[ ! -e "$fake/tree/report/page/node_modules/.oche-lock" ] || fail "slow: believes that it has them"
+echo '{}' >"$fake/tree/report/page/node_modules/.oche-lock"
+
 # Without a network, and without npm: one line, and no failure.
 rm "$fake/tree/report/page/node_modules/.oche-lock"
 put npm 'echo npm error code ENOTFOUND; exit 1'
@@ -121,6 +147,8 @@ run
     fail "offline: believes that it has them"
 rm "$fake/npm"
 if ! PATH=/usr/bin:/bin command -v npm >/dev/null; then
+    run sim
+    [ "$status" = 0 ] && [ -z "$out" ] || fail "no npm: sim: status $status, said: $out"
     run
     [ "$status" = 0 ] || fail "no npm: status $status, said: $out"
 fi
