@@ -44,3 +44,16 @@ void oche_print_error(const char *format, ...)
     oche_printable(text, line, sizeof(line));
     fprintf(stderr, "%s\n", line);
 }
+
+void oche_print_mistakes(const struct oche_mistakes *mistakes, const struct oche_error *error)
+{
+    const size_t kept = oche_mistakes_kept(mistakes);
+
+    for (size_t i = 0; i < kept; i++)
+        oche_print_error("%s", mistakes->kept[i].error.text);
+    if (kept == 0)
+        oche_print_error("%s", error->text);
+    else if (mistakes->count > kept)
+        oche_print_error("and %zu more mistake%s", mistakes->count - kept,
+                         mistakes->count - kept == 1 ? "" : "s");
+}

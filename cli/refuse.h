@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "params/mistakes.h"
+
 struct argp;
 struct argp_state;
 
@@ -22,5 +24,11 @@ bool oche_parse_arguments(const struct argp *argp, int argc, char **argv, unsign
                           void *input);
 /* Prints a line to standard error. `format` has no newline at its end. */
 void oche_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Prints all mistakes of a scenario, a line each, and how many more there are; where there are
+ * none, the error.
+ */
+void oche_print_mistakes(const struct oche_mistakes *mistakes, const struct oche_error *error);
 
 #endif

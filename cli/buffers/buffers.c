@@ -318,12 +318,14 @@ static const struct argp argp = {
 
 static int check_scenario(const struct options *options)
 {
+    const struct oche_scenario_input input = {
+        .name = options->check, .sets = options->sets, .set_count = options->set_count};
     struct oche_error message, error;
-    struct oche_scenario *scenario =
-        oche_scenario_open(options->check, options->sets, options->set_count, &error);
+    struct oche_mistakes mistakes;
+    struct oche_scenario *scenario = oche_scenario_read(&input, &mistakes);
 
     if (scenario == NULL) {
-        oche_print_error("%s", error.text);
+        oche_print_mistakes(&mistakes, NULL);
         return 2;
     }
     struct oche_world *world = oche_world_create(&scenario->config, &message);

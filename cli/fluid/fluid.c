@@ -33,6 +33,7 @@ struct session {
     struct oche_fluid_flow_list flows;
     char *command;
     struct oche_error error;
+    struct oche_mistakes mistakes; /* of the scenario; then there is no other error */
 };
 
 /* ---- arguments ---- */
@@ -81,7 +82,9 @@ static bool open_scenario(struct session *session)
     for (size_t i = 0; i < options->set_count; i++)
         if (is_for_scenario(session, options->sets[i]))
             sets[count++] = options->sets[i];
-    session->scenario = oche_scenario_open(options->scenario, sets, count, &session->error);
+    session->scenario = oche_scenario_read(
+        &(struct oche_scenario_input){.name = options->scenario, .sets = sets, .set_count = count},
+        &session->mistakes);
     free(sets);
     return session->scenario != NULL;
 }
@@ -249,7 +252,7 @@ int oche_cmd_fluid(int argc, char **argv)
     bool fine = oche_fluid_options_read(&session.options, argc, argv) && do_all(&session);
 
     if (!fine)
-        oche_print_error("%s", session.error.text);
+        oche_print_mistakes(&session.mistakes, &session.error);
     oche_fluid_flows_free(&session.flows);
     oche_fluid_flows_free(&session.scene.flows);
     oche_fluid_model_free(&session.model);

@@ -302,7 +302,7 @@ static const struct argp argp = {
         "links, PAUSEs, queues. All of it goes into one SQLite file. Given such a file, repeats "
         "its run, says whether the hash is the same, and puts results into repeat/ beside it; "
         "--set and --compare change that run."
-        "\vA scenario's mistakes are told in one line, with file, line, key and what would be "
+        "\vA scenario's mistakes are told in a line each, with file, line, key and what would be "
         "right. Exit status: 0 the run is over and its results are written; 1 likewise, and it is "
         "not the same as the run that it repeats; 2 bad arguments, a "
         "bad scenario, no memory, or results that cannot be written; 3 a run ended in a "
@@ -331,4 +331,31 @@ void oche_run_options_free(struct oche_run_options *options)
     free(options->sets);
     options->sets = NULL;
     options->set_count = 0;
+}
+
+/*
+ * If the error begins with "--set ASSIGNMENT: ", replaces that by the option that the user typed.
+ */
+static void name_option(const char *assignment, const char *typed, struct oche_error *error)
+{
+    char set[OCHE_ERROR_BYTES];
+    size_t length = (size_t)snprintf(set, sizeof(set), "--set %s: ", assignment);
+
+    if (length >= sizeof(set) || strncmp(error->text, set, length) != 0)
+        return;
+    oche_fail(error, "%s: %s", typed, error->text + length);
+}
+
+void oche_run_options_name(const struct oche_run_options *options, const char *compared,
+                           struct oche_error *error)
+{
+    for (size_t i = 0; i < options->set_count; i++)
+        name_option(options->sets[i].assignment, options->sets[i].typed, error);
+    if (compared != NULL) {
+        char *typed = NULL;
+
+        OCHE_GOT(asprintf(&typed, "--compare %s", compared) >= 0);
+        name_option(compared, typed, error);
+        free(typed);
+    }
 }

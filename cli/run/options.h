@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "params/error.h"
+
 /* An override of a parameter, with the option that gave it. */
 struct oche_run_set {
     char *assignment; /* "seed=7" */
@@ -31,5 +33,12 @@ struct oche_run_options {
  */
 bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv);
 void oche_run_options_free(struct oche_run_options *options);
+
+/*
+ * If the error is about an override, by --set and what it stands for, makes it name the option as
+ * it was typed. `compared` is "KEY=VALUE" of --compare, or NULL.
+ */
+void oche_run_options_name(const struct oche_run_options *options, const char *compared,
+                           struct oche_error *error);
 
 #endif

@@ -61,22 +61,12 @@ struct session {
     bool unstable;   /* at least one run ended before the metric of --until-stable was stable */
     bool differs;    /* the run that was repeated has another hash */
     struct oche_error error;
+    struct oche_mistakes mistakes; /* of the scenario; then `error` is the first */
 };
 
 enum status { DONE = 0, DIFFERS = 1, REFUSED = 2, STOPPED = 3, UNSTABLE = 4, INTERRUPTED = 130 };
 
 /* ---- scenarios ---- */
-
-/* The error begins with "--set KEY=VALUE: ". Replaces that by the option that the user typed. */
-static void name_option(struct session *session, const char *assignment, const char *typed)
-{
-    char set[OCHE_ERROR_BYTES];
-    size_t length = (size_t)snprintf(set, sizeof(set), "--set %s: ", assignment);
-
-    if (length >= sizeof(set) || strncmp(session->error.text, set, length) != 0)
-        return;
-    oche_fail(&session->error, "%s: %s", typed, session->error.text + length);
-}
 
 /*
  * Returns the overrides of the command line, then `last` (NULL: none) in a malloc'd array. Sets
@@ -102,9 +92,22 @@ static void set_threads(const struct oche_run_options *options, struct oche_worl
     config->processors = oche_processors();
 }
 
+/* Makes an error about an override name the option that gave it. */
+static void name_options(struct session *session, const char *last)
+{
+    oche_run_options_name(&session->options, last, &session->error);
+}
+
+static void name_options_of_mistakes(struct session *session, const char *last)
+{
+    for (size_t i = 0; i < oche_mistakes_kept(&session->mistakes); i++)
+        oche_run_options_name(&session->options, last, &session->mistakes.kept[i].error);
+    session->error = session->mistakes.kept[0].error;
+}
+
 /*
  * Opens the scenario with the overrides of the command line, then `last` (NULL: none). With
- * `refused_too`, as oche_scenario_open_to_show.
+ * `refused_too`, also one whose sections do not fit together.
  */
 static struct oche_scenario *open_scenario(struct session *session, const char *last,
                                            bool refused_too)
@@ -112,29 +115,17 @@ static struct oche_scenario *open_scenario(struct session *session, const char *
     size_t count;
     const char **sets = overrides_of(session, last, &count);
     struct oche_scenario *scenario =
-        oche_run_source_open(&session->source, sets, count, refused_too, &session->error);
+        oche_run_source_open(&session->source, sets, count, refused_too, &session->mistakes);
 
     free(sets);
+    if (session->mistakes.count > 0)
+        name_options_of_mistakes(session, last);
     if (scenario != NULL) {
         set_threads(&session->options, &scenario->config);
         scenario->config.auto_series = true;
         scenario->config.mail = session->ranks.mail;
     }
     return scenario;
-}
-
-/* If the error is about an override, makes the message name the option that gave the override. */
-static void name_options(struct session *session, const char *last)
-{
-    for (size_t i = 0; i < session->options.set_count; i++)
-        name_option(session, session->options.sets[i].assignment, session->options.sets[i].typed);
-    if (last != NULL) {
-        char *typed = NULL;
-
-        OCHE_GOT(asprintf(&typed, "--compare %s", last) >= 0);
-        name_option(session, last, typed);
-        free(typed);
-    }
 }
 
 /* Returns the override that distinguishes a run of a comparison (malloc'd), or NULL. */
@@ -790,7 +781,7 @@ int oche_cmd_run(int argc, char **argv)
         oche_run_ranks_join(&session.ranks, &session.options, &session.error) && work(&session);
 
     if (!ok && (oche_run_ranks_is_first(&session.ranks) || session.ranks.mail == NULL))
-        oche_print_error("%s", session.error.text);
+        oche_print_mistakes(&session.mistakes, &session.error);
     enum status status = !ok                                       ? REFUSED
                          : oche_run_ranks_is_first(&session.ranks) ? tell_ends(&session)
                                                                    : DONE;

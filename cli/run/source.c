@@ -126,13 +126,14 @@ void oche_run_source_free(struct oche_run_source *source)
 
 struct oche_scenario *oche_run_source_open(const struct oche_run_source *source,
                                            const char *const *sets, size_t count, bool refused_too,
-                                           struct oche_error *error)
+                                           struct oche_mistakes *mistakes)
 {
     const struct oche_recorded *recorded = &source->recorded;
+    struct oche_scenario_input input = {
+        .name = source->path, .sets = sets, .set_count = count, .refused_too = refused_too};
 
     if (!source->is_recorded)
-        return refused_too ? oche_scenario_open_to_show(source->path, sets, count, error)
-                           : oche_scenario_open(source->path, sets, count, error);
+        return oche_scenario_read(&input, mistakes);
     const char **all =
         calloc(recorded->override_count + recorded->file_count + count + 1, sizeof(*all));
     size_t made = 0;
@@ -145,8 +146,12 @@ struct oche_scenario *oche_run_source_open(const struct oche_run_source *source,
             all[made++] = source->files[i];
     for (size_t i = 0; i < count; i++)
         all[made++] = sets[i];
-    struct oche_scenario *scenario = oche_scenario_open_text(
-        recorded->scenario_file, recorded->scenario_text, all, made, refused_too, error);
+    input.name = recorded->scenario_file;
+    input.text = recorded->scenario_text;
+    input.bytes = strlen(recorded->scenario_text);
+    input.sets = all;
+    input.set_count = made;
+    struct oche_scenario *scenario = oche_scenario_read(&input, mistakes);
 
     free(all);
     return scenario;

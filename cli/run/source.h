@@ -28,10 +28,10 @@ bool oche_run_source_read(struct oche_run_source *source, const char *path, cons
                           size_t count, struct oche_error *error);
 void oche_run_source_free(struct oche_run_source *source);
 
-/* Opens the scenario, with the recorded overrides and then these. Returns NULL on an error. */
+/* As oche_scenario_read, with the recorded overrides and then these. */
 struct oche_scenario *oche_run_source_open(const struct oche_run_source *source,
                                            const char *const *sets, size_t count, bool refused_too,
-                                           struct oche_error *error);
+                                           struct oche_mistakes *mistakes);
 
 /* Stores the overrides, recorded and these, and the files that the scenario names. */
 void oche_run_source_store(const struct oche_run_source *source, const char *const *sets,

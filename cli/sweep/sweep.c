@@ -203,20 +203,69 @@ static bool show(struct sweep *sweep)
     return oche_sweep_store_settle(sweep->store, &sweep->error); /* nothing failed to be read */
 }
 
+/* A combination that cannot be run, and how many there are for the same reason. */
+struct skipped {
+    const char *why;
+    size_t combination, count;
+};
+
+static int compare_reasons(const void *a, const void *b)
+{
+    const struct skipped *x = a, *y = b;
+    const int order = strcmp(x->why, y->why);
+
+    return order != 0 ? order : x->combination < y->combination ? -1 : 1;
+}
+
+static int compare_combinations(const void *a, const void *b)
+{
+    const struct skipped *x = a, *y = b;
+
+    return x->combination < y->combination ? -1 : 1;
+}
+
+/* Leaves the first combination of each reason, in the grid's order. Returns how many are left. */
+static size_t group_by_reason(struct skipped *skipped, size_t count)
+{
+    size_t groups = 0;
+
+    qsort(skipped, count, sizeof(*skipped), compare_reasons);
+    for (size_t i = 0; i < count; i++) {
+        if (groups == 0 || strcmp(skipped[groups - 1].why, skipped[i].why) != 0)
+            skipped[groups++] = skipped[i];
+        skipped[groups - 1].count++;
+    }
+    qsort(skipped, groups, sizeof(*skipped), compare_combinations);
+    return groups;
+}
+
+/* Tells which combinations are left out, a line a reason. */
 static void tell_skipped(const struct oche_grid *grid)
 {
-    if (grid->invalid_count == 0)
-        return;
-    fprintf(stderr, "%zu of %zu combinations cannot be run, and are left out:\n",
-            grid->invalid_count, oche_grid_combinations(grid));
-    for (size_t i = 0; i < oche_grid_combinations(grid); i++) {
+    struct skipped *skipped = calloc(grid->invalid_count + 1, sizeof(*skipped));
+    size_t count = 0;
+
+    OCHE_GOT(skipped != NULL);
+    for (size_t i = 0; grid->invalid_count > 0 && i < oche_grid_combinations(grid); i++) {
         const char *why = oche_grid_invalid(grid, i * grid->repeats);
-        char *label = why != NULL ? oche_grid_values(grid, i * grid->repeats) : NULL;
 
         if (why != NULL)
-            oche_print_error("  %s: %s", label, why);
+            skipped[count++] = (struct skipped){.why = why, .combination = i};
+    }
+    if (count > 0)
+        fprintf(stderr, "%zu of %zu combinations cannot be run, and are left out:\n", count,
+                oche_grid_combinations(grid));
+    count = group_by_reason(skipped, count);
+    for (size_t i = 0; i < count; i++) {
+        char *label = oche_grid_values(grid, skipped[i].combination * grid->repeats);
+
+        if (skipped[i].count == 1)
+            oche_print_error("  %s: %s", label, skipped[i].why);
+        else
+            oche_print_error("  %zu, the first %s: %s", skipped[i].count, label, skipped[i].why);
         free(label);
     }
+    free(skipped);
 }
 
 /* Tells what does not fit in some combinations, before hours are spent on them. */
@@ -427,7 +476,7 @@ int oche_cmd_sweep(int argc, char **argv)
     if (oche_sweep_options_read(&sweep.options, argc, argv, &sweep.error))
         status = work(&sweep);
     if (status == REFUSED && sweep.error.text[0] != '\0')
-        oche_print_error("%s", sweep.error.text);
+        oche_print_mistakes(&sweep.grid->mistakes, &sweep.error);
     clean_up(&sweep);
     return (int)status;
 }

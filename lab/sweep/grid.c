@@ -214,16 +214,30 @@ void oche_grid_sets_free(char **sets, size_t count)
 
 /* ---- checking ---- */
 
-/* Opens the scenario of the point's combination, without the point's seed. */
-static struct oche_scenario *open_combination(const struct oche_grid *grid, size_t point,
-                                              struct oche_error *error)
+/* Reads the scenario of the point's combination, without the point's seed. */
+static struct oche_scenario *read_combination(const struct oche_grid *grid, size_t point,
+                                              struct oche_mistakes *mistakes)
 {
     size_t count;
     char **sets = oche_grid_sets(grid, point, &count);
-    struct oche_scenario *scenario =
-        oche_scenario_open(grid->scenario, (const char *const *)sets, count - 1, error);
+    struct oche_scenario *scenario = oche_scenario_read(
+        &(struct oche_scenario_input){
+            .name = grid->scenario, .sets = (const char *const *)sets, .set_count = count - 1},
+        mistakes);
 
     oche_grid_sets_free(sets, count);
+    return scenario;
+}
+
+/* The same, with the first mistake as the error. */
+static struct oche_scenario *open_combination(const struct oche_grid *grid, size_t point,
+                                              struct oche_error *error)
+{
+    struct oche_mistakes mistakes;
+    struct oche_scenario *scenario = read_combination(grid, point, &mistakes);
+
+    if (scenario == NULL)
+        *error = mistakes.kept[0].error;
     return scenario;
 }
 
@@ -378,16 +392,19 @@ bool oche_grid_open(struct oche_grid *grid, struct oche_error *error)
     if (points > OCHE_GRID_MAX_POINTS)
         return oche_fail(error, "more than %d points; vary fewer values, or repeat less",
                          OCHE_GRID_MAX_POINTS);
-    struct oche_scenario *scenario = open_combination(grid, 0, error);
+    struct oche_scenario *scenario = read_combination(grid, 0, &grid->mistakes);
     struct oche_error why;
 
     for (size_t i = grid->repeats; grid->skip_invalid && scenario == NULL && i < points;
          i += grid->repeats)
         scenario = open_combination(grid, i, &why);
     if (scenario == NULL) {
-        name_option(grid, error);
+        for (size_t i = 0; i < oche_mistakes_kept(&grid->mistakes); i++)
+            name_option(grid, &grid->mistakes.kept[i].error);
+        *error = grid->mistakes.kept[0].error;
         return false;
     }
+    grid->mistakes.count = 0;
     free(grid->name);
     free(grid->description);
     grid->seed_base = scenario->config.seed;

@@ -11,6 +11,7 @@
 
 #include "core/base.h"
 #include "params/error.h"
+#include "params/mistakes.h"
 
 #define OCHE_GRID_MAX_AXES   16
 #define OCHE_GRID_MAX_POINTS 1000000
@@ -41,6 +42,8 @@ struct oche_grid {
     size_t invalid_count;
     struct oche_grid_remark *remarks; /* set by oche_grid_check: one for each key */
     size_t remark_count;
+    /* Set by oche_grid_open: why no scenario can be opened; the first is in `error`, too. */
+    struct oche_mistakes mistakes;
     /* Set by oche_grid_open, from the scenario with `sets` applied: */
     uint64_t seed_base;
     char *name, *description; /* `description` is NULL if the scenario has none */

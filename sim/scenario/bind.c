@@ -18,11 +18,23 @@ struct binder {
     struct oche_bindings *bindings;
     size_t capacity;
     enum oche_preset preset; /* the root's key `defaults` */
-    struct oche_error *error;
+    const char **names;      /* keys that the root can have */
+    size_t name_count;
+    struct oche_mistakes *mistakes;
+    struct oche_error error; /* of the last mistake */
 };
 
+/* Adds binder->error, which is about `node`, to the mistakes. Returns false. */
+static bool add_mistake(struct binder *binder, const struct oche_yaml *node)
+{
+    oche_mistakes_add(binder->mistakes, oche_yaml_place(node), &binder->error);
+    return false;
+}
+
+/* Adds a mistake, written as oche_document_fail does. Is false. What is independent goes on. */
 #define FAIL(binder, node, below, ...)                                                             \
-    oche_document_fail((binder)->document, node, below, (binder)->error, __VA_ARGS__)
+    (oche_document_fail((binder)->document, node, below, &(binder)->error, __VA_ARGS__) ||         \
+     add_mistake(binder, node))
 
 /* ---- values ---- */
 
@@ -63,7 +75,7 @@ static const char *join_list(struct binder *binder, const struct oche_yaml *list
         const struct oche_yaml *item = list->child[i];
 
         if (item->kind != OCHE_YAML_SCALAR) {
-            FAIL(binder, item, NULL, "is a map or a list; write a list of plain words");
+            (void)FAIL(binder, item, NULL, "is a map or a list; write a list of plain words");
             return NULL;
         }
         text = oche_document_print(binder->document, "%s%s%s", text, i == 0 ? "" : ",", item->text);
@@ -128,21 +140,22 @@ static bool unknown_key(struct binder *binder, const struct oche_yaml *node,
  * Fills `values` with the defaults: those that `map` chooses by its key OCHE_PRESET or, without
  * that, the scenario's. `map` may be NULL.
  */
-static bool bind_defaults(struct binder *binder, const struct oche_yaml *map,
+static void bind_defaults(const struct binder *binder, const struct oche_yaml *map,
                           const struct oche_param_table *table, void *values)
 {
     const struct oche_yaml *node = map != NULL ? oche_yaml_find(map, OCHE_PRESET) : NULL;
     enum oche_preset preset = binder->preset;
+    union oche_value value;
+    struct oche_error reason;
 
     if (node != NULL && table->deployed_count > 0) {
         const struct oche_param *param = oche_param_find(table, OCHE_PRESET);
 
-        if (!bind_value(binder, node, param, values))
-            return false;
-        preset = (enum oche_preset)oche_param_get(param, values).u;
+        /* A value that cannot be read is bind_keys' mistake. */
+        if (node->kind == OCHE_YAML_SCALAR && oche_value_parse(param, node->text, &value, &reason))
+            preset = (enum oche_preset)value.u;
     }
     oche_param_preset(table, preset, values);
-    return true;
 }
 
 /*
@@ -153,13 +166,14 @@ static bool bind_keys(struct binder *binder, const struct oche_yaml *map,
                       const struct oche_param_table *table, const char *const *others,
                       size_t other_count, void *values)
 {
+    bool ok = true;
+
     for (uint32_t i = 0; map != NULL && i < map->count; i++) {
         const struct oche_yaml *node = map->child[i];
         const struct oche_param *param = oche_param_find(table, node->key);
 
         if (param != NULL) {
-            if (!bind_value(binder, node, param, values))
-                return false;
+            ok = bind_value(binder, node, param, values) && ok;
             continue;
         }
         if (is_among(node->key, others, other_count))
@@ -172,11 +186,10 @@ static bool bind_keys(struct binder *binder, const struct oche_yaml *map,
             known[count++] = others[j];
         for (size_t j = 0; j < table->count; j++)
             known[count++] = table->params[j].name;
-        unknown_key(binder, node, known, count);
+        ok = unknown_key(binder, node, known, count);
         free(known);
-        return false;
     }
-    return true;
+    return ok;
 }
 
 /* As bind_keys, over the defaults. */
@@ -184,8 +197,8 @@ static bool bind_table(struct binder *binder, const struct oche_yaml *map,
                        const struct oche_param_table *table, const char *const *others,
                        size_t other_count, void *values)
 {
-    return bind_defaults(binder, map, table, values) &&
-           bind_keys(binder, map, table, others, other_count, values);
+    bind_defaults(binder, map, table, values);
+    return bind_keys(binder, map, table, others, other_count, values);
 }
 
 static struct oche_bound *add_bound(struct binder *binder, struct oche_bound bound)
@@ -249,11 +262,12 @@ static bool preset_has_keys(struct binder *binder, const struct oche_section *se
                             const struct oche_yaml *map)
 {
     const struct oche_variant *preset = find_variant(section, section->preset);
-    char list[256] = "";
-    size_t used = 0;
+    bool ok = true;
 
     for (uint32_t i = 0; i < map->count; i++) {
         const char *key = map->child[i]->key;
+        char list[256] = "";
+        size_t used = 0;
 
         if (oche_param_find(preset->table, key) != NULL)
             continue;
@@ -262,11 +276,30 @@ static bool preset_has_keys(struct binder *binder, const struct oche_section *se
                 used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
                                          used == 0 ? "" : " or ", section->variants[j].name);
         if (used > 0)
-            return FAIL(binder, map->child[i], NULL,
-                        "unknown key of %s, which is meant where there is no %s; add %s: %s",
-                        preset->name, section->selector, section->selector, list);
+            ok = FAIL(binder, map->child[i], NULL,
+                      "unknown key of %s, which is meant where there is no %s; add %s: %s",
+                      preset->name, section->selector, section->selector, list);
     }
-    return true;
+    return ok;
+}
+
+static bool any_variant_has(const struct oche_section *section, const char *key)
+{
+    for (size_t i = 0; i < section->variant_count; i++)
+        if (oche_param_find(section->variants[i].table, key) != NULL)
+            return true;
+    return false;
+}
+
+/* Returns a key of the map that probably misspells the one that chooses a variant, or NULL. */
+static const struct oche_yaml *misspelt_selector(const struct oche_section *section,
+                                                 const struct oche_yaml *map)
+{
+    for (uint32_t i = 0; i < map->count; i++)
+        if (oche_nearest_word(map->child[i]->key, &section->selector, 1) != NULL &&
+            !any_variant_has(section, map->child[i]->key))
+            return map->child[i];
+    return NULL;
 }
 
 /* Binds one entry of a section with variants; `node` may be NULL (not given), a name, or a map. */
@@ -285,6 +318,10 @@ static bool bind_variant(struct binder *binder, const struct oche_section *secti
         if (chosen == NULL)
             chosen = node->shorthand;
         if (chosen == NULL) {
+            const struct oche_yaml *misspelt = misspelt_selector(section, map);
+
+            if (misspelt != NULL) /* which keys are right depends on it */
+                return unknown_key(binder, misspelt, &section->selector, 1);
             chosen = node;
             below = section->selector;
             name = section->preset != NULL ? section->preset : "";
@@ -354,9 +391,10 @@ static bool bind_inner(struct binder *binder, const struct oche_section *section
 {
     const struct oche_section *outer = section->within;
     const struct oche_bound *from = oche_bindings_find(binder->bindings, outer->name);
-    const struct oche_yaml *map = from->node != NULL && from->node->kind == OCHE_YAML_MAP
-                                      ? oche_yaml_find(from->node, inner_key(section))
-                                      : NULL;
+    const struct oche_yaml *map =
+        from != NULL && from->node != NULL && from->node->kind == OCHE_YAML_MAP
+            ? oche_yaml_find(from->node, inner_key(section))
+            : NULL;
 
     if (map == NULL || (map->kind == OCHE_YAML_SCALAR && map->text[0] == '\0'))
         return true;
@@ -369,15 +407,17 @@ static bool bind_inner(struct binder *binder, const struct oche_section *section
                                                                      .path = section->name});
 
     memcpy(bound->values, outer_values, section->table->struct_bytes);
+    bool ok = true;
+
     for (uint32_t i = 0; i < map->count; i++) {
         const struct oche_param *param = oche_param_find(section->table, map->child[i]->key);
 
         if (param != NULL && param->of_all)
-            return FAIL(binder, map->child[i], NULL,
-                        "has one value for the whole network; write it as %s.%s", outer->name,
-                        param->name);
+            ok = FAIL(binder, map->child[i], NULL,
+                      "has one value for the whole network; write it as %s.%s", outer->name,
+                      param->name);
     }
-    return bind_keys(binder, map, section->table, NULL, 0, bound->values);
+    return ok && bind_keys(binder, map, section->table, NULL, 0, bound->values);
 }
 
 static bool bind_entry(struct binder *binder, const struct oche_section *section,
@@ -389,33 +429,42 @@ static bool bind_entry(struct binder *binder, const struct oche_section *section
 }
 
 /*
- * Binds the keys at the root. These are the keys in the tables of sections called "" (several
- * sections may share the root), and the names of all other sections.
+ * Lists the keys that the root can have: those in the tables of sections called "" (several
+ * sections may share the root), and the names of all other sections. Leaves room for those that it
+ * has.
  */
-static bool bind_root(struct binder *binder)
+static void list_names(struct binder *binder)
 {
-    const struct oche_yaml *root = oche_document_root(binder->document);
-    size_t count = 0, room = binder->section_count;
-    bool ok = true;
+    size_t room = binder->section_count + oche_document_root(binder->document)->count;
 
     for (size_t i = 0; i < binder->section_count; i++)
         if (binder->sections[i].name[0] == '\0')
             room += binder->sections[i].table->count;
-    const char **names = calloc(room, sizeof(*names));
-
-    OCHE_GOT(names != NULL);
+    binder->names = calloc(room, sizeof(*binder->names));
+    OCHE_GOT(binder->names != NULL);
     for (size_t i = 0; i < binder->section_count; i++) {
         const struct oche_section *section = &binder->sections[i];
 
         if (section->name[0] != '\0' && section->within == NULL)
-            names[count++] = section->name;
+            binder->names[binder->name_count++] = section->name;
         for (size_t j = 0; section->name[0] == '\0' && j < section->table->count; j++)
-            names[count++] = section->table->params[j].name;
+            binder->names[binder->name_count++] = section->table->params[j].name;
     }
-    for (uint32_t i = 0; ok && i < root->count; i++)
-        if (!is_among(root->child[i]->key, names, count))
-            ok = unknown_key(binder, root->child[i], names, count);
-    for (size_t i = 0; ok && i < binder->section_count; i++) {
+}
+
+/* Binds the keys at the root. */
+static bool bind_root(struct binder *binder)
+{
+    const struct oche_yaml *root = oche_document_root(binder->document);
+    size_t all = binder->name_count; /* with the unknown ones, which are told once */
+    bool ok = true;
+
+    for (uint32_t i = 0; i < root->count; i++)
+        if (!is_among(root->child[i]->key, binder->names, binder->name_count)) {
+            ok = unknown_key(binder, root->child[i], binder->names, binder->name_count);
+            binder->names[all++] = root->child[i]->key;
+        }
+    for (size_t i = 0; i < binder->section_count; i++) {
         const struct oche_section *section = &binder->sections[i];
 
         if (section->name[0] != '\0')
@@ -424,10 +473,26 @@ static bool bind_root(struct binder *binder)
             binder, (struct oche_bound){
                         .section = section, .table = section->table, .node = root, .path = ""});
 
-        ok = bind_table(binder, root, section->table, names, count, bound->values);
+        ok = bind_table(binder, root, section->table, binder->names, all, bound->values) && ok;
     }
-    free(names);
     return ok;
+}
+
+/* True if an unknown key of the root, which has been told, probably misspells the section. */
+static bool is_misspelt(const struct binder *binder, const struct oche_section *section)
+{
+    const struct oche_yaml *root = oche_document_root(binder->document);
+
+    for (uint32_t i = 0; i < root->count; i++) {
+        const char *key = root->child[i]->key;
+        const char *nearest = is_among(key, binder->names, binder->name_count)
+                                  ? NULL
+                                  : oche_nearest_word(key, binder->names, binder->name_count);
+
+        if (nearest != NULL && strcmp(nearest, section->name) == 0)
+            return true;
+    }
+    return false;
 }
 
 static bool bind_section(struct binder *binder, const struct oche_section *section)
@@ -438,7 +503,7 @@ static bool bind_section(struct binder *binder, const struct oche_section *secti
     if (section->within != NULL)
         return bind_inner(binder, section);
     if (node == NULL && section->selector != NULL && section->preset == NULL) {
-        if (section->optional)
+        if (section->optional || is_misspelt(binder, section))
             return true;
         return FAIL(binder, root, section->name, "is missing; add \"%s: {%s: %s}\"", section->name,
                     section->selector, section->variants[0].name);
@@ -450,10 +515,11 @@ static bool bind_section(struct binder *binder, const struct oche_section *secti
         return true;
     if (node == NULL || !section->list || node->kind != OCHE_YAML_LIST)
         return bind_entry(binder, section, node, section->name);
+    bool ok = true;
+
     for (uint32_t i = 0; i < node->count; i++)
-        if (!bind_entry(binder, section, node->child[i], node->child[i]->path))
-            return false;
-    return true;
+        ok = bind_entry(binder, section, node->child[i], node->child[i]->path) && ok;
+    return ok;
 }
 
 /* Returns which defaults the sections have: the value of the root's parameter `defaults`. */
@@ -470,22 +536,24 @@ static enum oche_preset chosen_defaults(const struct oche_bindings *bindings)
 }
 
 bool oche_bind(struct oche_document *document, const struct oche_section *sections,
-               size_t section_count, struct oche_bindings *bindings, struct oche_error *error)
+               size_t section_count, struct oche_bindings *bindings, struct oche_mistakes *mistakes)
 {
     struct binder binder = {.document = document,
                             .sections = sections,
                             .section_count = section_count,
                             .bindings = bindings,
-                            .error = error};
+                            .mistakes = mistakes};
 
     *bindings = (struct oche_bindings){.bound = NULL, .count = 0};
-    if (!bind_root(&binder))
-        return false;
+    list_names(&binder);
+    bool ok = bind_root(&binder);
+
     binder.preset = chosen_defaults(bindings);
     for (size_t i = 0; i < section_count; i++)
-        if (sections[i].name[0] != '\0' && !bind_section(&binder, &sections[i]))
-            return false;
-    return true;
+        if (sections[i].name[0] != '\0')
+            ok = bind_section(&binder, &sections[i]) && ok;
+    free(binder.names);
+    return ok;
 }
 
 static bool same_value(const struct oche_param *param, const void *a, const void *b)
@@ -702,77 +770,6 @@ void oche_bindings_each(const struct oche_bindings *bindings,
             oche_value_format(param, oche_param_get(param, bound->values), text, sizeof(text));
             each(context, key, text, oche_unit_name(param->unit),
                  bound->node != NULL && oche_yaml_find(bound->node, param->name) != NULL);
-        }
-    }
-}
-
-/* ---- listing what can be written ---- */
-
-static void print_table(const struct oche_param_table *table, const char *indent, FILE *out)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const struct oche_param *param = &table->params[i];
-        char preset[1024], paper[512], range[512];
-
-        oche_value_format(param, oche_param_default(table, param, OCHE_PRESET_DEPLOYED), preset,
-                          sizeof(preset));
-        oche_value_format(param, param->preset, paper, sizeof(paper));
-        oche_value_range(param, range, sizeof(range));
-        bool differs = strcmp(preset, paper) != 0 && strcmp(param->name, OCHE_PRESET) != 0;
-
-        fprintf(out, "%s%-24s %-7s default %s%s%s%s%s\n", indent, param->name,
-                oche_unit_name(param->unit), preset[0] != '\0' ? preset : "(none)",
-                differs ? "; paper " : "", differs ? paper : "", range[0] != '\0' ? "; " : "",
-                range);
-        if (param->help != NULL || param->where != NULL)
-            fprintf(out, "%s    %s%s%s%s%s\n", indent, param->help != NULL ? param->help : "",
-                    param->help != NULL && param->where != NULL ? " " : "",
-                    param->where != NULL ? "[" : "", param->where != NULL ? param->where : "",
-                    param->where != NULL ? "]" : "");
-    }
-}
-
-/* Says which keys a section within another has. */
-static void print_inner(const struct oche_section *section, FILE *out)
-{
-    const char *before = " but ";
-
-    fprintf(out, "      every key of %s", section->within->name);
-    for (size_t i = 0; i < section->table->count; i++)
-        if (section->table->params[i].of_all) {
-            fprintf(out, "%s%s", before, section->table->params[i].name);
-            before = ", ";
-        }
-    fprintf(out, "; what is not given is as there\n");
-}
-
-void oche_sections_print(const struct oche_section *sections, size_t section_count, FILE *out)
-{
-    for (size_t i = 0; i < section_count; i++) {
-        const struct oche_section *section = &sections[i];
-
-        if (i > 0)
-            fputc('\n', out);
-        if (section->name[0] != '\0')
-            fprintf(out, "%s: %s%s\n", section->name, section->list ? "(a list) " : "",
-                    section->help);
-        else
-            fprintf(out, "%s\n", section->help);
-        if (section->within != NULL)
-            print_inner(section, out);
-        else if (section->table != NULL)
-            print_table(section->table, "    ", out);
-        for (size_t j = 0; j < section->variant_count; j++) {
-            const struct oche_variant *variant = &section->variants[j];
-            bool preset = section->preset != NULL && strcmp(section->preset, variant->name) == 0;
-
-            fprintf(out, "  %s: %s%s\n", section->selector, variant->name,
-                    preset ? "  (default)" : "");
-            if (variant->help != NULL)
-                fprintf(out, "      %s\n", variant->help);
-            if (variant->more != NULL)
-                fprintf(out, "      %s\n", variant->more);
-            print_table(variant->table, "    ", out);
         }
     }
 }

@@ -12,6 +12,7 @@
 
 #include "core/param.h"
 #include "params/error.h"
+#include "params/mistakes.h"
 #include "sim/scenario/document.h"
 
 /* One entry of a registry: a topology, a scheme, a workload. */
@@ -59,13 +60,16 @@ struct oche_bindings {
 };
 
 /*
- * Binds the whole document, root keys and sections; refuses unknown ones. The bindings and TEXT
+ * Binds the whole document, root keys and sections; refuses unknown ones. Returns false if it has
+ * mistakes, all of which are then added; what could not be read is not bound, or has its default.
+ * The bindings and TEXT
  * values live in the document's memory. A relative path in a TEXT parameter called "file" (or
  * ending in "_file") is relative to the scenario's folder or, if an override gave the path, to the
  * working directory. A list where a TEXT is expected is joined with commas.
  */
 bool oche_bind(struct oche_document *document, const struct oche_section *sections,
-               size_t section_count, struct oche_bindings *bindings, struct oche_error *error);
+               size_t section_count, struct oche_bindings *bindings,
+               struct oche_mistakes *mistakes);
 
 /* True if both have the same values, even if the scenarios write them differently. */
 bool oche_bindings_same(const struct oche_bindings *a, const struct oche_bindings *b);

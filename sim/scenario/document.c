@@ -137,6 +137,11 @@ const struct oche_yaml *oche_yaml_find(const struct oche_yaml *map, const char *
     return NULL;
 }
 
+uint64_t oche_yaml_place(const struct oche_yaml *node)
+{
+    return node->set != NULL ? UINT64_MAX : node->line;
+}
+
 static bool convert(struct reader *reader, yaml_node_t *from, struct oche_yaml *to, unsigned depth);
 
 static bool convert_scalar(struct reader *reader, yaml_node_t *from, struct oche_yaml *to)

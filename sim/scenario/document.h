@@ -64,6 +64,9 @@ const char *oche_document_text(const struct oche_document *document);
 /* Returns the value of `key` in `map`, or NULL. */
 const struct oche_yaml *oche_yaml_find(const struct oche_yaml *map, const char *key);
 
+/* Returns where the node stands, as oche_mistakes_add takes it: overrides are behind the file. */
+uint64_t oche_yaml_place(const struct oche_yaml *node);
+
 /* Returns zeroed memory, aligned to 16, that lives as long as the document. */
 void *oche_document_alloc(struct oche_document *document, size_t bytes);
 char *oche_document_print(struct oche_document *document, const char *format, ...)

@@ -596,84 +596,136 @@ static bool check_scheme(const struct oche_scenario *scenario, struct oche_error
     return true;
 }
 
-/*
- * Checks that the sections suit each other. The values within one section are checked later, when
- * the world is created.
- */
-static bool check(const struct oche_scenario *scenario, struct oche_error *error)
+static bool check_warmup(const struct oche_scenario *scenario, struct oche_error *error)
 {
-    const struct oche_world_config *config = &scenario->config;
-    const struct oche_document *document = scenario->document;
+    const struct oche_run_params *run = &scenario->config.run;
 
-    if (config->run.duration > 0 && config->run.warmup >= config->run.duration)
-        return oche_bound_fail(document, bound_of(scenario, RUN),
-                               "warmup: leaves nothing to measure; make it less than duration",
-                               error);
-    if (config->run.duration > 0 && oche_measure_interval(config) > 0 &&
-        (config->run.duration - config->run.warmup) / oche_measure_interval(config) >
-            OCHE_WORLD_MOST_SAMPLES)
-        return oche_bound_fail(document, bound_of(scenario, MEASURE),
-                               "interval: gives more than a million samples; make it longer, or "
-                               "duration shorter",
-                               error);
-    return check_scheme(scenario, error) && check_mechanisms(scenario, error);
+    return run->duration == 0 || run->warmup < run->duration ||
+           oche_bound_fail(scenario->document, bound_of(scenario, RUN),
+                           "warmup: leaves nothing to measure; make it less than duration", error);
 }
 
-/* Makes the scenario of a document, which it takes over. `document` is NULL if there is none. */
-static struct oche_scenario *scenario_of(struct oche_document *document, const char *const *sets,
-                                         size_t set_count, bool refused_too,
-                                         struct oche_error *error)
+static bool check_samples(const struct oche_scenario *scenario, struct oche_error *error)
 {
-    if (document == NULL)
-        return NULL;
-    struct oche_scenario *scenario = calloc(1, sizeof(*scenario));
+    const struct oche_world_config *config = &scenario->config;
+
+    return config->run.duration == 0 || oche_measure_interval(config) == 0 ||
+           (config->run.duration - config->run.warmup) / oche_measure_interval(config) <=
+               OCHE_WORLD_MOST_SAMPLES ||
+           oche_bound_fail(scenario->document, bound_of(scenario, MEASURE),
+                           "interval: gives more than a million samples; make it longer, or "
+                           "duration shorter",
+                           error);
+}
+
+/* Adds the error, if not `ok`, as a mistake in the section. Returns `ok`. */
+static bool note(const struct oche_scenario *scenario, enum section which, bool ok,
+                 const struct oche_error *error, struct oche_mistakes *mistakes)
+{
+    const struct oche_yaml *node = bound_of(scenario, which)->node;
+
+    if (!ok)
+        oche_mistakes_add(mistakes, node != NULL ? oche_yaml_place(node) : 0, error);
+    return ok;
+}
+
+/*
+ * Completes the configuration and checks that the sections suit each other. The values within one
+ * section are checked later, when the world is created. A mistake does not hide others that do not
+ * come from it.
+ */
+static void check(struct oche_scenario *scenario, struct oche_mistakes *mistakes)
+{
+    struct oche_error error;
+    const bool tiers = note(scenario, SWITCH, fill_tiers(scenario, &error), &error, mistakes);
+    const bool mechanisms =
+        note(scenario, SWITCH, fill_mechanisms(scenario, &error), &error, mistakes) &&
+        note(scenario, SWITCH, check_forgotten(scenario, &error), &error, mistakes);
+
+    if (note(scenario, RUN, check_warmup(scenario, &error), &error, mistakes))
+        note(scenario, MEASURE, check_samples(scenario, &error), &error, mistakes);
+    if ((!tiers || note(scenario, SCHEME, check_scheme(scenario, &error), &error, mistakes)) &&
+        mechanisms)
+        note(scenario, SWITCH, check_mechanisms(scenario, &error), &error, mistakes);
+}
+
+static struct oche_document *open_document(const struct oche_scenario_input *input,
+                                           struct oche_error *error)
+{
+    return input->text == NULL ? oche_document_open(input->name, error)
+                               : oche_document_parse(input->name, input->text, input->bytes, error);
+}
+
+/* Applies the overrides. Each that cannot be is a mistake. */
+static bool override(struct oche_document *document, const struct oche_scenario_input *input,
+                     struct oche_mistakes *mistakes)
+{
+    struct oche_error error;
     bool ok = true;
+
+    for (size_t i = 0; i < input->set_count; i++)
+        if (!oche_document_set(document, input->sets[i], &error)) {
+            oche_mistakes_add(mistakes, i, &error);
+            ok = false;
+        }
+    return ok;
+}
+
+struct oche_scenario *oche_scenario_read(const struct oche_scenario_input *input,
+                                         struct oche_mistakes *mistakes)
+{
+    struct oche_error error;
+    struct oche_document *document = open_document(input, &error);
+
+    mistakes->count = 0;
+    if (document == NULL) {
+        oche_mistakes_add(mistakes, 0, &error);
+        return NULL;
+    }
+    struct oche_scenario *scenario = calloc(1, sizeof(*scenario));
 
     OCHE_GOT(scenario != NULL);
     scenario->document = document;
     oche_schema_make(&scenario->schema);
-    for (size_t i = 0; ok && i < set_count; i++)
-        ok = oche_document_set(document, sets[i], error);
-    ok = ok && oche_bind(document, scenario->schema.sections, scenario->schema.section_count,
-                         &scenario->bindings, error);
-    bool bound = ok;
+    bool bound = override(document, input, mistakes) &&
+                 oche_bind(document, scenario->schema.sections, scenario->schema.section_count,
+                           &scenario->bindings, mistakes);
 
-    if (ok) {
+    if (bound) {
         fill_config(scenario);
-        ok = fill_tiers(scenario, error) && fill_mechanisms(scenario, error) &&
-             check_forgotten(scenario, error) && check(scenario, error);
+        check(scenario, mistakes);
     }
-    scenario->refused = !ok;
-    if (ok || (bound && refused_too))
+    scenario->refused = mistakes->count > 0;
+    if (!scenario->refused || (bound && input->refused_too))
         return scenario;
     oche_scenario_close(scenario);
     return NULL;
 }
 
+/* As oche_scenario_read, with the first mistake as the error. */
+static struct oche_scenario *read_until_first(const struct oche_scenario_input *input,
+                                              struct oche_error *error)
+{
+    struct oche_mistakes mistakes;
+    struct oche_scenario *scenario = oche_scenario_read(input, &mistakes);
+
+    if (scenario == NULL)
+        *error = mistakes.kept[0].error;
+    return scenario;
+}
+
 struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
                                          size_t set_count, struct oche_error *error)
 {
-    return scenario_of(oche_document_open(path, error), sets, set_count, false, error);
-}
-
-struct oche_scenario *oche_scenario_open_to_show(const char *path, const char *const *sets,
-                                                 size_t set_count, struct oche_error *error)
-{
-    return scenario_of(oche_document_open(path, error), sets, set_count, true, error);
-}
-
-struct oche_scenario *oche_scenario_open_text(const char *name, const char *text,
-                                              const char *const *sets, size_t set_count,
-                                              bool refused_too, struct oche_error *error)
-{
-    return scenario_of(oche_document_parse(name, text, strlen(text), error), sets, set_count,
-                       refused_too, error);
+    return read_until_first(
+        &(struct oche_scenario_input){.name = path, .sets = sets, .set_count = set_count}, error);
 }
 
 struct oche_scenario *oche_scenario_parse(const char *name, const char *text, size_t bytes,
                                           struct oche_error *error)
 {
-    return scenario_of(oche_document_parse(name, text, bytes, error), NULL, 0, false, error);
+    return read_until_first(
+        &(struct oche_scenario_input){.name = name, .text = text, .bytes = bytes}, error);
 }
 
 void oche_scenario_close(struct oche_scenario *scenario)

@@ -18,6 +18,7 @@
 
 #include "fabric/registry.h"
 #include "params/error.h"
+#include "params/mistakes.h"
 #include "sim/scenario/bind.h"
 #include "sim/world/config.h"
 
@@ -59,25 +60,32 @@ struct oche_scenario {
     bool refused; /* its sections do not fit together: only `bindings` may be used */
 };
 
+/* What a scenario is read from. */
+struct oche_scenario_input {
+    const char *name;        /* of the file; messages use it */
+    const char *text;        /* what is in the file; NULL: it is read */
+    size_t bytes;            /* of `text` */
+    const char *const *sets; /* overrides, applied in order */
+    size_t set_count;
+    /* If every value can be read and the sections do not fit together, return it as `refused`. */
+    bool refused_too;
+};
+
 /*
- * Reads `path`, applies `set_count` overrides in order, binds and checks. Returns NULL, with one
- * line in `error` ("FILE:LINE: key: what is wrong; what would be right"), if anything is wrong.
+ * Reads a scenario, applies the overrides, binds and checks. Returns NULL if anything is wrong; a
+ * mistake is one line: "FILE:LINE: key: what is wrong; what would be right". Sets *mistakes to all
+ * of them: overrides that are none, then everything that cannot be read, then, where all can be,
+ * what does not fit together.
+ */
+struct oche_scenario *oche_scenario_read(const struct oche_scenario_input *input,
+                                         struct oche_mistakes *mistakes);
+
+/*
+ * Reads the file `path` with `set_count` overrides. Returns NULL, with the first mistake in
+ * `error`, if anything is wrong.
  */
 struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
                                          size_t set_count, struct oche_error *error);
-/*
- * As oche_scenario_open, but if every value can be read and the sections do not fit together,
- * returns a scenario that is `refused`, with the error.
- */
-struct oche_scenario *oche_scenario_open_to_show(const char *path, const char *const *sets,
-                                                 size_t set_count, struct oche_error *error);
-/*
- * As oche_scenario_open or, with `refused_too`, oche_scenario_open_to_show, but reads `text` from
- * memory. Messages use `name` as the file's name.
- */
-struct oche_scenario *oche_scenario_open_text(const char *name, const char *text,
-                                              const char *const *sets, size_t set_count,
-                                              bool refused_too, struct oche_error *error);
 /* As oche_scenario_open, but reads `text` from memory. Messages use `name` as the file's name. */
 struct oche_scenario *oche_scenario_parse(const char *name, const char *text, size_t bytes,
                                           struct oche_error *error);

@@ -191,6 +191,11 @@ def test_skip_invalid():
         (said,), = db.execute("SELECT value FROM info WHERE key = 'left_out'")
     check(re.fullmatch(r"workload\.degree=4\t.*4 senders.*\nworkload\.degree=50\t.*50 senders.*\n",
                        said), said)
+    # A line a reason.
+    done = oche(*grid, "--vary", "host.mtu=1KiB,2KiB,4KiB", "--skip-invalid", "--out", "lines")
+    check(done.stderr.count("\n") == 3 and done.stderr.startswith("6 of 12 combinations ") and
+          re.search(r"^  3, the first workload\.degree=4, host\.mtu=1KiB: .*4 senders",
+                    done.stderr, re.M), done.stderr)
     # The first combination may be one that not even makes a scenario.
     done = oche("sweep", "s.yaml", "--vary", "topology.hosts=0,4", "--set", "workload.degree=2",
                 "--skip-invalid", "--out", "first")

@@ -75,6 +75,7 @@ static void test_read_as_drawn(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < DRAFTS; seed++) {
         struct oche_bindings bindings;
+        struct oche_mistakes mistakes = {.count = 0};
         struct oche_error error;
         struct draw drawn;
 
@@ -84,7 +85,7 @@ static void test_read_as_drawn(void **state)
 
         if (document == NULL)
             fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, error.text, yaml);
-        if (oche_bind(document, schema.sections, schema.section_count, &bindings, &error)) {
+        if (oche_bind(document, schema.sections, schema.section_count, &bindings, &mistakes)) {
             read++;
             for (uint32_t i = 0, entry = 0; i < draft.part_count; i++) {
                 bool more = i > 0 && draft.parts[i - 1].section == draft.parts[i].section;

@@ -83,6 +83,7 @@ static const struct oche_section sections[] = {
 };
 
 static struct oche_error error;
+static struct oche_mistakes mistakes;
 static struct oche_bindings bindings;
 
 static struct oche_document *bind_as(const char *name, const char *text, const char *set)
@@ -91,8 +92,14 @@ static struct oche_document *bind_as(const char *name, const char *text, const c
 
     if (document == NULL)
         return NULL;
-    if ((set != NULL && !oche_document_set(document, set, &error)) ||
-        !oche_bind(document, sections, OCHE_COUNT_OF(sections), &bindings, &error)) {
+    mistakes.count = 0;
+    bool fine = set == NULL || oche_document_set(document, set, &error);
+
+    if (fine && !oche_bind(document, sections, OCHE_COUNT_OF(sections), &bindings, &mistakes)) {
+        fine = false;
+        error = mistakes.kept[0].error;
+    }
+    if (!fine) {
         oche_document_close(document);
         return NULL;
     }
