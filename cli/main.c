@@ -11,6 +11,7 @@
 #include "cli/refuse.h"
 #include "cli/commands.h"
 #include "cli/interrupted.h"
+#include "cli/similar.h"
 #include "core/base.h"
 
 #define NAME_BYTES 64
@@ -136,6 +137,16 @@ int main(int argc, char **argv)
             continue;
         return ended_with = run(&commands[i], argc - 1, argv + 1);
     }
-    oche_print_error("oche: %s: no such command; oche --help lists them", argv[1]);
+    const char *names[COMMANDS];
+
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    const char *meant = oche_similar_word(argv[1], names, COMMANDS);
+
+    if (meant != NULL)
+        oche_print_error("oche: %s: no such command; did you mean \"%s\"? oche --help lists them",
+                         argv[1], meant);
+    else
+        oche_print_error("oche: %s: no such command; oche --help lists them", argv[1]);
     return 2;
 }

@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "cli/similar.h"
 #include "core/base.h"
 #include "params/printable.h"
 
@@ -27,6 +30,14 @@ void oche_refuse(const struct argp_state *state, const char *format, ...)
 bool oche_parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags,
                           void *input)
 {
+    const char *meant;
+    const char *misspelt = oche_misspelt_option(argp, argc, argv, flags, &meant);
+
+    if (misspelt != NULL) {
+        oche_print_error("%s: %.*s: no such option; did you mean --%s?", argv[0],
+                         (int)strcspn(misspelt, "="), misspelt, meant);
+        exit(argp_err_exit_status);
+    }
     const error_t refused = argp_parse(argp, argc, argv, flags, NULL, input);
 
     OCHE_GOT(refused != ENOMEM); /* of which argp says nothing */

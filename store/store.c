@@ -93,32 +93,40 @@ static void run(struct oche_results *results, const char *sql)
         fail(results);
 }
 
+/* Makes one folder of `path`, unless it is there. */
+static bool make_folder(const char *folder, const char *path, struct oche_error *error)
+{
+    struct stat status;
+
+    if (mkdir(folder, 0777) == 0)
+        return true;
+    const int why = errno;
+
+    if (stat(folder, &status) != 0)
+        return oche_fail(error, "%s: cannot be made: %s; give a folder that can be written", path,
+                         strerror(why));
+    return S_ISDIR(status.st_mode) ||
+           oche_fail(error, "\"%s\" is %s; give a folder for the results, or the name of a new one",
+                     folder, S_ISREG(status.st_mode) ? "a file" : "no folder");
+}
+
 bool oche_results_folder(const char *path, struct oche_error *error)
 {
     char *folder = strdup(path);
-    struct stat status;
-    bool ok = true;
+    bool ok = path[0] != '\0' || oche_fail(error, "\"\" names no folder; give one");
 
     OCHE_GOT(folder != NULL);
-    for (char *c = folder + 1; ok && path[0] != '\0'; c++) {
-        char kept = *c;
+    for (char *c = folder + 1; ok; c++) {
+        const char kept = *c;
 
         if (kept != '/' && kept != '\0')
             continue;
         *c = '\0';
-        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-            ok = false;
+        ok = make_folder(folder, path, error);
         *c = kept;
         if (kept == '\0')
             break;
     }
-    if (ok && (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))) {
-        errno = ENOTDIR;
-        ok = false;
-    }
-    if (!ok)
-        oche_fail(error, "%s: cannot be made: %s; give a folder that can be written", path,
-                  strerror(errno));
     free(folder);
     return ok;
 }

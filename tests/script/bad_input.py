@@ -472,9 +472,9 @@ COMMANDS = [
     (["S", "--show-defaults", "--compare", "seed=1,2"],
      "oche run: --show-defaults runs nothing; leave out --compare"),
     (["S", "--out", "sizes.cdf/x"],
-     "sizes.cdf/x: cannot be made: Not a directory; give a folder that can be written"),
+     '"sizes.cdf" is a file; give a folder for the results, or the name of a new one'),
     (["S", "--out", "sizes.cdf"],
-     "sizes.cdf: cannot be made: Not a directory; give a folder that can be written"),
+     '"sizes.cdf" is a file; give a folder for the results, or the name of a new one'),
     (["S", "--out", "/proc/x"],
      "/proc/x: cannot be made: No such file or directory; give a folder that can be written"),
 ]

@@ -33,6 +33,34 @@ run frobnicate
 [ $status = 2 ] && [ -z "$out" ] || fail "frobnicate: status $status, $out"
 [ "$err" = "oche: frobnicate: no such command; oche --help lists them" ] || fail "says: $err"
 
+# What is misspelt: a command, an option.
+for pair in rnu:run swep:sweep reprot:report stats:stat; do
+    run "${pair%:*}"
+    [ $status = 2 ] && [ "$err" = "oche: ${pair%:*}: no such command; did you mean \"${pair#*:}\"? \
+oche --help lists them" ] || fail "${pair%:*} says: $err"
+done
+misspelt() { # misspelt COMMAND OPTION MEANT ARGUMENT…
+    local command=$1 option=$2 meant=$3
+    shift 3
+    run "$command" "$@"
+    [ $status = 2 ] && [ -z "$out" ] &&
+        [ "$err" = "oche $command: $option: no such option; did you mean $meant?" ] ||
+        fail "$command $*: status $status, $out$err"
+}
+misspelt run --quite --quiet s.yaml --quite
+misspelt run --ouut --out --ouut=x s.yaml
+misspelt run --hepl --help --hepl
+misspelt sweep --varry --vary s.yaml --set a=b --varry a=b
+misspelt exec --recvery --recovery --recvery=x -- true
+misspelt fluid --mdoel --model -s a=b --mdoel
+# None: a value, what another program is given, what is similar to nothing, a beginning.
+for arguments in "run --set --ouut" "run -s --ouut" "run -qs --ouut" "exec true --recvery=x" \
+    "run -- --quite" "run --xyzzyzz" "run --se=a"; do
+    # shellcheck disable=SC2086  # words
+    run $arguments
+    [[ $err != *"did you mean"* ]] || fail "$arguments says: $err"
+done
+
 # exec, as far as it goes without a verbs program.
 run exec
 [ $status = 2 ] && [[ $err == "oche exec: no COMMAND"* ]] || fail "exec: status $status, $err"

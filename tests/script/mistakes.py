@@ -54,7 +54,8 @@ CASES = [
      ["--set workload: not KEY=VALUE; write it as switch.buffer=9MB",
       "--set a..b=1: not a key; write parts with dots between, such as switch.buffer or "]),
     # What does not fit together, where all can be read.
-    (TOPOLOGY + WORKLOAD + "duration: 1ms\nwarmup: 2ms\nswitch: {mechanisms: iodf, agg: {ecn: false}}\n",
+    (TOPOLOGY + WORKLOAD + "duration: 1ms\nwarmup: 2ms\n"
+     "switch: {mechanisms: iodf, agg: {ecn: false}}\n",
      [], ["4: warmup: leaves nothing to measure; make it less than duration",
           "5: switch.agg: topology star has no such tier; it has ",
           '5: switch.mechanisms: "iodf" is not known; write some of ']),

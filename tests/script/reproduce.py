@@ -483,8 +483,8 @@ BAD = [
                               "in OCHE_PAPERS"),
     (["--papers", "out"], "out: has no papers; a paper is a folder with paper.yaml in it"),
     (["p/one", "--out", "papers/p/scenarios/s.yaml"],
-     "papers/p/scenarios/s.yaml: cannot be made: Not a directory; give a folder that can be "
-     "written"),
+     '"papers/p/scenarios/s.yaml" is a file; give a folder for the results, or the name of a '
+     'new one'),
 ]
 CHANGED = [
     ("published: 150%", "published: 150bps",

@@ -450,8 +450,14 @@ static void test_folders_are_made(void **state)
     assert_true(oche_results_finish(fill(), &error));
     assert_false(oche_results_folder(path, &error));
     snprintf(expected, sizeof(expected),
-             "%s: cannot be made: Not a directory; give a folder that can be written", path);
+             "\"%s\" is a file; give a folder for the results, or the name of a new one", path);
     assert_string_equal(error.text, expected);
+    assert_false(oche_results_folder("/dev/null/x", &error));
+    assert_string_equal(
+        error.text,
+        "\"/dev/null\" is no folder; give a folder for the results, or the name of a new one");
+    assert_false(oche_results_folder("", &error));
+    assert_string_equal(error.text, "\"\" names no folder; give one");
 }
 
 int main(void)
