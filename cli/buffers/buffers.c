@@ -13,6 +13,7 @@
 #include "cli/buffers/presets.h"
 #include "cli/buffers/sizes.h"
 #include "cli/commands.h"
+#include "cli/installed.h"
 #include "cli/json_line.h"
 #include "cli/refuse.h"
 #include "sim/scenario/scenario.h"
@@ -37,7 +38,8 @@ struct options {
     bool sized; /* at least one option for the calculation was given */
     bool has_cable, has_delay;
     struct oche_buffers_links all; /* rate and length of the ports for which --ports gives none */
-    const char *preset, *check;
+    const char *preset;
+    char *check; /* path of a scenario, or NULL */
     /* options that were given, which replace the preset's values */
     bool has_buffer, has_ports, has_rate;
     const char **sets;
@@ -243,7 +245,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'c':
         if (options->check != NULL)
             argp_failure(state, 2, 0, "--check %s: one scenario at a time", argument);
-        options->check = argument;
+        options->check = oche_scenario_argument(argument, state);
         return 0;
     case 's':
         add_set(options, argument);
@@ -396,5 +398,6 @@ int oche_cmd_buffers(int argc, char **argv)
     else
         status = oche_buffers_print_sizes(&options.input, stdout) ? 0 : 1;
     free(options.sets);
+    free(options.check);
     return status;
 }

@@ -9,7 +9,14 @@ _oche_keys() {
                    if (/^[a-z]+: \(a list\)/) section = substr(section, 1, length(section) - 1) "[0]." }
         /^At the root/ { section = "" }
         /^  name: / { print substr(section, 1, length(section) - 1) } # a name for the section
-        /^    [a-z]/ { print section $1 }'
+        /^      every key of / { # of a section within another
+            of = $4; without = $0
+            sub(/;.*/, "", of); sub(/.* but /, "", without); sub(/;.*/, "", without)
+            for (i = 1; i <= count; i++) {
+                key = substr(keys[i], length(of) + 2)
+                if (index(keys[i], of ".") == 1 && !index(", " without ", ", ", " key ", "))
+                    print section key } }
+        /^    [a-z]/ { keys[++count] = section $1; print section $1 }'
 }
 
 # The values of a key that has names for values.
@@ -101,6 +108,12 @@ _oche() {
                     /^$/ { figures = 0 }
                     !figures && /^[a-z0-9-]+: / { paper = $1; print paper }
                     figures && /^[a-z0-9-]+: / { print paper "/" $1 }') ;;
+            run:* | sweep:* | fluid:*) # the scenarios that come with oche, and files
+                [[ $word == */* ]] ||
+                    choices=$("$program" run --list 2>/dev/null | awk '/^$/ { exit } { print $1 }')
+                compopt -o filenames 2>/dev/null || true
+                mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word"; compgen -f -- "$word")
+                return ;;
             esac ;;
         esac
     fi

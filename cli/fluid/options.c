@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/installed.h"
 #include "cli/refuse.h"
 #include "lab/fluid/flows.h"
 #include "params/units.h"
@@ -194,7 +195,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_ARG:
         if (options->scenario != NULL)
             argp_failure(state, 2, 0, "%s: one scenario at a time", argument);
-        options->scenario = argument;
+        options->scenario = oche_scenario_argument(argument, state);
         return 0;
     case ARGP_KEY_END:
         check_together(options, state);
@@ -257,4 +258,5 @@ bool oche_fluid_options_read(struct oche_fluid_cli_options *options, int argc, c
 void oche_fluid_options_free(struct oche_fluid_cli_options *options)
 {
     free(options->sets);
+    free(options->scenario);
 }

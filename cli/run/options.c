@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/installed.h"
 #include "cli/refuse.h"
 #include "core/base.h"
 #include "lab/measures/steady_metric.h"
@@ -22,6 +23,7 @@ enum key {
     KEY_PCAP,
     KEY_TRACE,
     KEY_SHOW_DEFAULTS,
+    KEY_LIST,
     KEY_PARTITION,
     KEY_UNTIL_STABLE,
     KEY_WITHIN
@@ -98,18 +100,36 @@ static void check_report(const struct oche_run_options *options, struct argp_sta
         oche_refuse(state, "--partition-report %s", wrong);
 }
 
+/* Returns an option that is of no use where nothing is run, or NULL. */
+static const char *option_of_runs(const struct oche_run_options *options)
+{
+    return options->compare != NULL ? "--compare"
+           : options->pcap != NULL  ? "--pcap"
+           : options->trace != NULL ? "--trace"
+           : options->out != NULL   ? "--out"
+           : options->csv           ? "--csv"
+           : options->json          ? "--json"
+           : options->report_parts  ? "--partition-report"
+           : options->until_stable  ? "--until-stable"
+                                    : NULL;
+}
+
+/* Refuses options that --list would ignore. */
+static void check_list(const struct oche_run_options *options, struct argp_state *state)
+{
+    const char *ignored = options->scenario != NULL ? options->scenario
+                          : options->set_count > 0  ? options->sets[0].typed
+                          : options->show_defaults  ? "--show-defaults"
+                                                    : option_of_runs(options);
+
+    if (ignored != NULL)
+        oche_refuse(state, "--list runs nothing; leave out %s", ignored);
+}
+
 /* Refuses options that --show-defaults would ignore. */
 static void check_show(const struct oche_run_options *options, struct argp_state *state)
 {
-    const char *ignored = options->compare != NULL ? "--compare"
-                          : options->pcap != NULL  ? "--pcap"
-                          : options->trace != NULL ? "--trace"
-                          : options->out != NULL   ? "--out"
-                          : options->csv           ? "--csv"
-                          : options->json          ? "--json"
-                          : options->report_parts  ? "--partition-report"
-                          : options->until_stable  ? "--until-stable"
-                                                   : NULL;
+    const char *ignored = option_of_runs(options);
 
     if (ignored != NULL)
         oche_refuse(state, "--show-defaults runs nothing; leave out %s", ignored);
@@ -152,11 +172,13 @@ static void check(const struct oche_run_options *options, struct argp_state *sta
 {
     if (options->report_parts > 0)
         check_report(options, state);
-    if (options->show_defaults)
+    if (options->list)
+        check_list(options, state);
+    else if (options->show_defaults)
         check_show(options, state);
-    if (options->scenario == NULL && !options->show_defaults)
-        oche_refuse(state, "which scenario? give a YAML file, such as those in "
-                           "scenarios/");
+    else if (options->scenario == NULL)
+        oche_refuse(state, "which scenario? give a YAML file, or the name of one that oche run "
+                           "--list shows");
     if (options->within > 0 && options->until_stable == NULL)
         oche_refuse(state, "--within is of --until-stable; give that too");
     if (options->pcap != NULL && options->compare != NULL)
@@ -170,10 +192,27 @@ static void check(const struct oche_run_options *options, struct argp_state *sta
         oche_refuse(state, "--pcap needs one thread; leave out --threads");
 }
 
+/* Returns what an option without a value sets; NULL: it is none of these. */
+static bool *flag_of(struct oche_run_options *options, int key)
+{
+    return key == 'q'                 ? &options->quiet
+           : key == 'v'               ? &options->verbose
+           : key == KEY_CSV           ? &options->csv
+           : key == KEY_JSON          ? &options->json
+           : key == KEY_LIST          ? &options->list
+           : key == KEY_SHOW_DEFAULTS ? &options->show_defaults
+                                      : NULL;
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct oche_run_options *options = state->input;
+    bool *flag = flag_of(options, key);
 
+    if (flag != NULL) {
+        *flag = true;
+        return 0;
+    }
     switch (key) {
     case 's':
         add_set(options, "", argument, "--set");
@@ -200,19 +239,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_WITHIN:
         options->within = read_within(argument, state);
         return 0;
-    case 'v':
-        options->verbose = true;
-        return 0;
     case 'c':
         if (options->compare != NULL)
             oche_refuse(state, "--compare %s: one comparison at a time", argument);
         options->compare = argument;
-        return 0;
-    case KEY_CSV:
-        options->csv = true;
-        return 0;
-    case KEY_JSON:
-        options->json = true;
         return 0;
     case KEY_PCAP:
         if (options->pcap != NULL)
@@ -225,16 +255,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             oche_refuse(state, "--trace %s: one trace at a time", argument);
         options->trace = argument;
         return 0;
-    case KEY_SHOW_DEFAULTS:
-        options->show_defaults = true;
-        return 0;
-    case 'q':
-        options->quiet = true;
-        return 0;
     case ARGP_KEY_ARG:
         if (options->scenario != NULL)
             oche_refuse(state, "%s: one scenario at a time", argument);
-        options->scenario = argument;
+        options->scenario = oche_scenario_argument(argument, state);
         return 0;
     case ARGP_KEY_END:
         check(options, state);
@@ -290,16 +314,19 @@ static const struct argp_option known[] = {
      "show every parameter with unit, default, range and source; with a scenario, the values that "
      "it results in",
      0},
+    {"list", KEY_LIST, NULL, 0, "list the scenarios that come with oche, which run by name", 0},
     {0},
 };
 
 static const struct argp argp = {
     .options = known,
     .parser = parse,
-    .args_doc = "SCENARIO|run.sqlite",
+    .args_doc = "SCENARIO|NAME|-|run.sqlite\n--list",
     .doc =
-        "Simulates a scenario (a YAML file; docs/scenario.md) and shows what happened: flows, "
-        "links, PAUSEs, queues. All of it goes into one SQLite file. Given such a file, repeats "
+        "Simulates a scenario (a YAML file, docs/scenario.md; the NAME of one that --list shows; "
+        "or "
+        "-, standard input) and shows what happened: flows, links, PAUSEs, queues. All of it goes "
+        "into one SQLite file. Given such a file, repeats "
         "its run, says whether the hash is the same, and puts results into repeat/ beside it; "
         "--set and --compare change that run."
         "\vA scenario's mistakes are told in a line each, with file, line, key and what would be "
@@ -329,6 +356,8 @@ void oche_run_options_free(struct oche_run_options *options)
         free(options->sets[i].typed);
     }
     free(options->sets);
+    free(options->scenario);
+    options->scenario = NULL;
     options->sets = NULL;
     options->set_count = 0;
 }

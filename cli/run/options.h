@@ -16,7 +16,7 @@ struct oche_run_set {
 };
 
 struct oche_run_options {
-    const char *scenario;
+    char *scenario;            /* its path */
     struct oche_run_set *sets; /* overrides in the order in which they were typed */
     size_t set_count;
     const char *out, *pcap, *trace, *compare; /* each is NULL if not given */
@@ -24,7 +24,7 @@ struct oche_run_options {
     double within;                            /* of --within; 0: not given */
     uint32_t threads;                         /* 0: as many as gain time */
     uint32_t report_parts;                    /* --partition-report; 0: not given */
-    bool csv, json, show_defaults, quiet, verbose;
+    bool csv, json, list, show_defaults, quiet, verbose;
 };
 
 /*

@@ -9,6 +9,7 @@
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/installed.h"
 #include "cli/interrupted.h"
 #include "cli/run/processors.h"
 #include "cli/run/progress.h"
@@ -675,6 +676,10 @@ static bool prepare(struct session *session)
 static bool work(struct session *session)
 {
     const struct oche_run_options *options = &session->options;
+
+    if (options->list)
+        return !oche_run_ranks_is_first(&session->ranks) ||
+               oche_installed_print(stdout, &session->error);
     bool ok = prepare(session);
 
     if (options->show_defaults)

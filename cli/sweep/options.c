@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/installed.h"
 #include "cli/refuse.h"
 #include "lab/measures/metrics.h"
 
@@ -99,8 +100,7 @@ static void set_scenario(struct oche_grid *grid, const char *path, struct argp_s
 {
     if (grid->scenario != NULL)
         oche_refuse(state, "%s: one scenario at a time", path);
-    grid->scenario = strdup(path);
-    OCHE_GOT(grid->scenario != NULL);
+    grid->scenario = oche_scenario_argument(path, state);
 }
 
 static void add_set(struct oche_grid *grid, const char *set)
@@ -126,7 +126,9 @@ static void add_metric(struct oche_sweep_options *options, const char *name,
 static void check_together(const struct oche_sweep_options *options, struct argp_state *state)
 {
     if (options->mode != OCHE_SWEEP_METRICS && options->grid.scenario == NULL)
-        oche_refuse(state, "which scenario? give a YAML file, such as those in scenarios/");
+        oche_refuse(
+            state,
+            "which scenario? give a YAML file, or the name of one that oche run --list shows");
     if (options->tasks > 0 && options->mode != OCHE_SWEEP_SLURM)
         oche_refuse(state, "--tasks says how --slurm divides the points; add --slurm");
     if (options->grid.skip_invalid && options->mode != OCHE_SWEEP_RUN)

@@ -4,13 +4,13 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lab/reproduce/data_folder.h"
 #include "lab/reproduce/read.h"
 #include "params/error.h"
 #include "params/text_stream.h"
@@ -174,83 +174,16 @@ struct oche_paper *oche_paper_open(const char *papers, const char *name, struct 
     return paper;
 }
 
-/* Returns the folder of the running program (malloc'd); NULL if the folder is unknown. */
-static char *program_folder(void)
-{
-    char path[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-    if (length <= 0)
-        return NULL;
-    path[length] = '\0';
-    *strrchr(path, '/') = '\0';
-    return strdup(path);
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat facts;
-
-    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
-/*
- * Returns the papers' folder beside the sources (malloc'd) if the program in the folder has been
- * built from them: where they were then, or, if the whole tree has been copied, in the copy. NULL
- * for a program that is elsewhere.
- */
-static char *folder_of_sources(const char *program)
-{
-    const char *below = OCHE_BUILD_ROOT;
-    const size_t length = strlen(OCHE_SOURCE_ROOT), whole = strlen(program);
-    char *path = NULL, *file = NULL;
-
-    if (strcmp(program, OCHE_BUILD_ROOT) == 0 && is_folder(OCHE_SOURCE_ROOT "/papers"))
-        return strdup(OCHE_SOURCE_ROOT "/papers");
-    if (strncmp(below, OCHE_SOURCE_ROOT "/", length + 1) != 0)
-        return NULL;
-    below += length;
-    const size_t end = strlen(below);
-    if (whole < end || strcmp(program + whole - end, below) != 0)
-        return NULL;
-    OCHE_GOT(asprintf(&path, "%.*s/papers", (int)(whole - end), program) >= 0);
-    OCHE_GOT(asprintf(&file, "%.*s/meson.build", (int)(whole - end), program) >= 0);
-    if (!is_folder(path) || access(file, R_OK) != 0) {
-        free(path);
-        path = NULL;
-    }
-    free(file);
-    return path;
-}
-
-/* Returns the default folder: beside the sources, or where `make install` put the papers. */
-static char *usual_folder(void)
-{
-    char *program = program_folder(), *path = NULL;
-
-    if (program != NULL) {
-        path = folder_of_sources(program);
-        if (path == NULL) {
-            OCHE_GOT(asprintf(&path, "%s/../share/oche/papers", program) >= 0);
-            if (!is_folder(path)) {
-                free(path);
-                path = NULL;
-            }
-        }
-        free(program);
-    }
-    return path != NULL ? path : strdup(OCHE_DATA_FOLDER "/oche/papers");
-}
-
 char *oche_papers_folder(const char *given, struct oche_error *error)
 {
     const char *named = given != NULL ? given : getenv("OCHE_PAPERS");
-    char *path = named != NULL && named[0] != '\0' ? strdup(named) : usual_folder();
+    char *path = named != NULL && named[0] != '\0' ? strdup(named) : oche_data_folder("papers");
+    struct stat facts;
 
     OCHE_GOT(path != NULL);
     while (strlen(path) > 1 && path[strlen(path) - 1] == '/')
         path[strlen(path) - 1] = '\0';
-    if (is_folder(path))
+    if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
         return path;
     oche_fail(error, "%s: no such folder; name the papers' folder with --papers, or in OCHE_PAPERS",
               path);

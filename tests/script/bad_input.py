@@ -258,7 +258,8 @@ COMMANDS = [
     (["long.yaml"],
      "long.yaml:3: workload: 8000016 connections; at most 2097152 with congestion_control: rogue: "
      "fewer or larger flows, a shorter run, or host.connections: per_pair"),
-    ([], "oche run: which scenario? give a YAML file, such as those in scenarios/"),
+    ([], "oche run: which scenario? give a YAML file, or the name of one that oche run --list "
+     "shows"),
     (["S", "S"], "oche run: s.yaml: one scenario at a time"),
     (["S", "--set", "podz=1"], "--set podz=1: podz: unknown key; "),
     (["S", "--set", "topology.podz=1"],
@@ -463,8 +464,10 @@ COMMANDS = [
     (["S", "--set", "sw\x1b=1"], "--set sw\\x1b=1: sw\\x1b: unknown key; "),
     (["S", "--threads", "\x1b]0;x\x07"],
      "oche run: --threads \\x1b]0;x\\x07: not a number of threads; write 1 to 64, or auto"),
-    (["no\nsuch\t\udcff"], "no\\nsuch\\t\\xff: cannot be read: No such file or directory; give the "
-                           "path of a scenario file"),
+    (["no\nsuch\t\udcff"], "oche run: no\\nsuch\\t\\xff: no such file or scenario; oche run --list "
+                           "shows those that come with oche"),
+    (["./no\nsuch\t\udcff"], "./no\\nsuch\\t\\xff: cannot be read: No such file or directory; give "
+                             "the path of a scenario file"),
     (["S", "--out", ""], "oche run: --out: names no folder; write --out . for this one"),
     (["--show-defaults", "--set", "host.mtu=4KiB"],
      "oche run: --set host.mtu=4KiB: --show-defaults without a scenario shows what can be written, "

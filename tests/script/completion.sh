@@ -38,6 +38,12 @@ offers duration= run --set du
 offers 'workload[0].load=' sweep --vary work
 offers congestion_control.g= run -s = congestion_control.g
 offers congestion_control= run --set congestion_control
+for key in name description seed defaults model duration warmup stop_when_done; do
+    offers "$key=" run --set "${key:0:2}"
+    offers "$key=" sweep x.yaml --vary ''
+done
+offers switch.tor.kmin= run --set switch.tor.k
+offers '!switch.tor.mechanisms=' run --set switch.tor.m
 offers dcqcn run --set congestion_control = dc
 offers '!none' run --set congestion_control = dc
 offers go_back_n sweep --vary = recovery = ''
@@ -56,5 +62,14 @@ offers --json wire --js
 offers --json buffers --js
 offers dcqcn reproduce dc
 offers dcqcn/fig3 reproduce dcqcn/
+offers incast run inc
+offers incast sweep --quiet inc
+here=$(mktemp -d)
+cd "$here"
+touch incmine.yaml
+offers incmine.yaml run inc
+cd - >/dev/null
+rm -r "$here"
+offers '!incast' run ./inc
 offers trident2 buffers --preset tri
 offers '!trident2' run tri

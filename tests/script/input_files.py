@@ -156,7 +156,7 @@ def make_files(folder):
         file.truncate(1 << 42)
     return [("/dev/zero", "a device, not a file"), ("/dev/null", "a device, not a file"),
             (".", "Is a directory"), ("socket", "a socket, not a file"),
-            ("none", "No such file or directory"), ("huge", "larger than "),
+            ("no.ne", "No such file or directory"), ("huge", "larger than "),
             ("fifo", "a pipe to which nobody writes"),
             (make("odd\x1b[31m\u202ename", b"\0"), "")]
 
