@@ -11,6 +11,7 @@ import glob
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -105,6 +106,32 @@ def test_sweep_page(work):
                                re.M | re.S).groups()
     said = run(f"'{OCHE}' {command} --out '{work}/sweep'", SOURCE)
     check(shape(said) == shape(table), "docs/sweep.md shows", table, "not", said)
+
+
+def test_queries(work):
+    """The queries that pages show find something, in shorter runs of what they are made for."""
+    scenarios = os.path.join(SOURCE, "scenarios")
+    run([OCHE, "run", f"{scenarios}/demo.yaml", "--set", "duration=7ms", "-q", "--out", "out/demo"],
+        work)
+    run([OCHE, "run", f"{scenarios}/deflection.yaml", "--set", "duration=1ms", "--set", "warmup=0",
+         "-q", "--out", "out/deflection"], work)
+    run([OCHE, "sweep", f"{scenarios}/lossy.yaml", "--vary", "loss.probability=0,1%", "--set",
+         "duration=1ms", "--set", "warmup=0", "-q", "--out", "out/lossy-sweep"], work)
+    count = 0
+    for page in sorted(glob.glob(os.path.join(SOURCE, "docs", "*.md"))):
+        text = read(page)
+        scenario = dict(re.findall(r"^```yaml (\S+)\.yaml\n(.*?)^```$", text, re.M | re.S))
+        for file, query in re.findall(r'sqlite3 (\S+) "(.*?)"$', text, re.M | re.S):
+            name = file.split("/")[1]
+            if name in scenario:
+                with open(os.path.join(work, name + ".yaml"), "w", encoding="utf-8") as made:
+                    made.write(scenario[name])
+                run([OCHE, "run", name + ".yaml", "-q"], work)
+            with sqlite3.connect(os.path.join(work, file)) as database:
+                rows = database.execute(query).fetchall()
+            count += 1
+            check(rows and rows[0][0] is not None, page, query, "finds nothing")
+    check(count >= 6, count, "queries")
 
 
 def test_manual_of_scenarios():
@@ -329,6 +356,7 @@ def main():
         test_scenario_page(work)
         test_own_network(work)
         test_sweep_page(work)
+        test_queries(work)
         test_contributing(work)
     test_scenario_reference_usage()
     test_manual()
