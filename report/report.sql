@@ -1,6 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The report's longer queries. Shorter queries are in the C functions that read their rows.
 
+-- When the measured time began, and when the last flow of all started.
+-- const flow_window
+SELECT (SELECT CAST(value AS INTEGER) FROM info WHERE key = 'simulated_ps') -
+        (SELECT CAST(value AS INTEGER) FROM info WHERE key = 'measured_ps'), max(start_ps)
+FROM flows
+
 -- The 150 ports that were held longest, with all their ancestors in the forest of PAUSEs. Parents
 -- come before their branches.
 -- const shown_pauses
@@ -83,9 +89,12 @@ SELECT id, entity, unit,
      WHERE c.entity = h.entity AND c.name = 'max_queue_bytes')
 FROM histogram_names h WHERE name = 'queue' ORDER BY id
 
--- Links, with the bytes that each of the two ends sent.
+-- Links, with the bytes that each of the two ends sent, and for how long it was held by PAUSE (of
+-- its classes, the one that was held longest).
 -- const links_with_load
-SELECT a, b, rate_bps, port_a, port_b, ca.value, cb.value
+SELECT a, b, rate_bps, port_a, port_b, ca.value, cb.value,
+    (SELECT max(value) FROM entity_counters WHERE entity = port_a AND name GLOB 'paused_time_*'),
+    (SELECT max(value) FROM entity_counters WHERE entity = port_b AND name GLOB 'paused_time_*')
 FROM links
 LEFT JOIN entity_counters ca ON ca.entity = port_a AND ca.name = 'line_bytes'
 LEFT JOIN entity_counters cb ON cb.entity = port_b AND cb.name = 'line_bytes'

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shows the network with the utilisation of its links. A network that is too large is drawn in
- * groups: first the hosts of each ToR become a group, then also the switches of a kind in a pod,
- * then all nodes of a kind. Links between two groups are shown with their mean and their largest
- * utilisation.
+ * Shows the network with the utilisation of its links and how long their ports were held. A network
+ * that is too large is drawn in groups: first the hosts of each ToR become a group, then also the
+ * switches of a kind in a pod, then all nodes of a kind. Links between two groups are shown with
+ * their mean and their largest utilisation, and with the port among them that was held longest.
  */
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,8 @@ struct node {
 struct link {
     size_t a, b; /* indices of the nodes at its ends; after group_links, of groups, with a < b */
     double rate_bps;
-    double ab, ba; /* utilisation from a to b and from b to a, 0 … 1 */
+    double ab, ba;           /* utilisation from a to b and from b to a, 0 … 1 */
+    double held_ab, held_ba; /* share of the time in which the sending port was held by PAUSE */
     char *port_ab, *port_ba;
 };
 
@@ -98,6 +99,13 @@ static double use(sqlite3_stmt *row, int column, double rate_bps, double measure
     return rate_bps > 0 && measured_s > 0 ? bytes * 8 / (rate_bps * measured_s) : NAN;
 }
 
+static double held(sqlite3_stmt *row, int column, double measured_s)
+{
+    return oche_report_is_null(row, column) || measured_s <= 0
+               ? 0
+               : oche_report_real(row, column) / 1e12 / measured_s;
+}
+
 static void read_links(struct oche_report_source *source, struct network *network)
 {
     size_t room = oche_report_number(source, "SELECT count(*) FROM links");
@@ -122,6 +130,8 @@ static void read_links(struct oche_report_source *source, struct network *networ
                           .rate_bps = rate_bps,
                           .ab = use(row, 5, rate_bps, measured_s),
                           .ba = use(row, 6, rate_bps, measured_s),
+                          .held_ab = held(row, 7, measured_s),
+                          .held_ba = held(row, 8, measured_s),
                           .port_ab = copy(oche_report_text(row, 3)),
                           .port_ba = copy(oche_report_text(row, 4))};
         if (network->nodes[a].kind == HOST)
@@ -211,6 +221,8 @@ static void group_links(struct network *network)
         if (a > b) {
             link->ab = was.ba;
             link->ba = was.ab;
+            link->held_ab = was.held_ba;
+            link->held_ba = was.held_ab;
             link->port_ab = was.port_ba;
             link->port_ba = was.port_ab;
         }
@@ -248,19 +260,25 @@ static struct json_object *groups_json(const struct network *network)
 }
 
 struct use {
-    double sum, most;
-    const char *port; /* name of the port with the largest utilisation */
+    double sum, most, held;
+    const char *port, *held_port; /* the ports with the largest utilisation, and held longest */
 };
 
-static void take(struct use *sum, double value, const char *port)
+static void take(struct use *sum, double value, double held, const char *port)
 {
     sum->sum += value;
+    if (held > sum->held) {
+        sum->held = held;
+        sum->held_port = port;
+    }
     if (sum->port == NULL || value > sum->most) {
         sum->most = value;
         sum->port = port;
     }
 }
 
+/* Returns [mean, most, port of most, share of time held, port held longest]; without the last two
+ * if none was held. */
 static struct json_object *use_json(const struct use *sum, size_t count)
 {
     struct json_object *json = oche_json_array(0);
@@ -268,6 +286,10 @@ static struct json_object *use_json(const struct use *sum, size_t count)
     oche_json_push_real(json, sum->sum / (double)count);
     oche_json_push_real(json, sum->most);
     oche_json_push(json, oche_json_text(sum->port));
+    if (sum->held_port != NULL) {
+        oche_json_push_real(json, sum->held);
+        oche_json_push(json, oche_json_text(sum->held_port));
+    }
     return json;
 }
 
@@ -285,8 +307,8 @@ static struct json_object *links_json(const struct network *network)
 
             if (link->a != first->a || link->b != first->b)
                 break;
-            take(&ab, link->ab, link->port_ab);
-            take(&ba, link->ba, link->port_ba);
+            take(&ab, link->ab, link->held_ab, link->port_ab);
+            take(&ba, link->ba, link->held_ba, link->port_ba);
         }
         if (first->a == first->b)
             continue; /* the link is within a group */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/interval.h"
 #include "report/json.h"
 #include "report/sample.h"
 
@@ -54,6 +55,58 @@ static void test_percentiles_of_many(void **state)
         assert_true(oche_sample_percentile(&sample, p) == (p == 0 ? 0 : p - 1));
     }
     oche_sample_free(&sample);
+}
+
+static void test_intervals(void **state)
+{
+    static const struct {
+        size_t count;
+        uint32_t p;
+        size_t low, high;
+    } wanted[] = {{0, 50000, 0, 1},         {1, 50000, 0, 2},
+                  {5, 50000, 0, 6},         {6, 50000, 1, 6},
+                  {100, 50000, 40, 61},     {100, 99000, 97, 101},
+                  {400, 99000, 392, 400},   {1000, 90000, 881, 919},
+                  {1000, 99900, 997, 1001}, {1000000, 50000, 499020, 500981}};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(wanted); i++) {
+        size_t low, high;
+
+        oche_interval_ranks(wanted[i].count, wanted[i].p, &low, &high);
+        assert_int_equal(low, wanted[i].low);
+        assert_int_equal(high, wanted[i].high);
+    }
+}
+
+/* The interval encloses the percentile of what the values are drawn from in 95 % of samples. */
+static void test_intervals_enclose(void **state)
+{
+    enum { TRIALS = 2000, VALUES = 500 };
+    const uint32_t percentiles[] = {50000, 90000, 99000};
+    unsigned short seed[3] = {1, 2, 3};
+    size_t inside[3] = {0};
+
+    (void)state;
+    for (unsigned trial = 0; trial < TRIALS; trial++) {
+        struct oche_sample sample = {0};
+
+        for (unsigned i = 0; i < VALUES; i++)
+            oche_sample_add(&sample, erand48(seed));
+        oche_sample_sort(&sample);
+        for (size_t k = 0; k < OCHE_COUNT_OF(percentiles); k++) {
+            const double truth = percentiles[k] / 100000.0;
+            size_t low, high;
+
+            oche_interval_ranks(VALUES, percentiles[k], &low, &high);
+            assert_in_range(low, 1, VALUES);
+            assert_in_range(high, low + 1, VALUES);
+            inside[k] += sample.values[low - 1] <= truth && truth < sample.values[high - 1];
+        }
+        oche_sample_free(&sample);
+    }
+    for (size_t k = 0; k < OCHE_COUNT_OF(percentiles); k++)
+        assert_in_range(inside[k], TRIALS * 94 / 100, TRIALS * 99 / 100);
 }
 
 static void test_grid(void **state)
@@ -132,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_percentiles), cmocka_unit_test(test_percentiles_of_many),
+        cmocka_unit_test(test_intervals),   cmocka_unit_test(test_intervals_enclose),
         cmocka_unit_test(test_grid),        cmocka_unit_test(test_spans),
         cmocka_unit_test(test_json),
     };
