@@ -404,6 +404,7 @@ function namesRuns() {
     info: { scenario: 's', program: 'oche 1', ...info },
     parameters: [['name', file, '', false], ['seed', seed, '', overrides.length > 1],
       ['switch.kmin', kmin, '', overrides.length > 0], ['switch.kmax', kmin, '', false]] });
+  const partName = (value) => /^\{name: (\w+)/.exec(value)?.[1] ?? value;
   const labels = (...runs) => {
     nameRuns(runs);
     return runs.map(({ label }) => label);
@@ -430,7 +431,19 @@ function namesRuns() {
     'switch.pfc=false']);
   assert.deepEqual(variants('host.recovery.name', 'irn', 'go_back_n'), ['host.recovery=irn',
     'host.recovery=go_back_n']);
-  assert.deepEqual(variants('congestion_control', 'dcqcn', 'none'), ['dcqcn', 'none']);
+  assert.deepEqual(variants('congestion_control', 'dcqcn', 'none'),
+    ['dcqcn', 'no congestion control']);
+  // Without congestion control there is PFC, if it is on; a label may be cut, an override is not.
+  const schemes = (pfc, ...values) => labels(...values.map((value, i) => ({ file: `${i}/run.sqlite`,
+    overrides: [`congestion_control=${value}`], parameters: [['switch.pfc', pfc, '', false]],
+    info: { label: value.slice(0, 20), compared: 'congestion_control', variant: String(i),
+      command: 'c', congestion_control: partName(value) } })));
+  assert.deepEqual(schemes('true', 'none', 'dcqcn'), ['PFC alone', 'dcqcn']);
+  assert.deepEqual(schemes('false', 'none', 'dcqcn'), ['no congestion control', 'dcqcn']);
+  assert.deepEqual(schemes('true', '{name: dcqcn, g: 1/16, rai: 80Mbps}', 'none'),
+    ['dcqcn', 'PFC alone']);
+  assert.deepEqual(schemes('true', '{name: dcqcn, g: 1/16, rai: 80Mbps}', 'dcqcn'),
+    ['dcqcn (g=1/16, rai=80Mbps)', 'dcqcn']);
   assert.equal(runsTitle({ scenario: 's', compared: 'x.name', overrides: 'seed=7' }),
     's: x (seed=7)');
   assert.equal(runsTitle({ scenario: 's', compared: '', overrides: '' }), 's');

@@ -31,9 +31,42 @@ function differences(runs) {
   });
 }
 
-// "true" and "7" say nothing without their key; the name of a scheme does.
-const withKey = ({ label, compared }) => (label && compared
-  && wordOf(compared) !== 'congestion_control' ? `${wordOf(compared)}=${label}` : label);
+// What a scheme is called: without congestion control there is PFC alone, or nothing at all. `pfc`:
+// the value of switch.pfc, if it is known.
+export const schemeName = (name, pfc) => (name !== 'none' ? name
+  : pfc === 'true' ? 'PFC alone' : 'no congestion control');
+
+// Of a run or a sweep.
+export const pfcOf = ({ parameters }) => parameters?.find(([key]) => key === 'switch.pfc')?.[1];
+
+export const schemeOf = (run) => schemeName(run.info.congestion_control, pfcOf(run));
+
+// The parts of "{name: dcqcn, g: 1/16}": its name and "g=1/16"; null of another value.
+function partsOf(value) {
+  const [, name, rest] = /^\{name: ([^,{}]+)(?:, (.*))?\}$/.exec(value) ?? [];
+  return name ? { name, rest: (rest ?? '').replaceAll(': ', '=') } : null;
+}
+
+// The value that the run was compared by: its last override, as the label may be cut.
+function comparedValue({ info: { label, compared }, overrides }) {
+  const last = overrides?.at(-1) ?? '';
+  return compared && last.startsWith(`${compared}=`) ? last.slice(compared.length + 1) : label;
+}
+
+// "true" and "7" say nothing without their key; the name of a scheme does. `brief`: without its
+// parameters.
+function withKey(run, brief) {
+  const { label, compared } = run.info;
+  if (!label || !compared)
+    return label;
+  const value = comparedValue(run), parts = partsOf(value);
+  const name = parts?.name ?? value, rest = !brief && parts?.rest ? ` (${parts.rest})` : '';
+  if (wordOf(compared) === 'congestion_control')
+    return schemeName(name, pfcOf(run)) + rest;
+  return `${wordOf(compared)}=${name}${rest}`;
+}
+
+const areOthers = (names) => names.every(Boolean) && new Set(names).size === names.length;
 
 // What was compared, else the parameters that differ, else the folder, else the scenario.
 export function nameRuns(runs) {
@@ -42,10 +75,9 @@ export function nameRuns(runs) {
     runs.sort((a, b) => Number(a.info.variant) - Number(b.info.variant));
   else if (runs.every(({ overrides }) => overrides))
     runs.sort((a, b) => a.overrides.length - b.overrides.length || depth(a) - depth(b));
-  const labels = runs.map(({ info }) => withKey(info));
-  const told = labels.every(Boolean) && new Set(labels).size === labels.length
-    ? labels : differences(runs);
-  const names = runs.map((run, i) => (told[i] || withKey(run.info) || folder(run)
+  const [brief, whole] = [true, false].map((cut) => runs.map((run) => withKey(run, cut)));
+  const told = areOthers(brief) ? brief : areOthers(whole) ? whole : differences(runs);
+  const names = runs.map((run, i) => (told[i] || withKey(run, false) || folder(run)
     || run.info.scenario || 'run') + (isRepeat(run) && told[i] ? ' (repeat)' : ''));
   runs.forEach((run, i) => {
     run.label = names.filter((name) => name === names[i]).length > 1
