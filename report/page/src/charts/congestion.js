@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where congestion sits: a bar for each run or scheme, its parts the places on a packet's way.
-import { style } from '../theme.js';
+/*
+ * Where congestion sits: a bar for each run or scheme, its parts the places on a packet's way. Bars
+ * begin at zero, so where values span decades each place is a dot on a log axis instead.
+ */
+import { FONT, style } from '../theme.js';
 import * as format from '../format.js';
 import { axis } from './axis.js';
 import { base, legend, nameLabels, rowHeight } from './base.js';
+import { pfcOf, schemeName } from './run-names.js';
 import { textWidth } from './text-width.js';
 import { estimate } from './sweep.js';
 
@@ -26,6 +30,35 @@ const KINDS = {
 
 const roomOf = (width) => Math.min(220, width * 0.35);
 
+const DECADES = 20; // the largest bar over the smallest: the smallest would not be seen beside it
+const SHOWN = 1e-4; // of the largest value: smaller dots are at the log axis' left end
+
+// The text of each bar's sum, right of the bar.
+const sumLabels = (context, texts) => ({
+  type: 'custom', name: 'sum', silent: true, z: 4, tooltip: { show: false },
+  data: texts.map(({ at }, i) => [at, i]), encode: { x: 0, y: 1 },
+  renderItem({ dataIndex }, api) {
+    const [x, y] = api.coord([api.value(0), api.value(1)]);
+    return { type: 'text', style: { text: texts[dataIndex].text, x: x + 6, y, align: 'left',
+      verticalAlign: 'middle', fill: context.theme.text, fontSize: 11, fontFamily: FONT } };
+  },
+});
+
+// A line through each row, from its smallest dot to its sum, and a stroke at the sum.
+const sumStrokes = (context, rows) => ({
+  type: 'custom', name: 'sums', silent: true, z: 1, tooltip: { show: false },
+  data: rows.map(({ low, sum }, i) => [low, i, sum]), encode: { x: [0, 2], y: 1 },
+  renderItem(params, api) {
+    const [from, y] = api.coord([api.value(0), api.value(1)]);
+    const [to] = api.coord([api.value(2), api.value(1)]);
+    return { type: 'group', children: [
+      { type: 'line', shape: { x1: from, y1: y, x2: to, y2: y },
+        style: { stroke: context.theme.axis, lineWidth: 1 } },
+      { type: 'line', shape: { x1: to, y1: y - 9, x2: to, y2: y + 9 },
+        style: { stroke: context.theme.text, lineWidth: 2 } }] };
+  },
+});
+
 /*
  * One chart: `barsOf(state)` gives [{name, of: {place: {queueing, marks, …}}}]; `control` and
  * `settle` are what chooses them.
@@ -37,15 +70,20 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
   const shown = (state) => PLACES.filter(([place]) =>
     barsOf(state).some((bar) => valueOf(bar, place) !== null));
   const shareOf = (bar, value) => (sum(bar) > 0 ? value / sum(bar) : 0);
+  const sums = (state) => barsOf(state).map(sum).filter((value) => value > 0);
+  const spans = (state) => Math.max(...sums(state)) >= DECADES * Math.min(...sums(state));
+  const isLog = (state) => state.as === 'log' && sums(state).length > 0;
   const nameAt = (state, at) => barsOf(state).find(({ name }, i) => name === at || i === at);
 
   return {
     ...chosen,
     id: kind, title, along: 'y', rows: true,
-    caption: (state) => caption + (barsOf(state).some((bar) => sum(bar) > 0) ? ''
-      : ' Here there is none.'),
-    controls: [...chosen.controls, { key: 'as', label: 'Show', value: 'amount',
-      options: [['amount', unit === 's' ? 'time' : 'number'], ['share', 'share']] }],
+    caption: (state) => caption + (isLog(state) ? ' A dot each place, on a log axis; the stroke with '
+      + 'the number is their sum.' : '') + (sums(state).length > 0 ? '' : ' Here there is none.'),
+    controls: [...chosen.controls, { key: 'as', label: 'Show',
+      value: spans(firstOf(chosen)) ? 'log' : 'amount',
+      options: [['amount', unit === 's' ? 'time' : 'number'], ['log', 'log scale'],
+        ['share', 'share']] }],
     height(width, state) {
       const names = barsOf(state).map(({ name }) => name);
       return 64 + names.length * rowHeight(names, roomOf(width));
@@ -53,30 +91,44 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
     legend: (state) => shown(state).map(([, name, line]) => ({ name, line, solid: true })),
     option(context, state) {
       const { theme } = context, bars = barsOf(state);
-      const share = state.as === 'share';
+      const share = state.as === 'share', log = isLog(state);
       const names = bars.map(({ name }) => name);
       const room = roomOf(context.width);
-      const parts = (place) => bars.map((bar) => {
+      const values = bars.flatMap((bar) => PLACES.map(([place]) => valueOf(bar, place)))
+        .filter((value) => value > 0);
+      const most = Math.max(0, ...bars.map(sum)), least = Math.max(most * SHOWN, Math.min(...values));
+      const textOf = (bar) => (sum(bar) > 0 ? format.value(sum(bar), unit) : 'none');
+      const x = log ? { scale: 'log', values: [least, ...bars.map(sum)
+        .filter((value) => value > 0)] } : { values: share ? [0, 1] : [0, most] };
+      const start = log ? least : 0;
+      const parts = (place) => bars.map((bar, i) => {
         const value = valueOf(bar, place) ?? 0;
-        return share ? shareOf(bar, value) : value;
+        return share ? shareOf(bar, value) : !log ? value
+          : value > 0 ? [Math.max(least, value), i] : [null, i];
       });
+      const places = shown(state).map(([place, name, line]) => ({ name, data: parts(place),
+        itemStyle: { color: style(theme, line).color, borderColor: theme.paper, borderWidth: 1 },
+        emphasis: { disabled: true },
+        ...(log ? { type: 'scatter', symbol: 'circle', symbolSize: 12, z: 3 }
+          : { type: 'bar', stack: 'way', barWidth: 18 }) }));
       return base(context, {
         grid: { left: 10 + Math.min(room, Math.max(20, ...names.map((name) =>
-          textWidth(name, 12)))), right: 26, top: 8, outerBoundsMode: 'none' },
+          textWidth(name, 12)))), right: 14 + Math.max(12, ...bars.map((bar) =>
+          textWidth(textOf(bar), 11))), top: 8, outerBoundsMode: 'none' },
         legend: legend(context, this.legend(state)),
         tooltip: { trigger: 'axis', axisPointer: { axis: 'y', type: 'shadow' } },
         xAxis: { ...axis(context, { name: share ? 'share' : axisName,
-          unit: share ? 'share' : unit, values: share ? [0, 1] : [0, ...bars.map(sum)] }),
-        splitLine: { show: true, lineStyle: { color: theme.faint } } },
+          unit: share ? 'share' : unit, ...x }),
+        splitLine: { show: !log, lineStyle: { color: theme.faint } } },
         yAxis: { type: 'category', inverse: true, data: names, axisTick: { show: false },
           axisLine: { lineStyle: { color: theme.axis } },
           axisLabel: nameLabels(context, room) },
-        series: shown(state).map(([place, name, line]) => ({
-          name, type: 'bar', stack: 'way', barWidth: 18, data: parts(place),
-          itemStyle: { color: style(theme, line).color, borderColor: theme.paper,
-            borderWidth: 1 },
-          emphasis: { disabled: true },
-        })),
+        series: [...places,
+          ...(log ? [sumStrokes(context, bars.map((bar) => ({ sum: Math.max(least, sum(bar)),
+            low: Math.max(least, Math.min(...PLACES.map(([place]) => valueOf(bar, place))
+              .filter((value) => value > 0))) })))] : []),
+          sumLabels(context, bars.map((bar) => ({ text: textOf(bar),
+            at: sum(bar) === 0 ? start : share ? 1 : Math.max(start, sum(bar)) })))],
       });
     },
     tip(state, at) {
@@ -110,6 +162,10 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
   };
 }
 
+// The state that these controls begin with.
+const firstOf = ({ controls }) => Object.fromEntries(controls.map(({ key, value }) =>
+  [key, value]));
+
 const hasAny = (bars, kind) => bars.some((bar) => PLACES.some(([place]) =>
   (bar.of[place]?.[kind] ?? 0) > 0));
 
@@ -140,7 +196,8 @@ function shortened(names) {
 }
 
 // "dcqcn", or "degree 4": which of an axis' values, and of which axis if it does not say so itself.
-const named = ({ key }, value) => (isWord(value) ? value : `${key.replace(/^.*\./, '')} ${value}`);
+const named = (sweep, { key }, value) => (!isWord(value) ? `${key.replace(/^.*\./, '')} ${value}`
+  : /^congestion_control(\.name)?$/.test(key) ? schemeName(value, pfcOf(sweep)) : value);
 
 /*
  * What combinations are called: by the values of the axes that differ, the main axis first. Schemes
@@ -158,7 +215,8 @@ function combinationNames(sweep, main, combinations) {
   const listed = (cut) => combinations.map((k) => sweep.axes.map((_, i) => ({ i,
     value: valueAt(i, k) })).filter(({ i, value }) => i === main || isShown(i, value))
     .sort((a, b) => Number(b.i === main) - Number(a.i === main))
-    .map(({ i, value }) => named(sweep.axes[i], isWord(value) ? cut(value) : value))
+    .map(({ i, value }) => named(sweep, sweep.axes[i],
+      isWord(value) ? cut(value) : value))
     .join(', '));
   const list = listed(short);
   return new Set(list).size === list.length ? list : listed((value) => value);
@@ -198,7 +256,7 @@ export function sweepCongestion(sweep) {
   const barsAlong = (state) => {
     const along = Number(state.x);
     const names = along < 0 ? ['all'] : shortened(sweep.axes[along].values).map((value) =>
-      named(sweep.axes[along], value));
+      named(sweep, sweep.axes[along], value));
     return ran.filter((combination) => sweep.zipped || sweep.axes.every((_axis, i) =>
       i === along || numberAt(i, combination) === Number(state[`at${i}`])))
       .sort((a, b) => (along < 0 ? 0 : numberAt(along, a) - numberAt(along, b)))
