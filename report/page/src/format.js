@@ -18,7 +18,9 @@ export function digits(value, count = 3) {
     const [mantissa, exponent] = value.toExponential(count - 1).split('e');
     return `${Number(mantissa)}e${Number(exponent)}`.replace('-', '−');
   }
-  const decimals = Math.max(0, count - 1 - Math.floor(Math.log10(size)));
+  // Rounded first: 99.96 is "100", not "100.0".
+  const rounded = Number(size.toPrecision(count));
+  const decimals = Math.max(0, count - 1 - Math.floor(Math.log10(rounded)));
   const text = value.toFixed(Math.min(decimals, 20));
   return (size >= 10000 ? grouped(Number(text)) : text).replace('-', '−');
 }

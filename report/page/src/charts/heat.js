@@ -4,6 +4,7 @@ import { ramp } from '../theme.js';
 import * as format from '../format.js';
 import { axis, isNarrow } from './axis.js';
 import { base } from './base.js';
+import { drainSeries } from './shared-scale.js';
 import { textWidth } from './text-width.js';
 import { bounds, times } from './time.js';
 
@@ -18,6 +19,8 @@ export function bars(series, [from, to], most) {
   const half = series.step_s * series.width / 2;
   times(series).forEach((x, k) => {
     const value = series.mean[k];
+    if (x + half <= from || x - half >= to)
+      return;
     const first = Math.max(0, Math.floor((x - half - from) / step + 1e-6));
     const last = Math.min(COLUMNS, Math.max(first + 1, Math.ceil((x + half - from) / step - 1e-6)));
     for (let i = first; Number.isFinite(value) && i < last; i++)
@@ -40,25 +43,28 @@ export function bars(series, [from, to], most) {
     value: sum / (end - begin) }));
 }
 
-// What charts need of a heat map of `lines(state)`: [{name, series}].
-export function heat({ lines, noun }) {
-  const most = (shown) => Math.max(Number.MIN_VALUE,
-    ...shown.flatMap(({ series }) => series.mean.filter(Number.isFinite)));
+// What charts need of a heat map of `lines(state)`: [{name, series}]. `shared`: the scales of the
+// document; `peers(state)`: the series that share the colours.
+export function heat({ lines, noun, shared, peers }) {
+  const most = (state) => shared.of(state, peers(state), lines(state).map(({ series }) => series))
+    .flatMap(({ mean }) => mean).filter(Number.isFinite)
+    .reduce((largest, value) => Math.max(largest, value), Number.MIN_VALUE);
+  const time = (state) => shared.time(state, bounds(lines(state).map(({ series }) => series)));
   const items = (state, zoom) => {
-    const shown = lines(state), part = zoom ?? bounds(shown.map(({ series }) => series)) ?? [0, 1];
-    return shown.flatMap(({ series }, row) => bars(series, part, most(shown))
+    const shown = lines(state), part = zoom ?? time(state), all = most(state);
+    return shown.flatMap(({ series }, row) => bars(series, part, all)
       .map((bar) => ({ ...bar, row })));
   };
   const value = (state, number) => format.value(number, lines(state)[0]?.series.unit);
   return {
     along: 'item',
     height: (width, state) => 84 + lines(state).length * rowSize(lines(state).length),
-    ramp: (state) => ({ low: '0', high: value(state, most(lines(state))) }),
+    ramp: (state) => ({ low: '0', high: value(state, most(state)) }),
     option(context, state) {
       const { theme } = context, shown = lines(state), size = rowSize(shown.length);
-      const all = most(shown);
+      const all = most(state);
       const room = isNarrow(context) ? 86 : 170;
-      const [from, to] = bounds(shown.map(({ series }) => series)) ?? [0, 1];
+      const [from, to] = time(state);
       return base(context, {
         ramp: this.ramp(state),
         grid: { left: 14 + Math.min(room, Math.max(...shown.map(({ name }) =>
@@ -79,7 +85,7 @@ export function heat({ lines, noun }) {
               height: size - (size > 9 ? 1 : 0.5) },
             style: { fill: ramp(theme, api.value(3) / all) } };
           },
-        }],
+        }, ...drainSeries(context, shared.drain(state), true)],
       });
     },
     tip: (state, at) => ({ head: lines(state)[at[2]].name, rows: [

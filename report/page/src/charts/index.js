@@ -6,6 +6,7 @@ import { figureCharts } from './figure.js';
 import { pauseTimeline } from './pauses.js';
 import { queueDepth } from './queue.js';
 import { connections, goodput, pauseFrames, queueOverTime, throughput } from './series.js';
+import { sharedScale } from './shared-scale.js';
 import { sizes } from './sizes.js';
 import { sweepChart, sweepDistribution } from './sweep.js';
 import { topology } from './topology.js';
@@ -17,7 +18,7 @@ const some = (id, list) => list.filter(Boolean).map((chart) =>
 
 // Lists of charts.
 export function runCharts(runs, grid, id) {
-  const several = runs.length > 1;
+  const several = runs.length > 1, shared = sharedScale(runs);
   const delivered = runs.some((run) => run.flows.ranges.some((range) => range.delivered > 0));
   return {
     flows: delivered ? some(id, [
@@ -28,12 +29,12 @@ export function runCharts(runs, grid, id) {
       sizes(runs),
     ]) : [],
     congestion: some(id, runsCongestion(runs)),
-    all: some(id, [goodput(runs)]),
-    parts: some(id, runs.flatMap((run, i) => [throughput(run, i, several),
-      connections(run, i, several)])),
-    queues: some(id, [queueOverTime(runs), queueDepth(runs, grid)]),
-    frames: some(id, [pauseFrames(runs)]),
-    held: some(id, runs.map((run, i) => pauseTimeline(run, i, several))),
+    all: some(id, [goodput(runs, shared)]),
+    parts: some(id, runs.flatMap((run, i) => [throughput(run, i, several, shared),
+      connections(run, i, several, shared)])),
+    queues: some(id, [queueOverTime(runs, shared), queueDepth(runs, grid)]),
+    frames: some(id, [pauseFrames(runs, shared)]),
+    held: some(id, runs.map((run, i) => pauseTimeline(run, i, several, shared))),
     ways: some(id, runs.map((run, i) => deflectedWays(run, i, several))),
     links: some(id, runs.map((run, i) => topology(run, i, several))),
   };

@@ -4,6 +4,7 @@ import { ramp } from '../theme.js';
 import * as format from '../format.js';
 import { axis, isNarrow } from './axis.js';
 import { base } from './base.js';
+import { drainSeries, sharedScale } from './shared-scale.js';
 import { textWidth } from './text-width.js';
 
 const KINDS = ['core', 'aggregation', 'tor', 'host'];
@@ -26,7 +27,7 @@ function bars(port) {
   return list.map(({ from, to, sum }) => ({ from, to, share: sum / (to - from) }));
 }
 
-export function pauseTimeline(run, number, several) {
+export function pauseTimeline(run, number, several, shared = sharedScale([run])) {
   const line = run.held.timeline;
   if (!line || line.ports.length === 0)
     return null;
@@ -47,16 +48,16 @@ export function pauseTimeline(run, number, several) {
       + `that moment in which it could not send.${rest}`,
     ramp: { low: 'free', high: 'held throughout' },
     height: () => 78 + ports.length * 15,
-    option(context) {
+    option(context, state) {
       const { theme } = context;
       const room = isNarrow(context) ? 86 : 150;
+      const [from, to] = shared.time(state, [line.start_s, line.end_s]);
       return base(context, {
         ramp: this.ramp,
         grid: { left: 14 + Math.min(room, Math.max(...ports.map(({ port }) =>
           textWidth(port, 10.5)))), top: 26, outerBoundsMode: 'none' },
         tooltip: { trigger: 'item' },
-        xAxis: axis(context, { name: 'time', unit: 's', values: [line.start_s, line.end_s],
-          from: line.start_s, to: line.end_s }),
+        xAxis: axis(context, { name: 'time', unit: 's', values: [], from, to }),
         yAxis: {
           type: 'category', inverse: true, data: ports.map(({ port }) => port),
           axisLine: { show: false }, axisTick: { show: false },
@@ -76,7 +77,7 @@ export function pauseTimeline(run, number, several) {
               style: { fill: ramp(theme, 0.2 + 0.8 * api.value(3)) },
             };
           },
-        }],
+        }, ...drainSeries(context, shared.drain(state), true)],
       });
     },
     tip(state, at) {

@@ -6,6 +6,7 @@ import { band, base, legend, line, nearest, pointer } from './base.js';
 import { busiest, envelope, MOST_LINES } from './crowd.js';
 import { either } from './either.js';
 import { heat } from './heat.js';
+import { drainSeries, sharedScale } from './shared-scale.js';
 import { bounds, times } from './time.js';
 
 const ofName = (run, name, entity) =>
@@ -45,9 +46,12 @@ function drawn(context, one) {
     : [curve];
 }
 
-// A chart of lines over time. `lines(state)`: [{name, series, i, dotted, events}]; `events`: a
-// series of counts, whose spans with any are marked on the line and named by `eventName`.
-function overTime({ id, title, caption, controls = [], lines: all, yName, several,
+/*
+ * A chart of lines over time. `lines(state)`: [{name, series, i, dotted, events}]; `events`: a
+ * series of counts, whose spans with any are marked on the line and named by `eventName`. `shared`:
+ * the scales of the document; `peers(state)`: the series whose values these have a scale with.
+ */
+function overTime({ id, title, caption, controls = [], lines: all, yName, several, shared, peers,
   eventName = (count) => `${count} events` }) {
   const most = 12; // lines of a tip
   const lines = (state) => busiest(all(state)).top;
@@ -68,18 +72,21 @@ function overTime({ id, title, caption, controls = [], lines: all, yName, severa
       const shown = lines(state);
       const others = rest(state).length > 0 ? envelope(rest(state)) : [];
       const unit = shown[0]?.series.unit;
-      const isSeen = ([x]) => !context.zoom || (x >= context.zoom[0] && x <= context.zoom[1]);
-      const seen = shown.flatMap(({ series }) => times(series)
-        .map((x, k) => [x, series.mean[k], series.most?.[k]]).filter(isSeen)
-        .flatMap(([, ...values]) => values));
-      const [from, to] = bounds(shown.map(({ series }) => series)) ?? [0, 1];
+      const [from, to] = shared.time(state, bounds(shown.map(({ series }) => series)));
+      const [first, last] = context.zoom ?? [from, to];
+      const isSeen = ([x]) => x >= first && x <= last;
+      const own = shown.map(({ series }) => series);
+      const seen = shared.of(state, [...own, ...(peers?.(state) ?? [])], own)
+        .flatMap((series) => times(series).map((x, k) => [x, series.mean[k], series.most?.[k]])
+          .filter(isSeen).flatMap(([, ...values]) => values));
       return base(context, {
         legend: legend(context, this.legend(state) || []),
         tooltip: pointer(context, 'x'),
         xAxis: axis(context, { name: 'time', unit: 's', values: [], from, to }),
         yAxis: axis(context, { name: yName(state), vertical: true, unit, from: 0,
           values: [...seen, ...others.filter(isSeen).map(([, , high]) => high)] }),
-        series: [...(others.length > 0
+        series: [...drainSeries(context, shared.drain(state)),
+        ...(others.length > 0
           ? [band(context, restName(state), MOST_LINES - 1, others, 0.3)] : []),
         ...shown.flatMap((one) => drawn(context, one))],
       });
@@ -141,14 +148,14 @@ function overTime({ id, title, caption, controls = [], lines: all, yName, severa
   };
 }
 
-export function goodput(runs) {
+export function goodput(runs, shared = sharedScale(runs)) {
   const lines = () => runs.map((run, i) => ({ name: run.label, i,
     series: ofName(run, 'goodput', 'all') })).filter(({ series }) => series?.mean.length > 0);
   if (lines().length === 0)
     return null;
   return overTime({
     id: 'goodput-all', title: 'Goodput of all hosts', lines, yName: () => 'goodput',
-    several: runs.length > 1,
+    several: runs.length > 1, shared,
     caption: 'Payload delivered in order, by time. The band shows the least and the largest '
       + 'sample where several are drawn as one.',
   });
@@ -167,9 +174,15 @@ const GOT = {
 };
 
 // One run's goodput in parts: its flows, its receiving hosts, its connections' pacing rates.
-export function throughput(run, number, several) {
-  const of = (key) => run.series.filter((series) => series.name === PARTS[key][0]
+export function throughput(run, number, several, shared = sharedScale([run])) {
+  const partOf = ({ series: list }, key) => list.filter((series) => series.name === PARTS[key][0]
     && PARTS[key][1].test(series.entity) && series.mean.some((value) => value > 0));
+  // What has got something in any of the runs: they have the same rows.
+  const busy = Object.fromEntries(Object.keys(PARTS).map((key) => [key,
+    new Set(shared.runs.flatMap((one) => partOf(one, key)).map(({ entity }) => entity))]));
+  const of = (key) => run.series.filter(({ name, entity }) => name === PARTS[key][0]
+    && PARTS[key][1].test(entity) && busy[key].has(entity));
+  const peers = (state) => shared.runs.flatMap((one) => partOf(one, state.part));
   const options = Object.keys(PARTS).filter((key) => of(key).length > 0)
     .map((key) => [key, PARTS[key][2]]);
   if (options.length === 0)
@@ -188,8 +201,8 @@ export function throughput(run, number, several) {
         options: [['heat', 'rows'], ['lines', 'lines']] }],
   };
   return either(common, {
-    heat: heat({ lines, noun: (state) => state.part }),
-    lines: overTime({ ...common, lines, several: false,
+    heat: heat({ lines, shared, peers, noun: (state) => state.part }),
+    lines: overTime({ ...common, lines, several: false, shared, peers,
       yName: (state) => (state.part === 'connection' ? 'rate' : 'goodput') }),
   }, (state) => (isCrowd(state) && state.as === 'heat' ? 'heat' : 'lines'));
 }
@@ -201,9 +214,10 @@ const GAUGES = {
 };
 
 // What one run's connections knew: windows, round trips and limits, with shadow switches as marks.
-export function connections(run, number, several) {
-  const of = (name) => run.series.filter((series) => series.name === name
+export function connections(run, number, several, shared = sharedScale([run])) {
+  const gaugeOf = ({ series: list }, name) => list.filter((series) => series.name === name
     && series.entity.startsWith('connection ') && series.mean.length > 0);
+  const of = (name) => gaugeOf(run, name);
   const options = Object.entries(GAUGES).filter(([, { names }]) => of(names[0]).length > 0)
     .map(([key, { option }]) => [key, option]);
   if (options.length === 0)
@@ -220,12 +234,14 @@ export function connections(run, number, several) {
       .map((series) => ({ series, i: entities.indexOf(series.entity), dotted: dotted > 0,
         name: dotted > 0 ? `${series.entity}, base` : series.entity,
         events: dotted > 0 ? null : ofName(run, 'switches', series.entity) }))),
+    shared, peers: (state) => shared.runs.flatMap((one) =>
+      GAUGES[state.gauge].names.flatMap((name) => gaugeOf(one, name))),
     yName: (state) => GAUGES[state.gauge].yName,
     eventName: (count) => (count > 1 ? `${count} shadow switches` : 'shadow took over'),
   });
 }
 
-export function queueOverTime(runs) {
+export function queueOverTime(runs, shared = sharedScale(runs)) {
   const ports = [...new Set(runs.flatMap((run) => run.series
     .filter(({ name, mean }) => name === 'queue' && mean.length > 0).map(({ entity }) => entity)))];
   if (ports.length === 0)
@@ -239,7 +255,7 @@ export function queueOverTime(runs) {
       value: ports[0] }],
     lines: (state) => runs.map((run, i) => ({ name: run.label, i,
       series: ofName(run, 'queue', state.port) })).filter(({ series }) => series),
-    yName: () => 'bytes in the queue', several: runs.length > 1,
+    yName: () => 'bytes in the queue', several: runs.length > 1, shared,
   });
 }
 
@@ -251,14 +267,14 @@ function pausingNodes(runs) {
     : 'all switches, and of hosts';
 }
 
-export function pauseFrames(runs) {
+export function pauseFrames(runs, shared = sharedScale(runs)) {
   const lines = () => runs.map((run, i) => ({ name: run.label, i,
     series: ofName(run, 'pauses', 'all') }))
     .filter(({ series }) => series?.mean.some((value) => value > 0));
   if (lines().length === 0)
     return null;
   return overTime({
-    id: 'pause-frames', title: 'PAUSE frames sent', lines, several: runs.length > 1,
+    id: 'pause-frames', title: 'PAUSE frames sent', lines, several: runs.length > 1, shared,
     yName: () => `frames in ${format.tick(lines()[0].series.step_s, 's')}`,
     caption: `XOFF frames of ${pausingNodes(runs)}. Refreshes are not counted.`,
   });

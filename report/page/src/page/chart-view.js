@@ -9,6 +9,7 @@ import { DARK, LIGHT, PLUS, ramp, style } from '../theme.js';
 import { ChartZoom } from './chart-zoom.js';
 import { controlElement } from './controls.js';
 import { h, longTable, scroller, svg } from './dom.js';
+import { telling } from './telling.js';
 import { tipPlace } from './tip-place.js';
 
 const views = new Set();
@@ -132,6 +133,16 @@ export class ChartView {
     this.draw();
     if (this.data.open)
       this.fillTable();
+  }
+
+  // Other scales: the whole of the axis is another one, so that no part of it is selected.
+  rescale(state) {
+    Object.assign(this.state, state);
+    this.stop = -1;
+    this.zoom.part = null;
+    if (this.picture)
+      this.draw();
+    this.fillTable();
   }
 
   fillLegend() {
@@ -285,9 +296,9 @@ export class ChartView {
   fillTable() {
     if (!this.data.open)
       return;
-    const { columns, rows } = this.chart.table(this.state);
+    const { note, ...table } = telling(this.chart.table(this.state));
     this.data.lastElementChild.replaceChildren(scroller(`${this.chart.title}, data`,
-      longTable({ columns, rows })));
+      longTable(table)), ...(note ? [h('p', { class: 'caption' }, note)] : []));
   }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What PAUSEs did: where they began and what they held, the flows that they hurt, a deadlock.
+import { schemeOf } from '../charts/run-names.js';
 import * as format from '../format.js';
 import { h, scroller, table } from './dom.js';
+import { telling } from './telling.js';
 
 const of = (run, several) => (several ? `: ${run.label}` : '');
 
@@ -66,13 +68,14 @@ export function victims(run, several) {
   const rows = flows.map((flow) => [`${flow.src} → ${flow.dst}`, format.bytes(flow.bytes),
     format.time(flow.life_s), format.time(flow.held_s), format.time(flow.lost_s),
     format.percent(flow.lost_s / flow.life_s), flow.root, flow.victim ? 'yes' : 'no']);
+  const { note, ...shown } = telling({ rows, columns: ['flow', 'size', 'took', 'held', 'lost',
+    'share', { name: 'for congestion at', left: true }, 'victim'] });
   return h('div', { class: 'forest' }, h('h3', {}, title),
     h('p', { class: 'caption' }, 'Time that a flow lost because ports on its way were held for a '
       + `hot spot that is not. ${format.grouped(count)} ${count === 1 ? 'flow is a victim'
         : 'flows are victims'}, by measure.victim_share.${
         flows.length < count ? ` The ${flows.length} worst off.` : ''}`),
-    scroller(title, table({ columns: ['flow', 'size', 'took', 'held', 'lost', 'share',
-      { name: 'for congestion at', left: true }, 'victim'], rows })));
+    scroller(title, table(shown)), note && h('p', { class: 'caption' }, note));
 }
 
 // A deadlock, flows that cannot arrive, parameters that do not fit: before anything else.
@@ -96,7 +99,7 @@ export function stop(run, several) {
       `${label}the routes allow a cyclic buffer dependency: `,
       h('code', {}, info.cyclic_buffer_dependency), '.'),
     info.congestion_control_remark && h('p', { class: 'stop mild' },
-      `${label}${info.congestion_control}: ${info.congestion_control_remark}.`),
+      `${label}${schemeOf(run)}: ${info.congestion_control_remark}.`),
     info.headroom_remark && h('p', { class: 'stop mild' }, `${label}${info.headroom_remark}.`),
   ];
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// All numbers of runs side by side; of several, each beside its ratio to the first, the base.
+import { isEnough } from '../charts/percentiles.js';
+import { schemeOf } from '../charts/run-names.js';
+import * as format from '../format.js';
+import { h, scroller, table } from './dom.js';
+import { steady } from './steady.js';
+
+// A metric of a run as text.
+export const metric = (name) => Object.assign((run) =>
+  format.value(...(run.metrics[name] ?? [NaN, ''])), { of: name });
+export const numberOf = (run, name) => (run.metrics[name] ?? [0])[0];
+const cause = (name, text) => ['Loss and recovery', `timeouts: ${text}`,
+  metric(`timeouts.${name}`), (run) => numberOf(run, `timeouts.${name}`) > 0];
+const PERCENTILES = [50, 90, 99, 99.9];
+
+// A percentile of all flows as text; null if they are too few.
+export const percentile = (name, p) => Object.assign((run) =>
+  (isEnough(p, numberOf(run, 'flows.delivered')) ? metric(`${name}.all.p${p}`)(run) : null),
+{ of: `${name}.all.p${p}` });
+
+const percentiles = (group, name) => PERCENTILES.map((p) => [group, `p${p}`, percentile(name, p)]);
+// Rows of the table: [group, name, value of a run as text or null, whether a run has any of it].
+const ROWS = [
+  ['Flows', 'started', metric('flows.started')],
+  ['Flows', 'delivered', metric('flows.delivered')],
+  ['Flows', 'unfinished at the end', metric('flows.unfinished')],
+  ['Flows', 'failed', metric('flows.failed')],
+  ['Flows', 'left out: began in warm-up', metric('flows.in_warmup')],
+  ...percentiles('Flow completion time', 'fct'),
+  ...percentiles('Slowdown', 'slowdown'),
+  ['Goodput', 'all hosts', metric('goodput')],
+  ['Goodput', 'Jain\u2019s index of flows', metric('jain')],
+  ['Loss and recovery', 'data packets sent again', metric('retransmitted_packets')],
+  ['Loss and recovery', 'ACK timeouts', metric('timeouts')],
+  cause('last_packet', 'the last packet was lost'),
+  cause('last_ack', 'the last ACK was lost'),
+  cause('nak_lost', 'the NAK was lost'),
+  cause('lost_twice', 'the same packet was lost twice'),
+  cause('nak_held', 'the NAK waited for its interval'),
+  cause('other', 'the answer was on its way'),
+  ['Loss and recovery', 'NAKs', metric('naks')],
+  ['Loss and recovery', 'dropped by switches', metric('drops')],
+  ['Loss and recovery', 'dropped by slow receivers', metric('receive_buffer.drops'), (run) =>
+    numberOf(run, 'receive_buffer.drops') > 0],
+  ['Loss and recovery', 'lost on links', metric('lost')],
+  ['Congestion', 'packets marked CE', metric('marks')],
+  ['Congestion', 'CNPs', metric('cnps')],
+  ['PAUSE', 'frames sent', metric('pauses')],
+  ['PAUSE', 'frames that hosts sent', metric('pauses.host'), (run) =>
+    numberOf(run, 'pauses.host') > 0],
+  ['PAUSE', 'ports held, sum', metric('pause_time')],
+  ['PAUSE', 'host ports held, sum', metric('pause_time.host')],
+  ['PAUSE', 'most that one port was held', metric('pause_time.max')],
+  ['PAUSE', 'ports where PAUSEs began', metric('pause_roots')],
+  ['PAUSE', 'victims of congestion elsewhere', metric('victims')],
+  ['The run', 'congestion control', schemeOf],
+  ['The run', 'recovery', (run) => run.info.recovery],
+  ['The run', 'simulated time', metric('simulated_time')],
+  ['The run', 'of which measured', metric('measured_time')],
+  ['The run', 'until stable, 95 % interval', steady, (run) => steady(run) !== null],
+  ['The run', 'packet-hops', metric('packet_hops')],
+];
+
+const ALIKE = 0.05; // a ratio so near 1 is not shown
+
+// How many times a run's metric is the base's, "×41"; '' where that says nothing.
+export function ratioToBase(run, base, name) {
+  const [value, of] = [run, base].map((one) => one.metrics[name]?.[0]);
+  const times = value / of;
+  if (run === base || !(value > 0) || !(of > 0) || Math.abs(times - 1) < ALIKE)
+    return '';
+  return `×${format.digits(times, times < 10 ? 2 : 3)}`;
+}
+
+const isNothing = (text) => text === null || /^(0\D*|–)$/.test(text);
+
+// A small table for each group of rows. Rows that have nothing in any run are named below it.
+export function comparison(runs) {
+  const groups = [...new Set(ROWS.map(([group]) => group))];
+  const [base] = runs;
+  const withRatio = (text, run, name) => {
+    const ratio = name && text !== null && ratioToBase(run, base, name);
+    return ratio ? [h('span', { class: 'ratio' }, ratio), text] : text ?? '–';
+  };
+  const cells = ([, name, value]) => [name, ...runs.map((run) =>
+    withRatio(value(run), run, value.of))];
+  const isShown = ([, , , has]) => !has || runs.some(has);
+  const columns = (group) => [group, ...runs.map(({ label }) => (runs.length < 2 ? ''
+    : label === base.label ? `${label} (base)` : label))];
+  const wide = runs.length > 3;
+  const element = (group) => {
+    const all = ROWS.filter((row) => row[0] === group && isShown(row));
+    const empty = all.filter(([, , value]) => runs.every((run) => isNothing(value(run))));
+    const rows = all.filter((row) => !empty.includes(row));
+    const zero = empty.filter(([, , value]) => value(base) !== null && value(base) !== '–');
+    const none = empty.filter((row) => !zero.includes(row));
+    const names = (list) => list.map(([, name]) => name).join(', ');
+    return h('div', {},
+      rows.length > 0 ? scroller(group, table({ className: 'numbers', columns: columns(group),
+        rows: rows.map(cells) })) : h('h3', {}, group),
+      zero.length > 0 && h('p', { class: 'caption' }, `None: ${names(zero)}.`),
+      none.length > 0 && h('p', { class: 'caption' }, `Without a value: ${names(none)}.`));
+  };
+  return h('div', {}, runs.length > 1 && h('p', { class: 'caption numbers-about' },
+    `×: how many times the value of ${base.label}, the base.`),
+  h('div', { class: `groups${wide ? ' wide-groups' : runs.length > 1 ? ' pairs' : ''}` }, groups.map(element)));
+}
