@@ -92,26 +92,33 @@ static void read_nodes(struct oche_report_source *source, struct network *networ
     }
 }
 
-static double use(sqlite3_stmt *row, int column, double rate_bps, double measured_s)
+static double use(sqlite3_stmt *row, int column, double rate_bps, double all_s)
 {
     double bytes = oche_report_is_null(row, column) ? 0 : oche_report_real(row, column);
 
-    return rate_bps > 0 && measured_s > 0 ? bytes * 8 / (rate_bps * measured_s) : NAN;
+    return rate_bps > 0 && all_s > 0 ? bytes * 8 / (rate_bps * all_s) : NAN;
 }
 
-static double held(sqlite3_stmt *row, int column, double measured_s)
+/* Returns the share of the measured time for which a port was held. */
+static double held(sqlite3_stmt *row, int column, double all_s)
 {
-    return oche_report_is_null(row, column) || measured_s <= 0
+    return oche_report_is_null(row, column) || all_s <= 0
                ? 0
-               : oche_report_real(row, column) / 1e12 / measured_s;
+               : oche_report_real(row, column) / 1e12 / all_s;
+}
+
+/* Returns the measured time, in seconds; 0 if it is not known. */
+static double measured_time(struct oche_report_source *source)
+{
+    return (double)oche_report_number(source, "SELECT CAST(value AS INTEGER) FROM info WHERE key = "
+                                              "'measured_ps'") /
+           1e12;
 }
 
 static void read_links(struct oche_report_source *source, struct network *network)
 {
     size_t room = oche_report_number(source, "SELECT count(*) FROM links");
-    double measured_s = (double)oche_report_number(source, "SELECT CAST(value AS INTEGER) FROM "
-                                                           "info WHERE key = 'measured_ps'") /
-                        1e12;
+    const double all_s = measured_time(source);
     sqlite3_stmt *row = oche_report_query(source, links_with_load);
 
     network->links = calloc(room + 1, sizeof(*network->links));
@@ -128,10 +135,10 @@ static void read_links(struct oche_report_source *source, struct network *networ
             (struct link){.a = a,
                           .b = b,
                           .rate_bps = rate_bps,
-                          .ab = use(row, 5, rate_bps, measured_s),
-                          .ba = use(row, 6, rate_bps, measured_s),
-                          .held_ab = held(row, 7, measured_s),
-                          .held_ba = held(row, 8, measured_s),
+                          .ab = use(row, 5, rate_bps, all_s),
+                          .ba = use(row, 6, rate_bps, all_s),
+                          .held_ab = held(row, 7, all_s),
+                          .held_ba = held(row, 8, all_s),
                           .port_ab = copy(oche_report_text(row, 3)),
                           .port_ba = copy(oche_report_text(row, 4))};
         if (network->nodes[a].kind == HOST)
