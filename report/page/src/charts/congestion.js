@@ -8,6 +8,7 @@ import * as format from '../format.js';
 import { axis } from './axis.js';
 import { base, legend, nameLabels, rowHeight } from './base.js';
 import { pfcOf, schemeName } from './run-names.js';
+import { floorOf, spansDecades } from './shared-scale.js';
 import { textWidth } from './text-width.js';
 import { estimate } from './sweep.js';
 
@@ -30,32 +31,29 @@ const KINDS = {
 
 const roomOf = (width) => Math.min(220, width * 0.35);
 
-const DECADES = 20; // the largest bar over the smallest: the smallest would not be seen beside it
-const SHOWN = 1e-4; // of the largest value: smaller dots are at the log axis' left end
-
-// The text of each bar's sum, right of the bar.
-const sumLabels = (context, texts) => ({
+// The text of each bar's sum, right of it; with `stroke` a stroke at the sum, too.
+const sumLabels = (context, sums, stroke) => ({
   type: 'custom', name: 'sum', silent: true, z: 4, tooltip: { show: false },
-  data: texts.map(({ at }, i) => [at, i]), encode: { x: 0, y: 1 },
+  data: sums.map(({ at }, i) => [at, i]), encode: { x: 0, y: 1 },
   renderItem({ dataIndex }, api) {
-    const [x, y] = api.coord([api.value(0), api.value(1)]);
-    return { type: 'text', style: { text: texts[dataIndex].text, x: x + 6, y, align: 'left',
-      verticalAlign: 'middle', fill: context.theme.text, fontSize: 11, fontFamily: FONT } };
+    const [x, y] = api.coord([api.value(0), api.value(1)]), { text, isNone } = sums[dataIndex];
+    const line = stroke && !isNone ? [{ type: 'line', shape: { x1: x, y1: y - 10, x2: x, y2: y + 10 },
+      style: { stroke: context.theme.text, lineWidth: 2 } }] : [];
+    return { type: 'group', children: [...line, { type: 'text', style: { text,
+      x: x + (stroke ? 10 : 6), y, align: 'left', verticalAlign: 'middle',
+      fill: context.theme.text, fontSize: 11, fontFamily: FONT } }] };
   },
 });
 
-// A line through each row, from its smallest dot to its sum, and a stroke at the sum.
-const sumStrokes = (context, rows) => ({
-  type: 'custom', name: 'sums', silent: true, z: 1, tooltip: { show: false },
+// A thin line through each row, from its smallest dot to its sum.
+const rowLines = (context, rows) => ({
+  type: 'custom', name: 'rows', silent: true, z: 1, tooltip: { show: false },
   data: rows.map(({ low, sum }, i) => [low, i, sum]), encode: { x: [0, 2], y: 1 },
   renderItem(params, api) {
-    const [from, y] = api.coord([api.value(0), api.value(1)]);
-    const [to] = api.coord([api.value(2), api.value(1)]);
-    return { type: 'group', children: [
-      { type: 'line', shape: { x1: from, y1: y, x2: to, y2: y },
-        style: { stroke: context.theme.axis, lineWidth: 1 } },
-      { type: 'line', shape: { x1: to, y1: y - 9, x2: to, y2: y + 9 },
-        style: { stroke: context.theme.text, lineWidth: 2 } }] };
+    const [x1, y] = api.coord([api.value(0), api.value(1)]);
+    const [x2] = api.coord([api.value(2), api.value(1)]);
+    return { type: 'line', shape: { x1, y1: y, x2, y2: y },
+      style: { stroke: context.theme.axis, lineWidth: 1 } };
   },
 });
 
@@ -71,7 +69,6 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
     barsOf(state).some((bar) => valueOf(bar, place) !== null));
   const shareOf = (bar, value) => (sum(bar) > 0 ? value / sum(bar) : 0);
   const sums = (state) => barsOf(state).map(sum).filter((value) => value > 0);
-  const spans = (state) => Math.max(...sums(state)) >= DECADES * Math.min(...sums(state));
   const isLog = (state) => state.as === 'log' && sums(state).length > 0;
   const nameAt = (state, at) => barsOf(state).find(({ name }, i) => name === at || i === at);
 
@@ -81,7 +78,7 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
     caption: (state) => caption + (isLog(state) ? ' A dot each place, on a log axis; the stroke with '
       + 'the number is their sum.' : '') + (sums(state).length > 0 ? '' : ' Here there is none.'),
     controls: [...chosen.controls, { key: 'as', label: 'Show',
-      value: spans(firstOf(chosen)) ? 'log' : 'amount',
+      value: spansDecades(sums(firstOf(chosen))) ? 'log' : 'amount',
       options: [['amount', unit === 's' ? 'time' : 'number'], ['log', 'log scale'],
         ['share', 'share']] }],
     height(width, state) {
@@ -96,7 +93,7 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
       const room = roomOf(context.width);
       const values = bars.flatMap((bar) => PLACES.map(([place]) => valueOf(bar, place)))
         .filter((value) => value > 0);
-      const most = Math.max(0, ...bars.map(sum)), least = Math.max(most * SHOWN, Math.min(...values));
+      const most = Math.max(0, ...bars.map(sum)), least = floorOf([...values, most]);
       const textOf = (bar) => (sum(bar) > 0 ? format.value(sum(bar), unit) : 'none');
       const x = log ? { scale: 'log', values: [least, ...bars.map(sum)
         .filter((value) => value > 0)] } : { values: share ? [0, 1] : [0, most] };
@@ -113,7 +110,7 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
           : { type: 'bar', stack: 'way', barWidth: 18 }) }));
       return base(context, {
         grid: { left: 10 + Math.min(room, Math.max(20, ...names.map((name) =>
-          textWidth(name, 12)))), right: 14 + Math.max(12, ...bars.map((bar) =>
+          textWidth(name, 12)))), right: 18 + Math.max(12, ...bars.map((bar) =>
           textWidth(textOf(bar), 11))), top: 8, outerBoundsMode: 'none' },
         legend: legend(context, this.legend(state)),
         tooltip: { trigger: 'axis', axisPointer: { axis: 'y', type: 'shadow' } },
@@ -124,11 +121,11 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
           axisLine: { lineStyle: { color: theme.axis } },
           axisLabel: nameLabels(context, room) },
         series: [...places,
-          ...(log ? [sumStrokes(context, bars.map((bar) => ({ sum: Math.max(least, sum(bar)),
-            low: Math.max(least, Math.min(...PLACES.map(([place]) => valueOf(bar, place))
-              .filter((value) => value > 0))) })))] : []),
-          sumLabels(context, bars.map((bar) => ({ text: textOf(bar),
-            at: sum(bar) === 0 ? start : share ? 1 : Math.max(start, sum(bar)) })))],
+          ...(log ? [rowLines(context, bars.map((bar) => ({ sum: Math.max(least, sum(bar)),
+            low: Math.max(least, Math.min(sum(bar), ...PLACES.map(([place]) =>
+              valueOf(bar, place)).filter((value) => value > 0))) })))] : []),
+          sumLabels(context, bars.map((bar) => ({ text: textOf(bar), isNone: sum(bar) === 0,
+            at: sum(bar) === 0 ? start : share ? 1 : Math.max(start, sum(bar)) })), log)],
       });
     },
     tip(state, at) {

@@ -3,6 +3,7 @@
 import * as format from '../format.js';
 import { axis } from './axis.js';
 import { base, legend, line, pointer } from './base.js';
+import { axisControl, floorOf } from './shared-scale.js';
 
 export function queueDepth(runs, grid) {
   const ports = [...new Set(runs.flatMap((run) => run.queues.filter(({ curve }) => curve)
@@ -21,12 +22,15 @@ export function queueDepth(runs, grid) {
       { key: 'port', label: 'Port', options: ports.map((port) => [port, port]), value: ports[0] },
       { key: 'shape', label: 'Show', value: 'cdf',
         options: [['cdf', 'share of time'], ['tail', 'the tail']] },
+      axisControl(shown({ port: ports[0] }).map(({ queue: { summary } }) => summary.at(-1))),
     ],
     height: (width) => (width < 520 ? 240 : 280),
     legend: (state) => runs.length > 1
       && shown(state).map(({ run, i }) => ({ name: run.label, line: i })),
     option(context, state) {
       const lines = shown(state), tail = state.shape === 'tail';
+      const values = lines.flatMap(({ queue }) => queue.curve);
+      const floor = state.axis === 'log' ? floorOf(values) : 0;
       const y = tail
         ? axis(context, { name: 'share of time above', vertical: true, scale: 'log',
           values: [1e-5, 1], to: 1, format: (value) => format.percent(value) })
@@ -35,11 +39,12 @@ export function queueDepth(runs, grid) {
       return base(context, {
         legend: legend(context, this.legend(state) || []),
         tooltip: pointer(context, 'y'),
-        xAxis: axis(context, { name: 'bytes in the queue', unit: 'bytes', from: 0,
-          values: lines.flatMap(({ queue }) => queue.curve) }),
+        xAxis: axis(context, { name: 'bytes in the queue', unit: 'bytes', ...(floor > 0
+          ? { scale: 'log', values: values.filter((value) => value >= floor) }
+          : { from: 0, values }) }),
         yAxis: y,
         series: lines.map(({ run, i, queue }) => line(context, run.label, i, queue.curve
-          .map((value, k) => [value, tail ? 1 - grid[k] / 100 : grid[k]])
+          .map((value, k) => [Math.max(floor, value), tail ? 1 - grid[k] / 100 : grid[k]])
           .filter(([, share]) => !tail || share > 0), { symbol: 'none', showSymbol: false })),
       });
     },
@@ -59,7 +64,9 @@ export function queueDepth(runs, grid) {
       return grid.map((p, i) => ({ p, i })).filter(({ p }) => wanted.includes(p))
         .map(({ p, i }) => {
           const at = state.shape === 'tail' ? Math.max(1e-5, 1 - p / 100) : p;
-          return { at, x: first.queue.curve[i], y: at };
+          const x = first.queue.curve[i];
+          return { at, x: state.axis === 'log' ? Math.max(floorOf(shown(state)
+            .flatMap(({ queue }) => queue.curve)), x) : x, y: at };
         });
     },
     table(state) {

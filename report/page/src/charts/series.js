@@ -6,11 +6,14 @@ import { band, base, legend, line, nearest, pointer } from './base.js';
 import { busiest, envelope, MOST_LINES } from './crowd.js';
 import { either } from './either.js';
 import { heat } from './heat.js';
-import { drainSeries, sharedScale } from './shared-scale.js';
+import { axisControl, drainSeries, floorOf, sharedScale } from './shared-scale.js';
 import { bounds, times } from './time.js';
 
 const ofName = (run, name, entity) =>
   run.series.find((series) => series.name === name && series.entity === entity);
+
+const meanOf = (series) => (series?.mean ?? []).reduce((sum, value) => sum + (value ?? 0), 0)
+  / Math.max(1, series?.mean.length ?? 0);
 
 const DOTS = [2, 2.5];
 
@@ -28,11 +31,13 @@ function eventsAt(events, x) {
   return Math.abs(at[k] - x) > half * 1.001 ? 0 : Math.round(events.mean[k] * samples);
 }
 
-// A line with its marks, or with the band from its least to its largest samples.
-function drawn(context, one) {
+// A line with its marks, or with the band from its least to its largest samples; nothing is drawn
+// below `floor`, where a log axis begins.
+function drawn(context, one, floor = -Infinity) {
   const { name, series, i, dotted } = one;
-  const at = times(series);
-  const data = series.mean.map((value, k) => [at[k], value]);
+  const at = times(series), seen = (value) => (Number.isFinite(value) ? Math.max(floor, value)
+    : value);
+  const data = series.mean.map((value, k) => [at[k], seen(value)]);
   const curve = line(context, name, i, data, { symbol: 'none', showSymbol: false,
     lineStyle: { type: dotted ? DOTS : 'solid' } });
   const marks = marksOf(one);
@@ -41,7 +46,8 @@ function drawn(context, one) {
       symbolSize: 9, silent: true, z: 3, tooltip: { show: false },
       itemStyle: { color: curve.itemStyle.color } }];
   return series.least
-    ? [band(context, name, i, at.map((x, k) => [x, series.least[k], series.most[k]])),
+    ? [band(context, name, i, at.map((x, k) =>
+      [x, seen(series.least[k]), seen(series.most[k])])),
       curve]
     : [curve];
 }
@@ -49,10 +55,11 @@ function drawn(context, one) {
 /*
  * A chart of lines over time. `lines(state)`: [{name, series, i, dotted, events}]; `events`: a
  * series of counts, whose spans with any are marked on the line and named by `eventName`. `shared`:
- * the scales of the document; `peers(state)`: the series whose values these have a scale with.
+ * the scales of the document; `peers(state)`: the series whose values these have a scale with. A
+ * control `axis` says whether the vertical axis is log.
  */
-function overTime({ id, title, caption, controls = [], lines: all, yName, several, shared, peers,
-  eventName = (count) => `${count} events` }) {
+export function overTime({ id, title, caption, controls = [], lines: all, yName, several, peers,
+  shared = sharedScale([]), eventName = (count) => `${count} events` }) {
   const most = 12; // lines of a tip
   const lines = (state) => busiest(all(state)).top;
   const rest = (state) => busiest(all(state)).rest;
@@ -79,16 +86,19 @@ function overTime({ id, title, caption, controls = [], lines: all, yName, severa
       const seen = shared.of(state, [...own, ...(peers?.(state) ?? [])], own)
         .flatMap((series) => times(series).map((x, k) => [x, series.mean[k], series.most?.[k]])
           .filter(isSeen).flatMap(([, ...values]) => values));
+      const values = [...seen, ...others.filter(isSeen).map(([, , high]) => high)];
+      const floor = state.axis === 'log' ? floorOf(values) : undefined;
       return base(context, {
         legend: legend(context, this.legend(state) || []),
         tooltip: pointer(context, 'x'),
         xAxis: axis(context, { name: 'time', unit: 's', values: [], from, to }),
-        yAxis: axis(context, { name: yName(state), vertical: true, unit, from: 0,
-          values: [...seen, ...others.filter(isSeen).map(([, , high]) => high)] }),
+        yAxis: axis(context, { name: yName(state), vertical: true, unit, ...(floor
+          ? { scale: 'log', values: values.filter((value) => value >= floor) }
+          : { from: 0, values }) }),
         series: [...drainSeries(context, shared.drain(state)),
         ...(others.length > 0
           ? [band(context, restName(state), MOST_LINES - 1, others, 0.3)] : []),
-        ...shown.flatMap((one) => drawn(context, one))],
+        ...shown.flatMap((one) => drawn(context, one, floor))],
       });
     },
     tip(state, at) {
@@ -121,7 +131,8 @@ function overTime({ id, title, caption, controls = [], lines: all, yName, severa
     },
     stops(state, zoom) {
       const series = longest(state);
-      const all = times(series).map((x, i) => ({ at: x, x, y: series.mean[i] }))
+      const floor = state.axis === 'log' ? floorOf(series.mean) : -Infinity;
+      const all = times(series).map((x, i) => ({ at: x, x, y: Math.max(floor, series.mean[i]) }))
         .filter(({ x }) => !zoom || (x >= zoom[0] && x <= zoom[1]));
       const every = Math.max(1, Math.floor(all.length / 60));
       return all.filter((_, i) => i % every === 0);
@@ -252,7 +263,7 @@ export function queueOverTime(runs, shared = sharedScale(runs)) {
     caption: 'Bytes waiting at an egress port, as sampled; the band shows the least and the '
       + 'largest sample where several are drawn as one.',
     controls: [{ key: 'port', label: 'Port', options: ports.map((port) => [port, port]),
-      value: ports[0] }],
+      value: ports[0] }, axisControl(runs.map((run) => meanOf(ofName(run, 'queue', ports[0]))))],
     lines: (state) => runs.map((run, i) => ({ name: run.label, i,
       series: ofName(run, 'queue', state.port) })).filter(({ series }) => series),
     yName: () => 'bytes in the queue', several: runs.length > 1, shared,

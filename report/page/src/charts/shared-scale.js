@@ -57,6 +57,25 @@ export function sharedScale(runs) {
   };
 }
 
+const APART = 20; // the largest value over the smallest: the smallest is not seen beside it
+const FLOOR = 1e-4; // of the largest value: a log axis begins there, with all that is smaller
+
+// True if values are too far apart for a linear axis. What is 0 has no place on another one.
+export function spansDecades(values) {
+  const [low, high] = extent(values.filter((value) => value > 0)) ?? [1, 1];
+  return high >= APART * low;
+}
+
+// Where a log axis of these values begins.
+export function floorOf(values) {
+  const [low, high] = extent(values.filter((value) => value > 0)) ?? [1, 1];
+  return Math.max(low, high * FLOOR);
+}
+
+// The control of a chart whose axis may be log; at first if these values are far apart.
+export const axisControl = (values) => ({ key: 'axis', label: 'Axis',
+  value: spansDecades(values) ? 'log' : 'linear', options: [['linear', 'linear'], ['log', 'log']] });
+
 // "last start 30.0 ms", and when the drain ends if that is not shown.
 export const drainText = ({ from, until, cut }) => `last start ${format.time(from)}`
   + (cut ? `; ends ${format.time(until)}` : '');
@@ -69,9 +88,9 @@ export function drainSeries(context, drain, over = false) {
   const { theme } = context, text = drainText(drain);
   return [{
     type: 'custom', name: 'drain', silent: true, z: over ? 4 : 0, tooltip: { show: false },
-    data: [[drain.from, 0]], encode: { x: 0, y: 1 },
+    data: [[drain.from, 1]], encode: { x: 0 },
     renderItem({ coordSys: { x, y: top, width, height } }, api) {
-      const at = api.coord([drain.from, 0])[0], from = Math.max(x, at), end = x + width;
+      const at = api.coord([drain.from, 1])[0], from = Math.max(x, at), end = x + width;
       if (from >= end)
         return null;
       const isLeft = end - from < textWidth(text, 11), isSeen = at >= x - 0.5;

@@ -52,7 +52,10 @@ export function sizes(runs) {
   const offered = Object.entries(PAIRS).filter(([, { at: [, tail] }]) =>
     all.some((range) => percentileOf(range, 'slowdown', tail) !== null
       || percentileOf(range, 'fct', tail) !== null));
-  const first = ['tail', 'near', 'mean'].find((key) => offered.some(([one]) => one === key));
+  // The tail, where at least half of the sizes have it.
+  const isKnown = (range, key) => percentileOf(range, 'slowdown', PAIRS[key].at[1]) !== null;
+  const known = (key) => all.filter((range) => isKnown(range, key)).length;
+  const first = known('tail') * 2 >= all.length ? 'tail' : known('near') > 0 ? 'near' : 'mean';
   const interval = (range, state, which) => {
     const [low, high] = intervalOf(range, state.of, which) ?? [];
     return Number.isFinite(low) ? [low, high ?? Math.max(low, range[state.of][4]), high === null]
@@ -80,8 +83,9 @@ export function sizes(runs) {
       + '1 is the best there is.')
       + ` Solid: ${state.pair === 'mean' ? 'the mean' : 'the typical flow'}; dashed: ${
         state.pair === 'mean' ? 'the slowest' : 'the slow ones'}.${state.pair === 'mean' ? ''
-        : ` Bars: the 95 % interval${runs.length > MOST_INTERVALS ? ' of one run alone' : ''}, with `
-        + 'an arrow where its upper end is not known.'} n: flows of that size. p90 needs 10 of `
+        : ` Bars: the 95 % interval, with an arrow where its upper end is not known${
+          runs.length > MOST_INTERVALS ? `; of up to ${MOST_INTERVALS} runs that are shown` : ''
+        }.`} n: flows of that size. p90 needs 10 of `
       + 'them, p99 100, p99.9 1,000.',
     controls: [
       { key: 'of', label: 'Quantity', value: 'slowdown',

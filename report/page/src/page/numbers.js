@@ -79,16 +79,17 @@ const isNothing = (text) => text === null || /^(0\D*|–)$/.test(text);
 export function comparison(runs) {
   const groups = [...new Set(ROWS.map(([group]) => group))];
   const [base] = runs;
-  const withRatio = (text, run, name) => {
-    const ratio = name && text !== null && ratioToBase(run, base, name);
+  const wide = runs.length > 3; // without ratios, for which there is no room
+  const isKnown = (text) => text !== null && text !== '–';
+  const withRatio = (value, run) => {
+    const text = value(run), isOf = !wide && value.of && isKnown(text) && isKnown(value(base));
+    const ratio = isOf && ratioToBase(run, base, value.of);
     return ratio ? [h('span', { class: 'ratio' }, ratio), text] : text ?? '–';
   };
-  const cells = ([, name, value]) => [name, ...runs.map((run) =>
-    withRatio(value(run), run, value.of))];
+  const cells = ([, name, value]) => [name, ...runs.map((run) => withRatio(value, run))];
   const isShown = ([, , , has]) => !has || runs.some(has);
   const columns = (group) => [group, ...runs.map(({ label }) => (runs.length < 2 ? ''
-    : label === base.label ? `${label} (base)` : label))];
-  const wide = runs.length > 3;
+    : !wide && label === base.label ? `${label} (base)` : label))];
   const element = (group) => {
     const all = ROWS.filter((row) => row[0] === group && isShown(row));
     const empty = all.filter(([, , value]) => runs.every((run) => isNothing(value(run))));
@@ -102,7 +103,8 @@ export function comparison(runs) {
       zero.length > 0 && h('p', { class: 'caption' }, `None: ${names(zero)}.`),
       none.length > 0 && h('p', { class: 'caption' }, `Without a value: ${names(none)}.`));
   };
-  return h('div', {}, runs.length > 1 && h('p', { class: 'caption numbers-about' },
+  return h('div', {}, runs.length > 1 && !wide && h('p', { class: 'caption numbers-about' },
     `×: how many times the value of ${base.label}, the base.`),
-  h('div', { class: `groups${wide ? ' wide-groups' : runs.length > 1 ? ' pairs' : ''}` }, groups.map(element)));
+  h('div', { class: `groups${wide ? ' wide-groups' : runs.length > 1 ? ' pairs' : ''}` },
+    groups.map(element)));
 }

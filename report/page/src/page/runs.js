@@ -61,7 +61,7 @@ function bySize(runs) {
     ...(runs.length > 1 ? ['run'] : []), 'started', 'delivered', 'FCT p50', 'FCT p90', 'FCT p99',
     'FCT p99.9', 'slowdown p50', 'slowdown p90', 'slowdown p99', 'slowdown p99.9'] },
   ['run', 'started', 'delivered']);
-  return [scroller('By flow size', table(shown)), h('p', { class: 'caption' },
+  return [scroller('By flow size', table({ ...shown, className: 'brief' })), h('p', { class: 'caption' },
     ['–: too few flows; p90 needs 10, p99 100, p99.9 1,000.', note].join(' '))];
 }
 
