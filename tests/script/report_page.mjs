@@ -14,11 +14,6 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const { OCHE, SOURCE, BUILD } = process.env;
-const { runsCongestion } = await import(join(SOURCE, 'report/page/src/charts/congestion.js'));
-const { distribution } = await import(join(SOURCE, 'report/page/src/charts/distribution.js'));
-const { figureCharts } = await import(join(SOURCE, 'report/page/src/charts/figure.js'));
-const { connections } = await import(join(SOURCE, 'report/page/src/charts/series.js'));
-const { LIGHT } = await import(join(SOURCE, 'report/page/src/theme.js'));
 
 function skip(why) {
   console.log(`skipped: ${why}`);
@@ -260,6 +255,104 @@ async function zooms(browser) {
   assert.match(await said.innerText(), /^4\.\d+\sms to 4\.\d+\sms: /, 'the first that is shown');
   await page.keyboard.press('0');
   assert.deepEqual(await ticks(all.goodput), before);
+  await page.context().close();
+}
+
+/* ---- runs side by side: their scales, their names, the network ---- */
+
+// The texts of a chart's picture, [x, y, text] in pixels.
+const textsOf = (page, id) => chart(page, id).locator('svg text').evaluateAll((all) =>
+  all.map((text) => text.textContent.replaceAll('\u202f', ' ')));
+
+// Points of links that lie in the name of a node: [name, …].
+const crossedNames = (page, id) => chart(page, id).locator('.plot svg').evaluate((svg) => {
+  const names = [...svg.querySelectorAll('text')].map((text) => ({ name: text.textContent,
+    box: text.getBoundingClientRect() }));
+  const lines = [...svg.querySelectorAll('path[fill="none"]')]
+    .filter((path) => path.getTotalLength() > 30 && !/Z/i.test(path.getAttribute('d')));
+  const found = lines.flatMap((path) => {
+    const matrix = path.getScreenCTM(), length = path.getTotalLength(), hit = [];
+    for (let at = 0; at <= length; at += 2) {
+      const { x, y } = path.getPointAtLength(at).matrixTransform(matrix);
+      hit.push(...names.filter(({ box }) => x > box.left && x < box.right && y > box.top
+        && y < box.bottom).map(({ name }) => name));
+    }
+    return hit;
+  });
+  return { lines: lines.length, names: names.length, crossed: [...new Set(found)] };
+});
+
+async function comparesRuns(browser) {
+  const made = `
+import sqlite3, sys
+sys.path.insert(0, sys.argv[1])
+import report_fixture as fixture
+for variant, (scheme, times) in enumerate((("dcqcn", 1), ("none", 4))):
+    path = sys.argv[2] + f"/compared/{scheme}/run.sqlite"
+    fixture.run(path, 400, label=scheme, where=True)
+    with sqlite3.connect(path) as db:
+        db.executemany("INSERT OR REPLACE INTO info VALUES (?, ?)", [
+            ("compared", "congestion_control"), ("variant", str(variant)),
+            ("congestion_control", scheme)])
+        db.execute("UPDATE flows SET start_ps = 10 * CAST(1e8 AS INTEGER) + start_ps / 4")
+        for host in range(12):
+            db.execute("INSERT INTO series_names VALUES (?, 'goodput', ?, 'bps')",
+                       (10 + host, f"host{host}"))
+            db.execute("INSERT INTO series SELECT ?, time_ps, value * ? / (1 + ?) FROM series "
+                       "WHERE series = 1", (10 + host, times, host))
+        db.execute("DELETE FROM series WHERE time_ps > ?", ((11 if times == 1 else 8) * 10 ** 9,))
+        db.execute("UPDATE congestion SET queueing_ps = queueing_ps * ?", (times ** 3,))
+`;
+  execFileSync('python3', ['-c', made, join(SOURCE, 'tests', 'support'), work]);
+  const page = await open(browser, page_of('compared'));
+  const parts = ['fixture-throughput-0', 'fixture-throughput-1'];
+  const ticks = async (id) => (await textsOf(page, id)).filter((text) => /^[\d.]+ (m?s|µs)$/
+    .test(text));
+  const high = (id) => chart(page, id).locator('.ramp').innerText();
+  for (const id of parts)
+    await drawn(page, id);
+
+  // One time axis and one meaning of a colour; the last start is named, the rest is not shown.
+  assert.deepEqual(await ticks(parts[0]), await ticks(parts[1]));
+  assert.equal(await high(parts[0]), await high(parts[1]));
+  for (const id of [...parts, 'fixture-goodput-all'])
+    assert.ok((await textsOf(page, id)).some((text) => /^last start 3\.\d+ ms; ends 11\.0 ms$/
+      .test(text)), `${id}: ${await textsOf(page, id)}`);
+  const cut = await ticks('fixture-goodput-all');
+  assert.ok(cut.every((text) => parseFloat(text) < 6), cut.join());
+
+  // A switch in one section is that of the document; it keeps the focus.
+  const section = page.locator('#fixture-time');
+  await section.getByLabel('own scale').focus();
+  await page.keyboard.press('Space');
+  assert.notEqual(await high(parts[0]), await high(parts[1]));
+  assert.ok(await section.getByLabel('own scale').evaluate((element) =>
+    document.activeElement === element && element.checked));
+  assert.ok(await page.locator('#fixture-pauses').getByLabel('own scale').isChecked());
+  await page.locator('#fixture-pauses').getByLabel('shared by all runs').check();
+  assert.equal(await high(parts[0]), await high(parts[1]));
+  await section.locator('fieldset', { hasText: 'Time' }).getByLabel('all', { exact: true }).check();
+  const whole = await ticks('fixture-goodput-all');
+  assert.ok(whole.some((text) => parseFloat(text) >= 8), whole.join());
+
+  // Names: no congestion control is PFC alone, the first run is the base of ratios.
+  assert.ok((await page.locator('.tile').first().innerText()).includes('PFC alone'));
+  assert.equal(await page.getByText(/^(.*: )?none$/).count(), 0, 'a name that means nothing');
+  assert.match(await page.getByRole('region', { name: 'Slowdown', exact: true }).innerText(),
+    /^Slowdown\s+dcqcn \(base\)\s+PFC alone\s+p50\s/);
+  assert.equal(await chart(page, 'fixture-queueing').getByLabel('log scale').isChecked(), true);
+  const sums = await textsOf(page, 'fixture-queueing');
+  assert.ok(sums.includes('8.00 µs') && sums.includes('512 µs'), sums.join());
+
+  // No link crosses a name, on a desk and on a phone.
+  for (const width of [1200, 375]) {
+    await page.setViewportSize({ width, height: 900 });
+    await drawn(page, 'fixture-topology-0');
+    await inspect(page, `compared, ${width} pixels`);
+    const { lines, names, crossed } = await crossedNames(page, 'fixture-topology-0');
+    assert.ok(lines >= 32 && names > 0, `${lines} links, ${names} names`);
+    assert.deepEqual(crossed, [], `names that links cross, ${width} pixels`);
+  }
   await page.context().close();
 }
 
@@ -576,107 +669,15 @@ with sqlite3.connect(path) as db:
   }
 }
 
-// Three flows: the largest value is that of every percentile above two thirds.
-function drawsSteps() {
-  const grid = Array.from({ length: 201 }, (_, i) => i / 2);
-  const curve = grid.map((p) => [1, 1, 2, 8][Math.ceil(p * 3 / 100)]);
-  const runs = [{ label: 'a', flows: { ranges: [{ from: 0, to: null, delivered: 3,
-    fct_curve: curve }] } }];
-  const chart = distribution(runs, grid, 'fct', '');
-  const points = (shape) => chart.option({ theme: LIGHT, width: 700 }, { size: '0-null', shape })
-    .series[0].data;
-  assert.deepEqual(points('cdf').slice(-3), [[2, 66.5], [8, 67], [8, 100]]);
-  assert.ok(points('tail').every(([, share]) => share > 0));
-  assert.equal(chart.option({ theme: LIGHT, width: 700 }, { size: '0-null', shape: 'cdf' })
-    .series[0].step, 'end', 'a few flows are steps, not slopes');
-}
-
-// Axes hold curves and published points, and intervals as far as these leave the curves room.
-function drawsWithinAxes() {
-  const curve = (kind, points) => ({ label: 'a', kind, x_unit: 's', y_unit: 'bps', points });
-  const chartOf = (scale, measured, published) => figureCharts({ info: { title: 'T' }, plots: [{
-    title: '', x_name: 'x', x_scale: 'linear', y_name: 'y', y_scale: scale,
-    curves: [curve('measured', measured), curve('published', published)] }] }, 'f')[0];
-  const axis = (...plot) => {
-    const { min, max } = chartOf(...plot).option({ theme: LIGHT, width: 700 }, {}).yAxis;
-    return [min, max];
-  };
-  assert.deepEqual(axis('linear', [[0, 1, 0.5, 1.8], [1, 2, 1, 3]], []), [0, 3]);
-  assert.deepEqual(axis('linear', [[0, 1, null, null], [1, 2, null, null]], [[0, 9, null, null]]),
-    [0, 10]);
-  assert.deepEqual(axis('linear', [[0, 1, -50, 70], [1, 2, -90, 80]], []), [0, 4]);
-  const [below, above] = axis('linear', [[0, -4, -6, -3], [1, 2, 1, 3]], []);
-  assert.ok(below <= -6 && above >= 3);
-  const [low, high] = axis('log', [[0, 10, -1, 1e9], [1, 100, 50, 200]], [[0, 5, null, null]]);
-  assert.ok(low < 0.5 && low > 0.4 && high >= 1000 && high < 1100, `${low} to ${high}`);
-
-  // Bars too: an interval below zero of what is not is cut there, not drawn over the names.
-  const bars = (y, from) => figureCharts({ info: {}, plots: [{ title: '', curves: ['a', 'b']
-    .map((label) => ({ label, kind: 'measured', x_unit: '', y_unit: 'bps',
-      points: [[0, y, from, 5]] })) }] }, 'f')[0].option({ theme: LIGHT, width: 700 }, {});
-  assert.equal(bars(1, -2).xAxis.min, 0);
-  assert.deepEqual(bars(1, -2).series[1].data[0], [0, 0, 5]);
-  assert.ok(bars(-1, -2).xAxis.min <= -2);
-  assert.deepEqual(bars(-1, -2).series[1].data[0], [-2, 0, 5]);
-}
-
-// A name that is broken into three lines does not reach the names above and below it.
-function leavesRoomForNames() {
-  const names = ['short', 'x'.repeat(10).concat(' ').repeat(6)];
-  const place = { queueing: 1, marks: 0, pause_time: 0 };
-  const charts = [figureCharts({ info: {}, plots: [{ title: '', curves: names.map((label) => ({
-    label, kind: 'measured', x_unit: '', y_unit: 'bps', points: [[0, 1, null, null]] })) }] },
-  'f')[0], runsCongestion(names.map((label) => ({ label,
-    congestion: [{ place: 'host_nic', ...place }] })))[0]];
-  for (const chart of charts) {
-    const height = chart.height(400, {});
-    assert.ok(height >= 60 + 2 * (4 + 3 * 12),
-      `${height} pixels for two names of up to three lines`);
-    assert.ok(chart.height(2000, {}) < height);
-  }
-}
-
-// Windows, round trips with their base, limits; a triangle where a shadow took over, and its words.
-function drawsConnections() {
-  const series = (name, mean, unit, width = 1, samples = mean.length) =>
-    ({ name, entity: 'connection 3', unit, first_s: 1, step_s: 1, width, samples, mean });
-  const run = { label: 'a', series: [series('window', [10, 20, 5], 'bytes'),
-    series('rtt', [4e-6, 9e-6, 7e-6], 's'), series('base_rtt', [4e-6, 4e-6, 4e-6], 's'),
-    series('limit', [1e9, 2e9, 3e9], 'bps'), series('switches', [0, 0, 2], 'count')] };
-  const chart = connections(run, 0, false);
-  assert.deepEqual(chart.controls[0].options.map(([key]) => key), ['window', 'rtt', 'limit']);
-  const drawn = (gauge) => chart.option({ theme: LIGHT, width: 700 }, { gauge }).series;
-  assert.deepEqual(drawn('window')[0].data, [[0.5, 10], [1.5, 20], [2.5, 5]]);
-  assert.deepEqual(drawn('window')[1].data, [[2.5, 5]]);
-  assert.equal(drawn('window')[1].type, 'scatter');
-  assert.deepEqual(drawn('rtt').map(({ name }) => name),
-    ['connection 3', undefined, 'connection 3, base']);
-  assert.deepEqual(drawn('rtt')[2].data.map(([, y]) => y), [4e-6, 4e-6, 4e-6]);
-  assert.deepEqual(drawn('limit')[0].data.map(([, y]) => y), [1e9, 2e9, 3e9]);
-  assert.match(chart.tip({ gauge: 'rtt' }, 2.4).rows[0].value, /^7\.00\s?.s, 2 shadow switches$/u);
-  assert.match(chart.table({ gauge: 'window' }).rows[2][1], /^5\.00\s?B, 2 shadow switches$/u);
-
-  // Spans of several samples; the last one has fewer.
-  run.series = [series('window', [10, 20], 'bytes', 3, 4),
-    series('switches', [1 / 3, 1], 'count', 3, 4)];
-  const wide = connections(run, 0, false);
-  assert.match(wide.tip({ gauge: 'window' }, 1).rows[0].value, /shadow took over$/);
-  assert.match(wide.tip({ gauge: 'window' }, 5).rows[0].value, /shadow took over$/);
-  assert.equal(connections({ series: [] }, 0, false), null);
-}
-
 let browser;
 try {
-  drawsWithinAxes();
-  leavesRoomForNames();
-  drawsConnections();
-  drawsSteps();
   execFileSync('python3', [join(SOURCE, 'tests', 'support', 'report_fixture.py'), work,
     'plots']);
   browser = await chromium.launch({ executablePath: browserPath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
   await readsRuns(browser);
   await zooms(browser);
+  await comparesRuns(browser);
   await readsFigures(browser);
   await readsSeveralPlots(browser);
   await readsManyDocuments(browser);
