@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What charts draw, from their options, without a browser: curves within their axes, room for names,
- * steps of few flows, connections. What a reader sees is report_page.mjs.
+ * What charts draw, from their options, without a browser: curves within their axes, room for
+ * names, steps of few flows, connections. What a reader sees is report_page.mjs.
  *
  * Environment: SOURCE.
  */

@@ -226,8 +226,9 @@ function placesNames() {
       for (const kind of ['core', 'aggregation', 'tor', 'host']) {
         const layer = nodes.filter((node) => node.kind === kind).sort((a, b) => a.x - b.x);
         assert.equal(new Set(layer.map(({ text }) => text !== '')).size, 1, 'all names or none');
-        layer.slice(1).forEach((node, i) => assert.ok(node.text === '' || (node.x - layer[i].x) * (width - 68)
-          >= (node.wide + layer[i].wide) / 2 - 1e-6, `${width} ${pods}: ${node.text}`));
+        layer.slice(1).forEach((node, i) => assert.ok(node.text === ''
+          || (node.x - layer[i].x) * (width - 68) >= (node.wide + layer[i].wide) / 2 - 1e-6,
+        `${width} ${pods}: ${node.text}`));
       }
     }
   }

@@ -260,11 +260,11 @@ async function zooms(browser) {
 
 /* ---- runs side by side: their scales, their names, the network ---- */
 
-// The texts of a chart's picture, [x, y, text] in pixels.
-const textsOf = (page, id) => chart(page, id).locator('svg text').evaluateAll((all) =>
-  all.map((text) => text.textContent.replaceAll('\u202f', ' ')));
+// The texts of a chart's picture.
+const textsOf = (page, id) => chart(page, id).locator('.plot svg text')
+  .evaluateAll((all) => all.map((text) => text.textContent.replaceAll('\u202f', ' ')));
 
-// Points of links that lie in the name of a node: [name, …].
+// Which names of nodes have a point of a link in them.
 const crossedNames = (page, id) => chart(page, id).locator('.plot svg').evaluate((svg) => {
   const names = [...svg.querySelectorAll('text')].map((text) => ({ name: text.textContent,
     box: text.getBoundingClientRect() }));
@@ -334,6 +334,7 @@ for variant, (scheme, times) in enumerate((("dcqcn", 1), ("none", 4))):
   await section.locator('fieldset', { hasText: 'Time' }).getByLabel('all', { exact: true }).check();
   const whole = await ticks('fixture-goodput-all');
   assert.ok(whole.some((text) => parseFloat(text) >= 8), whole.join());
+  assert.deepEqual(await ticks(parts[0]), await ticks(parts[1]), 'also where one ends earlier');
 
   // Names: no congestion control is PFC alone, the first run is the base of ratios.
   assert.ok((await page.locator('.tile').first().innerText()).includes('PFC alone'));

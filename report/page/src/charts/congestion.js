@@ -37,7 +37,8 @@ const sumLabels = (context, sums, stroke) => ({
   data: sums.map(({ at }, i) => [at, i]), encode: { x: 0, y: 1 },
   renderItem({ dataIndex }, api) {
     const [x, y] = api.coord([api.value(0), api.value(1)]), { text, isNone } = sums[dataIndex];
-    const line = stroke && !isNone ? [{ type: 'line', shape: { x1: x, y1: y - 10, x2: x, y2: y + 10 },
+    const line = stroke && !isNone ? [{ type: 'line',
+      shape: { x1: x, y1: y - 10, x2: x, y2: y + 10 },
       style: { stroke: context.theme.text, lineWidth: 2 } }] : [];
     return { type: 'group', children: [...line, { type: 'text', style: { text,
       x: x + (stroke ? 10 : 6), y, align: 'left', verticalAlign: 'middle',
@@ -75,8 +76,9 @@ function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
   return {
     ...chosen,
     id: kind, title, along: 'y', rows: true,
-    caption: (state) => caption + (isLog(state) ? ' A dot each place, on a log axis; the stroke with '
-      + 'the number is their sum.' : '') + (sums(state).length > 0 ? '' : ' Here there is none.'),
+    caption: (state) => caption + (isLog(state) ? ' A dot each place, on a log axis; the stroke '
+      + 'with the number is their sum.' : '')
+      + (sums(state).length > 0 ? '' : ' Here there is none.'),
     controls: [...chosen.controls, { key: 'as', label: 'Show',
       value: spansDecades(sums(firstOf(chosen))) ? 'log' : 'amount',
       options: [['amount', unit === 's' ? 'time' : 'number'], ['log', 'log scale'],

@@ -11,7 +11,7 @@ const LEAST = [2, 10, 100, 1000, 1, 1]; // flows, for each of NAMES
 // True if `count` flows are enough for percentile p of a hundred.
 export const isEnough = (p, count) => p >= 100 || count * (1 - p / 100) >= 1 - 1e-9;
 
-// Number `which` of a range's list of a quantity ('fct', 'slowdown'); null if its flows are too few.
+// Number `which` of a range's list of a quantity ('fct', 'slowdown'); null of too few flows.
 export const percentileOf = (range, quantity, which) =>
   (range.delivered >= LEAST[which] ? range[quantity][which] : null);
 

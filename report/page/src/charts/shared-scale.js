@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The scales that the runs of a document share, so that their charts can be compared: one time axis,
- * one range of values, one meaning of a colour. A chart's state says where a reader wants it
+ * The scales that the runs of a document share, so that their charts can be compared: one time
+ * axis, one range of values, one meaning of a colour. A chart's state says where a reader wants it
  * otherwise: `own`, the scale of the chart's own data; `whole`, the whole time.
  *
  * The drain is what comes after the last flow has started: the slowest flows end there, and the
@@ -74,7 +74,8 @@ export function floorOf(values) {
 
 // The control of a chart whose axis may be log; at first if these values are far apart.
 export const axisControl = (values) => ({ key: 'axis', label: 'Axis',
-  value: spansDecades(values) ? 'log' : 'linear', options: [['linear', 'linear'], ['log', 'log']] });
+  value: spansDecades(values) ? 'log' : 'linear',
+  options: [['linear', 'linear'], ['log', 'log']] });
 
 // "last start 30.0 ms", and when the drain ends if that is not shown.
 export const drainText = ({ from, until, cut }) => `last start ${format.time(from)}`

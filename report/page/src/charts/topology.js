@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The network in layers; each half of a link has the colour of what its end sends, and a dashed line
- * beside it where that end was held by PAUSE. Names stand in the nodes, and links end at their edges,
- * so that no link crosses a name.
+ * The network in layers. Each half of a link has the colour of what its end sends, and a dashed
+ * line beside it where that end was held by PAUSE. Names stand in the nodes, and links end at their
+ * edges: no link crosses a name.
  */
 import { FONT, ramp, style } from '../theme.js';
 import * as format from '../format.js';
@@ -127,8 +127,8 @@ function byTier(topology) {
 }
 
 // Where the nodes are in a picture: of each {x, y, wide, high, text, under}, x from 0 to 1 of the
-// picture, y the layer, sizes in pixels. A layer has names if there is room for all of them; `under`:
-// the name stands below the node.
+// picture, y the layer, sizes in pixels. A layer has names if there is room for all of them;
+// `under`: the name stands below the node.
 export function nodesIn(network, width) {
   const { places, present } = layout(network);
   const inside = width - 2 * MARGIN;

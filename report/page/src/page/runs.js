@@ -52,7 +52,8 @@ function bySize(runs) {
   const of = (range, quantity, unit) => [0, 1, 2, 3].map((which) =>
     format.value(percentileOf(range, quantity, which), unit));
   const rows = runs.flatMap((run) => rangesOf(run).map((range) => ({ range, run })))
-    .sort((a, b) => Number(isAll(a.range)) - Number(isAll(b.range)) || a.range.from - b.range.from)
+    .sort((a, b) => Number(isAll(a.range)) - Number(isAll(b.range))
+      || a.range.from - b.range.from)
     .map(({ range, run }) => [format.sizes(range.from, range.to),
       ...(runs.length > 1 ? [run.label] : []), format.grouped(range.started),
       format.grouped(range.delivered), ...of(range, 'fct', 's'),
@@ -61,8 +62,9 @@ function bySize(runs) {
     ...(runs.length > 1 ? ['run'] : []), 'started', 'delivered', 'FCT p50', 'FCT p90', 'FCT p99',
     'FCT p99.9', 'slowdown p50', 'slowdown p90', 'slowdown p99', 'slowdown p99.9'] },
   ['run', 'started', 'delivered']);
-  return [scroller('By flow size', table({ ...shown, className: 'brief' })), h('p', { class: 'caption' },
-    ['–: too few flows; p90 needs 10, p99 100, p99.9 1,000.', note].join(' '))];
+  return [scroller('By flow size', table({ ...shown, className: 'brief' })),
+    h('p', { class: 'caption' },
+      ['–: too few flows; p90 needs 10, p99 100, p99.9 1,000.', note].join(' '))];
 }
 
 // Views of charts, whose scales are `scale`'s to choose.

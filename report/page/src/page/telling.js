@@ -14,7 +14,8 @@ const isText = (cell) => typeof cell !== 'object' || cell === null; // or an ele
  * '' if all are there.
  */
 export function telling({ columns, rows, ...rest }, keep = []) {
-  const isSame = (i) => rows.every((row) => isText(row[i]) && textOf(row[i]) === textOf(rows[0][i]));
+  const isSame = (i) => rows.every((row) => isText(row[i])
+    && textOf(row[i]) === textOf(rows[0][i]));
   const isOne = columns.map((column, i) => i > 0 && rows.length >= ROWS
     && !keep.includes(nameOf(column)) && isSame(i));
   if (isOne.slice(1).every(Boolean) || !isOne.some(Boolean))
