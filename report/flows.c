@@ -183,7 +183,8 @@ static struct json_object *fine_json(const struct flows *flows)
 
         if (count[i] == 0)
             continue;
-        last = joined_until(count, i);
+        if (flows->count >= ENOUGH) /* else no range can have so many */
+            last = joined_until(count, i);
         oche_json_push(list, range_json(flows, fine_from(i),
                                         last + 1 < FINE ? fine_from(last + 1) : ALL, false));
         i = last;

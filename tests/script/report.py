@@ -84,6 +84,41 @@ def test_pages(work):
     check(len(data_of(page_of(work))["documents"]) == 5, "the folder above")
 
 
+def test_sizes_are_joined(work):
+    """Fine ranges of few flows are joined, within a decade; each says how certain it is."""
+    path = os.path.join(work, "sizes", "run.sqlite")
+    fixture.run(path, 3000)
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM flows WHERE bytes BETWEEN 1000 AND 1000000 AND id % 20 > 0")
+        last, = db.execute("SELECT max(start_ps) FROM flows").fetchone()
+        all_flows = db.execute("SELECT bytes, slowdown FROM flows WHERE measured").fetchall()
+    run = data_of(page_of(os.path.dirname(path)))["documents"][0]["runs"][0]
+    flows = run["flows"]
+    check(flows["from_s"] == 0.001, "from_s", flows["from_s"])
+    check(abs(flows["last_start_s"] - last / 1e12) < 1e-9, "last_start_s", flows["last_start_s"])
+    fine = flows["fine"]
+    check(sum(one["started"] for one in fine) == len(all_flows), "all flows are in a range")
+    for one, following in zip(fine, fine[1:]):
+        check(one["to"] <= following["from"], "ranges overlap", one["to"], following["from"])
+    check(any(one["to"] > 2.5 * max(one["from"], 100) for one in fine), "nothing was joined")
+    for one in fine:
+        check(one["to"] <= 10 * max(one["from"], 100), "more than a decade", one["from"], one["to"])
+        low, high = one["slowdown_interval"][0]
+        values = sorted(slow for size, slow in all_flows
+                        if slow is not None and one["from"] <= size < one["to"])
+        if len(values) < 6:
+            check([low, high] == [None, None], "an interval of", len(values), low, high)
+            continue
+        check(low <= one["slowdown"][0] <= high, "p50 and its interval", low, high)
+        inside = [value for value in values if low <= value <= high]
+        check(len(inside) < len(values) * 0.6 or len(values) < 20, "too wide", len(values))
+        tail = one["slowdown_interval"][2][1]
+        check((tail is None) == (len(values) < 368), "the end of p99", len(values), tail)
+    link = next(one for one in run["topology"]["links"] if "host3" in (one["ab"] + one["ba"]))
+    held = link["ab"] if link["ab"][2] == "host3" else link["ba"]
+    check(held[3:] == [0.2, "host3"], "held by PAUSE", link)
+
+
 def test_one_file(work):
     """A file of results is enough, from wherever it is named; its page does not replace the
     folder's."""
@@ -411,8 +446,8 @@ def test_built_without(work):
 
 def main():
     built = os.path.exists(os.path.join(BUILD, "report", "page", "report.html"))
-    tests = [test_pages, test_one_file, test_recorded, test_hostile_names, test_refusals,
-             test_svg, test_where, test_where_sweep, test_pausing_hosts] if built \
+    tests = [test_pages, test_sizes_are_joined, test_one_file, test_recorded, test_hostile_names,
+             test_refusals, test_svg, test_where, test_where_sweep, test_pausing_hosts] if built \
         else [test_built_without]
     for test in tests:
         with tempfile.TemporaryDirectory() as work:

@@ -4,6 +4,7 @@ import * as format from '../format.js';
 import { axis } from './axis.js';
 import { base, legend, line, pointer } from './base.js';
 import { isOneSize } from './flow-sizes.js';
+import { isEnough, NAMES, percentileOf } from './percentiles.js';
 
 const QUANTITIES = {
   fct: { title: 'Flow completion time', unit: 's', name: 'completion time' },
@@ -87,8 +88,12 @@ export function distribution(runs, grid, quantity, caption) {
         (Math.abs(value - p) < Math.abs(grid[best] - p) ? i : best), 0);
       return {
         head: format.percentile(grid[number]),
-        rows: shown(state).map(({ run, i }) => ({ line: i, name: run.label,
-          value: format.value(rangeOf(run, state)[field][number], unit) })),
+        rows: shown(state).map(({ run, i }) => {
+          const range = rangeOf(run, state);
+          return { line: i, name: run.label, value: isEnough(grid[number], range.delivered)
+            ? format.value(range[field][number], unit)
+            : `– (${format.grouped(range.delivered)} flows)` };
+        }),
       };
     },
     stops(state) {
@@ -107,9 +112,9 @@ export function distribution(runs, grid, quantity, caption) {
       for (const { run } of shown(state)) {
         const range = rangeOf(run, state);
         rows.push([run.label, format.grouped(range.delivered),
-          ...range[quantity].map((value) => format.value(value, unit))]);
+          ...NAMES.map((_, which) => format.value(percentileOf(range, quantity, which), unit))]);
       }
-      return { columns: ['run', 'flows', 'p50', 'p90', 'p99', 'p99.9', 'largest', 'mean'], rows };
+      return { columns: ['run', 'flows', ...NAMES], rows };
     },
   };
 }

@@ -192,7 +192,8 @@ export function topology(run, number, several) {
         grid: { left: MARGIN, right: MARGIN, top: 26, bottom: 30, outerBoundsMode: 'none' },
         tooltip: { trigger: 'item' },
         xAxis: { type: 'value', min: 0, max: 1, show: false },
-        yAxis: { type: 'value', min: 0, max: Math.max(1, present.length - 1), show: false },
+        yAxis: { type: 'value', min: 0, max: Math.max(1, present.length - 1), show: false,
+          name: context.print && held.length > 0 ? `dashed: ${HELD}` : undefined },
         series: [{
           type: 'custom', name: 'links', z: 1, encode: { x: 0, y: 1 },
           data: network.links.map((link, i) => [places[link.a].x, places[link.a].y, i]),

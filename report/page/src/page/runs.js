@@ -5,6 +5,7 @@ import { isAll, rangesOf } from '../charts/flow-sizes.js';
 import { runCharts } from '../charts/index.js';
 import { percentileOf } from '../charts/percentiles.js';
 import { runsTitle, schemeOf } from '../charts/run-names.js';
+import { textWidth } from '../charts/text-width.js';
 import { story } from '../story/story.js';
 import { LIGHT } from '../theme.js';
 import * as format from '../format.js';
@@ -35,8 +36,10 @@ const TILES = [
 const swatch = (i) => h('span', { class: 'swatch', 'data-line': i % LIGHT.lines.length });
 
 function headline(runs) {
-  const names = (run, i) => (runs.length > 1
-    ? h('span', { class: 'run-name' }, swatch(i), run.label) : null);
+  // As wide as the longest, so that the values stand below each other.
+  const longest = Math.max(...runs.map(({ label }) => textWidth(label, 13)));
+  const names = (run, i) => (runs.length > 1 ? h('span', { class: 'run-name',
+    style: { minWidth: `min(12em, ${longest + 18}px)` } }, swatch(i), run.label) : null);
   const tile = ([name, value, about]) => h('div', { class: 'tile' }, h('h3', {}, name),
     runs.map((run, i) => h('p', {}, names(run, i), h('span', { class: 'figure' }, value(run)),
       h('span', { class: 'about' }, about(run)))));
