@@ -140,6 +140,7 @@ static void make_room(struct oche_by_workload *by, const struct oche_world *worl
             count[flows->plan[i].workload]++;
     for (uint32_t w = 0; w < by->count; w++) {
         by->workloads[w].type = config->workloads[w].type->name;
+        by->workloads[w].open = oche_world_is_open(world, w);
         by->workloads[w].flow_goodput.values = make_values(count[w]);
         by->workloads[w].round_trip.values = make_values(count[w]);
         by->workloads[w].fct.values = make_values(count[w]);

@@ -11,6 +11,11 @@ static double goodput(const struct oche_outcome *o)
     return (double)oche_rate_of(o->totals.nic.delivered_bytes, o->totals.measured);
 }
 
+static double load_alone(const struct oche_outcome *o)
+{
+    return o->load.alone;
+}
+
 /* A struct source: the kind of value, then where the value is. */
 #define FROM(kind, ...)                                                                            \
     {                                                                                              \
@@ -30,6 +35,8 @@ static double goodput(const struct oche_outcome *o)
 #define SIZES(member)     OF(sizes, member)
 #define PACKETS(member)   OF(size_packets, member)
 #define USE(member)       OF(utilisation, member)
+#define LOAD(member)      OUTCOME(load.member)
+#define LOAD_USE(member)  OF(load.utilisation, member)
 #define MARKS(member)     OF(marks, member)
 #define WHERE(member)     OF(congestion, member)
 #define PAUSES(member)    OF(pauses, member)
@@ -110,7 +117,35 @@ const struct metric oche_metric_table[] = {
      "largest"},
 
     {"goodput", BPS, OF_RUN, FROM(COMPUTED, .compute = goodput),
-     "payload delivered in order to all hosts, over the measured time", BOTH},
+     "payload delivered in order to all hosts, over the measured time, which lasts until the last "
+     "flow is over: where a clock starts flows, load.delivered says what the network carries",
+     BOTH},
+    {"load.offered", BPS, OF_RUN, FROM(REAL, LOAD(offered_bps)),
+     "payload of the flows that a clock started in load.window, over that time",
+     .only_if = ANY(load.known)},
+    {"load.delivered", BPS, OF_RUN, FROM(REAL, LOAD(delivered_bps)),
+     "payload of such flows, those of warm-up too, that hosts received in order in load.window, "
+     "over that time",
+     .only_if = ANY(load.known)},
+    {"load.delivered_share", SHARE, OF_RUN, FROM(REAL, LOAD(share)),
+     "load.delivered over load.offered; above 1 if more was under way when the window began than "
+     "when it ended",
+     .only_if = ANY(load.known)},
+    {"load.flows", COUNT, OF_RUN, FROM(COUNTER, LOAD(flows)),
+     "flows that a clock started in load.window", .only_if = ANY(load.known)},
+    {"load.alone", COUNT, OF_RUN, FROM(COMPUTED, .compute = load_alone),
+     "1 if a clock starts the flows of all workloads, 0 if there are others",
+     .only_if = ANY(load.known)},
+    {"load.window", SECONDS, OF_RUN, FROM(PICOSECONDS, LOAD(window)),
+     "time from the end of warm-up until arrivals stop, or until the run ends if that is earlier",
+     .only_if = ANY(load.known)},
+    {"load.drain", SECONDS, OF_RUN, FROM(REAL, LOAD(drain_s)),
+     "time from when arrivals stop until the last flow that a clock started is over",
+     .only_if = ANY(load.known)},
+    {"load.utilisation.PLACE.mean", SHARE, OF_PLACE, FROM(REAL, LOAD_USE(mean)),
+     "utilisation.PLACE.mean in load.window", .only_if = ANY(load.known)},
+    {"load.utilisation.PLACE.max", SHARE, OF_PLACE, FROM(REAL, LOAD_USE(largest)),
+     "utilisation.PLACE.max in load.window", .only_if = ANY(load.known)},
     {"jain", INDEX, OF_RUN, FROM(NOT_NEGATIVE, OUTCOME(jain)),
      "Jain's index of the flows' goodputs: 1 when all are equal", BOTH},
     {"flow_goodput.mean", BPS, OF_RUN, FROM(MEAN, GOODPUTS),

@@ -45,6 +45,17 @@ const char *oche_outcome_size_name(const struct oche_completion_row *row, char *
     return text;
 }
 
+bool oche_outcome_is_lossless(const struct oche_outcome *outcome)
+{
+    const struct oche_world_totals *totals = &outcome->totals;
+    uint64_t bad = totals->lost_packets + totals->rejected_packets + totals->dropped_by_hosts +
+                   totals->nic.retransmitted_packets;
+
+    for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
+        bad += totals->drops[cause];
+    return bad == 0;
+}
+
 /* Takes the flows' goodputs, and Jain's index of how equal they are. */
 static void take_goodputs(struct oche_outcome *outcome, const struct oche_world *world)
 {
@@ -63,6 +74,54 @@ static void take_goodputs(struct oche_outcome *outcome, const struct oche_world 
     for (size_t i = 0; i < goodputs->count; i++)
         goodputs->values[i] *= 8 * (double)OCHE_SEC;
     oche_sort_real(goodputs->values, goodputs->count);
+}
+
+/* Counts, by host, the flows that goodputs are taken of: those that it sends, and receives. */
+static void count_ends(const struct oche_world *world, uint32_t *sends, uint32_t *receives)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+
+    for (OCHE_EACH_MADE_FLOW(i, flows))
+        if (oche_flow_goodput(world, i) >= 0) {
+            sends[flows->plan[i].src]++;
+            receives[flows->plan[i].dst]++;
+        }
+}
+
+/* Returns when the flow was over; OCHE_NEVER: it is not. */
+static oche_time over_at(const struct oche_flows *flows, uint32_t flow)
+{
+    return flows->sent[flow].failed != 0 ? flows->sent[flow].completed
+                                         : flows->received[flow].delivered;
+}
+
+/* Returns whether these flows compete (struct oche_outcome). */
+static bool do_compete(const struct oche_world *world)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    const uint32_t hosts = oche_world_topology(world)->host_count;
+    uint32_t *sends = calloc((size_t)hosts * 2 + 1, sizeof(*sends)), *receives = sends + hosts;
+    const struct oche_flow_plan *first = NULL;
+    oche_time last_start = 0, first_end = OCHE_NEVER;
+    bool alike = true;
+
+    OCHE_GOT(sends != NULL);
+    count_ends(world, sends, receives);
+    for (OCHE_EACH_MADE_FLOW(i, flows)) {
+        const struct oche_flow_plan *plan = &flows->plan[i];
+
+        if (oche_flow_goodput(world, i) < 0)
+            continue;
+        first = first == NULL ? plan : first;
+        alike = alike && plan->bytes == first->bytes && plan->supply_bps == first->supply_bps &&
+                plan->tenant == first->tenant && plan->priority == first->priority &&
+                sends[plan->src] == sends[first->src] &&
+                receives[plan->dst] == receives[first->dst];
+        last_start = oche_time_max(last_start, flows->sent[i].started);
+        first_end = oche_time_min(first_end, over_at(flows, i));
+    }
+    free(sends);
+    return alike && first != NULL && last_start < first_end;
 }
 
 /* Takes completion times and slowdowns of the delivered flows that started after warm-up. */
@@ -181,6 +240,7 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
     outcome->failed = all->failed;
     outcome->unfinished = all->flows - all->delivered - all->failed;
     take_goodputs(outcome, world);
+    outcome->compete = do_compete(world);
     take_times(outcome, records, count, warmup);
     list_flows(outcome, world);
     oche_failures_take(&outcome->failures, world, &outcome->totals, records, count);
@@ -219,11 +279,13 @@ static void take_ports(struct oche_outcome *outcome, const struct oche_world *wo
                                     sizeof(outcome->worst[where]));
     oche_pause_by_kind(topology, stats, outcome->pauses);
     oche_pausing_hosts_take(&outcome->pausing_hosts, world, stats);
+    const struct oche_utilisation_row *use =
+        outcome->load.known ? outcome->load.utilisation : outcome->utilisation;
+
     for (uint32_t place = 0; place < OCHE_PLACES; place++)
-        if (outcome->utilisation[place].ports > 0)
-            oche_topology_port_name(topology, outcome->utilisation[place].node,
-                                    outcome->utilisation[place].port, outcome->busiest[place],
-                                    sizeof(outcome->busiest[place]));
+        if (use[place].ports > 0)
+            oche_topology_port_name(topology, use[place].node, use[place].port,
+                                    outcome->busiest[place], sizeof(outcome->busiest[place]));
     for (uint32_t n = 0; n < oche_topology_nodes(topology); n++)
         for (uint32_t p = 0; p < topology->nodes[n].port_count; p++)
             outcome->lost[oche_topology_place(topology, n, p)] +=
@@ -440,6 +502,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     oche_world_ways(world, &outcome->ways);
     take_flows(outcome, world);
     take_hosts(outcome, world);
+    oche_load_take(&outcome->load, world);
     take_ports(outcome, world);
     take_queues(outcome, world);
     oche_by_workload_take(&outcome->by_workload, world, outcome->totals.measured);

@@ -10,6 +10,7 @@
 #include "lab/measures/by_workload.h"
 #include "lab/measures/deflected.h"
 #include "lab/measures/failures.h"
+#include "lab/measures/load.h"
 #include "lab/measures/pairs.h"
 #include "lab/measures/pathologies.h"
 #include "lab/measures/pausing_hosts.h"
@@ -100,6 +101,12 @@ struct oche_outcome {
     struct oche_size_packets size_packets[OCHE_OUTCOME_ROWS];
     /* Jain's index of the flows' goodputs; -1: no flows */
     double jain;
+    /*
+     * These flows compete: they are of one size and class, all were under way at some time, and
+     * each shares its two hosts with as many others. Else their goodputs differ for other reasons
+     * than unfairness.
+     */
+    bool compete;
     /* all flows; empty if there are too many */
     struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED];
     uint32_t listed_count;
@@ -132,9 +139,12 @@ struct oche_outcome {
     struct oche_thresholds thresholds;
     bool has_thresholds;
 
+    struct oche_load load; /* of workloads whose flows a clock starts */
+
     /* Links and switches. */
     struct oche_utilisation_row utilisation[OCHE_PLACES];
-    char busiest[OCHE_PLACES][OCHE_OUTCOME_NAME_BYTES]; /* the port with the largest utilisation */
+    /* the port with the largest utilisation, of `load` if that is known */
+    char busiest[OCHE_PLACES][OCHE_OUTCOME_NAME_BYTES];
     /* bytes that all hosts put on their links, with gaps between packets */
     uint64_t host_line_bytes;
     bool ipv6;
@@ -160,6 +170,9 @@ struct oche_outcome {
 void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
                        double wall_s);
 void oche_outcome_free(struct oche_outcome *outcome);
+
+/* True if no packet was dropped, lost, rejected or sent again in the measured time. */
+bool oche_outcome_is_lossless(const struct oche_outcome *outcome);
 
 /* Returns the row's sizes in words: "below 10KB", "10KB to 100KB", "10MB and more", "all sizes". */
 const char *oche_outcome_size_name(const struct oche_completion_row *row, char *text,

@@ -102,6 +102,19 @@ struct oche_workload_offer {
     uint32_t senders; /* N: hosts 0 … N-1 send, to the others; 0: every host to every other one */
 };
 
+/*
+ * What makes the flows of a workload start. Where a clock does, the workload has a load of its own:
+ * how much it offers does not depend on what the network delivers (sim/world/load.c).
+ */
+struct oche_workload_arrivals {
+    enum {
+        OCHE_ARRIVALS_NONE,   /* flows start at the beginning, or when others end */
+        OCHE_ARRIVALS_CLOCK,  /* flows start by a clock, until `stop` */
+        OCHE_ARRIVALS_LISTED, /* flows start when a list says; the list may be one burst */
+    } kind;
+    oche_time stop; /* of OCHE_ARRIVALS_CLOCK; OCHE_NEVER: the end of the run */
+};
+
 struct oche_workload_type {
     const char *name;
     const char *help;
@@ -128,12 +141,21 @@ struct oche_workload_type {
     struct oche_workload_offer (*offered)(const void *params,
                                           const struct oche_workload_facts *facts,
                                           const struct oche_host_rate *host);
+    /* Returns what makes its flows start. NULL: OCHE_ARRIVALS_NONE. */
+    struct oche_workload_arrivals (*arrivals)(const void *params);
 };
 
 static inline const char *oche_workload_endless(const struct oche_workload_type *type,
                                                 const void *params)
 {
     return type->endless == NULL ? NULL : type->endless(params);
+}
+
+static inline struct oche_workload_arrivals
+oche_workload_arrivals(const struct oche_workload_type *type, const void *params)
+{
+    return type->arrivals == NULL ? (struct oche_workload_arrivals){.kind = OCHE_ARRIVALS_NONE}
+                                  : type->arrivals(params);
 }
 
 extern const struct oche_workload_type *const oche_workload_types[]; /* ends with NULL */

@@ -49,10 +49,17 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     return good;
 }
 
+static struct oche_workload_arrivals arrivals_of(const void *values)
+{
+    (void)values;
+    return (struct oche_workload_arrivals){.kind = OCHE_ARRIVALS_LISTED};
+}
+
 const struct oche_workload_type oche_workload_from_file = {
     .name = "from_file",
     .help = "flows listed in a file",
     .table = &table,
     .ends = "ends by itself: after the last flow of the file",
     .generate = generate,
+    .arrivals = arrivals_of,
 };

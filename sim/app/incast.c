@@ -183,6 +183,15 @@ static uint32_t group_senders(const void *values)
     return p->back_to_back ? 0 : (uint32_t)p->degree;
 }
 
+static struct oche_workload_arrivals arrivals_of(const void *values)
+{
+    const struct incast *p = values;
+
+    if (p->period == OCHE_NEVER)
+        return (struct oche_workload_arrivals){.kind = OCHE_ARRIVALS_NONE};
+    return (struct oche_workload_arrivals){OCHE_ARRIVALS_CLOCK, OCHE_NEVER};
+}
+
 const struct oche_workload_type oche_workload_incast = {
     .name = "incast",
     .help = "many senders to one receiver at the same time, once or periodically",
@@ -191,4 +200,5 @@ const struct oche_workload_type oche_workload_incast = {
     .endless = endless,
     .generate = generate,
     .group_senders = group_senders,
+    .arrivals = arrivals_of,
 };

@@ -240,6 +240,13 @@ static uint32_t group_senders(const void *values)
     return (uint32_t)p->degree;
 }
 
+static struct oche_workload_arrivals arrivals_of(const void *values)
+{
+    const struct incast_groups *p = values;
+
+    return (struct oche_workload_arrivals){OCHE_ARRIVALS_CLOCK, p->stop};
+}
+
 const struct oche_workload_type oche_workload_incast_groups = {
     .name = "incast_groups",
     .help = "groups of random hosts that send short flows to random hosts, at a given load",
@@ -249,4 +256,5 @@ const struct oche_workload_type oche_workload_incast_groups = {
     .generate = generate,
     .group_senders = group_senders,
     .offered = offered,
+    .arrivals = arrivals_of,
 };

@@ -282,6 +282,13 @@ static const char *endless(const void *values)
     return p->stop == OCHE_NEVER ? "set its stop" : NULL;
 }
 
+static struct oche_workload_arrivals arrivals_of(const void *values)
+{
+    const struct poisson *p = values;
+
+    return (struct oche_workload_arrivals){OCHE_ARRIVALS_CLOCK, p->stop};
+}
+
 const struct oche_workload_type oche_workload_poisson_cdf = {
     .name = "poisson_cdf",
     .help = "flows of random sizes between random hosts, at a given load",
@@ -290,4 +297,5 @@ const struct oche_workload_type oche_workload_poisson_cdf = {
     .endless = endless,
     .generate = generate,
     .offered = offered,
+    .arrivals = arrivals_of,
 };

@@ -43,6 +43,19 @@ struct oche_world_cut_off {
     bool ended;         /* the run has ended because they are */
 };
 
+/* load.c: the window in which load is measured, and what was counted until its end. */
+struct oche_world_arrivals {
+    bool *open;           /* by workload: it has a load of its own */
+    bool any;             /* some workload is open, and the window is not empty */
+    bool go_on;           /* some open workload stops with the run */
+    oche_time stop;       /* when the last open workload stops; OCHE_NEVER: with the run */
+    oche_time first_stop; /* when the first one does that goes on after warm-up */
+    bool taken;           /* the counts are taken, at `until` */
+    oche_time until;
+    uint64_t delivered_bytes; /* since the end of warm-up, of open workloads */
+    uint64_t *line;           /* by port: bytes since the end of warm-up; NULL: nobody asks */
+};
+
 struct oche_world {
     const struct oche_world_config *config;
     struct oche_topology topology;
@@ -92,6 +105,8 @@ struct oche_world {
     oche_world_visit *visit; /* NULL: nobody visits the run */
     void *visit_context;
     oche_time visit_at; /* the end of a window; OCHE_NEVER: not again, or not yet */
+
+    struct oche_world_arrivals arrivals;
 
     /* State at the end of warm-up. */
     oche_time measured_from;
@@ -236,6 +251,15 @@ bool oche_world_failures_build(struct oche_world *world, struct oche_error *erro
 void oche_world_failures_free(struct oche_world *world);
 /* True if from `from` to `until` no switch used routes around a failure. */
 bool oche_world_routes_whole(const struct oche_world *world, oche_time from, oche_time until);
+
+/* load.c */
+/* Finds the window. To be called when there are flows and a network. */
+void oche_world_load_plan(struct oche_world *world);
+/* Returns the end of the window if it is to come; else OCHE_NEVER. */
+oche_time oche_world_load_next(const struct oche_world *world);
+/* Takes the counts of now, the first time that it is called. */
+void oche_world_load_take(struct oche_world *world);
+void oche_world_load_free(struct oche_world *world);
 
 /* slow_hosts.c */
 /*

@@ -222,6 +222,7 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
     struct oche_world *world = watcher->world;
     struct oche_network *network = &world->network;
     oche_time step, window = network->window;
+    bool hidden = world->most_rows > 0; /* that the run stops at `step` must not show in it */
 
     until = oche_time_min(until, oche_world_ending_next(world));
     if (world->visit != NULL)
@@ -234,13 +235,13 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
         step = oche_time_min(step, world->measured_from +
                                        (since / world->interval + 1) * world->interval);
     }
-    watcher->between = OCHE_NEVER;
-    if (world->most_rows > 0) {
-        if (watcher->owed)
-            step = oche_time_min(step, (network->now / window + 1) * window);
-        if (step != until && step % window != 0)
-            watcher->between = step;
+    if (oche_world_load_next(world) < step) {
+        step = oche_world_load_next(world);
+        hidden = true;
     }
+    if (watcher->owed)
+        step = oche_time_min(step, (network->now / window + 1) * window);
+    watcher->between = hidden && step != until && step % window != 0 ? step : OCHE_NEVER;
     set_looks(watcher);
     oche_network_run(network, step, at_window_end, watcher);
     if (watcher->owed && !watcher->done && network->now != watcher->between) {
@@ -306,8 +307,11 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
         if (world->interval > 0 && !has_enough_samples(world) &&
             (world->network.now - world->measured_from) % world->interval == 0)
             oche_world_series_sample(world);
+        if (world->network.now >= world->arrivals.stop)
+            oche_world_load_take(world);
         visit(&watcher);
     }
+    oche_world_load_take(world);
     count_sent_again(world);
     oche_world_pauses_finish(world);
     watch_queues(world, false);

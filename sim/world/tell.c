@@ -32,7 +32,7 @@ struct host_part {
 
 struct port_part {
     oche_time busy_until, last_down;
-    uint64_t line_bytes, line_before, lost_before, cut_before;
+    uint64_t line_bytes, line_before, line_in_window, lost_before, cut_before;
     uint64_t lost_packets, lost_bytes, cut_packets, cut_bytes;
     bool down;
 };
@@ -100,6 +100,8 @@ static void put_ports(const struct oche_world *world, uint32_t node, struct oche
                                  .last_down = extra->last_down,
                                  .line_bytes = port->line_bytes,
                                  .line_before = world->line_before[i],
+                                 .line_in_window =
+                                     world->arrivals.any ? world->arrivals.line[i] : 0,
                                  .lost_before = world->lost_before[i],
                                  .cut_before = world->cut_before[i],
                                  .lost_packets = extra->lost_packets,
@@ -203,6 +205,8 @@ static void get_ports(struct oche_world *world, uint32_t node, struct oche_rank_
         world->network.ports[i].busy_until = part.busy_until;
         world->network.ports[i].line_bytes = part.line_bytes;
         world->line_before[i] = part.line_before;
+        if (world->arrivals.any)
+            world->arrivals.line[i] = part.line_in_window;
         world->lost_before[i] = part.lost_before;
         world->cut_before[i] = part.cut_before;
         extra->last_down = part.last_down;
@@ -581,6 +585,7 @@ void oche_world_tell(struct oche_world *world)
     if (world->network.ranks == NULL)
         return;
     oche_ranks_sum_counts(world->network.ranks); /* without what follows */
+    oche_ranks_sum(world->network.ranks, &world->arrivals.delivered_bytes, 1);
     world->told = make_told(world);
     tell_made(world);
     tell(world, world->flows.connection_count, FLOWS, next_connection, put_connection,

@@ -634,6 +634,7 @@ struct oche_world *oche_world_create(const struct oche_world_config *config,
     }
     build_hosts(world);
     build_taps(world);
+    oche_world_load_plan(world);
     world->line_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
     world->lost_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
     oche_world_causes_start(world);
@@ -662,6 +663,7 @@ void oche_world_free(struct oche_world *world)
     oche_world_pauses_free(world);
     oche_world_failures_free(world);
     oche_world_told_free(world);
+    oche_world_load_free(world);
     for (uint32_t i = 0; i < world->watched_count; i++)
         free(world->watched[i].watch.time);
     free(world->hosts);

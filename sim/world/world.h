@@ -124,6 +124,33 @@ struct oche_world_totals {
 void oche_world_totals(const struct oche_world *world, struct oche_world_totals *totals);
 
 /*
+ * The load of the workloads whose flows a clock starts (load.c): in a window from the end of
+ * warm-up until their arrivals stop, or until the run ends if that is earlier.
+ */
+struct oche_world_load {
+    bool known;             /* false: there are no such flows in a window, and all else is unset */
+    bool alone;             /* the run has no other workloads */
+    bool stopped;           /* arrivals stopped at `until`; false: the run ended there */
+    oche_time from, until;  /* the window */
+    uint64_t flows;         /* that started in the window */
+    uint64_t offered_bytes; /* their payload */
+    /*
+     * Payload that hosts received in order in the window; that of flows which started during
+     * warm-up, too.
+     */
+    uint64_t delivered_bytes;
+    oche_time
+        drained; /* when the last flow was over that a clock had started; OCHE_NEVER: not yet */
+};
+void oche_world_load(const struct oche_world *world, struct oche_world_load *load);
+/* Returns the bytes that each port has put on its link in that window, by number of the port. */
+const uint64_t *oche_world_load_line_bytes(const struct oche_world *world);
+/* True if a clock starts the workload's flows: it has a load of its own. */
+bool oche_world_is_open(const struct oche_world *world, uint32_t workload);
+/* Returns when the arrivals of such a workload stop first; OCHE_NEVER: with the run. */
+oche_time oche_world_first_stop(const struct oche_world *world);
+
+/*
  * How deflection changes paths: the links that data packets arriving after warm-up crossed, and the
  * links that they would have crossed on shortest paths; summed over flows.
  */
