@@ -8,6 +8,7 @@
 
 #include "params/error.h"
 #include "params/text_input.h"
+#include "params/units.h"
 #include "sim/app/flow_columns.h"
 #include "sim/app/generate.h"
 #include "sim/app/host_names.h"
@@ -303,12 +304,19 @@ static void remark(struct reader *reader)
             "%s%.100s: %llu flow%s, as the first line says; line %u and what follows are not read",
             used > 0 ? "; " : "", reader->input.name, (unsigned long long)reader->announced,
             reader->announced == 1 ? "" : "s", reader->input.line);
-    if (reader->flows > 0 && reader->first >= LATE && used < sizeof(list->remark))
+    if (reader->flows > 0 && reader->first >= LATE && used < sizeof(list->remark)) {
+        static const struct oche_param time = {
+            .name = "origin", OCHE_IS_TIME(0, 0, OCHE_NEVER), .help = ""};
+        char origin[OCHE_VALUE_BYTES];
+
+        oche_value_format(&time, (union oche_value){.u = reader->origin + reader->first}, origin,
+                          sizeof(origin));
         snprintf(list->remark + used, sizeof(list->remark) - used,
                  "%s%.100s: its first flow starts after %.9g s, and rates are over that time, too; "
-                 "`origin` of the workload begins the run there",
-                 used > 0 ? "; " : "", reader->input.name,
-                 (double)reader->first / (double)OCHE_SEC);
+                 "origin: %s in the workload begins the run there",
+                 used > 0 ? "; " : "", reader->input.name, (double)reader->first / (double)OCHE_SEC,
+                 origin);
+    }
 }
 
 static bool read_all(struct reader *reader)
