@@ -3,6 +3,7 @@
 #include "cli/run/columns.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "lab/measures/metrics.h"
 #include "params/table.h"
@@ -19,24 +20,37 @@ static const char *worst(const struct oche_outcome *o, unsigned which)
 
 static const struct oche_column size_columns[] = {
     {"started", "flows.SIZE.started"}, {"delivered", "flows.SIZE.delivered"},
-    {"failed", "flows.SIZE.failed"},   {"FCT p50", "fct.SIZE.p50"},
-    {"p90", "fct.SIZE.p90"},           {"p99", "fct.SIZE.p99"},
-    {"p99.9", "fct.SIZE.p99.9"},       {"slowdown p50", "slowdown.SIZE.p50"},
+    {"failed", "flows.SIZE.failed"},   {"slowdown p50", "slowdown.SIZE.p50"},
     {"p90", "slowdown.SIZE.p90"},      {"p99", "slowdown.SIZE.p99"},
-    {"p99.9", "slowdown.SIZE.p99.9"},
+    {"p99.9", "slowdown.SIZE.p99.9"},  {"most", "slowdown.SIZE.max"},
+    {"FCT p50", "fct.SIZE.p50"},       {"p90", "fct.SIZE.p90"},
+    {"p99", "fct.SIZE.p99"},           {"p99.9", "fct.SIZE.p99.9"},
+    {"most", "fct.SIZE.max"},
 };
 const struct oche_columns oche_size_columns = {"flow size", OCHE_EACH_SIZE, "flows.SIZE.started",
                                                size_columns, OCHE_COUNT_OF(size_columns)};
 
-static const struct oche_column place_columns[] = {
-    {"ports", "ports.PLACE"},          {"use, mean", "utilisation.PLACE.mean"},
-    {"most", "utilisation.PLACE.max"}, {"where", .text = busiest},
-    {"packets out", "packets.PLACE"},  {"marked CE", "marks.PLACE"},
-    {"dropped", "drops.PLACE"},        {"lost on link", "lost.PLACE"},
-};
+/* What the tables of places have in common. */
+#define OF_PLACES                                                                                  \
+    {"where", .text = busiest}, {"packets out", "packets.PLACE"}, {"marked CE", "marks.PLACE"},    \
+        {"dropped", "drops.PLACE"}, {"lost on link", "lost.PLACE"},
+
+static const struct oche_column place_columns[] = {{"ports", "ports.PLACE"},
+                                                   {"use, mean", "utilisation.PLACE.mean"},
+                                                   {"most", "utilisation.PLACE.max"},
+                                                   OF_PLACES};
 const struct oche_columns oche_place_columns = {"links from", OCHE_EACH_PLACE,
                                                 "utilisation.PLACE.mean", place_columns,
                                                 OCHE_COUNT_OF(place_columns)};
+
+static const struct oche_column load_columns[] = {
+    {"ports", "ports.PLACE"},
+    {"use until arrivals stop, mean", "load.utilisation.PLACE.mean"},
+    {"most", "load.utilisation.PLACE.max"},
+    OF_PLACES};
+const struct oche_columns oche_load_columns = {"links from", OCHE_EACH_PLACE,
+                                               "load.utilisation.PLACE.mean", load_columns,
+                                               OCHE_COUNT_OF(load_columns)};
 
 static const struct oche_column waiting_columns[] = {
     {"on a way, mean", "congestion.WHERE.queueing"},
@@ -73,16 +87,34 @@ static bool has_line(const struct oche_columns *columns, const struct oche_outco
     return false;
 }
 
+/* True if all figures of the line are 0, or a dash. */
+static bool is_empty(const struct oche_columns *columns, const struct oche_outcome *outcome,
+                     unsigned which)
+{
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct oche_column *column = &columns->columns[i];
+        const double value = column->text != NULL || strncmp(column->metric, "ports.", 6) == 0
+                                 ? NAN
+                                 : oche_metric_value(outcome, column->metric, which);
+
+        if (!isnan(value) && value != 0)
+            return false;
+    }
+    return true;
+}
+
 static void add_figure(struct oche_table *table, const struct oche_outcome *outcome,
                        const char *metric, unsigned which)
 {
-    const double value = oche_metric_value(outcome, metric, which);
+    char cell[OCHE_CELL_BYTES];
+    size_t length = 0;
 
-    oche_table_cell(table, "%s", oche_metric_figure(metric, value).text);
+    oche_metric_cell(cell, &length, outcome, metric, which, 0);
+    oche_table_cell(table, "%s", cell);
 }
 
 void oche_columns_print(const struct oche_columns *columns, const struct oche_outcome *outcome,
-                        FILE *out)
+                        struct oche_rows_shown *shown, FILE *out)
 {
     struct oche_table *table = oche_table_create(columns->count + 1);
     struct oche_subject subject;
@@ -95,6 +127,10 @@ void oche_columns_print(const struct oche_columns *columns, const struct oche_ou
         if (!oche_subject_take(&subject, columns->each, n, outcome, 1) ||
             !has_line(columns, outcome, subject.which))
             continue;
+        if (!shown->all && is_empty(columns, outcome, subject.which)) {
+            shown->hidden++;
+            continue;
+        }
         if (columns->each == OCHE_EACH_SIZE && subject.which == OCHE_OUTCOME_SIZES)
             oche_table_rule(table); /* a rule above the line for all sizes */
         oche_table_cell(table, "%s", subject.name);

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "cli/run/metrics.h"
 #include "cli/run/subjects.h"
 
 struct oche_column {
@@ -26,11 +27,12 @@ struct oche_columns {
     size_t count;
 };
 
-extern const struct oche_columns oche_size_columns, oche_place_columns, oche_waiting_columns,
-    oche_pause_columns;
+/* Of places: use over the measured time, and use until arrivals stop. */
+extern const struct oche_columns oche_size_columns, oche_place_columns, oche_load_columns,
+    oche_waiting_columns, oche_pause_columns;
 
 void oche_columns_print(const struct oche_columns *columns, const struct oche_outcome *outcome,
-                        FILE *out);
+                        struct oche_rows_shown *shown, FILE *out);
 
 /*
  * Prints the effects of link failures: a line for flows that lost packets, a line for the others.

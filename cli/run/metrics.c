@@ -8,18 +8,32 @@
 #include <string.h>
 
 #include "cli/run/rows.h"
+#include "lab/measures/few.h"
 #include "lab/measures/metrics.h"
 
-#define CELL_BYTES 256
-
-/* Appends the metric's value as text. Returns false if the value is unknown (NAN). */
-static bool add_figure(char *cell, size_t *length, const char *name, double value, unsigned width)
+/*
+ * Appends a figure, which may have characters of several bytes, to a cell of OCHE_CELL_BYTES,
+ * right-aligned.
+ */
+static void add_text(char *cell, size_t *length, const char *text, unsigned width)
 {
-    const struct oche_figure figure = oche_metric_figure(name, value);
+    unsigned columns = 0;
 
-    *length +=
-        (size_t)snprintf(cell + *length, CELL_BYTES - *length, "%*s", (int)width, figure.text);
-    OCHE_MUST(*length < CELL_BYTES);
+    for (const char *c = text; *c != '\0'; c++)
+        columns += ((unsigned char)*c & 0xc0) != 0x80;
+    *length += (size_t)snprintf(cell + *length, OCHE_CELL_BYTES - *length, "%*s%s",
+                                columns < width ? (int)(width - columns) : 0, "", text);
+    OCHE_MUST(*length < OCHE_CELL_BYTES);
+}
+
+bool oche_metric_cell(char *cell, size_t *length, const struct oche_outcome *outcome,
+                      const char *name, unsigned which, unsigned width)
+{
+    const double value = oche_metric_value(outcome, name, which);
+
+    add_text(cell, length,
+             oche_few(outcome, name, which) ? OCHE_NO_FIGURE : oche_metric_figure(name, value).text,
+             width);
     return !isnan(value);
 }
 
@@ -32,31 +46,52 @@ static double sum_of(const struct oche_row *row, const struct oche_outcome *outc
     return sum;
 }
 
-static void add_cell(struct oche_table *table, const struct oche_row *row,
-                     const struct oche_outcome *outcome, unsigned which)
+static void make_cell(char cell[OCHE_CELL_BYTES], const struct oche_row *row,
+                      const struct oche_outcome *outcome, unsigned which)
 {
     const char *between = row->cell == OCHE_CELL_PART ? " of " : " ";
-    char cell[CELL_BYTES] = "";
     size_t length = 0;
     bool known = true;
 
+    cell[0] = '\0';
     if (row->text != NULL) {
-        row->text(table, outcome);
+        row->text(cell, outcome);
         return;
     }
     if (row->cell == OCHE_CELL_SUM) {
-        known = add_figure(cell, &length, row->metrics[0], sum_of(row, outcome, which), 0);
-        oche_table_cell(table, "%s", cell);
+        add_text(cell, &length,
+                 oche_metric_figure(row->metrics[0], sum_of(row, outcome, which)).text, 0);
         return;
     }
     for (unsigned i = 0; known && i < OCHE_ROW_METRICS && row->metrics[i] != NULL; i++) {
         if (i > 0)
-            length += (size_t)snprintf(cell + length, sizeof(cell) - length, "%s", between);
-        known = add_figure(cell, &length, row->metrics[i],
-                           oche_metric_value(outcome, row->metrics[i], which), row->widths[i > 0]);
+            add_text(cell, &length, between, 0);
+        known =
+            oche_metric_cell(cell, &length, outcome, row->metrics[i], which, row->widths[i > 0]);
     }
-    oche_table_cell(table, "%s%s", known ? cell : OCHE_NO_FIGURE,
-                    known && row->note != NULL ? row->note(outcome, which) : "");
+    if (known && row->note != NULL)
+        add_text(cell, &length, row->note(outcome, which), 0);
+    if (!known)
+        snprintf(cell, OCHE_CELL_BYTES, "%s", OCHE_NO_FIGURE);
+}
+
+/* True if the row's cell says no more than 0, or that there is nothing. */
+static bool is_nothing(const struct oche_row *row, const struct oche_outcome *outcome,
+                       unsigned which)
+{
+    char cell[OCHE_CELL_BYTES];
+
+    if (row->text != NULL) {
+        row->text(cell, outcome);
+        return strcmp(cell, OCHE_NO_FIGURE) == 0;
+    }
+    for (unsigned i = 0; i < OCHE_ROW_METRICS && row->metrics[i] != NULL; i++) {
+        const double value = oche_metric_value(outcome, row->metrics[i], which);
+
+        if (!isnan(value) && value != 0)
+            return false;
+    }
+    return true;
 }
 
 /* True if the metric is above `least` in at least one run. */
@@ -69,17 +104,31 @@ static bool is_above(const char *name, const struct oche_subject *subject, doubl
     return false;
 }
 
-static bool is_shown(const struct oche_row *row, const struct oche_subject *subject,
+/* True if the row is one of these runs, whether it is empty or not. */
+static bool is_there(const struct oche_row *row, const struct oche_subject *subject,
                      const struct oche_outcome *outcomes, size_t count)
 {
-    bool only = row->only == NULL, any = row->shown == OCHE_SHOWN_ALWAYS;
+    bool only = row->only == NULL, each = row->only_each == NULL,
+         any = row->shown == OCHE_SHOWN_ALWAYS;
 
     for (size_t i = 0; i < count && !only; i++)
         only = row->only(&outcomes[i]);
+    for (size_t i = 0; i < count && !each; i++)
+        each = row->only_each(&outcomes[i], oche_subject_in(subject, &outcomes[i]));
     for (unsigned i = 0; i < OCHE_ROW_METRICS && row->metrics[i] != NULL && !any; i++)
-        any = is_above(row->metrics[i], subject, row->shown == OCHE_SHOWN_IF_ANY ? 0 : -INFINITY,
-                       outcomes, count);
-    return only && any && (row->where == NULL || is_above(row->where, subject, 0, outcomes, count));
+        any = is_above(row->metrics[i], subject, -INFINITY, outcomes, count);
+    return only && each && any &&
+           (row->where == NULL || is_above(row->where, subject, 0, outcomes, count));
+}
+
+/* True if the row is 0, or a dash, in all columns, and not one that tells something by that. */
+static bool is_empty(const struct oche_row *row, const struct oche_subject *subject,
+                     const struct oche_outcome *outcomes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!is_nothing(row, &outcomes[i], oche_subject_in(subject, &outcomes[i])))
+            return false;
+    return !row->zero_tells;
 }
 
 /* Adds a rule before the row and, if the row has a title, the title. */
@@ -102,41 +151,88 @@ static const char *after_of(const struct oche_row *row, const struct oche_subjec
     return after != NULL ? after : "";
 }
 
-static void draw(struct oche_table *table, const struct oche_row *row,
-                 const struct oche_outcome *outcomes, size_t count)
+/* Writes " (n 812)", or " (n 801 to 812)", after the name of a row that is made of samples. */
+static void add_samples(char *name, size_t bytes, const struct oche_row *row,
+                        const struct oche_subject *subject, const struct oche_outcome *outcomes,
+                        size_t count)
 {
-    bool titled = row->title == NULL;
+    double least = INFINITY, most = 0;
+    const size_t length = strlen(name);
+
+    for (size_t i = 0; row->samples != NULL && i < count; i++) {
+        const double value =
+            oche_metric_value(&outcomes[i], row->samples, oche_subject_in(subject, &outcomes[i]));
+
+        least = fmin(least, value);
+        most = fmax(most, value);
+    }
+    if (row->samples == NULL || isinf(least))
+        return;
+    snprintf(name + length, bytes - length, " (n %s%s%s)", oche_figure_count((uint64_t)least).text,
+             least < most ? " to " : "",
+             least < most ? oche_figure_count((uint64_t)most).text : "");
+}
+
+/* Draws the rows of all subjects. `begun`: the group has rows already. Returns true if it has. */
+static bool draw(struct oche_table *table, const struct oche_row *row,
+                 const struct oche_outcome *outcomes, size_t count, struct oche_rows_shown *shown,
+                 bool begun)
+{
+    bool titled = row->title == NULL || row->title[0] == '\0', drawn = false;
     struct oche_subject subject;
+    char name[2 * OCHE_CELL_BYTES];
 
     for (unsigned n = 0; n < oche_subject_count(row->each, outcomes, count); n++) {
         if (!oche_subject_take(&subject, row->each, n, outcomes, count) ||
-            !is_shown(row, &subject, outcomes, count))
+            !is_there(row, &subject, outcomes, count))
             continue;
-        if (!titled)
-            add_title(table, row->title, count);
-        titled = true;
-        oche_table_cell(table, "%s%s%s", row->label, subject.name, after_of(row, &subject));
-        for (size_t i = 0; i < count; i++)
-            add_cell(table, row, &outcomes[i], oche_subject_in(&subject, &outcomes[i]));
+        if (!shown->all && is_empty(row, &subject, outcomes, count)) {
+            shown->hidden++;
+            continue;
+        }
+        if (!titled || !begun)
+            add_title(table, titled ? "" : row->title, count);
+        titled = begun = drawn = true;
+        snprintf(name, sizeof(name), "%s%s%s", row->label, subject.name, after_of(row, &subject));
+        add_samples(name, sizeof(name), row, &subject, outcomes, count);
+        oche_table_cell(table, "%s", name);
+        for (size_t i = 0; i < count; i++) {
+            char cell[OCHE_CELL_BYTES];
+
+            make_cell(cell, row, &outcomes[i], oche_subject_in(&subject, &outcomes[i]));
+            oche_table_cell(table, "%s", cell);
+        }
     }
     unsigned left_out = oche_subjects_left_out(row->each, outcomes, count);
 
-    if (!titled || left_out == 0)
-        return;
+    if (!drawn || left_out == 0)
+        return begun;
     oche_table_cell(table, "%sand %u shorter ones", row->label, left_out);
     for (size_t i = 0; i < count; i++)
         oche_table_cell(table, "%s", "");
+    return begun;
 }
 
 void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
-                      const struct oche_outcome *outcomes, size_t count)
+                      const struct oche_outcome *outcomes, size_t count,
+                      struct oche_rows_shown *shown)
 {
+    bool begun = false;
+
     for (size_t i = 0; i < oche_row_count; i++) {
         if (oche_rows[i].group != group)
             continue;
-        if (oche_rows[i].draw != NULL)
-            oche_rows[i].draw(table, outcomes, count);
-        else
-            draw(table, &oche_rows[i], outcomes, count);
+        if (oche_rows[i].draw == NULL)
+            begun = draw(table, &oche_rows[i], outcomes, count, shown, begun);
+        else if (begun)
+            oche_rows[i].draw(table, outcomes, count, shown);
     }
+}
+
+void oche_rows_hidden_print(const struct oche_rows_shown *shown, size_t runs, FILE *out)
+{
+    if (shown->hidden > 0)
+        fprintf(out, "%u row%s hidden that %s 0%s; --all shows %s.\n", shown->hidden,
+                shown->hidden == 1 ? " is" : "s are", shown->hidden == 1 ? "is" : "are",
+                runs > 1 ? " in all runs" : "", shown->hidden == 1 ? "it" : "them");
 }

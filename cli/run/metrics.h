@@ -6,15 +6,17 @@
 #ifndef OCHE_CLI_RUN_METRICS_H
 #define OCHE_CLI_RUN_METRICS_H
 
+#include <stdio.h>
+
 #include "lab/measures/outcome.h"
 #include "params/table.h"
 
 enum oche_metric_group {
     OCHE_METRICS_FLOWS,
-    OCHE_METRICS_TIMES,     /* completion times by size */
     OCHE_METRICS_SLOWDOWNS, /* slowdowns by size */
+    OCHE_METRICS_TIMES,     /* completion times by size */
     OCHE_METRICS_LIST,      /* goodput of each flow, if there are few, and of each workload */
-    OCHE_METRICS_TRAFFIC,   /* goodput, losses, retransmissions, notifications */
+    OCHE_METRICS_TRAFFIC,   /* load or goodput, losses, retransmissions, notifications */
     OCHE_METRICS_LINKS,     /* utilisation by place */
     OCHE_METRICS_MARKS,     /* ECN marks by place */
     OCHE_METRICS_PAUSES,
@@ -24,11 +26,29 @@ enum oche_metric_group {
     OCHE_METRIC_GROUPS
 };
 
+/* Whether tables have rows that are 0, or a dash, in every column, and how many they left out. */
+struct oche_rows_shown {
+    bool all;
+    unsigned hidden;
+};
+
 /*
  * Adds the group's rows to `table`, which has 1 + count columns, with a rule before them. Leaves
  * out the rows of a place, size or queue that no run has. Adds nothing if the group has no rows.
  */
 void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
-                      const struct oche_outcome *outcomes, size_t count);
+                      const struct oche_outcome *outcomes, size_t count,
+                      struct oche_rows_shown *shown);
+
+/* Says how many rows are hidden, if any are. `runs`: how many runs the tables show. */
+void oche_rows_hidden_print(const struct oche_rows_shown *shown, size_t runs, FILE *out);
+
+/*
+ * Writes a metric's value as tables show it, right-aligned in `width` columns: a percentile of too
+ * few samples (lab/measures/few.h) is a dash. Returns false if the run does not have the metric.
+ */
+#define OCHE_CELL_BYTES 512
+bool oche_metric_cell(char *cell, size_t *length, const struct oche_outcome *outcome,
+                      const char *name, unsigned which, unsigned width);
 
 #endif

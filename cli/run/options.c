@@ -26,7 +26,8 @@ enum key {
     KEY_LIST,
     KEY_PARTITION,
     KEY_UNTIL_STABLE,
-    KEY_WITHIN
+    KEY_WITHIN,
+    KEY_ALL
 };
 
 static void add_set(struct oche_run_options *options, const char *key, const char *value,
@@ -200,6 +201,7 @@ static bool *flag_of(struct oche_run_options *options, int key)
            : key == KEY_CSV           ? &options->csv
            : key == KEY_JSON          ? &options->json
            : key == KEY_LIST          ? &options->list
+           : key == KEY_ALL           ? &options->all
            : key == KEY_SHOW_DEFAULTS ? &options->show_defaults
                                       : NULL;
 }
@@ -306,6 +308,8 @@ static const struct argp_option known[] = {
      "it: " OCHE_STEADY_METRICS,
      0},
     {"within", KEY_WITHIN, "SHARE", 0, "half the interval of --until-stable, over the mean; 5%", 0},
+    {"all", KEY_ALL, NULL, 0, "show also the rows of tables that are 0, or a dash, in every column",
+     0},
     {"verbose", 'v', NULL, 0,
      "tell what each thread or process has of the network, and what they exchanged", 0},
     {"quiet", 'q', NULL, 0,

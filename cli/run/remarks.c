@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes sentences about a comparison. */
+/*
+ * Writes sentences about a comparison. Where one run is a multiple of another, the other is the
+ * first one, the base.
+ */
 #include "cli/run/remarks.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 
 #include "cli/run/run_name.h"
+#include "lab/measures/few.h"
 #include "params/figures.h"
 
-#define ALIKE     1.05 /* numbers whose ratio is at most this are called alike */
-#define P99_NEEDS 100  /* flows that a 99th percentile needs; with fewer, it is the maximum */
+#define MOST_NAMED 3     /* runs that a sentence names one by one */
+#define SAME_SHARE 0.005 /* shares of load that differ by less are called the same */
+#define ALIKE      1.05  /* numbers whose ratio is at most this are called alike */
 
 /* The runs of a comparison, and the key whose values tell them apart. */
 struct comparison {
@@ -37,16 +41,10 @@ static void widen(struct range *range, const struct oche_outcome *outcome, doubl
     }
 }
 
-/* Returns the name of a run in a sentence: "none" alone would be read as "no run". */
 static struct oche_run_name name_of(const struct comparison *runs,
                                     const struct oche_outcome *outcome)
 {
-    struct oche_run_name name = oche_run_name(runs->key, outcome->label);
-
-    if (strcmp(name.text, "none") == 0 && strcmp(outcome->scheme, "none") == 0)
-        snprintf(name.text, sizeof(name.text), "%s",
-                 outcome->pfc ? "PFC alone" : "no congestion control");
-    return name;
+    return oche_run_name_of(runs->key, outcome);
 }
 
 static bool is_alike(const struct range *range)
@@ -63,8 +61,37 @@ static oche_time held_of(const struct oche_outcome *outcome)
     return sum;
 }
 
+/* Returns, of two runs, the one that sends more or fewer PAUSEs than the base by a larger factor.
+ */
+static const struct oche_outcome *farther(const struct oche_outcome *base, const struct range *sent)
+{
+    const double of_base = (double)base->totals.pauses_sent;
+
+    return sent->most_value * sent->least_value > of_base * of_base ? sent->most : sent->least;
+}
+
+/* Ends a sentence with the runs that send no PAUSE; of more than MOST_NAMED, with their number. */
+static void print_without_pauses(const struct comparison *runs)
+{
+    size_t none = 0, named = 0;
+
+    for (size_t i = 0; i < runs->count; i++)
+        none += runs->outcomes[i].totals.pauses_sent == 0;
+    for (size_t i = 0; none <= MOST_NAMED && i < runs->count; i++)
+        if (runs->outcomes[i].totals.pauses_sent == 0)
+            fprintf(runs->out, "%s%s",
+                    named++ == 0    ? ""
+                    : named == none ? " and "
+                                    : ", ",
+                    name_of(runs, &runs->outcomes[i]).text);
+    if (none > MOST_NAMED)
+        fprintf(runs->out, "%zu of the runs", none);
+    fprintf(runs->out, " send%s none.\n", none == 1 ? "s" : "");
+}
+
 static void print_pauses(const struct comparison *runs)
 {
+    const struct oche_outcome *base = &runs->outcomes[0];
     struct range sent = {.least = NULL};
 
     for (size_t i = 0; i < runs->count; i++)
@@ -80,27 +107,30 @@ static void print_pauses(const struct comparison *runs)
                 oche_figure_count(least).text, oche_figure_count(most).text);
         return;
     }
-    if (least == 0)
-        fprintf(runs->out,
-                "%s sends %s PAUSE frames, which hold ports for %s in all; %s sends none.\n",
+    if (least == 0) {
+        fprintf(runs->out, "%s sends %s PAUSE frames, which hold ports for %s in all; ",
                 name_of(runs, sent.most).text, oche_figure_count(most).text,
-                oche_figure_time(held_of(sent.most)).text, name_of(runs, sent.least).text);
-    else
-        fprintf(runs->out,
-                "%s sends %s PAUSE frames, %s times as many as %s (%s); they hold ports for %s "
-                "in all, against %s.\n",
-                name_of(runs, sent.most).text, oche_figure_count(most).text,
-                oche_figure_ratio((double)most / (double)least).text,
-                name_of(runs, sent.least).text, oche_figure_count(least).text,
-                oche_figure_time(held_of(sent.most)).text,
-                oche_figure_time(held_of(sent.least)).text);
+                oche_figure_time(held_of(sent.most)).text);
+        print_without_pauses(runs);
+        return;
+    }
+    const struct oche_outcome *other = farther(base, &sent);
+    const uint64_t of_other = other->totals.pauses_sent, of_base = base->totals.pauses_sent;
+
+    fprintf(runs->out,
+            "%s sends %s PAUSE frames, %s times as many as the base, %s (%s); they hold ports for "
+            "%s in all, against %s.\n",
+            name_of(runs, other).text, oche_figure_count(of_other).text,
+            oche_figure_ratio((double)of_other / (double)of_base).text, name_of(runs, base).text,
+            oche_figure_count(of_base).text, oche_figure_time(held_of(other)).text,
+            oche_figure_time(held_of(base)).text);
 }
 
 /* True if every run has enough flows of this size for a 99th percentile. */
 static bool has_tail(const struct comparison *runs, unsigned size)
 {
     for (size_t i = 0; i < runs->count; i++)
-        if (runs->outcomes[i].sizes[size].delivered < P99_NEEDS)
+        if (oche_few(&runs->outcomes[i], "slowdown.SIZE.p99", size))
             return false;
     return true;
 }
@@ -116,16 +146,31 @@ static void print_tail(const struct comparison *runs, unsigned size)
         widen(&tail, &runs->outcomes[i], runs->outcomes[i].sizes[size].slowdown[OCHE_P99]);
     oche_outcome_size_name(row, name, sizeof(name));
     if (is_alike(&tail))
-        fprintf(runs->out,
-                "Of the flows %s%s, 99 %% take at most %s times as long as alone, whatever the "
-                "run.\n",
-                of, name, oche_figure_ratio(tail.most_value).text);
+        fprintf(
+            runs->out,
+            "Of the delivered flows %s%s, 99 %% take at most %s times as long as alone, whatever "
+            "the run.\n",
+            of, name, oche_figure_ratio(tail.most_value).text);
     else
-        fprintf(runs->out,
-                "Of the flows %s%s, 99 %% take at most %s times as long as alone with %s, and at "
-                "most %s times with %s.\n",
-                of, name, oche_figure_ratio(tail.least_value).text, name_of(runs, tail.least).text,
-                oche_figure_ratio(tail.most_value).text, name_of(runs, tail.most).text);
+        fprintf(
+            runs->out,
+            "Of the delivered flows %s%s, 99 %% take at most %s times as long as alone with %s, "
+            "and at most %s times with %s.\n",
+            of, name, oche_figure_ratio(tail.least_value).text, name_of(runs, tail.least).text,
+            oche_figure_ratio(tail.most_value).text, name_of(runs, tail.most).text);
+}
+
+/* Prints what a comparison of tails rests on: one seed, if all runs have the same. */
+static void print_seed(const struct comparison *runs)
+{
+    for (size_t i = 1; i < runs->count; i++)
+        if (runs->outcomes[i].seed != runs->outcomes[0].seed)
+            return;
+    fprintf(
+        runs->out,
+        "These tails are of one seed, %llu: another one gives others, and small differences may "
+        "reverse. oche sweep repeats runs with other seeds.\n",
+        (unsigned long long)runs->outcomes[0].seed);
 }
 
 /* Prints remarks on the smallest and the largest sizes of which every run has enough flows. */
@@ -142,6 +187,7 @@ static void print_tails(const struct comparison *runs)
     print_tail(runs, shortest);
     if (longest > shortest)
         print_tail(runs, longest);
+    print_seed(runs);
 }
 
 /* True if every run ended with its last flow, all of them delivered, and as many as in the others.
@@ -153,6 +199,67 @@ static bool all_deliver(const struct comparison *runs)
             runs->outcomes[i].failed > 0 || runs->outcomes[i].flows != runs->outcomes[0].flows)
             return false;
     return true;
+}
+
+/* True if all flows are over that a clock started, and all were delivered. */
+static bool is_drained(const struct oche_outcome *outcome)
+{
+    return outcome->load.stopped && !isnan(outcome->load.drain_s) && outcome->failed == 0;
+}
+
+/* Prints how long the rest took when arrivals had stopped, if all of it was delivered in all runs.
+ */
+static void print_drain(const struct comparison *runs)
+{
+    struct range drain = {.least = NULL};
+
+    for (size_t i = 0; i < runs->count; i++) {
+        if (!is_drained(&runs->outcomes[i]))
+            return;
+        widen(&drain, &runs->outcomes[i], runs->outcomes[i].load.drain_s);
+    }
+    if (drain.most_value == 0)
+        return;
+    fputs("All that is under way then arrives, too: the last flow ends ", runs->out);
+    const double to_time = (double)OCHE_SEC;
+
+    if (is_alike(&drain))
+        fprintf(runs->out, "%s later, whatever the run.\n",
+                oche_figure_time((oche_time)(drain.most_value * to_time)).text);
+    else
+        fprintf(runs->out, "%s later with %s and %s later with %s.\n",
+                oche_figure_time((oche_time)(drain.least_value * to_time)).text,
+                name_of(runs, drain.least).text,
+                oche_figure_time((oche_time)(drain.most_value * to_time)).text,
+                name_of(runs, drain.most).text);
+}
+
+/* Prints what part of the offered load the network delivers, of runs whose flows a clock starts. */
+static void print_load(const struct comparison *runs)
+{
+    struct range offered = {.least = NULL}, share = {.least = NULL};
+    char of[64] = "its load";
+
+    for (size_t i = 0; i < runs->count; i++) {
+        widen(&offered, &runs->outcomes[i], runs->outcomes[i].load.offered_bps);
+        widen(&share, &runs->outcomes[i], runs->outcomes[i].load.share);
+    }
+    if (offered.least_value == offered.most_value)
+        snprintf(of, sizeof(of), "the offered %s",
+                 oche_figure_rate((uint64_t)offered.most_value).text);
+    if (share.most_value - share.least_value < SAME_SHARE)
+        fprintf(runs->out,
+                "Until arrivals stop, the network delivers %s of %s, whatever the run.\n",
+                oche_figure_share(share.least_value).text, of);
+    else
+        fprintf(runs->out,
+                "Until arrivals stop, the network delivers %s of %s with %s and %s with %s.\n",
+                oche_figure_share(share.most_value).text, of, name_of(runs, share.most).text,
+                oche_figure_share(share.least_value).text, name_of(runs, share.least).text);
+    if (share.most_value > 1 + SAME_SHARE)
+        fputs("That is more than all because it includes what was under way when warm-up ended.\n",
+              runs->out);
+    print_drain(runs);
 }
 
 static void print_goodput(const struct comparison *runs)
@@ -177,6 +284,24 @@ static void print_goodput(const struct comparison *runs)
                 oche_figure_time(goodput.least->simulated).text);
 }
 
+/*
+ * Prints what the runs carry. Where a clock starts flows, that is the load; a rate over the whole
+ * run, which the last straggler ends, would say something else.
+ */
+static void print_carried(const struct comparison *runs)
+{
+    bool load = true, goodput = false;
+
+    for (size_t i = 0; i < runs->count; i++) {
+        load = load && runs->outcomes[i].load.known;
+        goodput = goodput || !runs->outcomes[i].load.known || !runs->outcomes[i].load.alone;
+    }
+    if (load)
+        print_load(runs);
+    if (goodput)
+        print_goodput(runs);
+}
+
 static void print_victims(const struct comparison *runs)
 {
     for (size_t i = 0; i < runs->count; i++) {
@@ -195,15 +320,20 @@ static void print_victims(const struct comparison *runs)
     }
 }
 
-/* Prints how many flows failed or have not arrived, if they are more than a hundredth. */
-static void print_missing(const struct comparison *runs, const struct oche_outcome *one)
+/* True if more than a hundredth of the run's flows failed or have not arrived. */
+static bool has_missing(const struct oche_outcome *one)
+{
+    return (one->unfinished + one->failed) * 100 > one->flows;
+}
+
+/* Prints how many flows failed or have not arrived; `name`: "With dcqcn", or "In every run". */
+static void print_missing_of(const struct comparison *runs, const struct oche_outcome *one,
+                             const char *name)
 {
     const uint64_t missing = one->unfinished + one->failed;
     const struct oche_figure unfinished = oche_figure_count(one->unfinished);
 
-    if (missing * 100 <= one->flows)
-        return;
-    fprintf(runs->out, "With %s, %s of %s flows", name_of(runs, one).text,
+    fprintf(runs->out, "%s, %s of %s flows", name,
             one->failed > 0 ? oche_figure_count(one->failed).text : unfinished.text,
             oche_figure_count(one->flows).text);
     if (one->failed > 0)
@@ -215,26 +345,34 @@ static void print_missing(const struct comparison *runs, const struct oche_outco
     fprintf(runs->out, "; %s in none of the times.\n", missing == 1 ? "it is" : "they are");
 }
 
-/* Prints numbers that must be mentioned for a comparison of times to be fair. */
-static void print_caveats(const struct comparison *runs)
+static void print_missing(const struct comparison *runs)
 {
+    const struct oche_outcome *first = &runs->outcomes[0];
+    bool same = runs->count > 1;
+
+    for (size_t i = 1; i < runs->count; i++)
+        same = same && runs->outcomes[i].flows == first->flows &&
+               runs->outcomes[i].failed == first->failed &&
+               runs->outcomes[i].unfinished == first->unfinished;
+    for (size_t i = 0; i < (same ? 1 : runs->count); i++) {
+        struct oche_run_name name = name_of(runs, &runs->outcomes[i]);
+        char with[sizeof(name.text) + 8];
+
+        snprintf(with, sizeof(with), "With %s", name.text);
+        if (has_missing(&runs->outcomes[i]))
+            print_missing_of(runs, &runs->outcomes[i], same ? "In every run" : with);
+    }
+}
+
+/* Prints which runs drop packets, or that none is lost in any. */
+static void print_losses(const struct comparison *runs)
+{
+    bool lossless = true;
+
     for (size_t i = 0; i < runs->count; i++) {
         const struct oche_outcome *one = &runs->outcomes[i];
-        char *stop = oche_pathologies_stop_line(&one->pathologies);
 
-        if (stop != NULL)
-            fprintf(runs->out, "With %s: %s.\n", name_of(runs, one).text, stop);
-        if (one->remark[0] != '\0')
-            fprintf(runs->out, "With %s: %s.\n", name_of(runs, one).text, one->remark);
-        if (one->ignored[0] != '\0')
-            fprintf(runs->out, "With %s: %s.\n", name_of(runs, one).text, one->ignored);
-        if (one->flow_remark[0] != '\0')
-            fprintf(runs->out, "With %s: %s.\n", name_of(runs, one).text, one->flow_remark);
-        if (one->headroom_remark[0] != '\0')
-            fprintf(runs->out, "With %s: %s.\n", name_of(runs, one).text, one->headroom_remark);
-        for (unsigned remark = 0; remark < one->unfit.count; remark++)
-            fprintf(runs->out, "With %s: %s.\n", name_of(runs, one).text, one->unfit.text[remark]);
-        free(stop);
+        lossless = lossless && oche_outcome_is_lossless(one);
         if (one->totals.drops[OCHE_DROP_BUFFER] > 0)
             fprintf(runs->out, "With %s, switches drop %s packets.\n", name_of(runs, one).text,
                     oche_figure_count(one->totals.drops[OCHE_DROP_BUFFER]).text);
@@ -242,6 +380,8 @@ static void print_caveats(const struct comparison *runs)
             fprintf(runs->out, "With %s, slow receivers drop %s packets.\n",
                     name_of(runs, one).text, oche_figure_count(one->totals.dropped_by_hosts).text);
     }
+    if (lossless)
+        fputs("No packet is dropped, lost or sent again in any run.\n", runs->out);
 }
 
 void oche_remarks_print(const char *key, const struct oche_outcome *outcomes, size_t count,
@@ -249,11 +389,11 @@ void oche_remarks_print(const char *key, const struct oche_outcome *outcomes, si
 {
     const struct comparison of = {key, outcomes, count, out}, *runs = &of;
 
+    fputc('\n', out);
+    print_missing(runs);
+    print_tails(runs);
+    print_carried(runs);
+    print_losses(runs);
     print_pauses(runs);
     print_victims(runs);
-    for (size_t i = 0; i < count; i++)
-        print_missing(runs, &outcomes[i]);
-    print_tails(runs);
-    print_goodput(runs);
-    print_caveats(runs);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Describes a comparison in a few sentences made from its numbers: which run pauses more and by how
- * much, which has slower short and long flows in the tail, which carries more. If the runs are
- * alike, the sentences say so.
+ * Describes a comparison in a few sentences made from its numbers: what is missing, which run has
+ * slower short and long flows in the tail, what part of the load is delivered, which run pauses
+ * more and by how much. If the runs are alike, the sentences say so.
  */
 #ifndef OCHE_CLI_RUN_REMARKS_H
 #define OCHE_CLI_RUN_REMARKS_H

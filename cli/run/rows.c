@@ -3,6 +3,7 @@
 #include "cli/run/rows.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "cli/run/scheme_rows.h"
 #include "lab/measures/metrics.h"
@@ -15,52 +16,76 @@ static const char *so_far(const struct oche_outcome *o, unsigned which)
     return o->listed[which].delivered ? "" : " so far";
 }
 
-static void worst_victim(struct oche_table *table, const struct oche_outcome *o)
+static void worst_victim(char *cell, const struct oche_outcome *o)
 {
     static const char name[] = "victims.lost.max";
     const double share = oche_metric_value(o, name, 0);
 
     if (o->pathologies.worst_flow[0] == '\0')
-        oche_table_cell(table, OCHE_NO_FIGURE);
+        snprintf(cell, OCHE_CELL_BYTES, "%s", OCHE_NO_FIGURE);
     else
-        oche_table_cell(table, "%s, %s", o->pathologies.worst_flow,
-                        oche_metric_figure(name, share).text);
+        snprintf(cell, OCHE_CELL_BYTES, "%s, %s", o->pathologies.worst_flow,
+                 oche_metric_figure(name, share).text);
 }
 
-static void hash(struct oche_table *table, const struct oche_outcome *o)
+static void jain(char *cell, const struct oche_outcome *o)
 {
-    oche_table_cell(table, "%016" PRIx64, o->totals.hash);
+    static const char name[] = "jain";
+
+    snprintf(cell, OCHE_CELL_BYTES, "%s",
+             oche_metric_figure(name, o->compete ? oche_metric_value(o, name, 0) : NAN).text);
 }
 
-static void wall(struct oche_table *table, const struct oche_outcome *o)
+static void largest(char *cell, const struct oche_outcome *o, const char *name)
 {
-    oche_table_cell(table, "%.2f s", o->wall_s);
+    snprintf(cell, OCHE_CELL_BYTES, "%s",
+             oche_metric_figure(name, oche_metric_value(o, name, OCHE_OUTCOME_SIZES)).text);
 }
 
-static void steady(struct oche_table *table, const struct oche_outcome *o)
+static void largest_time(char *cell, const struct oche_outcome *o)
+{
+    largest(cell, o, "fct.SIZE.max");
+}
+
+static void largest_slowdown(char *cell, const struct oche_outcome *o)
+{
+    largest(cell, o, "slowdown.SIZE.max");
+}
+
+static void hash(char *cell, const struct oche_outcome *o)
+{
+    snprintf(cell, OCHE_CELL_BYTES, "%016" PRIx64, o->totals.hash);
+}
+
+static void wall(char *cell, const struct oche_outcome *o)
+{
+    snprintf(cell, OCHE_CELL_BYTES, "%.2f s", o->wall_s);
+}
+
+static void steady(char *cell, const struct oche_outcome *o)
 {
     char text[OCHE_STEADY_TEXT_BYTES];
 
     oche_steady_text(&o->steady, text, sizeof(text));
-    oche_table_cell(table, "%s", text);
+    snprintf(cell, OCHE_CELL_BYTES, "%s", text);
 }
 
-static void threads(struct oche_table *table, const struct oche_outcome *o)
+static void threads(char *cell, const struct oche_outcome *o)
 {
     if (o->processes > 1)
-        oche_table_cell(table, "%u in each of %u processes", o->threads, o->processes);
+        snprintf(cell, OCHE_CELL_BYTES, "%u in each of %u processes", o->threads, o->processes);
     else if (o->processors > o->threads)
-        oche_table_cell(table, "%u of %u (auto)", o->threads, o->processors);
+        snprintf(cell, OCHE_CELL_BYTES, "%u of %u (auto)", o->threads, o->processors);
     else
-        oche_table_cell(table, "%u%s", o->threads, o->processors > 0 ? " (auto)" : "");
+        snprintf(cell, OCHE_CELL_BYTES, "%u%s", o->threads, o->processors > 0 ? " (auto)" : "");
 }
 
-static void speed(struct oche_table *table, const struct oche_outcome *o)
+static void speed(char *cell, const struct oche_outcome *o)
 {
     if (o->wall_s <= 0)
-        oche_table_cell(table, OCHE_NO_FIGURE);
+        snprintf(cell, OCHE_CELL_BYTES, "%s", OCHE_NO_FIGURE);
     else
-        oche_table_cell(table, "%.2f M/s", (double)o->totals.hops / o->wall_s / 1e6);
+        snprintf(cell, OCHE_CELL_BYTES, "%.2f M/s", (double)o->totals.hops / o->wall_s / 1e6);
 }
 
 /* ---- conditions for showing rows ---- */
@@ -69,6 +94,28 @@ static void speed(struct oche_table *table, const struct oche_outcome *o)
 static bool other_cc_packets(const struct oche_outcome *o)
 {
     return o->totals.nic.cc_packets_sent > 0 && !oche_scheme_tells_own_packets(o);
+}
+
+/* True if a rate over the whole run says something: not all flows are started by a clock. */
+static bool has_goodput(const struct oche_outcome *o)
+{
+    return !o->load.known || !o->load.alone;
+}
+
+static bool has_no_load(const struct oche_outcome *o)
+{
+    return !o->load.known;
+}
+
+static bool has_load(const struct oche_outcome *o)
+{
+    return o->load.known;
+}
+
+/* True if the workload's flows are not started by a clock. */
+static bool is_closed(const struct oche_outcome *o, unsigned which)
+{
+    return which < o->by_workload.count && !o->by_workload.workloads[which].open;
 }
 
 static bool until_stable(const struct oche_outcome *o)
@@ -107,34 +154,36 @@ static bool supplied(const struct oche_outcome *o)
 #define DEFLECTION     OCHE_METRICS_DEFLECTION
 #define QUEUES         OCHE_METRICS_QUEUES
 #define RUN            OCHE_METRICS_RUN
-#define LINE           .title = ""
 #define IF_KNOWN       .shown = OCHE_SHOWN_IF_KNOWN
-#define IF_ANY         .shown = OCHE_SHOWN_IF_ANY
 #define WIDE(a, b)     .widths = {a, b}
 #define PERCENTILES(m) m ".p50", m ".p90", m ".p99", m ".p99.9"
-#define BY_SIZE        .each = OCHE_EACH_SIZE, .where = "flows.SIZE.started"
+#define BY_SIZE                                                                                    \
+    .each = OCHE_EACH_SIZE, .where = "flows.SIZE.started", .samples = "flows.SIZE.delivered"
 
 const struct oche_row oche_rows[] = {
-    {FLOWS, "flows started", {"flows.started"}, LINE},
+    {FLOWS, "flows started", {"flows.started"}, .zero_tells = true},
     {FLOWS, "  delivered", {"flows.delivered"}},
     {FLOWS, "  unfinished at the end", {"flows.unfinished"}},
     {FLOWS, "  failed", {"flows.failed"}},
     {FLOWS, "left out: began in warm-up", {"flows.in_warmup"}},
 
-    {TIMES, "  ", {PERCENTILES("fct.SIZE")}, "FCT p50, p90, p99, p99.9", BY_SIZE, WIDE(6, 6)},
     {SLOWDOWNS,
      "  ",
      {PERCENTILES("slowdown.SIZE")},
      "slowdown p50, p90, p99, p99.9",
      BY_SIZE,
      WIDE(6, 6)},
+    {SLOWDOWNS, "  largest of all", .text = largest_slowdown},
+    {TIMES, "  ", {PERCENTILES("fct.SIZE")}, "FCT p50, p90, p99, p99.9", BY_SIZE, WIDE(6, 6)},
+    {TIMES, "  largest of all", .text = largest_time},
 
     {LIST,
      "  ",
      {"flow.N.goodput"},
      "goodput of each flow",
      .each = OCHE_EACH_FLOW,
-     .note = so_far},
+     .note = so_far,
+     .zero_tells = true},
     {LIST,
      "  ",
      {"workload.N.flow_goodput.p10", "workload.N.flow_goodput.p50"},
@@ -144,27 +193,36 @@ const struct oche_row oche_rows[] = {
     {LIST,
      "  ",
      {"workload.N.pair_goodput.p10", "workload.N.pair_goodput.p50"},
-     "goodput of pairs of hosts by workload, the same",
+     "goodput of pairs, over the measured time, the same",
      .each = OCHE_EACH_WORKLOAD,
-     WIDE(0, 8)},
+     WIDE(0, 8),
+     .only_each = is_closed},
     {LIST,
      "  ",
      {"workload.N.offered", "workload.N.carried"},
-     "made by workload, share that the network carried",
+     "made by workload, over the measured time, share carried",
      .each = OCHE_EACH_WORKLOAD,
      WIDE(0, 8),
      .only = supplied},
 
-    {TRAFFIC, "goodput, all hosts", {"goodput"}, LINE},
-    {TRAFFIC, "Jain's index of flow goodputs", {"jain"}},
+    {TRAFFIC, "load offered until arrivals stop", {"load.offered"}, .only = has_load},
+    {TRAFFIC,
+     "  delivered by then, share",
+     {"load.delivered", "load.delivered_share"},
+     WIDE(0, 7),
+     .only = has_load,
+     .zero_tells = true},
+    {TRAFFIC, "  all delivered, after that", {"load.drain"}, .only = has_load},
+    {TRAFFIC, "goodput, all hosts", {"goodput"}, .only = has_goodput, .zero_tells = true},
+    {TRAFFIC, "Jain's index of flow goodputs", .text = jain},
     {TRAFFIC, "data packets retransmitted", {"retransmitted_packets"}},
     {TRAFFIC, "ACK timeouts", {"timeouts"}},
-    {TRAFFIC, "  the last packet was lost", {"timeouts.last_packet"}, IF_ANY},
-    {TRAFFIC, "  the last ACK was lost", {"timeouts.last_ack"}, IF_ANY},
-    {TRAFFIC, "  the NAK was lost", {"timeouts.nak_lost"}, IF_ANY},
-    {TRAFFIC, "  the same packet was lost twice", {"timeouts.lost_twice"}, IF_ANY},
-    {TRAFFIC, "  the NAK waited for its interval", {"timeouts.nak_held"}, IF_ANY},
-    {TRAFFIC, "  the answer was on its way", {"timeouts.other"}, IF_ANY},
+    {TRAFFIC, "  the last packet was lost", {"timeouts.last_packet"}, IF_KNOWN},
+    {TRAFFIC, "  the last ACK was lost", {"timeouts.last_ack"}, IF_KNOWN},
+    {TRAFFIC, "  the NAK was lost", {"timeouts.nak_lost"}, IF_KNOWN},
+    {TRAFFIC, "  the same packet was lost twice", {"timeouts.lost_twice"}, IF_KNOWN},
+    {TRAFFIC, "  the NAK waited for its interval", {"timeouts.nak_held"}, IF_KNOWN},
+    {TRAFFIC, "  the answer was on its way", {"timeouts.other"}, IF_KNOWN},
     {TRAFFIC, "NAKs", {"naks"}},
     {TRAFFIC, "CNPs", {"cnps"}},
     {TRAFFIC, "other packets of congestion control", {"cc_packets"}, .only = other_cc_packets},
@@ -174,7 +232,7 @@ const struct oche_row oche_rows[] = {
      "dropped for another reason",
      {"drops.no_route", "drops.ttl", "rejected_packets"},
      .cell = OCHE_CELL_SUM},
-    {TRAFFIC, "dropped by slow receivers", {"receive_buffer.drops"}, IF_ANY},
+    {TRAFFIC, "dropped by slow receivers", {"receive_buffer.drops"}, IF_KNOWN},
     {TRAFFIC, "lost on links", {"lost"}},
     {TRAFFIC, "lost to failures: at ports that were down", {"drops.link_down"}, .only = fails},
     {TRAFFIC, "  without a way left", {"drops.no_route"}, .only = fails},
@@ -183,11 +241,19 @@ const struct oche_row oche_rows[] = {
 
     {LINKS,
      "  ",
+     {"load.utilisation.PLACE.mean", "load.utilisation.PLACE.max"},
+     "link use until arrivals stop: mean, most",
+     .each = OCHE_EACH_PLACE,
+     WIDE(0, 7),
+     IF_KNOWN},
+    {LINKS,
+     "  ",
      {"utilisation.PLACE.mean", "utilisation.PLACE.max"},
      "link utilisation, mean, most",
      .each = OCHE_EACH_PLACE,
      WIDE(0, 7),
-     IF_KNOWN},
+     IF_KNOWN,
+     .only = has_no_load},
 
     {MARKS,
      "  ",
@@ -204,15 +270,20 @@ const struct oche_row oche_rows[] = {
      WIDE(0, 7),
      IF_KNOWN},
 
-    {PAUSES, "PAUSE frames sent", {"pauses"}, LINE},
+    {PAUSES, "PAUSE frames sent", {"pauses"}},
     {PAUSES,
      "  by ",
      {"pauses.TIER"},
      .after = " switches",
      .after_host = "s",
      .each = OCHE_EACH_TIER,
-     IF_ANY},
-    {PAUSES, "", {"pause_time.TIER"}, .after = " ports held, sum", .each = OCHE_EACH_TIER, IF_ANY},
+     IF_KNOWN},
+    {PAUSES,
+     "",
+     {"pause_time.TIER"},
+     .after = " ports held, sum",
+     .each = OCHE_EACH_TIER,
+     IF_KNOWN},
     {PAUSES, "most that one port was held", {"pause_time.max"}},
     {PAUSES, "ports where PAUSEs began", {"pause_roots"}},
     {PAUSES, "victims of congestion elsewhere", {"victims"}},
@@ -221,7 +292,6 @@ const struct oche_row oche_rows[] = {
     {DEFLECTION,
      "deflected flows, of short messages",
      {"iofd.short_flows.deflected", "iofd.short_flows"},
-     LINE,
      .cell = OCHE_CELL_PART,
      .only = deflects},
     {DEFLECTION, "deflections", {"iofd.deflections"}, .only = deflects},
@@ -233,9 +303,9 @@ const struct oche_row oche_rows[] = {
      "  refused: behind another one",
      {"iofd.refused_follower"},
      .only = deflects,
-     IF_ANY},
+     IF_KNOWN},
     {DEFLECTION, "most entries at one switch", {"iofd.entries_peak"}, .only = deflects},
-    {DEFLECTION, "packets too late for their entry", {"iofd.late"}, .only = deflects, IF_ANY},
+    {DEFLECTION, "packets too late for their entry", {"iofd.late"}, .only = deflects, IF_KNOWN},
     {DEFLECTION, "entries that aged", {"iofd.aged"}, .only = deflects},
     {DEFLECTION, "ways of short messages longer by", {"iofd.path_dilation"}, .only = deflects},
     {DEFLECTION, "load of links higher by", {"iofd.load_added"}, .only = deflects},
@@ -243,17 +313,18 @@ const struct oche_row oche_rows[] = {
     {QUEUES,
      "  ",
      {PERCENTILES("queue.PORT"), "queue.PORT.max"},
-     "queue p50, p90, p99, p99.9, most",
+     "queue, measured time: p50, p90, p99, p99.9, most",
      .each = OCHE_EACH_QUEUE,
-     WIDE(6, 6)},
+     WIDE(6, 6),
+     .zero_tells = true},
 
-    {RUN, "simulated time", {"simulated_time"}, LINE},
+    {RUN, "simulated time", {"simulated_time"}},
     {RUN, "  of which measured", {"measured_time"}},
     {RUN, "until stable, 95 % interval", .text = steady, .only = until_stable},
     {RUN, "packet-hops", {"packet_hops"}},
     {RUN, "trace hash", .text = hash},
     {RUN, "threads", .text = threads},
-    {RUN, "wall time", .text = wall},
-    {RUN, "speed, packet-hops", .text = speed},
+    {RUN, "wall time", .text = wall, .zero_tells = true},
+    {RUN, "speed, packet-hops", .text = speed, .zero_tells = true},
 };
 const size_t oche_row_count = OCHE_COUNT_OF(oche_rows);

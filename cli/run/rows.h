@@ -20,32 +20,36 @@ enum oche_row_cell {
 
 enum oche_row_shown {
     OCHE_SHOWN_ALWAYS,
-    OCHE_SHOWN_IF_KNOWN, /* only if at least one run has one of the metrics */
-    OCHE_SHOWN_IF_ANY    /* only if one of the metrics is above 0 in at least one run */
+    OCHE_SHOWN_IF_KNOWN /* only if at least one run has one of the metrics */
 };
 
 struct oche_row {
     enum oche_metric_group group;
     const char *label; /* begin of the row's name, before the subject's name */
     const char *metrics[OCHE_ROW_METRICS];
-    const char *title; /* title above the row, after a rule; "": only the rule; NULL: neither */
-    const char *after; /* end of the row's name, after the subject's name */
+    const char
+        *title; /* title above the row, after a rule; a group's first row has a rule anyway */
+    const char *after;      /* end of the row's name, after the subject's name */
     const char *after_host; /* the same for the tier of hosts; NULL: as `after` */
     enum oche_each each;
     enum oche_row_cell cell;
     unsigned widths[2]; /* minimum width of the first figure in a cell, and of the others */
     enum oche_row_shown shown;
-    const char *where; /* the row is shown only if this metric is above 0 in at least one run */
-    /* the row is shown only if this returns true for at least one run */
+    const char *where;   /* the row is shown only if this metric is above 0 in at least one run */
+    const char *samples; /* metric whose value is said beside the row's name, as "n 812" */
+    bool zero_tells;     /* the row is shown even if it is 0 in all runs */
+    /* the row is shown only if this returns true for at least one run, or its subject there */
     bool (*only)(const struct oche_outcome *outcome);
+    bool (*only_each)(const struct oche_outcome *outcome, unsigned which);
     /*
-     * `text`: draws a cell with a text instead of metrics. `note`: returns words that follow the
-     * figures.
+     * `text`: writes a cell (OCHE_CELL_BYTES) with a text instead of metrics. `note`: returns words
+     * that follow the figures.
      */
-    void (*text)(struct oche_table *table, const struct oche_outcome *outcome);
+    void (*text)(char *cell, const struct oche_outcome *outcome);
     const char *(*note)(const struct oche_outcome *outcome, unsigned which);
     /* Draws rows of its own. Then all other members except `group` are not used. */
-    void (*draw)(struct oche_table *table, const struct oche_outcome *outcomes, size_t count);
+    void (*draw)(struct oche_table *table, const struct oche_outcome *outcomes, size_t count,
+                 struct oche_rows_shown *shown);
 };
 
 extern const struct oche_row oche_rows[];

@@ -565,10 +565,10 @@ static void print_results(const struct session *session)
         printf(": %s", scenario->description);
     putchar('\n');
     if (session->variants.count == 0) {
-        oche_summary_print(&session->outcomes[0], stdout);
+        oche_summary_print(&session->outcomes[0], session->options.all, stdout);
     } else {
-        oche_comparison_print(session->variants.key, session->outcomes, session->finished, stdout);
-        putchar('\n');
+        oche_comparison_print(session->variants.key, session->outcomes, session->finished,
+                              session->options.all, stdout);
         if (!is_interrupted(session))
             oche_remarks_print(session->variants.key, session->outcomes, session->count, stdout);
     }

@@ -3,6 +3,8 @@
 #ifndef OCHE_CLI_RUN_RUN_NAME_H
 #define OCHE_CLI_RUN_RUN_NAME_H
 
+struct oche_outcome;
+
 struct oche_run_name {
     char text[256];
 };
@@ -13,5 +15,14 @@ struct oche_run_name {
  * "switch.pfc=true". "" for a run that is not compared, whose key is NULL.
  */
 struct oche_run_name oche_run_name(const char *key, const char *value);
+
+/*
+ * Returns the name of a run that has been made, for tables and sentences: as oche_run_name, but
+ * "PFC alone" or "no congestion control" for the scheme "none", which would be read as "no run".
+ */
+struct oche_run_name oche_run_name_of(const char *key, const struct oche_outcome *outcome);
+
+/* The same for what is not named by its scheme: "dcqcn", or "none (PFC alone)". */
+struct oche_run_name oche_run_scheme_name(const struct oche_outcome *outcome);
 
 #endif

@@ -3,11 +3,13 @@
 #ifndef OCHE_CLI_RUN_SCHEME_ROWS_H
 #define OCHE_CLI_RUN_SCHEME_ROWS_H
 
+#include "cli/run/metrics.h"
 #include "lab/measures/outcome.h"
 #include "params/table.h"
 
 /* Adds a row for each counter of each scheme that at least one run uses. */
-void oche_scheme_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count);
+void oche_scheme_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count,
+                      struct oche_rows_shown *shown);
 
 /* True if the scheme's counters include the packets that it sent on its own. */
 bool oche_scheme_tells_own_packets(const struct oche_outcome *outcome);

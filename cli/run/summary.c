@@ -6,6 +6,7 @@
 
 #include "cli/run/columns.h"
 #include "cli/run/metrics.h"
+#include "cli/run/notes.h"
 #include "cli/run/pathologies.h"
 #include "cli/run/run_name.h"
 #include "params/figures.h"
@@ -22,16 +23,30 @@ static const char *defaults_of(const struct oche_outcome *outcome)
     return outcome->defaults == OCHE_PRESET_DEPLOYED ? "of equipment in use" : "of the papers";
 }
 
+/* Says in which time load is measured. */
+static void print_window(const struct oche_load *load, FILE *out)
+{
+    if (load->known)
+        fprintf(out, "from %s%s until %s, when %s", oche_figure_time(load->from).text,
+                load->from > 0 ? ", the end of warm-up," : "", oche_figure_time(load->until).text,
+                load->stopped ? "arrivals stop" : "the run ends");
+}
+
 static void print_setting(const struct oche_outcome *outcome, FILE *out)
 {
     fprintf(out, "%s\ncongestion control %s, recovery %s, seed %llu, defaults %s",
-            outcome->topology, outcome->scheme, outcome->recovery,
+            outcome->topology, oche_run_scheme_name(outcome).text, outcome->recovery,
             (unsigned long long)outcome->seed, defaults_of(outcome));
     if (outcome->scheme_preset != outcome->defaults)
         fprintf(out, ", %s %s", outcome->scheme,
                 outcome->scheme_preset == OCHE_PRESET_PAPER ? "by its paper"
                                                             : "as in equipment in use");
     fputc('\n', out);
+    if (outcome->load.known)
+        fputs("load and use of links: ", out);
+    print_window(&outcome->load, out);
+    if (outcome->load.known)
+        fputc('\n', out);
     if (outcome->remark[0] != '\0')
         fprintf(out, "%s: %s.\n", outcome->scheme, outcome->remark);
     if (outcome->ignored[0] != '\0')
@@ -79,39 +94,50 @@ static void print_deflected(const struct oche_outcome *outcome, const char *of, 
     }
 }
 
-void oche_summary_print(const struct oche_outcome *outcome, FILE *out)
+/* Says what rows of zeros would. */
+static void print_no_loss(const struct oche_outcome *outcome, FILE *out)
+{
+    if (oche_outcome_is_lossless(outcome))
+        fputs("No packet was dropped, lost or sent again.\n", out);
+}
+
+void oche_summary_print(const struct oche_outcome *outcome, bool all, FILE *out)
 {
     struct oche_table *rest = oche_table_create(2);
+    struct oche_rows_shown shown = {.all = all};
 
     print_setting(outcome, out);
     oche_print_stops(&outcome->pathologies, out);
     fputc('\n', out);
-    oche_columns_print(&oche_size_columns, outcome, out);
+    oche_columns_print(&oche_size_columns, outcome, &shown, out);
     print_unmeasured(outcome, out);
     fputc('\n', out);
     if (outcome->failures.count > 0)
         oche_failures_print(outcome, out);
-    oche_columns_print(&oche_place_columns, outcome, out);
+    oche_columns_print(outcome->load.known ? &oche_load_columns : &oche_place_columns, outcome,
+                       &shown, out);
     fputc('\n', out);
-    oche_columns_print(&oche_waiting_columns, outcome, out);
+    oche_columns_print(&oche_waiting_columns, outcome, &shown, out);
     fputc('\n', out);
     if (outcome->totals.pauses_sent > 0) {
-        oche_columns_print(&oche_pause_columns, outcome, out);
+        oche_columns_print(&oche_pause_columns, outcome, &shown, out);
         fputc('\n', out);
         oche_print_pausing_hosts(&outcome->pausing_hosts, out);
         oche_print_pause_tree(&outcome->pathologies, out);
         fputc('\n', out);
     } else {
-        fprintf(out, "No PAUSE frame was sent.\n\n");
+        fputs("No PAUSE frame was sent.\n\n", out);
     }
     oche_table_cell(rest, "in all");
     oche_table_cell(rest, "%s", "");
-    oche_metric_rows(rest, OCHE_METRICS_LIST, outcome, 1);
-    oche_metric_rows(rest, OCHE_METRICS_TRAFFIC, outcome, 1);
-    oche_metric_rows(rest, OCHE_METRICS_DEFLECTION, outcome, 1);
-    oche_metric_rows(rest, OCHE_METRICS_QUEUES, outcome, 1);
-    oche_metric_rows(rest, OCHE_METRICS_RUN, outcome, 1);
+    oche_metric_rows(rest, OCHE_METRICS_LIST, outcome, 1, &shown);
+    oche_metric_rows(rest, OCHE_METRICS_TRAFFIC, outcome, 1, &shown);
+    oche_metric_rows(rest, OCHE_METRICS_DEFLECTION, outcome, 1, &shown);
+    oche_metric_rows(rest, OCHE_METRICS_QUEUES, outcome, 1, &shown);
+    oche_metric_rows(rest, OCHE_METRICS_RUN, outcome, 1, &shown);
     print_and_free(rest, out);
+    print_no_loss(outcome, out);
+    oche_rows_hidden_print(&shown, 1, out);
     print_deflected(outcome, "", out);
 }
 
@@ -128,7 +154,7 @@ static void print_settings(const char *key, const struct oche_outcome *outcomes,
         defaults_differ |= outcomes[i].defaults != outcomes[0].defaults;
     }
     for (size_t i = 0; topologies_differ && i < count; i++)
-        fprintf(out, "%s: %s\n", oche_run_name(key, outcomes[i].label).text, outcomes[i].topology);
+        fprintf(out, "%s: %s\n", oche_run_name_of(key, &outcomes[i]).text, outcomes[i].topology);
     if (!topologies_differ)
         fprintf(out, "%s\n", outcomes[0].topology);
     if (!seeds_differ)
@@ -137,19 +163,62 @@ static void print_settings(const char *key, const struct oche_outcome *outcomes,
                 defaults_differ ? "" : defaults_of(&outcomes[0]));
 }
 
+static bool same_window(const struct oche_load *a, const struct oche_load *b)
+{
+    return a->known == b->known && a->from == b->from && a->until == b->until &&
+           a->stopped == b->stopped;
+}
+
+/* Says in which time load is measured: once if it is the same in all runs that have a load. */
+static void print_windows(const char *key, const struct oche_outcome *outcomes, size_t count,
+                          FILE *out)
+{
+    bool same = outcomes[0].load.known;
+
+    for (size_t i = 1; i < count; i++)
+        same = same && same_window(&outcomes[0].load, &outcomes[i].load);
+    for (size_t i = 0; i < (same ? 1 : count); i++) {
+        if (!outcomes[i].load.known)
+            continue;
+        if (!same)
+            fprintf(out, "%s, ", oche_run_name_of(key, &outcomes[i]).text);
+        fputs("load and use of links: ", out);
+        print_window(&outcomes[i].load, out);
+        fputc('\n', out);
+    }
+}
+
+/* Returns the head of a run's column: its value, or what the scheme "none" is called. */
+static struct oche_run_name head_of(const char *key, const struct oche_outcome *outcome)
+{
+    struct oche_run_name name = oche_run_name_of(key, outcome);
+
+    if (strchr(name.text, '=') != NULL)
+        snprintf(name.text, sizeof(name.text), "%s", outcome->label);
+    return name;
+}
+
 void oche_comparison_print(const char *key, const struct oche_outcome *outcomes, size_t count,
-                           FILE *out)
+                           bool all, FILE *out)
 {
     struct oche_table *table = oche_table_create(1 + count);
+    struct oche_rows_shown shown = {.all = all};
 
     print_settings(key, outcomes, count, out);
+    print_windows(key, outcomes, count, out);
+    oche_notes_print(key, outcomes, count, out);
     fputc('\n', out);
     oche_table_cell(table, "%s", key);
-    for (size_t i = 0; i < count; i++)
-        oche_table_cell(table, "%s", outcomes[i].label);
+    for (size_t i = 0; i < count; i++) {
+        char mark[OCHE_NOTE_MARK_BYTES];
+
+        oche_notes_mark(outcomes, count, i, mark);
+        oche_table_cell(table, "%s%s", head_of(key, &outcomes[i]).text, mark);
+    }
     for (unsigned group = 0; group < OCHE_METRIC_GROUPS; group++)
-        oche_metric_rows(table, group, outcomes, count);
+        oche_metric_rows(table, group, outcomes, count, &shown);
     print_and_free(table, out);
+    oche_rows_hidden_print(&shown, count, out);
     for (size_t i = 0; i < count; i++)
-        print_deflected(&outcomes[i], oche_run_name(key, outcomes[i].label).text, out);
+        print_deflected(&outcomes[i], oche_run_name_of(key, &outcomes[i]).text, out);
 }

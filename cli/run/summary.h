@@ -7,14 +7,17 @@
 
 #include "lab/measures/outcome.h"
 
-/* Prints one run: tables of flows by size and of links and PAUSEs by place, then single lines. */
-void oche_summary_print(const struct oche_outcome *outcome, FILE *out);
+/*
+ * Prints one run: tables of flows by size and of links and PAUSEs by place, then single lines.
+ * `all`: also rows that are 0.
+ */
+void oche_summary_print(const struct oche_outcome *outcome, bool all, FILE *out);
 
 /*
- * Prints several runs side by side: one row per metric, one column per run. `key` is the parameter
- * in which the runs differ.
+ * Prints several runs side by side: notes on them, then one row per metric, one column per run.
+ * `key` is the parameter in which the runs differ. `all`: also rows that are 0 in all runs.
  */
 void oche_comparison_print(const char *key, const struct oche_outcome *outcomes, size_t count,
-                           FILE *out);
+                           bool all, FILE *out);
 
 #endif

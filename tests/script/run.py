@@ -7,6 +7,7 @@ Environment: OCHE, SOURCE.
 """
 import csv
 import json
+import math
 import os
 import pty
 import re
@@ -319,8 +320,8 @@ def test_compare(work):
                 "--out", folder)
     check(sorted(os.listdir(folder)) == ["_name__dcqcn__mode__nic_", "dcqcn", "none"],
           os.listdir(folder))
-    check(re.search(r"^congestion_control +none +\{name: dcqcn, mode: nic\} +dcqcn$", text, re.M),
-          text)
+    check(re.search(r"^congestion_control +PFC alone +\{name: dcqcn, mode: nic\} +dcqcn$", text,
+                    re.M), text)
     line = re.search(r"^trace hash +(\w+) +(\w+) +(\w+)$", text, re.M)
     for value, found in zip(("none", "_name__dcqcn__mode__nic_", "dcqcn"), line.groups()):
         with database(folder, value) as db:
@@ -336,8 +337,9 @@ def test_compare(work):
     most, least = max(pauses), min(pauses)
     check(0 < least < most, pauses)
     names = ["PFC alone", values[1], "dcqcn"]
-    check(f"{names[pauses.index(most)]} sends {most:,} PAUSE frames" in text and
-          f"as many as {names[pauses.index(least)]} ({least:,})" in text, text)
+    base, other = pauses[0], max(pauses, key=lambda n: abs(math.log(n / pauses[0])))
+    check(re.search(rf"{re.escape(names[pauses.index(other)])} sends {other:,} PAUSE frames, \S+ "
+                    rf"times as many as the base, PFC alone \({base:,}\)", text), text)
     same = oche(scenario("pauses"), "--compare", "description=a,b", "--out", folder)
     check("The runs send about as many PAUSE frames" in same, same)
     quiet = oche(scenario("losses"), "--set", "loss={}", "--set", "switch.pfc=true", "--set",
@@ -377,7 +379,7 @@ def test_remark(work):
         check(one(db, "SELECT value FROM info WHERE key = 'congestion_control_remark'") ==
               said + " go by the gradient alone", "remark in the results")
     text = oche(*options, "--compare", "congestion_control=dcqcn,timely_patched")
-    check(f"\nWith timely_patched: {said} fall although nothing waits.\n" in text and
+    check(f"\n[1] timely_patched: {said} fall although nothing waits.\n" in text and
           text.count("where nothing waits") == 1, text)
     text = oche(*options, "--set", "congestion_control.t_low=81us")
     check("nothing waits" not in text, text)
@@ -423,7 +425,7 @@ def test_ignored(work):
         text = oche(*options, *plain, "--set", "congestion_control=" + name)
         check(said not in text, text)
     text = oche(*options, *given, "--compare", "congestion_control=dcqcn,tcp")
-    check(text.count(said) == 1 and f"\nWith tcp: {said}{keys}.\n" in text, text)
+    check(text.count(said) == 1 and f"\n[1] tcp: {said}{keys}.\n" in text, text)
     text = oche(*options, *given, "--set", "congestion_control=rogue")
     said = "the library above queue pairs decides, so nothing comes of "
     check(f"\nrogue: {said}workload.initial_rate.\n" in text, text)
@@ -500,7 +502,7 @@ def test_posted_under_rogue(work):
             "at most {} and drops packets")
 
     def run(*sets):
-        text = oche(path, "--out", os.path.join(work, "posted"), "--set", "duration=5ms",
+        text = oche(path, "--out", os.path.join(work, "posted"), "--all", "--set", "duration=5ms",
                     *(word for one in sets for word in ("--set", one)))
         drops = re.search(r"^dropped by switches, buffer full *([0-9,]+)$", text, re.M).group(1)
         with database(work, "posted") as db:
@@ -539,7 +541,7 @@ def test_headroom(work):
         check("in spite of PFC" not in text, sets, text)
         check("switch.pfc=false" in sets or not re.search(lost, text, re.M), sets, text)
     text = oche(*given, "--compare", "switch.headroom_scale=1,0.5")
-    check("\nWith switch.headroom_scale=0.5: packets may be lost in spite of PFC: tor0:host0 has "
+    check("\n[1] switch.headroom_scale=0.5: packets may be lost in spite of PFC: tor0:host0 has "
           "16,769 B of headroom, and its link needs 33,538 B.\n" in text and
           text.count("in spite of") == 1, text)
 

@@ -2,9 +2,11 @@
 /* The sentences about a comparison name its runs so that they can be understood alone. */
 #include "tests/support/test.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/run/notes.h"
 #include "cli/run/remarks.h"
 
 #define RUNS 2
@@ -109,12 +111,110 @@ static void test_failed_is_not_late(void **state)
                                  NULL});
 }
 
+static void test_base_is_the_first(void **state)
+{
+    struct oche_outcome *runs = two_runs("dcqcn", "timely");
+
+    (void)state;
+    runs[0].totals.pauses_sent = 100;
+    runs[1].totals.pauses_sent = 25;
+    expect("congestion_control", runs,
+           (const char *const[]){"timely sends 25 PAUSE frames, 0.25 times as many as the base, "
+                                 "dcqcn (100);",
+                                 NULL});
+}
+
+/* Both delivered the same; how long the last flow took is no rate. */
+static void test_load_is_no_goodput(void **state)
+{
+    struct oche_outcome *runs = two_runs("dcqcn", "none");
+
+    (void)state;
+    runs[1].pfc = true;
+    for (unsigned i = 0; i < RUNS; i++) {
+        runs[i].totals.nic.delivered_bytes = 1000000;
+        runs[i].totals.measured = (1 + i) * OCHE_MS;
+        runs[i].load = (struct oche_load){.known = true,
+                                          .alone = true,
+                                          .stopped = true,
+                                          .offered_bps = 8e9,
+                                          .delivered_bps = 7e9,
+                                          .share = 0.876 + 0.001 * i,
+                                          .drain_s = 0.012 * (1 + i)};
+    }
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    assert_non_null(out);
+    oche_remarks_print("congestion_control", runs, RUNS, out);
+    fclose(out);
+    assert_null(strstr(text, "Goodput"));
+    assert_non_null(strstr(text, "Until arrivals stop, the network delivers 87.6 % of the offered "
+                                 "8Gbps, whatever the run.\n"));
+    assert_non_null(strstr(text,
+                           "too: the last flow ends 12ms later with dcqcn and 24ms later with "
+                           "PFC alone.\n"));
+    assert_non_null(strstr(text, "No packet is dropped, lost or sent again in any run.\n"));
+    free(text);
+    runs[0].load.drain_s = NAN; /* some flow is not over */
+    runs[1].load.share = 0.5;
+    out = open_memstream(&text, &bytes);
+    oche_remarks_print("congestion_control", runs, RUNS, out);
+    fclose(out);
+    assert_null(strstr(text, "arrives, too"));
+    assert_non_null(strstr(text, "87.6 % of the offered 8Gbps with dcqcn and 50.0 % with PFC "
+                                 "alone.\n"));
+    free(text);
+    free(runs);
+}
+
+static void test_tails_are_of_one_seed(void **state)
+{
+    struct oche_outcome *runs = two_runs("dcqcn", "timely");
+
+    (void)state;
+    for (unsigned i = 0; i < RUNS; i++) {
+        runs[i].sizes[0] = (struct oche_completion_row){
+            .to_bytes = 10000, .flows = 100, .delivered = 100, .slowdown = {1, 2, 3 + 9 * i, 4}};
+        runs[i].seed = 7;
+    }
+    expect("congestion_control", runs,
+           (const char *const[]){"at most 3.00 times as long as alone with dcqcn, and at most 12.0 "
+                                 "times with timely.\nThese tails are of one seed, 7:",
+                                 NULL});
+}
+
+static void test_notes_come_before(void **state)
+{
+    struct oche_outcome *runs = two_runs("dcqcn", "timely");
+    char *text = NULL, mark[OCHE_NOTE_MARK_BYTES];
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    (void)state;
+    assert_non_null(out);
+    snprintf(runs[0].headroom_remark, sizeof(runs[0].headroom_remark), "little headroom");
+    snprintf(runs[1].headroom_remark, sizeof(runs[1].headroom_remark), "little headroom");
+    snprintf(runs[1].remark, sizeof(runs[1].remark), "delta is large");
+    oche_notes_print("congestion_control", runs, RUNS, out);
+    fclose(out);
+    assert_string_equal(text, "[1] every run: little headroom.\n[2] timely: delta is large.\n");
+    oche_notes_mark(runs, RUNS, 0, mark);
+    assert_string_equal(mark, "");
+    oche_notes_mark(runs, RUNS, 1, mark);
+    assert_string_equal(mark, " [2]");
+    free(text);
+    free(runs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values_have_their_keys),
-        cmocka_unit_test(test_schemes_stand_alone),
-        cmocka_unit_test(test_failed_is_not_late),
+        cmocka_unit_test(test_values_have_their_keys), cmocka_unit_test(test_schemes_stand_alone),
+        cmocka_unit_test(test_failed_is_not_late),     cmocka_unit_test(test_base_is_the_first),
+        cmocka_unit_test(test_load_is_no_goodput),     cmocka_unit_test(test_tails_are_of_one_seed),
+        cmocka_unit_test(test_notes_come_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
