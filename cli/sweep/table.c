@@ -12,10 +12,20 @@
 
 #define MOST_ROWS 200 /* most rows in the table; the results file has all combinations */
 
-/* The metrics shown by default. A metric that is 0 everywhere is left out. */
+/*
+ * The metrics shown by default. A metric that is 0 everywhere, or that no point has, is left out.
+ * Where a clock starts all flows at every point, slowdown comes first; goodput and Jain's index are
+ * left out: the first is a rate over the time until the last straggler arrives, the second would be
+ * of flows that do not compete.
+ */
 static const char *const usual[] = {
-    "goodput", "jain",   "fct.all.p99",           "slowdown.all.p99", "timeouts",
-    "drops",   "pauses", "retransmitted_packets", "flows.unfinished", "flows.failed"};
+    "goodput",          "jain",        "load.offered", "load.delivered", "fct.all.p99",
+    "slowdown.all.p99", "timeouts",    "drops",        "pauses",         "retransmitted_packets",
+    "flows.unfinished", "flows.failed"};
+static const char *const of_load[] = {
+    "slowdown.all.p99", "fct.all.p99", "load.offered", "load.delivered",
+    "timeouts",         "drops",       "pauses",       "retransmitted_packets",
+    "flows.unfinished", "flows.failed"};
 
 struct column {
     const char *name, *unit;
@@ -38,6 +48,22 @@ static bool says_something(const double *values, size_t count)
         if (!isnan(values[i]) && values[i] != 0)
             return true;
     return false;
+}
+
+/* True if every point that is done has a load, and no other traffic. */
+static bool has_load_alone(const struct view *view, struct oche_sweep_store *store)
+{
+    double *alone = malloc(view->points * sizeof(*alone));
+    bool all = true, any = false;
+
+    OCHE_GOT(alone != NULL);
+    oche_sweep_store_values(store, "load.alone", alone, view->points);
+    for (size_t i = 0; i < view->points; i++) {
+        all &= !view->done[i] || alone[i] == 1;
+        any |= view->done[i];
+    }
+    free(alone);
+    return any && all;
 }
 
 static void add_column(struct view *view, struct oche_sweep_store *store, const char *name,
@@ -165,15 +191,18 @@ void oche_sweep_table_print(const struct oche_grid *grid, struct oche_sweep_stor
                         .points = oche_grid_points(grid),
                         .combinations = oche_grid_combinations(grid)};
 
-    if (!asked_for) {
-        metrics = usual;
-        count = OCHE_COUNT_OF(usual);
-    }
-    view.columns = calloc(count, sizeof(*view.columns));
     view.done = calloc(view.points, sizeof(*view.done));
-    OCHE_GOT(view.columns != NULL && view.done != NULL);
+    OCHE_GOT(view.done != NULL);
     view.all_done = oche_sweep_store_done(store, view.done, view.points) ==
                     view.points - grid->invalid_count * grid->repeats;
+    if (!asked_for) {
+        const bool load = has_load_alone(&view, store);
+
+        metrics = load ? of_load : usual;
+        count = load ? OCHE_COUNT_OF(of_load) : OCHE_COUNT_OF(usual);
+    }
+    view.columns = calloc(count, sizeof(*view.columns));
+    OCHE_GOT(view.columns != NULL);
     for (size_t i = 0; i < count; i++)
         add_column(&view, store, metrics[i], asked_for);
     print_view(&view, out);
