@@ -64,9 +64,16 @@ static bool goes_on(const struct oche_world_config *config, const char *metric,
     return false;
 }
 
+/* Returns until when the run may have a steady state: until arrivals stop, or the run ends. */
+static oche_time until_of(const struct oche_world *world)
+{
+    return oche_time_min(oche_world_config(world)->run.duration, oche_world_first_stop(world));
+}
+
 static bool is_long_enough(const struct oche_steady *steady, struct oche_error *error)
 {
     const struct oche_run_params *run = &oche_world_config(steady->world)->run;
+    const oche_time until = until_of(steady->world);
     const uint32_t flows = oche_world_flows(steady->world)->count;
     const struct oche_steady_result *result = &steady->result;
     const oche_time least = LEAST_BATCHES * result->batch;
@@ -74,6 +81,13 @@ static bool is_long_enough(const struct oche_steady *steady, struct oche_error *
     if (run->duration == 0)
         return oche_fail(error, "%s: needs the most that the run may last; set duration",
                          result->metric);
+    if (until < run->duration && until < run->warmup + least)
+        return oche_fail(error,
+                         "%s: the arrivals of a workload stop at %s, and what follows is no steady "
+                         "state; %u batches of %s after warmup need a stop of %s or later, or none",
+                         result->metric, oche_figure_time(until).text, LEAST_BATCHES,
+                         oche_figure_time(result->batch).text,
+                         oche_figure_time(run->warmup + least).text);
     if (run->duration < run->warmup + least)
         return oche_fail(error,
                          "%s: duration leaves %s after warmup, and %u batches of %s need %s; set "
@@ -136,6 +150,8 @@ static oche_time visit(void *context, oche_time now)
 {
     struct oche_steady *steady = context;
 
+    if (now > until_of(steady->world))
+        return OCHE_NEVER; /* the batch ends behind the last arrival: it is of other traffic */
     steady->marks[steady->count++] = oche_steady_mark(&steady->metric, steady->world);
     if (steady->count == MOST_BATCHES + 1)
         join(steady);

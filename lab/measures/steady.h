@@ -7,9 +7,11 @@
  * there are 20 of them, and 30; of 40 every two become one, and so on. So the time from one look to
  * the next grows with the run, as Law and Carson's procedure has it (1979), and an interval that is
  * narrow by chance is rarely met. A batch is to be at least as long as the flow of a byte lasts in
- * the mean: until long flows are over, a run seems steadier than it is. All that follows from the
- * scenario alone, and batches end where windows of the engine end, so the run is the same for any
- * number of threads, and is, up to its end, the run that it would have been without.
+ * the mean: until long flows are over, a run seems steadier than it is. No batch lasts beyond the
+ * first stop of a workload whose flows a clock starts: what follows is other traffic. All that
+ * follows from the scenario alone, and batches end where windows of the engine end, so the run is
+ * the same for any number of threads, and is, up to its end, the run that it would have been
+ * without.
  */
 #ifndef OCHE_LAB_MEASURES_STEADY_H
 #define OCHE_LAB_MEASURES_STEADY_H
