@@ -92,10 +92,13 @@ FROM histogram_names h WHERE name = 'queue' ORDER BY id
 -- Links, with the bytes that each of the two ends sent, and for how long it was held by PAUSE (of
 -- its classes, the one that was held longest).
 -- const links_with_load
+-- Where a clock starts flows, the bytes until arrivals stop.
+WITH counter AS (SELECT CASE WHEN EXISTS (SELECT 1 FROM info WHERE key = 'load_ps')
+  THEN 'line_bytes_of_load' ELSE 'line_bytes' END AS name)
 SELECT a, b, rate_bps, port_a, port_b, ca.value, cb.value,
     (SELECT max(value) FROM entity_counters WHERE entity = port_a AND name GLOB 'paused_time_*'),
     (SELECT max(value) FROM entity_counters WHERE entity = port_b AND name GLOB 'paused_time_*')
 FROM links
-LEFT JOIN entity_counters ca ON ca.entity = port_a AND ca.name = 'line_bytes'
-LEFT JOIN entity_counters cb ON cb.entity = port_b AND cb.name = 'line_bytes'
+LEFT JOIN entity_counters ca ON ca.entity = port_a AND ca.name = (SELECT name FROM counter)
+LEFT JOIN entity_counters cb ON cb.entity = port_b AND cb.name = (SELECT name FROM counter)
 ORDER BY links.id

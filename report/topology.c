@@ -92,11 +92,11 @@ static void read_nodes(struct oche_report_source *source, struct network *networ
     }
 }
 
-static double use(sqlite3_stmt *row, int column, double rate_bps, double all_s)
+static double use(sqlite3_stmt *row, int column, double rate_bps, double use_s)
 {
     double bytes = oche_report_is_null(row, column) ? 0 : oche_report_real(row, column);
 
-    return rate_bps > 0 && all_s > 0 ? bytes * 8 / (rate_bps * all_s) : NAN;
+    return rate_bps > 0 && use_s > 0 ? bytes * 8 / (rate_bps * use_s) : NAN;
 }
 
 /* Returns the share of the measured time for which a port was held. */
@@ -115,10 +115,19 @@ static double measured_time(struct oche_report_source *source)
            1e12;
 }
 
+/* Returns the time that the use of links is of: where a clock starts flows, until arrivals stop. */
+static double time_of_use(struct oche_report_source *source)
+{
+    return (double)oche_report_number(source,
+                                      "SELECT CAST(value AS INTEGER) FROM info WHERE key IN "
+                                      "('load_ps', 'measured_ps') ORDER BY key LIMIT 1") /
+           1e12;
+}
+
 static void read_links(struct oche_report_source *source, struct network *network)
 {
     size_t room = oche_report_number(source, "SELECT count(*) FROM links");
-    const double all_s = measured_time(source);
+    const double all_s = measured_time(source), use_s = time_of_use(source);
     sqlite3_stmt *row = oche_report_query(source, links_with_load);
 
     network->links = calloc(room + 1, sizeof(*network->links));
@@ -135,8 +144,8 @@ static void read_links(struct oche_report_source *source, struct network *networ
             (struct link){.a = a,
                           .b = b,
                           .rate_bps = rate_bps,
-                          .ab = use(row, 5, rate_bps, all_s),
-                          .ba = use(row, 6, rate_bps, all_s),
+                          .ab = use(row, 5, rate_bps, use_s),
+                          .ba = use(row, 6, rate_bps, use_s),
                           .held_ab = held(row, 7, all_s),
                           .held_ba = held(row, 8, all_s),
                           .port_ab = copy(oche_report_text(row, 3)),

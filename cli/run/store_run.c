@@ -194,6 +194,8 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
     store_number(results, "threads", outcome->threads);
     store_number(results, "simulated_ps", outcome->simulated);
     store_number(results, "measured_ps", outcome->totals.measured);
+    if (outcome->load.known)
+        store_number(results, "load_ps", outcome->load.window);
     snprintf(text, sizeof(text), "%.6f", outcome->wall_s);
     oche_results_info(results, "wall_s", text);
     snprintf(text, sizeof(text), "%016" PRIx64, outcome->totals.hash);
@@ -202,6 +204,8 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
         snprintf(text, sizeof(text), "%.6f", outcome->jain);
         oche_results_info(results, "jain_of_flow_goodputs", text);
     }
+    if (outcome->compete)
+        oche_results_info(results, "flows_compete", "yes");
     store_stops(results, outcome);
     store_steady(results, &outcome->steady);
     if (outcome->ways.unnoted > 0)
@@ -563,6 +567,10 @@ static void store_port(struct oche_results *results, const struct oche_world *wo
     }
     if (oche_world_line_bytes(world, port) > 0)
         oche_results_counter(results, entity, "line_bytes", oche_world_line_bytes(world, port));
+    const uint64_t *in_window = oche_world_load_line_bytes(world);
+
+    if (in_window != NULL && in_window[port] > 0)
+        oche_results_counter(results, entity, "line_bytes_of_load", in_window[port]);
     if (oche_world_lost_packets(world, port) > 0)
         oche_results_counter(results, entity, "lost_packets", oche_world_lost_packets(world, port));
 }

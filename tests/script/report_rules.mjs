@@ -283,19 +283,30 @@ const answers = (...runs) => story(runs).map(([, answer]) => plainText([answer
   .map(([label, text]) => (label ? `${label}: ${text}` : text)).join(' ')])[0]);
 
 function tellsOneRun() {
-  const marked = told('a', { all: range(0, null, 60, 1.28, 5.21),
-    sizes: [range(0, 10000, 20, 1, 3), range(10000, 100000, 38, 1.3, 7.54),
+  const marked = told('a', { all: range(0, null, 600, 1.28, 5.21),
+    sizes: [range(0, 10000, 200, 1, 3), range(10000, 100000, 380, 1.3, 7.54),
       range(100000, 1e6, 2, 9, 99)],
     where: [waiting('tor_up', 1.2), waiting('tor_to_host', 2.1, { worst_port: 'tor6:host106',
       queueing_worst: 4.3e-6, queue_max: 263000 })],
     metrics: { marks: 7830, data_packets: 626400, cnps: 1 } });
   assert.deepEqual(answers(marked), [
-    'All 60 flows arrived: the typical one took 1.28 times as long as alone, the slowest in a '
+    'All 600 flows arrived: the typical one took 1.28 times as long as alone, the slowest in a '
       + 'hundred 5.21 times; those of 10 KB to 100 KB were slowed most (p99 7.54).',
     'A packet waited 3.30 µs on its way, 64 % of it on the last link to the receiver, where the '
       + 'longest queue held 263 KB; longest at tor6:host106, 4.30 µs in the mean.',
     'Several senders shared a receiver’s link; switches marked 7,830 packets (1.25 % of the data), '
       + 'and 1 CNP slowed senders down.']);
+
+  // Of few flows no percentile is known: the 99th is the slowest one.
+  assert.equal(answers(told('a', { all: range(0, null, 60, 1.28, 5.21), where: [],
+    sizes: [range(0, 10000, 20, 1, 3), range(10000, 100000, 38, 1.3, 7.54)] }))[0],
+  'All 60 flows arrived: the typical one took 1.28 times as long as alone, the slowest 5.21 times; '
+    + 'those of 10 KB to 100 KB were slowed most (the slowest 7.54).');
+  // What a clock offers is no rate over the whole run.
+  assert.ok(answers(told('a', { all: range(0, null, 600, 1.28, 5.21), where: [], metrics: {
+    goodput: 4e11, 'load.alone': 1, 'load.delivered_share': 0.882, 'load.offered': 8.1e11,
+    'load.drain': 0.0246 } }))[0].endsWith(' Until arrivals stopped, 88.2 % of the offered '
+    + '810 Gbps was delivered; the last flow ended 24.6 ms later.'));
 
   // Where ports are held, it is said where that began, and not where packets wait for it.
   const held = told('a', { all: range(0, null, 7, 16, 16.1, 9),
@@ -354,7 +365,7 @@ function tellsOneRun() {
 }
 
 function tellsSeveralRuns() {
-  const one = (label, p99, us, metrics) => told(label, { all: range(0, null, 60, 1, p99), metrics,
+  const one = (label, p99, us, metrics) => told(label, { all: range(0, null, 600, 1, p99), metrics,
     where: [waiting('tor_to_host', us, { worst_port: 'tor0:host1', queueing_worst: 1 })] });
   assert.deepEqual(answers(one('dcqcn', 5.21, 3.3, { marks: 10 }), one('none', 107, 674, {})), [
     'The slow flows waited least with dcqcn and longest with none: the 99th percentile of the '
@@ -366,6 +377,13 @@ function tellsSeveralRuns() {
       + 'was marked, paused or lost.']);
   assert.match(answers(one('a', 5, 3, {}), one('b', 5.05, 3, {}))[0],
     /^The slow flows waited alike/);
+  const seeded = (run, seed) => ({ ...run, info: { seed } });
+  assert.match(answers(seeded(one('a', 5, 3, {}), '1'), seeded(one('b', 9, 3, {}), '1'))[0],
+    /80 % more \(of one seed\)\.$/);
+  assert.match(answers(seeded(one('a', 5, 3, {}), '1'), seeded(one('b', 9, 3, {}), '2'))[0],
+    /80 % more\.$/);
+  const few = (label, p99) => told(label, { all: range(0, null, 60, 1, p99), where: [] });
+  assert.match(answers(few('a', 5), few('b', 9))[0], /the largest slowdown is 5\.00 against 9\.00/);
   // Flows that never arrived make the others' times no better.
   const cut = (label, p99, delivered, failed, us, metrics) => ({ ...one(label, p99, us, metrics),
     flows: { ranges: [{ ...range(0, null, delivered, 1, p99, 16), failed }] } });
@@ -418,6 +436,13 @@ function namesRuns() {
   assert.deepEqual(labels(low, both), ['seed=1', 'seed=7']);
   assert.deepEqual(labels(again, plain, low),
     ['as it is', 'as it is (repeat)', 'switch.kmin=5KB']);
+  const scheme = (label, more, pfc) => ({ file: `${label}/run.sqlite`, overrides: [],
+    info: { scenario: 's', label, compared: 'congestion_control', congestion_control: label },
+    parameters: [['switch.pfc', pfc, '', false]], ...more });
+  assert.deepEqual(labels(scheme('dcqcn', {}, 'true'), scheme('none', {}, 'true')),
+    ['dcqcn', 'PFC alone']);
+  assert.deepEqual(labels(scheme('dcqcn', {}, 'false'), scheme('none', {}, 'false')),
+    ['dcqcn', 'no congestion control']);
   assert.deepEqual(labels({ ...again, info: { ...again.info, program: 'oche 2' } }, plain),
     ['as it is', 'version=oche 2 (repeat)']);
   assert.deepEqual(labels({ ...plain, file: 'a/run.sqlite' }, { ...low, file: 'b/run.sqlite' },

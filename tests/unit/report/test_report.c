@@ -632,6 +632,20 @@ static void test_what_is_refused(void **state)
                    "written");
 }
 
+/* Where a clock starts flows, links are used by what was sent until arrivals stopped. */
+static void test_use_of_links_without_drain(void **state)
+{
+    (void)state;
+    write_run("run.sqlite", "a", "");
+    run_sql("run.sqlite", "INSERT INTO info VALUES ('load_ps', '500000000');"
+                          "INSERT INTO entity_counters VALUES "
+                          "('host0', 'line_bytes_of_load', 312500)");
+    report();
+    /* half of what 10 Gbit/s carry in 0.5 ms, of one host in 25; the drain of host1 is not in it */
+    assert_true(number("0/runs/0/topology/links/0/ab/0") == 0.02);
+    assert_true(number("0/runs/0/topology/links/0/ab/1") == 0.5);
+}
+
 /* Whatever the numbers in a file are, they are read; nothing is believed. */
 static void test_numbers_that_cannot_be(void **state)
 {
@@ -681,6 +695,7 @@ int main(void)
         IN_FOLDER(test_series_of_a_run),
         IN_FOLDER(test_pauses_of_a_run),
         IN_FOLDER(test_topology_of_a_run),
+        IN_FOLDER(test_use_of_links_without_drain),
         IN_FOLDER(test_runs_are_put_together),
         IN_FOLDER(test_a_sweep),
         IN_FOLDER(test_a_figure),

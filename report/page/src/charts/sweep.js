@@ -69,7 +69,9 @@ export function places(values, scale) {
     unit: known.unit || 'ratio', scale: 'log' };
 }
 
+// Where a clock starts flows, a rate over the whole run says little: slowdown comes first.
 const PREFERRED = ['goodput', 'throughput', 'fct.all.p99', 'slowdown.all.p99'];
+const OF_LOAD = ['slowdown.all.p99', 'fct.all.p99'];
 
 // Metrics by subject, with what they mean.
 export function metricOptions(sweep) {
@@ -101,7 +103,8 @@ export function initial(sweep) {
   const x = byLength[0] ?? -1;
   const lines = axes.map((_, i) => i).filter((i) => i !== x)
     .sort((a, b) => axes[b].values.length - axes[a].values.length)[0] ?? -1;
-  const wanted = PREFERRED.map((name) => metrics.findIndex((metric) => metric.name === name))
+  const preferred = metrics.some(({ name }) => name === 'load.alone') ? OF_LOAD : PREFERRED;
+  const wanted = preferred.map((name) => metrics.findIndex((metric) => metric.name === name))
     .find((i) => i >= 0) ?? 0;
   return {
     metric: String(Math.max(0, wanted)), x: String(x), lines: sweep.zipped ? '-1' : String(lines),

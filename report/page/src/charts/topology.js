@@ -165,7 +165,8 @@ export function topology(run, number, several) {
 
   return {
     id: `topology-${number}`, along: 'item',
-    title: several ? `Use of links: ${run.label}` : 'Use of links',
+    title: `Use of links${run.info.load_ps ? ' until arrivals stop' : ''}${
+      several ? `: ${run.label}` : ''}`,
     caption: (number > 0 ? '' : 'The half of a link next to a node: what that node sends, as a '
       + `share of what the link can carry.${grouped ? ' Between groups of nodes: the mean.' : ''}`)
       + (held.length === 0 ? '' : `${number > 0 ? '' : ' '}Dashed beside it: the node was held by `

@@ -19,7 +19,12 @@ export const percentile = (name, p) => Object.assign((run) =>
   (isEnough(p, numberOf(run, 'flows.delivered')) ? metric(`${name}.all.p${p}`)(run) : null),
 { of: `${name}.all.p${p}` });
 
-const percentiles = (group, name) => PERCENTILES.map((p) => [group, `p${p}`, percentile(name, p)]);
+const percentiles = (group, name) => [...PERCENTILES.map((p) =>
+  [group, `p${p}`, percentile(name, p)]), [group, 'largest', metric(`${name}.all.max`)]];
+// A clock starts all flows: what the network carries is its load until arrivals stop. A rate over
+// the whole run, which the last straggler ends, would say something else.
+export const isLoad = (run) => numberOf(run, 'load.alone') === 1;
+const hasLoad = (run) => run.metrics['load.offered'] !== undefined;
 // Rows of the table: [group, name, value of a run as text or null, whether a run has any of it].
 const ROWS = [
   ['Flows', 'started', metric('flows.started')],
@@ -27,10 +32,17 @@ const ROWS = [
   ['Flows', 'unfinished at the end', metric('flows.unfinished')],
   ['Flows', 'failed', metric('flows.failed')],
   ['Flows', 'left out: began in warm-up', metric('flows.in_warmup')],
-  ...percentiles('Flow completion time', 'fct'),
   ...percentiles('Slowdown', 'slowdown'),
-  ['Goodput', 'all hosts', metric('goodput')],
-  ['Goodput', 'Jain\u2019s index of flows', metric('jain')],
+  ...percentiles('Flow completion time', 'fct'),
+  ['Load until arrivals stop', 'offered', metric('load.offered'), hasLoad],
+  ['Load until arrivals stop', 'delivered', metric('load.delivered'), hasLoad],
+  ['Load until arrivals stop', 'share', (run) => (hasLoad(run)
+    ? format.percent(numberOf(run, 'load.delivered_share')) : '–'), hasLoad],
+  ['Load until arrivals stop', 'all delivered, after that', metric('load.drain'), (run) =>
+    run.metrics['load.drain'] !== undefined],
+  ['Goodput', 'all hosts', metric('goodput'), (run) => !isLoad(run)],
+  ['Goodput', 'Jain\u2019s index of flows', (run) => (run.info.flows_compete
+    ? metric('jain')(run) : '–'), (run) => run.info.flows_compete === 'yes'],
   ['Loss and recovery', 'data packets sent again', metric('retransmitted_packets')],
   ['Loss and recovery', 'ACK timeouts', metric('timeouts')],
   cause('last_packet', 'the last packet was lost'),
@@ -103,8 +115,10 @@ export function comparison(runs) {
       zero.length > 0 && h('p', { class: 'caption' }, `None: ${names(zero)}.`),
       none.length > 0 && h('p', { class: 'caption' }, `Without a value: ${names(none)}.`));
   };
+  // Of a load there is no goodput, and of goodput no load.
+  const shown = groups.filter((group) => ROWS.some((row) => row[0] === group && isShown(row)));
   return h('div', {}, runs.length > 1 && !wide && h('p', { class: 'caption numbers-about' },
     `×: how many times the value of ${base.label}, the base.`),
   h('div', { class: `groups${wide ? ' wide-groups' : runs.length > 1 ? ' pairs' : ''}` },
-    groups.map(element)));
+    shown.map(element)));
 }

@@ -14,18 +14,26 @@ import { origin, section } from './details.js';
 import { deflectedFlows } from './deflected.js';
 import { DocumentScale } from './document-scale.js';
 import { h, scroller, table } from './dom.js';
-import { comparison, metric, numberOf, percentile } from './numbers.js';
+import { comparison, isLoad, metric, numberOf, percentile } from './numbers.js';
 import { pauseForest, stop, victims } from './pauses.js';
 import { telling } from './telling.js';
 
+const hasTail = (run) => percentile('slowdown', 99)(run) !== null;
+// [name, value of a run, what is said about it, whether it is shown of a run]. Of several runs one
+// is enough.
 const TILES = [
   ['Flows delivered', metric('flows.delivered'),
     (run) => `of ${metric('flows.started')(run)}`],
-  ['Completion time, p50', metric('fct.all.p50'),
-    (run) => `p99 ${percentile('fct', 99)(run) ?? '–'}`],
   ['Slowdown, p99', (run) => percentile('slowdown', 99)(run) ?? '–',
-    (run) => `p50 ${metric('slowdown.all.p50')(run)}`],
-  ['Goodput, all hosts', metric('goodput'), () => 'payload in order'],
+    (run) => `p50 ${metric('slowdown.all.p50')(run)}`, hasTail],
+  ['Slowdown, largest', metric('slowdown.all.max'),
+    (run) => `p50 ${metric('slowdown.all.p50')(run)}`, (run) => !hasTail(run)],
+  ['Completion time, p50', metric('fct.all.p50'), (run) => (hasTail(run)
+    ? `p99 ${metric('fct.all.p99')(run)}` : `largest ${metric('fct.all.max')(run)}`)],
+  ['Load delivered', metric('load.delivered'), (run) => `of ${metric('load.offered')(run)} `
+    + 'offered, until arrivals stop', isLoad],
+  ['Goodput, all hosts', metric('goodput'), () => 'payload in order, to the end of the run',
+    (run) => !isLoad(run)],
   ['PAUSE frames', metric('pauses'),
     (run) => `ports held ${metric('pause_time')(run)}`],
   ['Sent again', metric('retransmitted_packets'), (run) =>
@@ -43,7 +51,8 @@ function headline(runs) {
   const tile = ([name, value, about]) => h('div', { class: 'tile' }, h('h3', {}, name),
     runs.map((run, i) => h('p', {}, names(run, i), h('span', { class: 'figure' }, value(run)),
       h('span', { class: 'about' }, about(run)))));
-  return h('div', { class: 'tiles' }, TILES.map(tile));
+  const shown = TILES.filter(([, , , has]) => !has || runs.some(has));
+  return h('div', { class: 'tiles' }, shown.map(tile));
 }
 
 const storyOf = (runs) => h('dl', { class: 'story' }, story(runs).map(([question, answer]) =>
@@ -59,11 +68,12 @@ function bySize(runs) {
       || a.range.from - b.range.from)
     .map(({ range, run }) => [format.sizes(range.from, range.to),
       ...(runs.length > 1 ? [run.label] : []), format.grouped(range.started),
-      format.grouped(range.delivered), ...of(range, 'fct', 's'),
-      ...of(range, 'slowdown', 'ratio')]);
+      format.grouped(range.delivered), ...of(range, 'slowdown', 'ratio'),
+      ...of(range, 'fct', 's')]);
   const { note, ...shown } = telling({ rows, columns: ['flow size',
-    ...(runs.length > 1 ? ['run'] : []), 'started', 'delivered', 'FCT p50', 'FCT p90', 'FCT p99',
-    'FCT p99.9', 'slowdown p50', 'slowdown p90', 'slowdown p99', 'slowdown p99.9'] },
+    ...(runs.length > 1 ? ['run'] : []), 'started', 'delivered', 'slowdown p50',
+    'slowdown p90', 'slowdown p99', 'slowdown p99.9', 'FCT p50', 'FCT p90', 'FCT p99',
+    'FCT p99.9'] },
   ['run', 'started', 'delivered']);
   return [scroller('By flow size', table({ ...shown, className: 'brief' })),
     h('p', { class: 'caption' },

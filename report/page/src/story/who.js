@@ -6,6 +6,7 @@ import { against, byRun, metric, ofAll, some } from './words.js';
 
 const [P50, P99] = [0, 2]; // of a range's list of percentiles
 const ENOUGH = 5; // flows of a size that say something about it
+const TAIL = 100; // flows of which the slowest in a hundred is known
 const ALIKE = 0.01; // of the flows: so many more may be missing in one run than in another
 
 const whole = (run) => run.flows.ranges.find(({ from, to }) => from === 0 && to === null);
@@ -59,8 +60,8 @@ function spread(range, quantity) {
   const [each, typical] = range.delivered < range.started
     ? ['each of these', 'the typical one of these'] : ['each', 'the typical one'];
   return tail / middle < 1.05 ? `${each} took about ${text(middle, quantity)}`
-    : `${typical} took ${text(middle, quantity)}, the slowest in a hundred ${
-      times(tail, quantity)}`;
+    : `${typical} took ${text(middle, quantity)}, the slowest ${range.delivered < TAIL ? ''
+      : 'in a hundred '}${times(tail, quantity)}`;
 }
 
 function one(run) {
@@ -71,7 +72,8 @@ function one(run) {
   const named = size && format.sizes(size.from, size.to).replace(/^below/, 'less than')
     .replace(/ and more$/, ' or more');
   return `${arrived(run)}: ${spread(whole(run), quantity)}${size
-    ? `; those of ${named} were slowed most (p99 ${format.digits(size.slowdown[P99])})` : ''}`;
+    ? `; those of ${named} were slowed most (${size.delivered < TAIL ? 'the slowest' : 'p99'} ${
+      format.digits(size.slowdown[P99])})` : ''}`;
 }
 
 // The part of a run's flows that did not arrive.
@@ -79,6 +81,24 @@ function missing(run) {
   const { started, delivered } = whole(run);
   return started > 0 ? 1 - delivered / started : 0;
 }
+
+// What a comparison of tails rests on.
+function oneSeed(runs) {
+  const seeds = new Set(runs.map((run) => run.info?.seed));
+  return seeds.size === 1 && !seeds.has(undefined) ? ' (of one seed)' : '';
+}
+
+// Where a clock starts all flows: what part of the load was delivered while they arrived. A rate
+// over the whole run, which the last straggler ends, would say something else.
+function load(run) {
+  const share = metric(run, 'load.delivered_share'), drain = metric(run, 'load.drain');
+  return `until arrivals stopped, ${format.percent(share)} of the offered ${
+    format.rate(metric(run, 'load.offered'))} was delivered${
+    drain > 0 ? `; the last flow ended ${format.time(drain)} later` : ''}`;
+}
+
+const loads = (runs) => (runs.every((run) => metric(run, 'load.alone') === 1)
+  ? byRun(runs, load) : []);
 
 // Times are of flows that arrived. Where flows are missing, that is said first; where more are
 // missing in one run than in another, the times are of different flows and are not compared.
@@ -96,15 +116,18 @@ function several(runs) {
   const [best, worst] = [sorted[0], sorted[sorted.length - 1]];
   const value = (run) => format.value(tail(run), quantity === 'slowdown' ? 'ratio' : 's');
   const ratio = against(tail(worst), tail(best));
-  const name = `the 99th percentile of the ${quantity === 'slowdown' ? 'slowdown'
-    : 'completion time'}`;
+  const isTail = runs.every((run) => whole(run).delivered >= TAIL);
+  const name = `the ${isTail ? '99th percentile of the' : 'largest'} ${quantity === 'slowdown'
+    ? 'slowdown' : 'completion time'}`;
   const found = ratio === 'about the same'
     ? `${ofThese} waited alike: ${name} is ${value(best)} with ${best.label}, ${
       value(worst)} with ${worst.label}` : `${ofThese} waited least with ${best.label} and `
-      + `longest with ${worst.label}: ${name} is ${value(best)} against ${value(worst)}, ${ratio}`;
+      + `longest with ${worst.label}: ${name} is ${value(best)} against ${value(worst)}, ${ratio}${
+        oneSeed(runs)}`;
   const isAlike = runs.every((run) => arrived(run) === arrived(runs[0]));
   const came = isAlike && most <= ALIKE ? [] : byRun(runs, arrived);
   return most > ALIKE ? [...came, ...ofAll(found)] : [...ofAll(found), ...came];
 }
 
-export const who = (runs) => (runs.length === 1 ? ofAll(one(runs[0])) : several(runs));
+export const who = (runs) => [...(runs.length === 1 ? ofAll(one(runs[0])) : several(runs)),
+  ...loads(runs)];
