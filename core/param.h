@@ -39,7 +39,7 @@ struct oche_param {
     const char *where;                 /* "DCQCN sec 3.1", "dcqcn.md#a1" */
     const char *help;  /* one line, which also gives the meaning of special values */
     bool automatic;    /* whole numbers: UINT64_MAX, outside the range, stands for "auto" */
-    bool zero_is_auto; /* whole numbers: 0, which need not be in the range, stands for "auto" */
+    bool zero_is_auto; /* numbers: 0, which need not be in the range, stands for "auto" */
     bool of_all;       /* one value for the whole network: no tier of switches has its own */
 };
 

@@ -56,7 +56,8 @@ static const struct unit units[] = {
     [OCHE_UNIT_TIME] = {"time", "a time", "write a time with its unit, such as 55us or 1.5ms",
                         time_suffixes, OCHE_COUNT_OF(time_suffixes)},
     [OCHE_UNIT_REAL] = {"real", "a number", "write a number such as 0.5, 1/256 or 1%", NULL, 0},
-    [OCHE_UNIT_BOOL] = {"bool", "true or false", "write true or false", NULL, 0},
+    [OCHE_UNIT_BOOL] = {"bool", "true or false",
+                        "write true or false; yes, no, on and off are possible, too", NULL, 0},
     [OCHE_UNIT_CHOICE] = {"choice", "one of the choices", "", NULL, 0},
     [OCHE_UNIT_TEXT] = {"text", "a text", "", NULL, 0},
 };
@@ -155,6 +156,70 @@ static const struct suffix *find_suffix(const struct unit *unit, const char *nam
     return NULL;
 }
 
+/* ---- what was probably meant ---- */
+
+/* True if the words differ at most in the case of ASCII letters. */
+static bool same_word(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0' && (*a | 0x20) == (*b | 0x20))
+        a++, b++;
+    return *a == *b;
+}
+
+/*
+ * Units as people write them elsewhere, in any case: M or Mbit/s, for sizes Mi, for times usec. "$"
+ * is one of k, m, g and t, or nothing.
+ */
+static const struct {
+    enum oche_unit unit;
+    const char *written, *meant;
+} habits[] = {
+    {OCHE_UNIT_BPS, "$", "$bps"},       {OCHE_UNIT_BPS, "$b", "$bps"},
+    {OCHE_UNIT_BPS, "$b/s", "$bps"},    {OCHE_UNIT_BPS, "$bps", "$bps"},
+    {OCHE_UNIT_BPS, "$bit", "$bps"},    {OCHE_UNIT_BPS, "$bit/s", "$bps"},
+    {OCHE_UNIT_BPS, "$bits/s", "$bps"}, {OCHE_UNIT_BYTES, "$", "$B"},
+    {OCHE_UNIT_BYTES, "$b", "$B"},      {OCHE_UNIT_BYTES, "$i", "$iB"},
+    {OCHE_UNIT_BYTES, "$ib", "$iB"},    {OCHE_UNIT_BYTES, "bytes", "B"},
+    {OCHE_UNIT_BYTES, "byte", "B"},     {OCHE_UNIT_TIME, "s", "s"},
+    {OCHE_UNIT_TIME, "sec", "s"},       {OCHE_UNIT_TIME, "m", "ms"},
+    {OCHE_UNIT_TIME, "ms", "ms"},       {OCHE_UNIT_TIME, "msec", "ms"},
+    {OCHE_UNIT_TIME, "u", "us"},        {OCHE_UNIT_TIME, "us", "us"},
+    {OCHE_UNIT_TIME, "usec", "us"},     {OCHE_UNIT_TIME, "\u00b5s", "us"},
+    {OCHE_UNIT_TIME, "\u03bcs", "us"},  {OCHE_UNIT_TIME, "n", "ns"},
+    {OCHE_UNIT_TIME, "ns", "ns"},       {OCHE_UNIT_TIME, "nsec", "ns"},
+    {OCHE_UNIT_TIME, "p", "ps"},        {OCHE_UNIT_TIME, "ps", "ps"},
+};
+
+/*
+ * Returns the unit that `written`, which is none, probably stands for, or NULL. Capital B is bytes:
+ * nobody knows what GB is as a rate.
+ */
+static const char *meant_suffix(enum oche_unit unit, const char *written)
+{
+    static const char multiples[] = "KMGT";
+
+    if (unit == OCHE_UNIT_BPS && strchr(written, 'B') != NULL)
+        return NULL;
+    for (size_t i = 0; i < OCHE_COUNT_OF(habits); i++) {
+        if (habits[i].unit != unit)
+            continue;
+        for (size_t j = 0; j < sizeof(multiples); j++) { /* the last is none */
+            const struct suffix *suffix;
+            char text[2][16];
+            const char *forms[] = {habits[i].written, habits[i].meant};
+
+            for (size_t k = 0; k < 2; k++)
+                snprintf(text[k], sizeof(text[k]), "%.*s%s", forms[k][0] == '$' ? 1 : 0,
+                         &multiples[j], forms[k] + (forms[k][0] == '$'));
+            if (written[0] != '\0' && same_word(written, text[0])) {
+                suffix = find_suffix(&units[unit], text[1]);
+                return suffix != NULL ? suffix->name : NULL;
+            }
+        }
+    }
+    return NULL;
+}
+
 static bool parse_whole(const struct oche_param *param, const char *text, uint64_t *value,
                         struct oche_error *error)
 {
@@ -183,8 +248,14 @@ static bool parse_whole(const struct oche_param *param, const char *text, uint64
     const struct suffix *suffix = find_suffix(unit, end);
 
     if (suffix == NULL) {
+        const char *meant = meant_suffix(param->unit, end);
+
         list_suffixes(unit, known, sizeof(known));
-        if (param->unit == OCHE_UNIT_COUNT)
+        if (meant != NULL)
+            oche_fail(error, "\"%s\": \"%s\" is not a unit of %s; did you mean \"%.*s%s\"? (%s)",
+                      text, end, param->unit == OCHE_UNIT_BYTES ? "size" : unit->what + 2,
+                      (int)(end - text), text, meant, known);
+        else if (param->unit == OCHE_UNIT_COUNT)
             oche_fail(error, "\"%s\" is not %s; %s", text, unit->what, unit->example);
         else if (*end == '\0')
             oche_fail(error, "%s has no unit; add one of %s", text, known);
@@ -308,6 +379,40 @@ static bool parse_choice(const struct oche_param *param, const char *text, uint6
     return false;
 }
 
+/* Reads a boolean of YAML 1.1: in lower case, with a capital, or in capitals. */
+static bool parse_bool(const char *text, uint64_t *value)
+{
+    static const char *const words[][2] = {{"false", "true"}, {"no", "yes"}, {"off", "on"}};
+    bool small = false, large = false;
+
+    for (const char *c = text + 1; text[0] != '\0' && *c != '\0'; c++) {
+        small |= *c >= 'a' && *c <= 'z';
+        large |= *c >= 'A' && *c <= 'Z';
+    }
+    if (small && large)
+        return false;
+    if (large && text[0] >= 'a' && text[0] <= 'z')
+        return false;
+    for (size_t i = 0; i < OCHE_COUNT_OF(words); i++)
+        for (*value = 0; *value < 2; ++*value)
+            if (same_word(words[i][*value], text))
+                return true;
+    return false;
+}
+
+#define MOST_SHARE 10 /* a parameter that may be larger is no share */
+
+/* True if the number is out of range, and would be a share in range as a percentage. */
+static bool is_percentage(const struct oche_param *param, const char *text)
+{
+    union oche_value value;
+
+    return param->unit == OCHE_UNIT_REAL && param->maximum.real <= MOST_SHARE &&
+           strpbrk(text, "%/") == NULL && parse_real(text, &value.real) && value.real <= 100 &&
+           value.real > param->maximum.real &&
+           oche_param_in_range(param, (union oche_value){.real = value.real / 100});
+}
+
 /* Writes the error that a well-formed value is out of range, and what the range is. */
 static void explain_range(const struct oche_param *param, const char *text,
                           struct oche_error *error)
@@ -318,6 +423,9 @@ static void explain_range(const struct oche_param *param, const char *text,
     oche_value_format(param, param->maximum, high, sizeof(high));
     if (is_whole(param->unit) && param->maximum.u == UINT64_MAX)
         oche_fail(error, "%s is too small; at least %s", text, low);
+    else if (is_percentage(param, text))
+        oche_fail(error, "%s is out of range; from %s to %s; did you mean \"%s%%\"?", text, low,
+                  high, text);
     else
         oche_fail(error, "%s is out of range; from %s to %s", text, low, high);
 }
@@ -353,8 +461,7 @@ bool oche_value_parse(const struct oche_param *param, const char *text, union oc
         if (!parse_real(text, &value->real))
             return oche_fail(error, "\"%s\" is not a number; %s", text, unit->example);
     } else if (param->unit == OCHE_UNIT_BOOL) {
-        value->u = strcmp(text, "true") == 0;
-        if (value->u == 0 && strcmp(text, "false") != 0)
+        if (!parse_bool(text, &value->u))
             return oche_fail(error, "\"%s\" is not true or false; %s", text, unit->example);
     } else if (param->unit == OCHE_UNIT_CHOICE) {
         return parse_choice(param, text, &value->u, error);
@@ -415,7 +522,10 @@ void oche_value_format(const struct oche_param *param, union oche_value value, c
     }
     switch (param->unit) {
     case OCHE_UNIT_REAL:
-        format_real(value.real, text, text_bytes);
+        if (param->zero_is_auto && value.u == 0)
+            snprintf(text, text_bytes, "auto");
+        else
+            format_real(value.real, text, text_bytes);
         return;
     case OCHE_UNIT_BOOL:
         snprintf(text, text_bytes, "%s", value.u != 0 ? "true" : "false");

@@ -66,6 +66,14 @@ CHANGED = [
     ("  kmin: 5KB", "  kmin: 5us",
      's.yaml:9: switch.kmin: "5us": "us" is not a unit of size; use B, KiB, MiB, GiB, TiB, KB, MB, '
      'GB or TB'),
+    ("  kmin: 5KB", "  kmin: 10M",
+     's.yaml:9: switch.kmin: "10M": "M" is not a unit of size; did you mean "10MB"? (B, KiB, MiB, '
+     'GiB, TiB, KB, MB, GB or TB)'),
+    ("    load: 50%", "    load: 60",
+     's.yaml:14: workload[0].load: 60 is out of range; from 0.0001 to 10; did you mean "60%"?'),
+    ("  kmin: 5KB", "  ecn: ja",
+     's.yaml:9: switch.ecn: "ja" is not true or false; write true or false; yes, no, on and off '
+     'are possible, too'),
     ("  kmin: 5KB", "  mechanisms: [iofd, iodf]",
      's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, rcp_rate, '
      'credit_shaper, ib_credits, fecn, or none'),
@@ -279,8 +287,14 @@ COMMANDS = [
     (["S", "--set", "host.mtu=5us", "--seed", "3"],
      '--set host.mtu=5us: host.mtu: "5us": "us" is not a unit of size; use B, KiB, MiB, GiB, TiB, '
      'KB, MB, GB or TB'),
+    (["S", "--set", "topology.host_rate=100G"],
+     '--set topology.host_rate=100G: topology.host_rate: "100G": "G" is not a unit of rate; did '
+     'you mean "100Gbps"? (bps, Kbps, Mbps, Gbps or Tbps)'),
     (["S", "--set", "switch.ecn=false"],
      "--set switch.ecn=false: switch.ecn: congestion_control dcqcn needs switches that mark; set "
+     "this to true, or choose another scheme"),
+    (["S", "--set", "switch.ecn=off"],
+     "--set switch.ecn=off: switch.ecn: congestion_control dcqcn needs switches that mark; set "
      "this to true, or choose another scheme"),
     (["S", "--set", "congestion_control=dctcp", "--set", "switch.ecn=false"],
      "--set switch.ecn=false: switch.ecn: congestion_control dctcp needs switches that mark; set "

@@ -164,7 +164,7 @@ BAD = [
     (["--set", "switch.kmin=1KB"],
      "--set switch.kmin=1KB: the model dcqcn has no switch.kmin; --show-defaults lists all"),
     (["--set", "kmin"], "--set kmin: not KEY=VALUE; write it as kmin=10KB"),
-    (["--set", "g=2"], "--set g=2: 2 is out of range; from 1e-06 to 1"),
+    (["--set", "g=2"], '--set g=2: 2 is out of range; from 1e-06 to 1; did you mean "2%"?'),
     (["--set", "kmin=500KB"], "--set kmin=500KB: kmin: is above kmax; make it kmax or less"),
     (["--model", "dcqnc"], "oche fluid: --model dcqnc: no such model; did you mean dcqcn?"),
     (["--flows", "41Gbps"], "--flows 41Gbps: is above the capacity; write at most that, or set "

@@ -24,6 +24,9 @@ static const struct oche_param rate_param = WHOLE(OCHE_UNIT_BPS, OCHE_MBPS, UINT
 static const struct oche_param time_param = WHOLE(OCHE_UNIT_TIME, 0, UINT64_MAX);
 static const struct oche_param short_time = WHOLE(OCHE_UNIT_TIME, OCHE_US, OCHE_SEC);
 static const struct oche_param real_param = {.name = "k", OCHE_IS_REAL(0, 0, 1)};
+static const struct oche_param large_real = {.name = "k", OCHE_IS_REAL(0, 0, 16)};
+static const struct oche_param auto_real = {
+    .name = "k", OCHE_IS_REAL(8, 1, 16), .zero_is_auto = true};
 static const struct oche_param bool_param = {.name = "k", OCHE_IS_BOOL(false)};
 static const struct oche_param choice_param = {.name = "k", OCHE_IS_CHOICE(0, thresholds)};
 static const struct oche_param text_param = {.name = "k", OCHE_IS_TEXT};
@@ -80,6 +83,12 @@ static void test_zero_may_be_auto(void **state)
     assert_true(oche_value_parse(&zero_auto, "never", &value, &error));
     assert_true(value.u == OCHE_NEVER);
     assert_false(oche_value_parse(&zero_auto, "5ns", &value, &error));
+    assert_true(oche_value_parse(&auto_real, "auto", &value, &error));
+    assert_true(value.real == 0);
+    oche_value_format(&auto_real, value, text, sizeof(text));
+    assert_string_equal(text, "auto");
+    assert_false(oche_value_parse(&auto_real, "0", &value, &error));
+    assert_false(oche_value_parse(&real_param, "auto", &value, &error));
     assert_false(oche_value_parse(&time_param, "auto", &value, &error));
 }
 
@@ -151,22 +160,40 @@ static void test_other_values_are_read(void **state)
         if (ok)
             assert_true(value.real == reals[i].value);
     }
-    assert_true(oche_value_parse(&bool_param, "true", &value, &error));
-    assert_int_equal(value.u, 1);
-    assert_true(oche_value_parse(&bool_param, "false", &value, &error));
-    assert_int_equal(value.u, 0);
+    static const char *const truths[] = {"true", "yes", "on", "True", "Yes", "ON"};
+    static const char *const lies[] = {"false", "no", "off", "FALSE", "No", "Off"};
+
+    for (size_t i = 0; i < OCHE_COUNT_OF(truths); i++) {
+        assert_true(oche_value_parse(&bool_param, truths[i], &value, &error));
+        assert_int_equal(value.u, 1);
+        assert_true(oche_value_parse(&bool_param, lies[i], &value, &error));
+        assert_int_equal(value.u, 0);
+    }
     assert_true(oche_value_parse(&choice_param, "static", &value, &error));
     assert_int_equal(value.u, 1);
     assert_true(oche_value_parse(&text_param, "", &value, &error));
     assert_string_equal(value.text, "");
 }
 
+struct refused {
+    const struct oche_param *param;
+    const char *text, *error;
+};
+
+static void check_refused(const struct refused *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        union oche_value value;
+        struct oche_error error = {"accepted"};
+
+        assert_false(oche_value_parse(rows[i].param, rows[i].text, &value, &error));
+        assert_string_equal(error.text, rows[i].error);
+    }
+}
+
 static void test_errors_say_what_would_be_right(void **state)
 {
-    static const struct {
-        const struct oche_param *param;
-        const char *text, *error;
-    } rows[] = {
+    static const struct refused rows[] = {
         {&count_param, "ten", "\"ten\" is not a whole number; write a whole number, such as 128"},
         {&count_param, "0", "0 is out of range; from 1 to 1024"},
         {&count_param, "1025", "1025 is out of range; from 1 to 1024"},
@@ -205,7 +232,6 @@ static void test_errors_say_what_would_be_right(void **state)
          "1.5ms"},
         {&short_time, "2s", "2s is out of range; from 1us to 1s"},
         {&short_time, "0", "0 is out of range; from 1us to 1s"},
-        {&real_param, "2", "2 is out of range; from 0 to 1"},
         {&real_param, "101%", "101% is out of range; from 0 to 1"},
         {&real_param, "-1%", "-1% is out of range; from 0 to 1"},
         {&real_param, "1/0", "\"1/0\" is not a number; write a number such as 0.5, 1/256 or 1%"},
@@ -215,7 +241,6 @@ static void test_errors_say_what_would_be_right(void **state)
          "\"0x1p-8\" is not a number; write a number such as 0.5, 1/256 or 1%"},
         {&real_param, "1e999",
          "\"1e999\" is not a number; write a number such as 0.5, 1/256 or 1%"},
-        {&bool_param, "yes", "\"yes\" is not true or false; write true or false"},
         {&choice_param, "statc",
          "\"statc\" is not known; did you mean \"static\"? (dynamic, static)"},
         {&choice_param, "fair", "\"fair\" is not known; write one of dynamic, static"},
@@ -223,13 +248,48 @@ static void test_errors_say_what_would_be_right(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
-        union oche_value value;
-        struct oche_error error = {"accepted"};
+    check_refused(rows, OCHE_COUNT_OF(rows));
+}
 
-        assert_false(oche_value_parse(rows[i].param, rows[i].text, &value, &error));
-        assert_string_equal(error.text, rows[i].error);
-    }
+/* Units and shares as people write them elsewhere. */
+static void test_errors_say_what_was_meant(void **state)
+{
+    static const struct refused rows[] = {
+        {&real_param, "60", "60 is out of range; from 0 to 1; did you mean \"60%\"?"},
+        {&real_param, "101", "101 is out of range; from 0 to 1"},
+        {&real_param, "3/2", "3/2 is out of range; from 0 to 1"},
+        {&large_real, "60", "60 is out of range; from 0 to 16"},
+        {&bool_param, "1",
+         "\"1\" is not true or false; write true or false; yes, no, on and off are possible, too"},
+        {&bool_param, "yEs",
+         "\"yEs\" is not true or false; write true or false; yes, no, on and off are possible, "
+         "too"},
+        {&bytes_param, "10M",
+         "\"10M\": \"M\" is not a unit of size; did you mean \"10MB\"? (B, KiB, MiB, GiB, TiB, KB, "
+         "MB, GB or TB)"},
+        {&bytes_param, "1.5 gi",
+         "\"1.5 gi\": \"gi\" is not a unit of size; did you mean \"1.5 GiB\"? (B, KiB, MiB, GiB, "
+         "TiB, KB, MB, GB or TB)"},
+        {&bytes_param, "64b",
+         "\"64b\": \"b\" is not a unit of size; did you mean \"64B\"? (B, KiB, MiB, GiB, TiB, KB, "
+         "MB, GB or TB)"},
+        {&rate_param, "100G",
+         "\"100G\": \"G\" is not a unit of rate; did you mean \"100Gbps\"? (bps, Kbps, Mbps, Gbps "
+         "or Tbps)"},
+        {&rate_param, "40gbit/s",
+         "\"40gbit/s\": \"gbit/s\" is not a unit of rate; did you mean \"40Gbps\"? (bps, Kbps, "
+         "Mbps, Gbps or Tbps)"},
+        {&time_param, "5u",
+         "\"5u\": \"u\" is not a unit of time; did you mean \"5us\"? (ps, ns, us, ms or s)"},
+        {&time_param, "5\u00b5s",
+         "\"5\u00b5s\": \"\u00b5s\" is not a unit of time; did you mean \"5us\"? (ps, ns, us, ms "
+         "or "
+         "s)"},
+        {&time_param, "2 ", "2  has no unit; add one of ps, ns, us, ms or s"},
+    };
+
+    (void)state;
+    check_refused(rows, OCHE_COUNT_OF(rows));
 }
 
 static void test_values_are_printed_short(void **state)
@@ -391,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_whole_numbers_are_read),
         cmocka_unit_test(test_other_values_are_read),
         cmocka_unit_test(test_errors_say_what_would_be_right),
+        cmocka_unit_test(test_errors_say_what_was_meant),
         cmocka_unit_test(test_values_are_printed_short),
         cmocka_unit_test(test_printing_and_reading_are_inverse),
         cmocka_unit_test(test_ranges_are_told),
