@@ -6,14 +6,12 @@
 #include "fabric/shared_buffer.h"
 
 #include "fabric/chips.h"
-
+#include "fabric/in_use.h"
 #include "fabric/mechanism.h"
 
 /* A minimum frame with preamble and gap: the bytes that a PAUSE frame takes on the line. */
 #define PAUSE_LINE_BYTES (OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES)
-/* Lossless priorities that switches in use are divided for, whatever this one carries. */
-#define PRIORITIES_IN_USE 2
-#define SHARE_ONE         65536.0 /* the value 1 in units of 2^-16 */
+#define SHARE_ONE        65536.0 /* the value 1 in units of 2^-16 */
 
 static unsigned lossless_count(const struct oche_switch_config *config)
 {
@@ -81,11 +79,12 @@ struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config
 
     if (lossless == 0)
         return plan;
-    if (params->pfc_priorities == OCHE_NEVER) {
-        plan.priorities = lossless > PRIORITIES_IN_USE ? lossless : PRIORITIES_IN_USE;
-        plan.beta *= (double)plan.priorities / PRIORITIES_IN_USE; /* each keeps its share */
-    } else if (params->pfc_priorities != 0)
+    if (params->pfc_priorities == OCHE_NEVER)
+        plan.priorities = lossless > OCHE_IN_USE_PRIORITIES ? lossless : OCHE_IN_USE_PRIORITIES;
+    else if (params->pfc_priorities != 0)
         plan.priorities = (unsigned)params->pfc_priorities;
+    if (!(plan.beta > 0)) /* auto: alpha is 1 */
+        plan.beta = plan.priorities;
     for (unsigned port = 0; port < config->port_count; port++) {
         uint64_t headroom = oche_buffer_headroom(config, port);
 

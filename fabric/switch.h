@@ -34,7 +34,8 @@ struct oche_switch_params {
     uint32_t chip;         /* index into oche_chip_names (fabric/chips.h) */
     uint64_t buffer_bytes; /* shared by all ports; OCHE_NEVER: the chip's memory */
     uint32_t threshold;    /* enum oche_buffer_threshold */
-    double beta; /* dynamic: the factor by which the free buffer is multiplied (DCQCN sec 4) */
+    /* dynamic: the factor by which the free buffer is multiplied (DCQCN sec 4); 0: alpha is 1 */
+    double beta;
     uint64_t xoff_bytes;       /* static t_PFC; 0: computed as S / (p * ports) */
     uint64_t xon_offset_bytes; /* how far below t_PFC a class resumes; OCHE_NEVER: two frames */
     bool pfc;                  /* false: drop-tail */

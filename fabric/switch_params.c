@@ -31,7 +31,10 @@ static const struct oche_param params[] = {
      OCHE_IS_CHOICE(OCHE_THRESHOLD_DYNAMIC, thresholds), .where = "DCQCN sec 4",
      .help = "threshold of PFC: dynamic (a share of what is free) or static"},
     {OCHE_PARAM(struct oche_switch_params, beta), OCHE_IS_REAL(8, 1.0 / 1024, 1024),
-     .where = "DCQCN sec 4", .help = "dynamic: t_PFC = beta * free / pfc_priorities"},
+     .zero_is_auto = true, .where = "DCQCN sec 4; dcqcn.md#deployed",
+     .help =
+         "dynamic: t_PFC = beta * free / pfc_priorities; a switch's alpha times pfc_priorities; "
+         "auto: alpha is 1"},
     {OCHE_PARAM_AS("xoff", struct oche_switch_params, xoff_bytes), OCHE_IS_BYTES(0, 0, MAX_BUFFER),
      .where = "DCQCN sec 4",
      .help = "static t_PFC, per ingress port and class; 0: the formula's bound"},
@@ -44,7 +47,7 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_switch_params, pfc_priorities), OCHE_IS_COUNT(8, 0, OCHE_CLASSES),
      .automatic = true, .where = "DCQCN sec 4",
      .help = "priorities that the buffer is divided for; 0: the lossless classes in use; auto: "
-             "those, two at least, of which beta is for two, and more for more"},
+             "those, two at least"},
     {OCHE_PARAM(struct oche_switch_params, chip_ports), OCHE_IS_COUNT(0, 0, UINT16_MAX),
      .where = "DCQCN sec 4",
      .help = "ports that headroom is kept for, in use or not; 0: those that the topology "
@@ -83,11 +86,12 @@ static const struct oche_param params[] = {
 };
 
 /*
- * Switches in use: two lossless priorities, each with the share of the free memory that one of the
- * paper's eight has, and marks from the same delay on at every rate (dcqcn.md#deployed).
+ * Switches in use: the chip's memory, two lossless priorities, each with the share of what is free
+ * that one of the paper's eight has (alpha 1), and marks from the same delay on at every rate
+ * (dcqcn.md#deployed).
  */
 static const struct oche_deployed in_use[] = {
-    {"buffer", {.u = OCHE_NEVER}},         {"beta", {.real = 2}},
+    {"buffer", {.u = OCHE_NEVER}},         {"beta", {.real = 0}},
     {"pfc_priorities", {.u = OCHE_NEVER}}, {"kmin", {.u = OCHE_NEVER}},
     {"kmax", {.u = OCHE_NEVER}},           {"pmax", {.real = 0.2}},
 };

@@ -331,10 +331,9 @@ static void print_advice(const struct switches *all, const struct oche_switch_co
                 bound < config->mtu_frame_bytes ? " (less than a frame)" : "");
     params.threshold = OCHE_THRESHOLD_DYNAMIC;
     if (kind->is_static && would_do(all, *config, kind, &params))
-        fprintf(out, "    %s.threshold=dynamic (beta %g)\n", section, params.beta);
+        fprintf(out, "    %s.threshold=dynamic (beta %g)\n", section, kind->beta);
     params = *config->params;
-    if (!kind->is_static &&
-        least_that_does(all, config, kind, params.beta, most_beta, true, &value))
+    if (!kind->is_static && least_that_does(all, config, kind, kind->beta, most_beta, true, &value))
         fprintf(out, "    %s.beta=%.3g\n", section, ceil(value * 100) / 100);
     for (unsigned p = kind->priorities; p > 0; p--) {
         params.pfc_priorities = p;
@@ -437,8 +436,12 @@ static void print_classes(const struct switches *all, FILE *out)
         fprintf(out, "; thresholds by tier\n");
     else if (first->is_static)
         fprintf(out, "; static threshold\n");
-    else
+    else if (most == 0)
+        fputc('\n', out);
+    else if (least < most)
         fprintf(out, "; dynamic threshold, beta %g\n", first->beta);
+    else
+        fprintf(out, "; dynamic threshold, beta %g (alpha %g)\n", first->beta, first->beta / least);
 }
 
 static bool has_tiers(const struct oche_world_config *config)
@@ -610,6 +613,7 @@ static struct json_object *kind_json(const struct switches *all, uint32_t sw, bo
     oche_json_add_int(json, "switches", count_alike(all, sw));
     oche_json_add_int(json, "ports", kind->ports);
     oche_json_add_int(json, "priorities", kind->priorities);
+    oche_json_add(json, "beta", oche_json_exact(kind->beta));
     oche_json_add_int(json, "buffer_bytes", kind->buffer_bytes);
     oche_json_add_int(json, "headroom_least_bytes", kind->least_headroom);
     oche_json_add_int(json, "headroom_most_bytes", kind->most_headroom);

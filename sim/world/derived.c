@@ -2,6 +2,7 @@
 /* Finds the values behind `auto` by the functions that switches and schemes themselves use. */
 #include "sim/world/derived.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,34 @@ static bool chip_text(const struct oche_world *world, const struct oche_switch_p
     return true;
 }
 
+/* Writes the beta of the switches that have `params`, if it is automatic: "2", "2 to 3". */
+static bool beta_text(const struct oche_world *world, const struct oche_switch_params *params,
+                      char *text, size_t bytes)
+{
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+    struct oche_switch_config config;
+    double least = HUGE_VAL, most = 0;
+
+    if (params->beta > 0)
+        return false;
+    for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+        oche_world_switch_config(world, i, &config, ports);
+        if (config.params != params)
+            continue;
+        const double beta = oche_buffer_plan(&config).beta;
+
+        least = fmin(least, beta);
+        most = fmax(most, beta);
+    }
+    if (!(most > 0))
+        return false;
+    if (most > least)
+        snprintf(text, bytes, "%g to %g", least, most);
+    else
+        snprintf(text, bytes, "%g", most);
+    return true;
+}
+
 /* Writes the interval of time series: the one that a run had, or that it will begin with. */
 static bool interval_text(const struct oche_world *world, char *text, size_t bytes)
 {
@@ -223,6 +252,8 @@ bool oche_world_derived(const struct oche_world *world, const char *key, char *t
 
         if (params != NULL && strcmp(key, "chip") == 0)
             return chip_text(world, params, text, bytes);
+        if (params != NULL && strcmp(key, "beta") == 0)
+            return beta_text(world, params, text, bytes);
         if (params != NULL)
             take_switches(world, params, key, &range);
         dot = key - 1;

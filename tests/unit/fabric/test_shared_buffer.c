@@ -14,7 +14,7 @@ static void paper_switch(struct rig *rig)
     rig->params.headroom_bytes = 22400;
 }
 
-/* A class's share of what is free is the same, however many classes there are. */
+/* A class's share of what is free, alpha, is 1, however many classes there are. */
 static void automatic_shares(void **state)
 {
     struct oche_buffer buffer[2];
@@ -25,11 +25,14 @@ static void automatic_shares(void **state)
 
         rig_init(&rig, 8);
         rig.params.pfc_priorities = OCHE_NEVER;
-        rig.params.beta = 2;
+        rig.params.beta = 0;
         rig.params.buffer_bytes = 64000000;
         rig.config.lossless_classes = i == 0 ? 1 : 0xf;
         assert_int_equal(oche_buffer_plan(&rig.config).priorities, i == 0 ? 2 : 4);
+        assert_true(oche_buffer_plan(&rig.config).beta == (i == 0 ? 2 : 4));
         oche_buffer_init(&buffer[i], &rig.config);
+        rig.params.beta = 3; /* what is given stays as it is */
+        assert_true(oche_buffer_plan(&rig.config).beta == 3);
     }
     assert_int_equal(buffer[0].share, 65536);
     assert_int_equal(buffer[1].share, 65536);

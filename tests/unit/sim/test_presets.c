@@ -100,7 +100,8 @@ static void test_what_auto_is(void **state)
     check_derived(world, "congestion_control.hyper_halves", "no, by mode nic");
     check_derived(world, "congestion_control.min_rate", "1Mbps, by mode nic");
     check_derived(world, "host.ack_timeout", "10ms");
-    assert_false(oche_world_derived(world, "switch.beta", text, sizeof(text)));
+    check_derived(world, "switch.beta", "2");
+    assert_false(oche_world_derived(world, "switch.pmax", text, sizeof(text)));
     assert_false(oche_world_derived(world, "duration", text, sizeof(text)));
     oche_world_free(world);
     oche_scenario_close(scenario);
