@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clos of three tiers: pods of ToR and aggregation switches, with cores above. The defaults are the
- * network of Dart (dart.md#topology): 1024 hosts, 16 pods of 4 ToR with 16 hosts and 4 uplinks each
- * (4:1), 4 aggregation switches per pod, 16 cores. The testbed of DCQCN (its Fig 2: 4 ToR, 4
- * leaves, 2 spines) is: pods 2, tors_per_pod 2, uplinks_per_tor 2, oversubscription 0, cores 2, all
- * rates 40Gbps.
+ * Clos of three tiers: pods of ToR and aggregation switches, with cores above. The paper's defaults
+ * are the network of Dart (dart.md#topology): 1024 hosts, 16 pods of 4 ToR with 16 hosts and 4
+ * uplinks each (4:1), 4 aggregation switches per pod, 16 cores. Those in use have the same shape,
+ * with hosts of 100 Gbit/s, uplinks of 400 Gbit/s and 1:1 (dcqcn.md#deployed). The testbed of DCQCN
+ * (its Fig 2: 4 ToR, 4 leaves, 2 spines) is: pods 2, tors_per_pod 2, uplinks_per_tor 2,
+ * oversubscription 0, cores 2, all rates 40Gbps.
  *
  * A parameter that is 0, or a rate that is `auto`, is derived from the others. A ToR's uplinks
  * follow from the oversubscription; a pod has as many aggregation switches as a ToR has uplinks;
@@ -12,9 +13,11 @@
  * Uplink u of a ToR leads to aggregation switch u mod aggs_per_pod of its pod. Uplink u of
  * aggregation switch a leads to core (a * uplinks_per_agg + u) mod cores.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "fabric/in_use.h"
 #include "params/error.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/types.h"
@@ -37,7 +40,7 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct clos, hosts_per_tor), OCHE_IS_COUNT(16, 1, 1024),
      .where = "dart.md#topology", .help = "hosts at each ToR, numbered ToR by ToR"},
     {OCHE_PARAM(struct clos, oversubscription), OCHE_IS_REAL(4, 0, 1024),
-     .where = "dart.md#topology",
+     .where = "dart.md#topology; dcqcn.md#deployed",
      .help = "host rates over uplink rates of a ToR, 4 is 4:1; 0: whatever uplinks_per_tor makes"},
     {OCHE_PARAM(struct clos, uplinks_per_tor), OCHE_IS_COUNT(0, 0, 1024),
      .help = "0: from oversubscription"},
@@ -48,29 +51,54 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct clos, cores), OCHE_IS_COUNT(0, 0, 65536),
      .help = "0: aggs_per_pod * uplinks_per_agg, a link from every pod to every core"},
     {OCHE_PARAM(struct clos, host_rate), OCHE_IS_LINK_RATE(10 * OCHE_GBPS),
-     .where = "Dart sec VI-A", .help = "of each host's link"},
+     .where = "Dart sec VI-A; dcqcn.md#deployed", .help = "of each host's link"},
     {OCHE_PARAM(struct clos, link_rate), OCHE_IS_FABRIC_RATE(10 * OCHE_GBPS),
      .where = "Dart sec VI-A; dcqcn.md#deployed",
-     .help = "of each link between ToR and aggregation; auto: host_rate, or with uplinks_per_tor "
-             "the higher rate of Ethernet that makes the oversubscription"},
+     .help =
+         "of each link between ToR and aggregation; auto: four times host_rate if four uplinks "
+         "or more are left and Ethernet has it, else host_rate; with uplinks_per_tor the higher "
+         "rate of Ethernet that makes the oversubscription"},
     {OCHE_PARAM(struct clos, core_rate), OCHE_IS_FABRIC_RATE(10 * OCHE_GBPS),
      .where = "Dart sec VI-A; dcqcn.md#deployed",
      .help = "of each link between aggregation and core; auto: link_rate"},
-    {OCHE_PARAM(struct clos, delay), OCHE_IS_LINK_DELAY(5 * OCHE_US), .where = "Dart sec VI-A",
-     .help = "one way, of each host's link"},
-    {OCHE_PARAM(struct clos, link_delay), OCHE_IS_LINK_DELAY(5 * OCHE_US), .where = "Dart sec VI-A",
-     .help = "one way, of each link between switches"},
+    {OCHE_PARAM(struct clos, delay), OCHE_IS_LINK_DELAY(5 * OCHE_US),
+     .where = "Dart sec VI-A; dcqcn.md#deployed", .help = "one way, of each host's link"},
+    {OCHE_PARAM(struct clos, link_delay), OCHE_IS_LINK_DELAY(5 * OCHE_US),
+     .where = "Dart sec VI-A; dcqcn.md#deployed", .help = "one way, of each link between switches"},
 };
-static const struct oche_deployed in_use[] = {{"link_rate", {.u = OCHE_RATE_AUTO}},
-                                              {"core_rate", {.u = OCHE_RATE_AUTO}}};
+static const struct oche_deployed in_use[] = {
+    {"oversubscription", {.real = 1}},    {"host_rate", {.u = OCHE_IN_USE_RATE}},
+    {"link_rate", {.u = OCHE_RATE_AUTO}}, {"core_rate", {.u = OCHE_RATE_AUTO}},
+    {"delay", {.u = OCHE_IN_USE_DELAY}},  {"link_delay", {.u = OCHE_IN_USE_DELAY}},
+};
 static const struct oche_param_table table = OCHE_PARAM_TABLE_DEPLOYED(params, struct clos, in_use);
+
+/* Fewer links than this between a ToR and the aggregation would leave too few paths. */
+#define LEAST_UPLINKS 4
+
+/* Returns the rate of uplinks if their number follows from the oversubscription. */
+static uint64_t rate_by_oversubscription(const struct clos *p)
+{
+    uint64_t rate = OCHE_IN_USE_UPLINK_BY * p->host_rate;
+    uint64_t step = p->aggs_per_pod > 0 ? p->aggs_per_pod : 1;
+    double uplinks =
+        (double)(p->hosts_per_tor * p->host_rate) / (p->oversubscription * (double)rate);
+    uint64_t whole = (uint64_t)(uplinks + 0.5);
+
+    if (oche_topology_is_ethernet(rate) && whole >= LEAST_UPLINKS && whole % step == 0 &&
+        fabs(uplinks - (double)whole) <= 1e-9 * uplinks)
+        return rate;
+    return p->host_rate;
+}
 
 static uint64_t link_rate(const struct clos *p)
 {
     if (p->link_rate != OCHE_RATE_AUTO)
         return p->link_rate;
-    if (p->uplinks_per_tor == 0 || p->oversubscription <= 0)
+    if (p->oversubscription <= 0)
         return p->host_rate;
+    if (p->uplinks_per_tor == 0)
+        return rate_by_oversubscription(p);
     double exact = (double)(p->hosts_per_tor * p->host_rate) /
                    ((double)p->uplinks_per_tor * p->oversubscription);
     uint64_t rate = exact > (double)p->host_rate ? (uint64_t)(exact + 0.5) : 0;

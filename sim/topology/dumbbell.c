@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fabric/in_use.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/types.h"
 
@@ -20,7 +21,7 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct dumbbell, right_hosts), OCHE_IS_COUNT(2, 1, 1023),
      .help = "hosts at the right switch, numbered after those at the left"},
     {OCHE_PARAM(struct dumbbell, host_rate), OCHE_IS_LINK_RATE(40 * OCHE_GBPS),
-     .help = "of each host's link"},
+     .where = "dcqcn.md#deployed", .help = "of each host's link"},
     {OCHE_PARAM(struct dumbbell, bottleneck_rate), OCHE_IS_FABRIC_RATE(40 * OCHE_GBPS),
      .where = "dcqcn.md#deployed", .help = "of the link between the switches; auto: host_rate"},
     {OCHE_PARAM(struct dumbbell, delay), OCHE_IS_LINK_DELAY(OCHE_US),
@@ -28,7 +29,8 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct dumbbell, bottleneck_delay), OCHE_IS_LINK_DELAY(OCHE_US),
      .help = "one way, of the link between the switches"},
 };
-static const struct oche_deployed in_use[] = {{"bottleneck_rate", {.u = OCHE_RATE_AUTO}}};
+static const struct oche_deployed in_use[] = {{"host_rate", {.u = OCHE_IN_USE_RATE}},
+                                              {"bottleneck_rate", {.u = OCHE_RATE_AUTO}}};
 static const struct oche_param_table table =
     OCHE_PARAM_TABLE_DEPLOYED(params, struct dumbbell, in_use);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fabric/in_use.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/types.h"
 
@@ -27,7 +28,7 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct parking_lot, hosts_per_switch), OCHE_IS_COUNT(2, 1, 1022),
      .help = "hosts at each switch: switch s has hosts s*n … s*n+n-1"},
     {OCHE_PARAM(struct parking_lot, host_rate), OCHE_IS_LINK_RATE(40 * OCHE_GBPS),
-     .help = "of each host's link"},
+     .where = "dcqcn.md#deployed", .help = "of each host's link"},
     {OCHE_PARAM(struct parking_lot, link_rate), OCHE_IS_FABRIC_RATE(40 * OCHE_GBPS),
      .where = "dcqcn.md#deployed", .help = "of the chain's links; auto: host_rate"},
     {OCHE_PARAM(struct parking_lot, delay), OCHE_IS_LINK_DELAY(OCHE_US),
@@ -35,7 +36,8 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct parking_lot, link_delay), OCHE_IS_LINK_DELAY(OCHE_US),
      .help = "one way, of the chain's links"},
 };
-static const struct oche_deployed in_use[] = {{"link_rate", {.u = OCHE_RATE_AUTO}}};
+static const struct oche_deployed in_use[] = {{"host_rate", {.u = OCHE_IN_USE_RATE}},
+                                              {"link_rate", {.u = OCHE_RATE_AUTO}}};
 static const struct oche_param_table table =
     OCHE_PARAM_TABLE_DEPLOYED(params, struct parking_lot, in_use);
 

@@ -2,22 +2,26 @@
 /* Star: hosts at one switch, for incast and for flows that share one bottleneck. */
 #include <stdio.h>
 
+#include "fabric/in_use.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/types.h"
 
 struct star {
+    uint32_t preset;
     uint64_t hosts;
     uint64_t host_rate;
     oche_time delay;
 };
 
 static const struct oche_param params[] = {
+    OCHE_PRESET_ROW(struct star),
     {OCHE_PARAM(struct star, hosts), OCHE_IS_COUNT(17, 2, 1024), .help = "hosts around the switch"},
     {OCHE_PARAM(struct star, host_rate), OCHE_IS_LINK_RATE(40 * OCHE_GBPS),
-     .where = "DCQCN sec 2.2", .help = "of each host's link"},
+     .where = "DCQCN sec 2.2; dcqcn.md#deployed", .help = "of each host's link"},
     {OCHE_PARAM(struct star, delay), OCHE_IS_LINK_DELAY(OCHE_US), .help = "one way, of each link"},
 };
-static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct star);
+static const struct oche_deployed in_use[] = {{"host_rate", {.u = OCHE_IN_USE_RATE}}};
+static const struct oche_param_table table = OCHE_PARAM_TABLE_DEPLOYED(params, struct star, in_use);
 
 static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {

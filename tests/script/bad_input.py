@@ -49,11 +49,11 @@ FILES = {
                 "workload: {type: incast, degree: 1}\nloss: {port: \"s:t\", probability: 0.1}\n",
     "list.yaml": "- a\n- b\n",
     "broken.yaml": "duration: [1ms\n",
-    "first.yaml": "topology: {type: star}\nworkload: {type: incast}\n",
+    "first.yaml": "topology: {type: star, host_rate: 40Gbps}\nworkload: {type: incast}\n",
     "twice.yaml": "duration: 1ms\nduration: 2ms\n",
-    "many.yaml": "duration: 30ms\ntopology: {type: star, hosts: 8}\n"
+    "many.yaml": "duration: 30ms\ntopology: {type: star, hosts: 8, host_rate: 40Gbps}\n"
                  "workload: {type: permutation, bytes: 64B, messages: 0}\n",
-    "long.yaml": "duration: 3s\ntopology: {type: star, hosts: 8}\n"
+    "long.yaml": "duration: 3s\ntopology: {type: star, hosts: 8, host_rate: 40Gbps}\n"
                  "workload: {type: permutation, bytes: 1KB, messages: 0, start: 2.8s}\n"
                  "congestion_control: rogue\n",
 }
@@ -175,8 +175,8 @@ CHANGED = [
     ("hosts_per_tor: 4", "hosts_per_tor: -4",
      "s.yaml:6: topology.hosts_per_tor: -4 is negative; write a whole number, such as 128"),
     ("oversubscription: 2", "oversubscription: 3",
-     "s.yaml:7: topology.oversubscription: 3 needs 1.333 uplinks of 10Gbps for 4 hosts of 10Gbps; "
-     "4 (1 uplinks) or 2 (2) would do"),
+     "s.yaml:7: topology.oversubscription: 3 needs 1.333 uplinks of 100Gbps for 4 hosts of "
+     "100Gbps; 4 (1 uplinks) or 2 (2) would do"),
     ("type: clos", "type: close",
      's.yaml:3: topology.type: "close" is not known; did you mean "clos"? (star, dumbbell, '
      'parking_lot, leaf_spine, clos, fat_tree, from_file)'),
@@ -187,7 +187,7 @@ CHANGED = [
      "twice.routes:3: line 1 has this destination at tor0 already; one line with "
      "all its ports would be right"),
     ("duration: 200us", "duration: 200us\nroutes: {file: no_flow.routes}",
-     "no_flow.routes:1: there is no flow 999999; the workloads make 1361, counted from 0"),
+     "no_flow.routes:1: there is no flow 999999; the workloads make 13322, counted from 0"),
     ("duration: 200us", "duration: 200us\nroutes: {file: other_flow.routes}",
      "other_flow.routes:2: flow 0 goes from host0 to host7; a path between these two, or back, "
      "would be right"),

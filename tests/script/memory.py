@@ -44,7 +44,7 @@ CASES = [
 
 
 LONG = """duration: {duration}
-topology: {{type: star, hosts: 8}}
+topology: {{type: star, hosts: 8, host_rate: 40Gbps}}
 workload: {{type: {workload}}}
 host: {{connections: {connections}}}
 """

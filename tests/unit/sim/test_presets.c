@@ -141,7 +141,7 @@ static void test_heads_name_rates(void **state)
     check_head(FAST("leaf_spine"), " hosts at 400Gbps, ");
     check_head(FAST("leaf_spine"), " links of 1600Gbps, ");
     check_head(FAST("clos"), " hosts at 400Gbps, ");
-    check_head(FAST("clos"), " links of 400Gbps, to cores 400Gbps, ");
+    check_head(FAST("clos"), " links of 1600Gbps, to cores 1600Gbps, ");
 }
 
 /* Links between switches follow the hosts' rate, if the paper's defaults are not asked for. */
@@ -149,8 +149,8 @@ static void test_rates_follow_the_hosts(void **state)
 {
     (void)state;
     check_rate(FAST("leaf_spine"), "topology.link_rate", "1.6Tbps");
-    check_rate(FAST("clos"), "topology.link_rate", "400Gbps");
-    check_rate(FAST("clos"), "topology.core_rate", "400Gbps");
+    check_rate(FAST("clos"), "topology.link_rate", "1.6Tbps");
+    check_rate(FAST("clos"), "topology.core_rate", "1.6Tbps");
     check_rate(FAST("dumbbell"), "topology.bottleneck_rate", "400Gbps");
     check_rate(FAST("parking_lot"), "topology.link_rate", "400Gbps");
 
@@ -159,6 +159,68 @@ static void test_rates_follow_the_hosts(void **state)
 
     assert_int_equal(oche_param_get(rate, scenario->config.topology_params).u, 100 * OCHE_GBPS);
     oche_scenario_close(scenario);
+}
+
+static void check_network(const char *type, const char *preset, const char *expected)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text),
+             "topology: {type: %s}\ndefaults: %s\nworkload: {type: permutation, bytes: 1KB}\n",
+             type, preset);
+    check_head(text, expected);
+}
+
+static void check_delays(const char *type)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text),
+             "topology: {type: %s}\nworkload: {type: permutation, bytes: 1KB}\n", type);
+    struct oche_scenario *scenario = parse(text);
+    struct oche_world *world = oche_world_create(&scenario->config, &error);
+
+    assert_non_null(world);
+    const struct oche_topology *topology = oche_world_topology(world);
+
+    for (uint32_t i = 0; i < topology->link_count; i++)
+        assert_int_equal(topology->links[i].delay, OCHE_US);
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+}
+
+/* Networks in use have hosts of 100 Gbit/s and links of 1 us, whatever their type. */
+static void test_networks_in_use(void **state)
+{
+    static const char *const types[] = {"star",       "dumbbell", "parking_lot",
+                                        "leaf_spine", "clos",     "fat_tree"};
+
+    (void)state;
+    for (size_t i = 0; i < OCHE_COUNT_OF(types); i++)
+        check_delays(types[i]);
+    check_network("star", "deployed", "17 hosts at 100Gbps");
+    check_network("dumbbell", "deployed", "hosts at 100Gbps, a bottleneck of 100Gbps");
+    check_network("parking_lot", "deployed", "chain of 100Gbps links, 2 hosts at 100Gbps");
+    check_network("leaf_spine", "deployed",
+                  "hosts at 100Gbps, 8 leaves, 4 spines, links of 400Gbps");
+    check_network("clos", "deployed",
+                  "hosts at 100Gbps, 16 pods, 64 ToR, 64 aggregation, 16 core, links of 400Gbps, "
+                  "to cores 400Gbps, oversubscription 1:1 at the ToR");
+    check_network("fat_tree", "deployed", "100Gbps links");
+    check_network("star", "paper", "17 hosts at 40Gbps");
+    check_network("dumbbell", "paper", "hosts at 40Gbps, a bottleneck of 40Gbps");
+    check_network("parking_lot", "paper", "chain of 40Gbps links, 2 hosts at 40Gbps");
+    check_network("clos", "paper",
+                  "hosts at 10Gbps, 16 pods, 64 ToR, 64 aggregation, 16 core, links of 10Gbps, to "
+                  "cores 10Gbps, oversubscription 4:1 at the ToR");
+}
+
+/* A scenario's beta is what is given; alpha is 1 if nothing is. */
+static void test_beta(void **state)
+{
+    (void)state;
+    check_rate(STAR WORKLOAD "switch: {pfc_priorities: 5}\n", "switch.beta", "5");
+    check_rate(STAR WORKLOAD "defaults: paper\nswitch: {beta: auto}\n", "switch.beta", "8");
 }
 
 #define LONG                                                                                       \
@@ -331,6 +393,8 @@ int main(void)
         cmocka_unit_test(test_what_auto_is),
         cmocka_unit_test(test_heads_name_rates),
         cmocka_unit_test(test_rates_follow_the_hosts),
+        cmocka_unit_test(test_networks_in_use),
+        cmocka_unit_test(test_beta),
         cmocka_unit_test(test_fast_networks),
         cmocka_unit_test(test_who_decides),
         cmocka_unit_test(test_timeouts_follow_the_round_trip),

@@ -168,6 +168,18 @@ static void test_automatic_clos(void **state)
     struct setting none[] = {FAST_CLOS, {"oversubscription"}, {"uplinks_per_tor", 2}, {NULL}};
     struct setting two[] = {
         FAST_CLOS, {"oversubscription", .real = 4}, {"uplinks_per_tor", 2}, {NULL}};
+    struct setting fast[] = {FAST_CLOS, {"oversubscription", .real = 1}, {NULL}};
+    struct setting many[] = {
+        FAST_CLOS, {"host_rate", 25 * OCHE_GBPS}, {"hosts_per_tor", 64}, {NULL}};
+    struct setting few[] = {
+        FAST_CLOS, {"oversubscription", .real = 1}, {"hosts_per_tor", 12}, {NULL}};
+    struct setting broken[] = {
+        FAST_CLOS, {"oversubscription", .real = 1}, {"hosts_per_tor", 18}, {NULL}};
+    struct setting spread[] = {FAST_CLOS,
+                               {"oversubscription", .real = 1},
+                               {"aggs_per_pod", 8},
+                               {"hosts_per_tor", 16},
+                               {NULL}};
 
     (void)state;
     check_auto_clos(SET(FAST_CLOS), 400, 400);
@@ -175,6 +187,12 @@ static void test_automatic_clos(void **state)
     check_auto_clos(SET(FAST_CLOS, {"link_rate", 800 * OCHE_GBPS}), 800, 800);
     check_auto_clos(two, 800, 800); /* two uplinks and 4:1 need so much */
     check_auto_clos(none, 400, 400);
+    /* Four times the hosts' rate, where Ethernet has it and four uplinks or more are left. */
+    check_auto_clos(fast, 1600, 1600);
+    check_auto_clos(many, 100, 100);
+    check_auto_clos(few, 400, 400);
+    check_auto_clos(broken, 400, 400);
+    check_auto_clos(spread, 400, 400);
     /* Eight uplinks and 4:1 would need links slower than the hosts'. */
     assert_error("clos", SET(FAST_CLOS, {"uplinks_per_tor", 8}),
                  "oversubscription: 4, but 8 uplinks_per_tor make it 2; write 2, or 0 to take it "

@@ -74,6 +74,7 @@ static void test_load_of_pods(void **state)
     (void)state;
     check_said("duration: 10us\n"
                "topology: {type: clos, pods: 2, tors_per_pod: 2, hosts_per_tor: 4, cores: 1,\n"
+               "           host_rate: 10Gbps,"
                "           oversubscription: 1, aggs_per_pod: 1, uplinks_per_agg: 1}\n"
                "workload: {type: poisson_cdf, load: 50%, headers: true}\n",
                "pod 0 is to send 21.3Gbps to other pods, and its links there carry 10Gbps");
