@@ -3,9 +3,9 @@
  * Published sizes of packet memories. Makers of chips rarely publish them, so most of these are
  * from makers of switches with one such chip; a MB is taken as 10^6 bytes, as in the DCQCN paper.
  *
- * Left out: chips whose packets wait at the ingress in memory of their own (Jericho and its kind),
- * for which the calculation for shared memory does not apply, and Spectrum-4, for which sources
- * give 128 and 160 MB.
+ * Jericho and its kind have two memories: packets wait at the ingress, on the chip, and go to HBM
+ * beside it when that fills. A switch here has one memory that all ports share, so `buffer_bytes`
+ * is the one on the chip, and HBM is only mentioned.
  */
 #include "fabric/chips.h"
 
@@ -17,6 +17,8 @@
 #define WARNER   "J. Warner, people.ucsc.edu/~warner/Bufs/"
 #define BURAGLIO "port-buffers.forwardingplane.net/concepts/"
 #define JUNIPER  "Juniper, Understanding CoS Buffer Configuration: "
+#define SONIC    "NVIDIA's buffers_defaults of SONiC (sonic-buildimage, device/mellanox): "
+#define DEEP     "the memory on the chip; HBM, and that packets wait at the ingress, are left out"
 
 const struct oche_chip oche_chips[] = {
     {"trident2", "Broadcom Trident II (BCM56850)", 12 * MB, 40 * OCHE_GBPS, 32, true,
@@ -43,12 +45,25 @@ const struct oche_chip oche_chips[] = {
      "router-switch.com/faq, SN2700 against SN3700", "one pool"},
     {"xpliant", "Cavium XPliant (Arista 7160-32CQ)", 24 * MB, 100 * OCHE_GBPS, 32, true,
      "Arista 7160 architecture paper, in " WARNER "Arista7160.html", "one pool"},
+    {"spectrum3", "NVIDIA Spectrum-3 (SN4700)", 60817392, 400 * OCHE_GBPS, 32, true, SONIC "SN4700",
+     "the pool of lossless queues; others have 64 MB for the whole chip"},
+    {"spectrum4", "NVIDIA Spectrum-4 (SN5600)", 158229504, 800 * OCHE_GBPS, 64, true,
+     SONIC "SN5600", "the pool of lossless queues; others have 128 or 160 MB for the whole chip"},
+    {"jericho2", "Broadcom Jericho2 (BCM88690)", 16 * MB, 400 * OCHE_GBPS, 12, false,
+     WARNER "7280R3.html; ports of Arista's 7280CR3-32P4", DEEP, .hbm_bytes = 8000 * MB},
+    {"jericho3", "Broadcom Jericho 3 (BCM88830)", 48 * MB, 400 * OCHE_GBPS, 0, false,
+     BURAGLIO "broadcom-jericho3, which has \"about 48 MB\" and \"up to 32 GB\"", DEEP,
+     .hbm_bytes = 32000 * MB},
+    /* Last: its memory is not known, so a switch of a scenario cannot be given it by name. */
+    {"tomahawk6", "Broadcom Tomahawk 6 (BCM78910)", 0, 1600 * OCHE_GBPS, 64, true,
+     "Broadcom's announcement (102.4 Tbit/s); no source at hand has its memory", NULL},
 };
 
 const size_t oche_chip_count = OCHE_COUNT_OF(oche_chips);
 const char *const oche_chip_names[] = {
-    "auto",      "trident2",  "trident3", "trident4",  "tomahawk", "tomahawk2", "tomahawk3",
-    "tomahawk4", "tomahawk5", "spectrum", "spectrum2", "xpliant",  NULL};
+    "auto",      "trident2",  "trident3",  "trident4", "tomahawk",  "tomahawk2",
+    "tomahawk3", "tomahawk4", "tomahawk5", "spectrum", "spectrum2", "xpliant",
+    "spectrum3", "spectrum4", "jericho2",  "jericho3", NULL};
 
 /* Chips that `auto` chooses from, each with more ports or faster ones than the one before. */
 static const char *const line_up[] = {"trident2",  "trident3",  "tomahawk2",
@@ -62,11 +77,7 @@ const struct oche_chip *oche_chip_find(const char *name)
     return NULL;
 }
 
-/*
- * True if the chip has the switch's ports. A chip's port may be split into two or four slower ones,
- * which share its rate.
- */
-static bool has_ports(const struct oche_chip *chip, const struct oche_switch_config *config)
+bool oche_chip_has_ports(const struct oche_chip *chip, const struct oche_switch_config *config)
 {
     unsigned quarters = 0;
 
@@ -88,7 +99,7 @@ const struct oche_chip *oche_chip_for(const struct oche_switch_config *config)
         return oche_chip_find(oche_chip_names[config->params->chip]);
     for (size_t i = 0; i < OCHE_COUNT_OF(line_up); i++) {
         chip = oche_chip_find(line_up[i]);
-        if (has_ports(chip, config))
+        if (oche_chip_has_ports(chip, config))
             break;
     }
     return chip;

@@ -9,24 +9,35 @@ struct oche_switch_config;
 
 struct oche_chip {
     const char *name, *chip;
-    uint64_t buffer_bytes, rate_bps;
-    unsigned ports;
+    uint64_t buffer_bytes; /* packet memory that all ports share; 0: not published */
+    uint64_t rate_bps;     /* of a port */
+    unsigned ports;        /* 0: not clear from the source */
     /*
      * true: the numbers are from the maker of the chip or of a switch with it; false: from others
      */
     bool sure;
     const char *source; /* where the memory's size is published */
     const char *note;   /* a remark for the user; NULL: none */
+    uint64_t hbm_bytes; /* memory beside the chip, which no switch here uses; 0: none */
 };
 
 extern const struct oche_chip oche_chips[];
 extern const size_t oche_chip_count;
 
-/* The values of the switch parameter `chip`: "auto" and the names of the chips; ends with NULL. */
+/*
+ * The values of the switch parameter `chip`: "auto" and the names of the chips whose memory is
+ * known, in the order of oche_chips; ends with NULL.
+ */
 extern const char *const oche_chip_names[];
 
 /* Returns the chip called `name`, or NULL. */
 const struct oche_chip *oche_chip_find(const char *name);
+
+/*
+ * True if the chip has the switch's ports. A chip's port may be split into two or four slower ones,
+ * which share its rate.
+ */
+bool oche_chip_has_ports(const struct oche_chip *chip, const struct oche_switch_config *config);
 
 /*
  * Returns the chip of a switch: the one that its parameters name or, for `auto`, the smallest one

@@ -4,6 +4,7 @@
  * scenario are configured in that way.
  */
 #include <argp.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,26 @@
 #include "cli/installed.h"
 #include "cli/json_line.h"
 #include "cli/refuse.h"
+#include "core/wire/opcode.h"
+#include "fabric/in_use.h"
+#include "sim/network/host.h"
 #include "sim/scenario/scenario.h"
 #include "params/units.h"
 #include "params/printable.h"
 
-#define CABLE_M   100
 #define MOST_SIZE UINT64_C(0x7fffffff)
+
+/* The switch of DCQCN sec 4 (dcqcn.md#buffers), beside its chip's memory and ports. */
+#define PAPER_PRIORITIES 8
+#define PAPER_BETA       8
+#define PAPER_MTU        1500
+#define PAPER_HEADROOM   22400
 
 enum key {
     KEY_LIST_PRESETS = 256,
     KEY_RESPONSE,
     KEY_HEADROOM,
+    KEY_ALPHA,
     KEY_BETA,
     KEY_KMIN,
     KEY_ALL_PRIORITIES,
@@ -36,7 +46,8 @@ enum key {
 struct options {
     struct oche_buffers_input input;
     bool sized; /* at least one option for the calculation was given */
-    bool has_cable, has_delay;
+    bool has_cable, has_delay, has_response, has_mtu, has_headroom;
+    double alpha;                  /* 0: not given */
     struct oche_buffers_links all; /* rate and length of the ports for which --ports gives none */
     const char *preset;
     char *check; /* path of a scenario, or NULL */
@@ -49,7 +60,9 @@ struct options {
 
 /* ---- reading ---- */
 
-#define SIZE(low, high)  ((struct oche_param){.name = "size", OCHE_IS_BYTES(0, low, high)})
+#define SIZE(low, high) ((struct oche_param){.name = "size", OCHE_IS_BYTES(0, low, high)})
+#define SIZE_OR_AUTO(low, high)                                                                    \
+    ((struct oche_param){.name = "size", OCHE_IS_BYTES(0, low, high), .automatic = true})
 #define COUNT(low, high) ((struct oche_param){.name = "number", OCHE_IS_COUNT(0, low, high)})
 #define TIME(low, high)  ((struct oche_param){.name = "time", OCHE_IS_TIME(0, low, high)})
 #define RATE(low, high)  ((struct oche_param){.name = "rate", OCHE_IS_BPS(0, low, high)})
@@ -127,12 +140,18 @@ static bool parse_size(struct options *options, int key, const char *text, struc
         break;
     case 'm':
         in->mtu_bytes = read_value(SIZE(64, 65536), "mtu", text, state).u;
+        options->has_mtu = true;
         break;
     case KEY_RESPONSE:
         in->response = read_value(TIME(0, OCHE_MS), "response", text, state).u;
+        options->has_response = true;
         break;
     case KEY_HEADROOM:
-        in->headroom_bytes = read_value(SIZE(1, MOST_SIZE), "headroom", text, state).u;
+        in->headroom_bytes = read_value(SIZE_OR_AUTO(1, MOST_SIZE), "headroom", text, state).u;
+        options->has_headroom = true;
+        break;
+    case KEY_ALPHA:
+        options->alpha = read_value(REAL(1.0 / 1024, 128), "alpha", text, state).real;
         break;
     case KEY_BETA:
         in->beta = read_value(REAL(1.0 / 1024, 1024), "beta", text, state).real;
@@ -147,25 +166,75 @@ static bool parse_size(struct options *options, int key, const char *text, struc
     return true;
 }
 
+/* Takes what the paper says of its switch, except for what options say. */
+static void use_paper(struct options *options)
+{
+    struct oche_buffers_input *in = &options->input;
+
+    if (in->priorities == 0)
+        in->priorities = PAPER_PRIORITIES;
+    if (!(in->beta > 0) && !(options->alpha > 0))
+        in->beta = PAPER_BETA;
+    /* Its headroom is that of its links. */
+    if (!options->has_headroom && !options->has_cable && !options->has_delay &&
+        !options->has_response && !options->has_mtu && !options->has_ports && !options->has_rate)
+        in->headroom_bytes = PAPER_HEADROOM;
+    if (!options->has_mtu)
+        in->mtu_bytes = PAPER_MTU;
+}
+
 static const struct oche_chip *use_preset(struct options *options, struct argp_state *state)
 {
     const char *nearest = NULL;
-    const struct oche_chip *preset = oche_buffers_preset_find(options->preset, &nearest);
+    const struct oche_chip *chip = oche_buffers_preset_find(options->preset, &nearest);
 
-    if (preset == NULL)
+    if (chip == NULL) {
         argp_failure(state, 2, 0, "--preset %s: no such chip; %s%s%s", options->preset,
                      nearest != NULL ? "did you mean " : "--list-presets lists them",
                      nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
-    else {
-        options->input.chip = preset->chip;
-        if (!options->has_buffer)
-            options->input.buffer_bytes = preset->buffer_bytes;
-        if (!options->has_ports)
-            options->all.ports = preset->ports;
-        if (!options->has_rate)
-            options->all.rate_bps = preset->rate_bps;
+        return NULL;
     }
-    return preset;
+    if (chip->buffer_bytes == 0 && !options->has_buffer)
+        argp_failure(state, 2, 0, "--preset %s: its memory is not known; give it with --buffer",
+                     options->preset);
+    if (chip->ports == 0 && !options->has_ports)
+        argp_failure(state, 2, 0,
+                     "--preset %s: how many ports it has is not known; give them with --ports",
+                     options->preset);
+    options->input.chip = chip->chip;
+    options->input.chip_note = chip->note;
+    if (strcmp(options->preset, OCHE_BUFFERS_PAPER) == 0)
+        use_paper(options);
+    if (!options->has_buffer)
+        options->input.buffer_bytes = chip->buffer_bytes;
+    if (!options->has_ports)
+        options->all.ports = chip->ports;
+    if (!options->has_rate)
+        options->all.rate_bps = chip->rate_bps;
+    return chip;
+}
+
+/* Takes beta from alpha; refuses both if they contradict each other. */
+static void use_alpha(struct options *options, struct argp_state *state)
+{
+    struct oche_buffers_input *in = &options->input;
+    double beta;
+
+    if (!(options->alpha > 0)) {
+        in->by_beta = in->beta > 0;
+        oche_buffers_fill_in(in);
+        return;
+    }
+    double given = in->beta;
+
+    oche_buffers_fill_in(in);
+    beta = options->alpha * in->priorities;
+    if (given > 0 && fabs(given - beta) > 1e-9 * beta)
+        argp_failure(state, 2, 0,
+                     "--alpha %g makes beta %g with %u priorities, and --beta says %g; give one of "
+                     "them",
+                     options->alpha, beta, in->priorities, given);
+    in->beta = beta;
 }
 
 /*
@@ -208,6 +277,8 @@ static void check_capacity(const struct oche_buffers_input *in, const struct och
 {
     uint64_t all_bps = 0, chip_bps = preset->ports * preset->rate_bps;
 
+    if (preset->ports == 0)
+        return;
     for (unsigned kind = 0; kind < in->kinds; kind++)
         all_bps += in->links[kind].ports * in->links[kind].rate_bps;
     if (all_bps > chip_bps)
@@ -233,6 +304,7 @@ static void check_together(struct options *options, struct argp_state *state)
     complete_ports(options, state);
     if (preset != NULL)
         check_capacity(&options->input, preset, state);
+    use_alpha(options, state);
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -273,24 +345,29 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option known[] = {
     {NULL, 0, NULL, 0, "What the switch is:", 1},
-    {"preset", 'P', "NAME", 0, "memory, ports and rate of a chip", 1},
+    {"preset", 'P', "NAME", 0,
+     "memory, ports and rate of a chip; paper: the whole switch of DCQCN sec 4", 1},
     {"list-presets", KEY_LIST_PRESETS, NULL, 0, "list the chips, with sources", 1},
-    {"buffer", 'b', "SIZE", 0, "B, packet memory shared by all ports; default 12MB", 1},
+    {"buffer", 'b', "SIZE", 0,
+     "B, packet memory shared by all ports; default: of the smallest chip that has the ports", 1},
     {"ports", 'n', "LIST", 0,
      "n, number of ports; default 32; if they differ: 16x400Gbps@300m,64x100Gbps@3m", 1},
-    {"priorities", 'p', "N", 0, "p, PFC priorities that headroom is kept for; default 8", 1},
-    {"rate", 'r', "RATE", 0, "C, rate of every link that --ports gives no other; default 40Gbps",
+    {"priorities", 'p', "N", 0, "p, PFC priorities that headroom is kept for; default 2", 1},
+    {"rate", 'r', "RATE", 0, "C, rate of every link that --ports gives no other; default 100Gbps",
      1},
     {"cable", 'l', "LENGTH", 0,
-     "length of every link that --ports gives no other, 5 ns a metre; default 100m", 1},
+     "length of every link that --ports gives no other, 5 ns a metre; default 200m", 1},
     {"delay", 'd', "TIME", 0, "delay of every link, one way, instead of --cable", 1},
-    {"mtu", 'm', "SIZE", 0, "largest packet without Ethernet header and FCS; default 1500B", 1},
+    {"mtu", 'm', "SIZE", 0,
+     "largest packet without Ethernet header and FCS; default 1084B, RoCEv2 with 1KiB of payload",
+     1},
     {"response", KEY_RESPONSE, "TIME", 0,
      "time from a PAUSE frame's arrival until it takes effect; default 500ns", 1},
     {"headroom", KEY_HEADROOM, "SIZE", 0,
-     "t_flight, headroom of a port and priority, instead of the formula's", 1},
-    {"beta", KEY_BETA, "X", 0, "beta of the dynamic threshold, a switch's alpha times p; default 8",
-     1},
+     "t_flight, headroom of a port and priority, instead of the formula's (auto)", 1},
+    {"alpha", KEY_ALPHA, "X", 0,
+     "alpha of the dynamic threshold, as switches are configured; default 1", 1},
+    {"beta", KEY_BETA, "X", 0, "beta of the dynamic threshold, instead: alpha times p", 1},
     {"kmin", KEY_KMIN, "SIZE", 0, "an ECN threshold to judge", 1},
     {NULL, 0, NULL, 0, "A scenario's switches:", 2},
     {"check", 'c', "SCENARIO", 0,
@@ -370,19 +447,31 @@ static int print_json(const struct options *options)
     return yes ? 0 : 1;
 }
 
+/* Returns what a parameter of a scenario is where it is not given. */
+static uint64_t default_of(const struct oche_param_table *table, const char *name)
+{
+    return oche_param_default(table, oche_param_find(table, name), OCHE_PRESET_DEPLOYED).u;
+}
+
+/* Returns the size of a scenario's largest packets without Ethernet header and FCS. */
+static uint64_t default_mtu(void)
+{
+    uint32_t payload = (uint32_t)default_of(&oche_host_params, "mtu");
+
+    return oche_frame_bytes(OCHE_RC_WRITE_FIRST, payload, false) - OCHE_BUFFERS_FRAME_EXTRA;
+}
+
 int oche_cmd_buffers(int argc, char **argv)
 {
     struct options options = {
-        .all = {.ports = 32,
-                .rate_bps = 40 * OCHE_GBPS,
-                .delay = oche_buffers_delay(CABLE_M),
-                .cable_m = CABLE_M},
-        .input = {.buffer_bytes = 12000000,
-                  .priorities = 8,
-                  .response = 500 * OCHE_NS,
-                  .mtu_bytes = 1500,
+        .all = {.ports = OCHE_IN_USE_PORTS,
+                .rate_bps = OCHE_IN_USE_RATE,
+                .delay = OCHE_IN_USE_DELAY,
+                .cable_m = oche_buffers_cable_m(OCHE_IN_USE_DELAY)},
+        .input = {.buffer_bytes = OCHE_NEVER,
+                  .response = default_of(&oche_switch_params, "pfc_response"),
+                  .mtu_bytes = default_mtu(),
                   .headroom_bytes = OCHE_NEVER,
-                  .beta = 8,
                   .kmin_bytes = OCHE_NEVER},
     };
     int status = 0;

@@ -31,6 +31,11 @@ oche_time oche_buffers_delay(double metres)
     return (oche_time)(metres * PS_PER_M);
 }
 
+double oche_buffers_cable_m(oche_time delay)
+{
+    return (double)delay / PS_PER_M;
+}
+
 /* Parses a kind of ports, "64x100Gbps@3m". Changes `word`. */
 static bool read_kind(char *word, struct oche_buffers_links *links, struct oche_error *why)
 {

@@ -13,6 +13,8 @@
 bool oche_buffers_length(const char *text, double *metres, struct oche_error *why);
 /* Returns the propagation delay of the cable in one direction. */
 oche_time oche_buffers_delay(double metres);
+/* Returns the length of a cable with that propagation delay, in metres. */
+double oche_buffers_cable_m(oche_time delay);
 
 /*
  * Parses kinds of ports, separated by commas. Each is COUNT, optionally followed by xRATE and

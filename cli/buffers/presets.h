@@ -9,10 +9,14 @@
 #include "report/json.h"
 
 /*
- * Returns the preset called `name`. If there is none, returns NULL and sets *nearest to a similar
- * name, or NULL.
+ * Returns the chip of the preset called `name`. If there is none, returns NULL and sets *nearest to
+ * a similar name, or NULL.
  */
 const struct oche_chip *oche_buffers_preset_find(const char *name, const char **nearest);
+
+/* The preset that is no chip: the switch of DCQCN sec 4, with all that the paper says of it. */
+#define OCHE_BUFFERS_PAPER "paper"
+
 void oche_buffers_presets_print(FILE *out);
 struct json_object *oche_buffers_presets_json(void);
 

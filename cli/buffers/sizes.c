@@ -5,11 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fabric/chips.h"
 #include "fabric/shared_buffer.h"
 #include "params/figures.h"
 #include "params/table.h"
-
-#define FRAME_EXTRA 18 /* Ethernet header and FCS */
 
 struct model {
     const struct oche_buffers_input *input;
@@ -20,13 +19,16 @@ struct model {
 
 static void make(struct model *model, const struct oche_buffers_input *input)
 {
+    const unsigned classes = input->priorities > 0 ? input->priorities : 1;
+
     *model = (struct model){.input = input};
-    oche_param_defaults(&oche_switch_params, &model->params);
+    oche_param_preset(&oche_switch_params, OCHE_PRESET_DEPLOYED, &model->params);
     model->params.buffer_bytes = input->buffer_bytes;
     model->params.beta = input->beta;
     model->params.headroom_bytes = input->headroom_bytes;
     model->params.pfc_response = input->response;
-    model->params.pfc_priorities = input->priorities;
+    if (input->priorities > 0)
+        model->params.pfc_priorities = input->priorities;
     model->ports = calloc(input->ports, sizeof(*model->ports));
     OCHE_GOT(model->ports != NULL);
     for (unsigned kind = 0, port = 0; kind < input->kinds; kind++)
@@ -37,14 +39,44 @@ static void make(struct model *model, const struct oche_buffers_input *input)
         .params = &model->params,
         .port_count = input->ports,
         .ports = model->ports,
-        .class_count = (uint8_t)input->priorities,
-        .lossless_classes = (uint8_t)((1u << input->priorities) - 1),
-        .mtu_frame_bytes = (uint32_t)input->mtu_bytes + FRAME_EXTRA,
+        .class_count = (uint8_t)classes,
+        .lossless_classes = (uint8_t)((1u << classes) - 1),
+        .mtu_frame_bytes = (uint32_t)input->mtu_bytes + OCHE_BUFFERS_FRAME_EXTRA,
     };
+}
+
+void oche_buffers_fill_in(struct oche_buffers_input *input)
+{
+    struct model model;
+
+    make(&model, input);
+    const struct oche_buffer_plan plan = oche_buffer_plan(&model.config);
+
+    input->priorities = plan.priorities;
+    input->beta = plan.beta;
+    if (input->buffer_bytes == OCHE_NEVER) {
+        const struct oche_chip *chip = oche_chip_for(&model.config);
+
+        input->buffer_bytes = chip->buffer_bytes;
+        input->chip = chip->chip;
+        input->chip_note = oche_chip_has_ports(chip, &model.config)
+                               ? "the smallest chip that has these ports"
+                               : "the largest chip; none has these ports";
+    }
+    free(model.ports);
+}
+
+/* The dynamic threshold of a port and priority over what is free, as switches are configured. */
+static double alpha(const struct oche_buffers_input *in)
+{
+    return in->beta / in->priorities;
 }
 
 static void set_priorities(struct model *model, unsigned priorities)
 {
+    const struct oche_buffers_input *in = model->input;
+
+    model->params.beta = in->by_beta ? in->beta : alpha(in) * priorities;
     model->params.pfc_priorities = priorities;
     model->config.class_count = (uint8_t)priorities;
     model->config.lossless_classes = (uint8_t)((1u << priorities) - 1);
@@ -91,6 +123,8 @@ static void print_switch(const struct model *model, FILE *out)
     if (in->kinds == 1)
         fprintf(out, "C = %s, ", oche_figure_rate(in->links[0].rate_bps).text);
     fprintf(out, "p = %u PFC priorities\n", in->priorities);
+    if (in->chip_note != NULL)
+        fprintf(out, "chip: %s\n", in->chip_note);
     for (unsigned kind = 0; kind < in->kinds; kind++) {
         const struct oche_buffers_links *links = &in->links[kind];
 
@@ -219,7 +253,8 @@ static void print_thresholds(struct model *model, FILE *out)
     fprintf(out, "  t_ECN < t_PFC / n = %s B / %u = %s B%s\n\n", number(plan.xoff).text, n,
             oche_buffers_tenths(fixed).text,
             fixed < model->config.mtu_frame_bytes ? ": less than a frame, cannot be" : "");
-    fprintf(out, "dynamic PFC threshold, s bytes being stored\n");
+    fprintf(out, "dynamic PFC threshold, s bytes being stored; beta = alpha p = %g x %u = %g\n",
+            alpha(in), p, in->beta);
     fprintf(out, "  t_PFC = beta (S - s) / p = %g x (%s B - s) / %u; %s B when all is free\n",
             in->beta, number(plan.shared).text, p,
             number((uint64_t)(in->beta * (double)plan.shared / p)).text);
@@ -235,6 +270,7 @@ static void print_thresholds(struct model *model, FILE *out)
 /* Prints the result for fewer priorities. */
 static void print_priorities(struct model *model, FILE *out)
 {
+    const struct oche_buffers_input *in = model->input;
     struct oche_table *table = oche_table_create(6);
     static const char *const heading[] = {"priorities",   "H",         "S",
                                           "static t_PFC", "its t_ECN", "dynamic t_ECN"};
@@ -242,7 +278,7 @@ static void print_priorities(struct model *model, FILE *out)
     for (size_t i = 0; i < OCHE_COUNT_OF(heading); i++)
         oche_table_cell(table, "%s", heading[i]);
     oche_table_rule(table);
-    for (unsigned p = 1; p <= model->input->priorities; p++) {
+    for (unsigned p = 1; p <= in->priorities; p++) {
         set_priorities(model, p);
         struct oche_buffer_plan plan = oche_buffer_plan(&model->config);
 
@@ -255,7 +291,8 @@ static void print_priorities(struct model *model, FILE *out)
         oche_table_cell(table, "%s",
                         oche_figure_bytes((uint64_t)bound(model, OCHE_THRESHOLD_DYNAMIC)).text);
     }
-    fputc('\n', out);
+    fprintf(out, "\nwith fewer priorities, %s %g:\n", in->by_beta ? "beta" : "alpha",
+            in->by_beta ? in->beta : alpha(in));
     oche_table_print(table, out);
     oche_table_free(table);
 }
@@ -297,7 +334,7 @@ static struct json_object *priorities_json(struct model *model)
         oche_json_add(row, "static_ecn_bytes",
                       oche_json_exact(fits ? bound(model, OCHE_THRESHOLD_STATIC) : NAN));
         oche_json_add(row, "dynamic_pfc_bytes",
-                      oche_json_exact(fits ? model->input->beta * (double)plan.shared / p : NAN));
+                      oche_json_exact(fits ? plan.beta * (double)plan.shared / p : NAN));
         oche_json_add(row, "dynamic_ecn_bytes",
                       oche_json_exact(fits ? bound(model, OCHE_THRESHOLD_DYNAMIC) : NAN));
         oche_json_push(list, row);
@@ -345,6 +382,7 @@ struct json_object *oche_buffers_sizes_json(const struct oche_buffers_input *in,
     oche_json_add_int(json, "ports", in->ports);
     oche_json_add_int(json, "priorities", in->priorities);
     oche_json_add(json, "beta", oche_json_exact(in->beta));
+    oche_json_add(json, "alpha", oche_json_exact(alpha(in)));
     oche_json_add(json, "response_s", oche_json_exact((double)in->response / (double)OCHE_SEC));
     oche_json_add_int(json, "mtu_bytes", in->mtu_bytes);
     oche_json_add_int(json, "frame_bytes", model.config.mtu_frame_bytes);

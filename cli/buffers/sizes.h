@@ -13,10 +13,11 @@
 #include "params/figures.h"
 #include "report/json.h"
 
-#define OCHE_BUFFERS_MOST_PORTS 1024
-#define OCHE_BUFFERS_MOST_KINDS 8
-#define OCHE_BUFFERS_LEAST_RATE OCHE_MBPS
-#define OCHE_BUFFERS_MOST_RATE  (10000 * OCHE_GBPS)
+#define OCHE_BUFFERS_MOST_PORTS  1024
+#define OCHE_BUFFERS_MOST_KINDS  8
+#define OCHE_BUFFERS_FRAME_EXTRA 18 /* Ethernet header and FCS, in bytes */
+#define OCHE_BUFFERS_LEAST_RATE  OCHE_MBPS
+#define OCHE_BUFFERS_MOST_RATE   (10000 * OCHE_GBPS)
 
 /* A kind of ports: ports with equal links. */
 struct oche_buffers_links {
@@ -27,23 +28,28 @@ struct oche_buffers_links {
 };
 
 struct oche_buffers_input {
-    const char *chip; /* name of the chip; NULL: none */
-    uint64_t buffer_bytes;
+    const char *chip;      /* name of the chip; NULL: none, the memory's size is given */
+    const char *chip_note; /* remark on the chip; NULL: none */
+    uint64_t buffer_bytes; /* OCHE_NEVER: of the chip that oche_chip_for chooses */
     struct oche_buffers_links links[OCHE_BUFFERS_MOST_KINDS];
-    unsigned kinds; /* number of entries in `links`, at least 1 */
-    unsigned ports; /* number of ports of all kinds, at most OCHE_BUFFERS_MOST_PORTS */
-    unsigned priorities;
+    unsigned kinds;      /* number of entries in `links`, at least 1 */
+    unsigned ports;      /* number of ports of all kinds, at most OCHE_BUFFERS_MOST_PORTS */
+    unsigned priorities; /* 0: as many as switches in use are divided for */
     oche_time response;
     uint64_t mtu_bytes;
     /* headroom per port and priority; OCHE_NEVER: computed from the link */
     uint64_t headroom_bytes;
-    double beta;
+    double beta;         /* alpha times the priorities; 0: as many as those, alpha is 1 */
+    bool by_beta;        /* beta, not alpha, is what remains with fewer priorities */
     uint64_t kmin_bytes; /* kmin to check; OCHE_NEVER: none */
 };
 
+/* Replaces what is automatic by what a scenario's switch with these ports has. */
+void oche_buffers_fill_in(struct oche_buffers_input *input);
+
 /*
- * Prints the calculation. Returns true if the headroom fits into the memory and kmin, if there is
- * one, is sure to act before PFC with the dynamic threshold.
+ * Prints the calculation; nothing in `input` is automatic. Returns true if the headroom fits into
+ * the memory and kmin, if there is one, is sure to act before PFC with the dynamic threshold.
  */
 bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out);
 

@@ -95,7 +95,7 @@ _oche() {
         --preset | -P)
             [ "$command" = buffers ] &&
                 choices=$("$program" buffers --list-presets 2>/dev/null |
-                          awk 'NR > 2 && /^[a-z]/ { print $1 }') ;;
+                          awk 'NR > 2 && /^$/ { exit } NR > 2 { print $1 }') ;;
         *)
             case $command:$word in
             *:-*)

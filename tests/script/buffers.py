@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 OCHE = os.environ["OCHE"]
 SCENARIOS = os.path.join(os.environ["SOURCE"], "scenarios")
@@ -17,9 +18,18 @@ failures = []
 
 
 def run(*arguments):
-    """The formulas are the paper's, and so are the defaults here."""
+    """The formulas are the paper's, and so are the scenarios' defaults here."""
     if "--check" in arguments:
         arguments = [*arguments, "--set", "defaults=paper"]
+    return raw(*arguments)
+
+
+def paper(*arguments):
+    """The paper's switch, without its headroom where options say how long links are."""
+    return raw("--preset", "paper", *arguments)
+
+
+def raw(*arguments):
     return subprocess.run([OCHE, "buffers", *arguments], capture_output=True, text=True,
                           check=False)
 
@@ -35,7 +45,7 @@ def check(what, holds, result=None):
 def test_paper():
     """The paper's switch, with its 22.4 KB as an input: 24.47 KB and 21.75 KB; where it prints
     0.85 KB, its own formula gives 0.765 KB."""
-    done = run("--headroom", "22.4KB")
+    done = paper()
     check("status", done.returncode == 0 and done.stderr == "", done)
     for line in ("t_flight = 22,400 B, given",
                  "H = p n t_flight = 8 x 32 x 22,400 B = 5,734,400 B",
@@ -46,27 +56,33 @@ def test_paper():
                  "free",
                  "t_ECN < beta S / (p n (beta + 1)) = 8 x 6,265,600 B / (8 x 32 x 9) = 21,755.5 B"):
         check(f"says {line!r}", "  " + line + "\n" in done.stdout, done)
-    preset = run("--headroom", "22.4KB", "--preset", "trident2")
-    check("its chip is the default", preset.stdout.split("\n")[1:] == done.stdout.split("\n")[1:],
-          preset)
-    little = run("--headroom", "10KB")
+    trident = run("--preset", "trident2", "--priorities", "8", "--beta", "8", "--mtu", "1500B",
+                  "--headroom", "22.4KB")
+    check("its chip", trident.stdout == done.stdout, trident)
+    for alpha in (["--alpha", "1"], ["--alpha", "1", "--beta", "8"]):
+        check(f"{alpha}", " 21,755.5 B" in paper(*alpha).stdout)
+    check("alpha 1/8 is beta 1", "beta = alpha p = 0.125 x 8 = 1\n" in
+          paper("--alpha", "1/8").stdout)
+    little = paper("--headroom", "10KB", "--cable", "100m")
     check("less than the formula", little.returncode == 1 and
           "t_flight = 10,000 B, given: TOO LITTLE for a link that needs 10,620 B; packets may be "
           "lost\n" in little.stdout, little)
-    check("24,475 B are not enough", run("--headroom", "22.4KB", "--kmin", "22KB").returncode == 1)
-    check("21.7 KB are", run("--headroom", "22.4KB", "--kmin", "21.7KB").returncode == 0)
+    check("24,475 B are not enough", paper("--kmin", "22KB").returncode == 1)
+    check("21.7 KB are", paper("--kmin", "21.7KB").returncode == 0)
 
 
 def test_formula():
     """Headroom from the link: 40 Gbps, 100 m, 500 ns: 7500 + 2 x 1518 + 84 bytes."""
-    done = run("--cable", "100m")
+    done = paper("--cable", "100m")
     check("headroom", "= 7,500 B + 3,036 B + 84 B = 10,620 B" in done.stdout, done)
-    check("cable and delay", run("--delay", "500ns").stdout.split("\n")[3:] ==
+    check("cable and delay", paper("--delay", "500ns").stdout.split("\n")[3:] ==
           done.stdout.split("\n")[3:])
+    check("the formula, if asked for", "2 x 1us + 500ns) + 2 x 1,518 B + 84 B" in
+          paper("--headroom", "auto").stdout)
     check("other numbers", "= 100,000 B + 18,468 B + 84 B = 118,552 B" in
           run("--rate", "400Gbps", "--cable", "0.15km", "--mtu", "9216B", "--buffer", "64MB",
               "--ports", "32", "--priorities", "2").stdout)
-    full = run("--preset", "tomahawk", "--cable", "1km", "--mtu", "9216B")
+    full = run("--preset", "tomahawk", "--cable", "1km", "--mtu", "9216B", "--priorities", "8")
     check("no memory for that", full.returncode == 1 and
           "It would do for 3 priorities, or with shorter cables." in full.stdout, full)
     full = run("--preset", "tomahawk", "--cable", "100km")
@@ -79,7 +95,8 @@ def test_formula():
 def test_kinds_of_ports():
     """Ports that differ: each its own headroom; H is the sum. By hand: 400 Gbps x (2 x 1.5 us + 500
     ns) + 3,120 B; 100 Gbps x (2 x 15 ns + 500 ns) + 3,120 B."""
-    done = run("--preset", "tomahawk3", "--ports", "16x400Gbps@300m,64x100Gbps@3m", "-p", "2")
+    done = run("--preset", "tomahawk3", "--ports", "16x400Gbps@300m,64x100Gbps@3m", "-p", "2",
+               "--beta", "8", "--mtu", "1500B")
     for line in ("B = 64,000,000 B, n = 80 ports, p = 2 PFC priorities\n",
                  "link: 16 x 400Gbps, 1.50us one way (300 m of 5 ns)\n"
                  "      64 x 100Gbps, 15ns one way (3 m of 5 ns)\n",
@@ -90,24 +107,75 @@ def test_kinds_of_ports():
                  "= 8 x 57,052,800 B / (2 x 80 x 9) = 316,960.0 B\n"):
         check(f"says {line!r}", done.returncode == 0 and line in done.stdout, done)
     # Kinds that are the same are one; what is not said is as for all.
-    one = run("--ports", "24,8@100m", "--rate", "40Gbps").stdout
-    same = run("--ports", "32").stdout
+    one = paper("--ports", "24,8@100m", "--rate", "40Gbps", "--cable", "100m").stdout
+    same = paper("--ports", "32", "--cable", "100m").stdout
     check("the same ports", one[one.index("  S = B"):] == same[same.index("  S = B"):] and
           "8 x (24 x 10,620 B + 8 x 10,620 B)" in one)
-    full = run("--preset", "tomahawk3", "--ports", "8x400Gbps@5km,64x100Gbps@3m")
+    full = run("--preset", "tomahawk3", "--ports", "8x400Gbps@5km,64x100Gbps@3m", "-p", "8",
+               "--mtu", "1500B")
     check("does not fit", full.returncode == 1 and "It would do for 3 priorities" in full.stdout,
           full)
-    last = run("--kmin", "5KB").stdout
+    last = paper("--kmin", "5KB", "--cable", "100m").stdout
     check("the verdict comes last", last.endswith("the bound is 0.227 times kmin\n"))
+
+
+def test_defaults():
+    """Without options: the switch that `oche run` gives to hosts of 100 Gbit/s, and that --check
+    shows; the paper's only if asked for."""
+    place = tempfile.TemporaryDirectory()
+
+    def agree(options, scenario_text, what):
+        path = os.path.join(place.name, "star.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(scenario_text + "workload: {type: incast, degree: 2, bytes: 1KB}\n"
+                       "congestion_control: dcqcn\n")
+        mine = json.loads(raw(*options, "--json").stdout)
+        kind = json.loads(raw("--check", path, "--json").stdout)["switches"][0]
+        row = mine["by_priorities"][-1]
+        for name, value in (("ports", mine["ports"]), ("priorities", mine["priorities"]),
+                            ("beta", mine["beta"]), ("buffer_bytes", mine["buffer_bytes"]),
+                            ("headroom_most_bytes", mine["links"][0]["headroom_bytes"]),
+                            ("headroom_total_bytes", row["headroom_total_bytes"]),
+                            ("shared_bytes", row["shared_bytes"])):
+            check(f"{what}: {name} is {value} and {kind[name]}", value == kind[name])
+        shown = subprocess.run([OCHE, "run", path, "--show-defaults"], capture_output=True,
+                               text=True, check=True).stdout
+        for key, value in (("switch.beta", f"{mine['beta']:g}"),
+                           ("switch.pfc_priorities", f"{mine['priorities']}")):
+            check(f"{what}: {key}", re.search(rf"^{key} +(auto \()?{value}\b", shown, re.M))
+
+    agree([], "topology: {type: star, hosts: 32}\n", "defaults")
+    agree(["--ports", "64x400Gbps"], "topology: {type: star, hosts: 64, host_rate: 400Gbps}\n",
+          "another chip")
+    agree(["-p", "4"], "topology: {type: star, hosts: 32}\nswitch: {pfc_priorities: 4}\n",
+          "four priorities")
+    agree(["--alpha", "1/4"], "topology: {type: star, hosts: 32}\nswitch: {beta: 0.5}\n", "alpha")
+    agree(["--preset", "paper", "--headroom", "auto", "--mtu", "1084B"],
+          "topology: {type: star, hosts: 32}\ndefaults: paper\n", "the paper")
+    check("which chip", raw().stdout.startswith(
+        "switch: Broadcom Trident 3 X7 (BCM56870): B = 32,000,000 B, n = 32 ports, C = 100Gbps, "
+        "p = 2 PFC priorities\nchip: the smallest chip that has these ports\n"))
+    check("no chip", "chip: the largest chip; none has these ports\n" in
+          raw("--ports", "65x800Gbps").stdout)
+    check("given memory has no chip", raw("--buffer", "20MB").stdout.startswith(
+        "switch: B = 20,000,000 B") and "\nchip: " not in raw("--buffer", "20MB").stdout)
+    place.cleanup()
 
 
 def test_presets():
     done = run("--list-presets")
     check("presets", done.returncode == 0 and "DCQCN sec 4" in done.stdout, done)
-    names = re.findall(r"^(\w+) +[\d.]+MB +\d+ x ", done.stdout, re.M)
-    check("all presets work", len(names) >= 11 and all(
+    done_list = done.stdout
+    names = re.findall(r"^(\w+) +[\d.]+MB +(?:[\d.]+GB +)?\d+ x ", done.stdout, re.M)
+    check("all presets work", len(names) >= 15 and "paper" in names and all(
         run("--preset", name, "--priorities", "1").returncode == 0 for name in names))
     done = run("--preset", "tomahawk3", "--ports", "16")
+    check("unknown is said", re.search(r"^tomahawk6 +unknown +64 x 1.60Tbps ", done_list, re.M) and
+          re.search(r"^jericho3 +48MB +32GB +unknown ", done_list, re.M))
+    for name, options in (("tomahawk6", ["--buffer", "200MB"]), ("jericho3", ["--ports", "8"])):
+        check(f"{name} with what is unknown", raw("--preset", name, *options).returncode == 0)
+    check("deep memory", "chip: the memory on the chip; HBM, and that packets wait at the ingress, "
+          "are left out\n" in raw("--preset", "jericho2").stdout)
     check("what is given goes before", "B = 64,000,000 B, n = 16 ports, C = 400Gbps" in done.stdout,
           done)
 
@@ -121,7 +189,8 @@ def test_json():
         check(f"{arguments}: yes", document.get("yes", True) == (text.returncode == 0), json_text)
         return text.stdout, document
 
-    for options in ([], ["--headroom", "10KB"], ["--kmin", "22KB"], ["--kmin", "200KB"],
+    for options in ([], ["--headroom", "10KB"], ["--kmin", "22KB"], ["--kmin", "400KB"],
+                    ["--preset", "paper"],
                     ["--cable", "10000m"], ["--ports", "16x400Gbps@300m,64x100Gbps@3m", "--buffer",
                                             "64MB", "--priorities", "2"]):
         text, document = both(*options)
@@ -310,11 +379,21 @@ BAD = [
     (["--cable", "1e9km"], "oche buffers: --cable 1e9km: is more than 1000 km; write less"),
     (["--cable", "1m", "--delay", "5ns"],
      "oche buffers: --cable and --delay say the same; give one"),
+    (["--alpha", "1", "--beta", "3"],
+     "oche buffers: --alpha 1 makes beta 2 with 2 priorities, and --beta says 3; give one of them"),
+    (["--preset", "paper", "--alpha", "1/8", "--beta", "8"],
+     "oche buffers: --alpha 0.125 makes beta 1 with 8 priorities, and --beta says 8; give one of "
+     "them"),
+    (["--preset", "tomahawk6"],
+     "oche buffers: --preset tomahawk6: its memory is not known; give it with --buffer"),
+    (["--preset", "jericho3"],
+     "oche buffers: --preset jericho3: how many ports it has is not known; give them with --ports"),
     (["--beta", "0"], "oche buffers: --beta 0: 0 is out of range; from 1/1024 to 1024"),
     (["--preset", "trident5"],
      "oche buffers: --preset trident5: no such chip; did you mean trident2?"),
     (["--preset", "x"],
      "oche buffers: --preset x: no such chip; --list-presets lists them"),
+    (["--preset", "papr"], "oche buffers: --preset papr: no such chip; did you mean paper?"),
     (["--list-presets", "--ports", "3"], "oche buffers: --list-presets goes alone"),
     (["--check", "no.yaml"],
      "no.yaml: cannot be read: No such file or directory; give the path of a scenario file"),
@@ -342,8 +421,8 @@ def test_bad_input():
 
 
 def main():
-    for test in (test_paper, test_formula, test_kinds_of_ports, test_presets, test_check,
-                 test_tiers, test_advice, test_json, test_bad_input):
+    for test in (test_paper, test_defaults, test_formula, test_kinds_of_ports, test_presets,
+                 test_check, test_tiers, test_advice, test_json, test_bad_input):
         test()
     return 1 if failures else 0
 

@@ -72,4 +72,8 @@ cd - >/dev/null
 rm -r "$here"
 offers '!incast' run ./inc
 offers trident2 buffers --preset tri
+offers paper buffers --preset = pa
+offers tomahawk6 buffers --preset ''
+offers '!sure:' buffers --preset s
+offers --alpha= buffers --al
 offers '!trident2' run tri
