@@ -19,7 +19,7 @@ void device_fit_first(struct oche_device *device)
 {
     device->fit_again = OCHE_NEVER;
     device->network = (struct oche_cc_network){.line_rate_bps = device->config.line_rate_bps};
-    if (device->config.cc->fit == NULL || device->config.cc_free == 0)
+    if (device->config.cc->fit == NULL)
         return;
     fit(device);
     device->fit_again = 0;

@@ -177,10 +177,12 @@ enum oche_cc_needs {
     OCHE_CC_NEEDS_RTT = 1 << 2,          /* oche_cc_ack.rtt */
 };
 
-/* The network as a device knows it; the input of oche_cc_scheme.fit. */
+/* What is known of the network; the input of oche_cc_scheme.fit. */
 struct oche_cc_network {
     uint64_t line_rate_bps;
-    oche_time round_trip; /* the least that was measured to the farthest peer; 0: none yet */
+    /* A device: the least that was measured to the farthest peer; 0: none yet. The simulator: the
+     * longest where nothing waits. */
+    oche_time round_trip;
 };
 
 /*
@@ -372,9 +374,11 @@ struct oche_cc_scheme {
     bool (*derived)(const void *params, const struct oche_param *param, uint64_t line_bps,
                     struct oche_derived *derived);
     /*
-     * Optional, for devices: gives parameters that nobody chose the values that suit the network.
-     * `free`: bit i: row i of the table may be changed. May be called again, also between events,
-     * when more is known of the network; the parameters are valid after each call.
+     * Optional: gives parameters that nobody chose the values that suit the network, and notes
+     * what values that are `auto` follow. `free`: bit i: row i of the table may be changed; the
+     * simulator calls it with 0, as there a scenario has chosen all. On a device it may be called
+     * again, also between events, when more is known of the network; the parameters are valid after
+     * each call.
      */
     void (*fit)(void *params, uint64_t free, const struct oche_cc_network *network);
 };

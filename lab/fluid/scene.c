@@ -59,6 +59,8 @@ static bool take_timely(struct oche_fluid_model *model, const struct oche_bound 
             continue;
         union oche_value value = oche_param_get(from, scheme->values);
 
+        if (from->automatic && value.u == OCHE_NEVER)
+            continue; /* take_derived */
         OCHE_MUST(from->unit == to->unit);
         if (!oche_param_in_range(to, value)) {
             oche_value_range(to, range, sizeof(range));
@@ -285,6 +287,25 @@ static void take_automatic(struct oche_fluid_model *model, uint64_t line_bps)
 }
 
 /*
+ * Puts the values that the scenario's scheme, which is the model's, has for `auto` into the model.
+ */
+static void take_derived(struct oche_fluid_model *model, const struct oche_world *world,
+                         uint64_t line_bps)
+{
+    const struct oche_cc_scheme *scheme = oche_world_config(world)->cc;
+    struct oche_derived derived;
+
+    for (size_t i = 0; i < model->row_count; i++) {
+        const struct oche_param *to = model->rows[i].param;
+        const struct oche_param *from = oche_param_find(&scheme->table, to->name);
+
+        if (from != NULL && from->automatic &&
+            scheme->derived(oche_world_fitted_cc(world), from, line_bps, &derived))
+            oche_param_set(to, model->rows[i].values, derived.value);
+    }
+}
+
+/*
  * Takes how the switch at the bottleneck marks: all of it if the scenario has the model's scheme,
  * otherwise only the thresholds.
  */
@@ -336,6 +357,9 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
     model->link = (struct oche_dcqcn_link_params){capacity, line_bytes, delay};
     if (model->name == OCHE_FLUID_DCQCN)
         take_automatic(model, capacity);
+    else if (strcmp(oche_world_scheme_name(oche_world_config(world)),
+                    oche_fluid_names[model->name]) == 0)
+        take_derived(model, world, capacity);
     model->timely_params.capacity_bps = capacity;
     model->timely_params.packet_bytes = line_bytes;
     model->timely_params.delay = delay;

@@ -84,6 +84,24 @@ void *oche_world_fit_endpoint(const struct oche_world *world)
     return params;
 }
 
+void *oche_world_fit_cc(const struct oche_world *world)
+{
+    const struct oche_cc_scheme *cc = world->config->cc;
+    const struct oche_host_rates *rates = oche_world_host_rates(world);
+
+    if (cc == NULL || cc->fit == NULL || world->config->cc_params == NULL)
+        return NULL;
+    void *params = oche_world_make(1, cc->table.struct_bytes);
+    const struct oche_cc_network network = {
+        .line_rate_bps = rates->kinds[0].link_bps,
+        .round_trip = oche_world_longest_round_trip(world),
+    };
+
+    memcpy(params, world->config->cc_params, cc->table.struct_bytes);
+    cc->fit(params, 0, &network);
+    return params;
+}
+
 const struct oche_host_params *oche_world_host_params(const struct oche_world *world)
 {
     return &world->host_params;
@@ -92,6 +110,11 @@ const struct oche_host_params *oche_world_host_params(const struct oche_world *w
 const void *oche_world_fitted_recovery(const struct oche_world *world)
 {
     return world->recovery_params;
+}
+
+const void *oche_world_fitted_cc(const struct oche_world *world)
+{
+    return world->cc_params != NULL ? world->cc_params : world->config->cc_params;
 }
 
 const void *oche_world_fitted_endpoint(const struct oche_world *world)

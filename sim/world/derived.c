@@ -98,7 +98,7 @@ static void take_hosts(const struct oche_world *world, const char *key, struct r
     for (uint32_t host = 0; host < world->topology.host_count; host++) {
         uint64_t line_bps = oche_topology_port_link(&world->topology, host, 0)->rate_bps;
 
-        if (!cc->derived(config->cc_params, param, line_bps, &derived))
+        if (!cc->derived(oche_world_fitted_cc(world), param, line_bps, &derived))
             return;
         take(range, derived.value.u);
         range->by = derived.by;

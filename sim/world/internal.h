@@ -75,7 +75,8 @@ struct oche_world {
     struct oche_flows flows;
     /* The configuration's, with what it leaves to the network filled in. */
     struct oche_host_params host_params;
-    void *recovery_params, *endpoint_params; /* NULL: there are none, or none to fill in */
+    /* NULL: there are none, or none to fill in */
+    void *recovery_params, *endpoint_params, *cc_params;
     struct oche_host_shared shared;
     struct oche_host **hosts;
     struct oche_slow_host_config *slow_hosts; /* by host; NULL: none is slow */
@@ -309,5 +310,6 @@ oche_time oche_world_ack_timeout(const struct oche_world *world);
 void *oche_world_recovery_params(const struct oche_world *world);
 /* As oche_world_recovery_params, of an endpoint; NULL: it leaves nothing to the network. */
 void *oche_world_fit_endpoint(const struct oche_world *world);
+void *oche_world_fit_cc(const struct oche_world *world);
 
 #endif

@@ -413,13 +413,14 @@ static void build_hosts(struct oche_world *world)
     world->host_params.ack_timeout = oche_world_ack_timeout(world);
     world->recovery_params = oche_world_recovery_params(world);
     world->endpoint_params = oche_world_fit_endpoint(world);
+    world->cc_params = oche_world_fit_cc(world);
     world->shared = (struct oche_host_shared){
         .params = &world->host_params,
         .endpoint = config->endpoint,
         .endpoint_params = oche_world_fitted_endpoint(world),
         .mechanism_params = mechanism_of_endpoint(config),
         .cc = config->cc,
-        .cc_params = config->cc_params,
+        .cc_params = oche_world_fitted_cc(world),
         .recovery = config->recovery,
         .recovery_params = world->recovery_params,
         .flows = &world->flows,
@@ -678,6 +679,7 @@ void oche_world_free(struct oche_world *world)
     free(world->counted_before);
     free(world->recovery_params);
     free(world->endpoint_params);
+    free(world->cc_params);
     free(world->line_before);
     free(world->lost_before);
     free(world->cut_before);

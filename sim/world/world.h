@@ -248,11 +248,13 @@ const struct oche_host_rates *oche_world_host_rates(const struct oche_world *wor
 struct oche_recovery_network oche_world_recovery_network(const struct oche_world *world);
 /*
  * Return the parameters of the hosts, of their recovery and of their endpoint, if it is not an
- * RNIC, with no value that is automatic.
+ * RNIC, with no value that is automatic; and those of their congestion control, in which values
+ * that are automatic know the network's round trip.
  */
 const struct oche_host_params *oche_world_host_params(const struct oche_world *world);
 const void *oche_world_fitted_recovery(const struct oche_world *world);
 const void *oche_world_fitted_endpoint(const struct oche_world *world);
+const void *oche_world_fitted_cc(const struct oche_world *world);
 
 /* A ToR, or a pod, that is offered more than the links that lead out of it carry. */
 struct oche_overload {

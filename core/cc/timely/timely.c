@@ -49,17 +49,19 @@ static void timely_acked(struct oche_cc_flow *flow, oche_time now, const struct 
 {
     const struct timely_params *p = flow->params;
     double rate = timely_state_of(flow)->rate;
-    double delta = (double)p->delta;
+    double delta = (double)timely_delta(p, flow->line_rate_bps);
+    const oche_time low = timely_low(p, flow->line_rate_bps);
+    const oche_time high = timely_high(p, flow->line_rate_bps);
     enum timely_cause cause;
     struct timely_completion c;
 
     if (!timely_completed(flow, now, ack, &c))
         return;
-    if (c.rtt < p->t_low) {
+    if (c.rtt < low) {
         cause = TIMELY_CAUSE_LOW;
         rate += c.may_raise ? c.scale * delta : 0.0;
-    } else if (c.rtt > p->t_high) {
-        double over = 1.0 - (double)p->t_high / (double)c.rtt;
+    } else if (c.rtt > high) {
+        double over = 1.0 - (double)high / (double)c.rtt;
 
         cause = TIMELY_CAUSE_HIGH;
         rate *= at_least_zero(1.0 - c.scale * p->beta_high * over);
@@ -84,13 +86,13 @@ static void timely_acked(struct oche_cc_flow *flow, oche_time now, const struct 
 static const char *timely_remark(const void *params, oche_time empty_rtt, uint64_t line_bps)
 {
     const struct timely_params *p = params;
-    const char *high = timely_remark_high(p, empty_rtt);
+    const char *high = timely_remark_high(p, empty_rtt, line_bps);
 
-    (void)line_bps;
     if (high != NULL)
         return high;
-    return p->t_low > empty_rtt ? NULL
-                                : "not less than t_low, so that rates go by the gradient alone";
+    return timely_low(p, line_bps) > empty_rtt
+               ? NULL
+               : "not less than t_low, so that rates go by the gradient alone";
 }
 
 /* The paper's delta is a thousandth of its testbed's 10 Gbit/s (TIMELY sec 5). */
@@ -114,7 +116,11 @@ static void timely_fit(void *params, uint64_t free, const struct oche_cc_network
 const struct oche_cc_scheme oche_cc_timely = {
     .name = "timely",
     .paper = "TIMELY, SIGCOMM 2015, Algorithm 1",
-    .table = OCHE_PARAM_TABLE(table, struct timely_params),
+    .table = {.params = table,
+              .count = OCHE_COUNT_OF(table),
+              .struct_bytes = sizeof(struct timely_params),
+              .deployed = timely_deployed,
+              .deployed_count = TIMELY_DEPLOYED},
     .flow_state_bytes = sizeof(struct timely_state),
     .nic_state_bytes = sizeof(struct timely_nic_state),
     .needs = OCHE_CC_NEEDS_NOTHING,

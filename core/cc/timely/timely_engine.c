@@ -28,10 +28,32 @@ bool timely_derived(const void *params, const struct oche_param *param, uint64_t
                     struct oche_derived *derived)
 {
     const struct timely_params *p = params;
+    const bool is_auto = param->automatic && oche_param_get(param, p).u == OCHE_NEVER;
 
-    *derived = (struct oche_derived){.value.u = (uint64_t)(floor_bps(p, (double)line_bps) + 0.5),
-                                     .by = "min_rate_fraction"};
-    return param->offset == offsetof(struct timely_params, min_rate) && p->min_rate == 0;
+    *derived = (struct oche_derived){.by = NULL};
+    switch (param->offset) {
+    case offsetof(struct timely_params, min_rate):
+        derived->value.u = (uint64_t)(floor_bps(p, (double)line_bps) + 0.5);
+        derived->by = "min_rate_fraction";
+        return p->min_rate == 0;
+    case offsetof(struct timely_params, t_low):
+        derived->value.u = timely_low(p, line_bps);
+        return is_auto;
+    case offsetof(struct timely_params, t_high):
+        derived->value.u = timely_high(p, line_bps);
+        return is_auto;
+    case offsetof(struct timely_params, min_rtt):
+        derived->value.u = timely_unit(p, line_bps);
+        return is_auto;
+    case offsetof(struct timely_params, delta):
+        derived->value.u = timely_delta(p, line_bps);
+        return is_auto;
+    case offsetof(struct timely_params, segment):
+        derived->value.u = timely_segment(p, line_bps);
+        return is_auto;
+    default:
+        return false;
+    }
 }
 
 static double clamp(const struct oche_cc_flow *flow, const struct timely_params *p, double rate)
@@ -80,7 +102,8 @@ void timely_start(struct oche_cc_flow *flow, oche_time now)
 {
     const struct timely_params *p = flow->params;
     struct timely_state *s = timely_state_of(flow);
-    uint64_t packets = (p->segment + flow->mtu_bytes / 2) / flow->mtu_bytes;
+    uint64_t packets =
+        (timely_segment(p, flow->line_rate_bps) + flow->mtu_bytes / 2) / flow->mtu_bytes;
 
     s->packets = packets == 0 ? 1 : (uint32_t)packets;
     s->once = s->raises = true;
@@ -263,7 +286,8 @@ static double scale_of(const struct oche_cc_flow *flow, const struct timely_para
                        const struct timely_state *s)
 {
     double bits = 8.0 * (double)s->packets * (double)flow->mtu_bytes;
-    double scale = bits / s->rate * (double)OCHE_SEC / (double)p->min_rtt;
+    double unit = (double)timely_unit(p, flow->line_rate_bps);
+    double scale = bits / s->rate * (double)OCHE_SEC / unit;
 
     return p->update == TIMELY_UPDATE_SCALED && scale < 1.0 ? scale : 1.0;
 }
@@ -277,7 +301,9 @@ bool timely_completed(struct oche_cc_flow *flow, oche_time now, const struct och
 
     if (left == 0)
         return false;
-    if (p->update == TIMELY_UPDATE_MIN_RTT && s->measured && now - s->updated < p->min_rtt)
+    const oche_time unit = timely_unit(p, flow->line_rate_bps);
+
+    if (p->update == TIMELY_UPDATE_MIN_RTT && s->measured && now - s->updated < unit)
         return false;
     s->updated = now;
     /* On a device the line may be faster than the configured rate. */
@@ -287,7 +313,7 @@ bool timely_completed(struct oche_cc_flow *flow, oche_time now, const struct och
     s->measured = true;
     s->prev_rtt = rtt;
     s->rtt_diff = (1.0 - p->ewma) * s->rtt_diff + p->ewma * diff;
-    double gradient = s->rtt_diff / (double)p->min_rtt;
+    double gradient = s->rtt_diff / (double)unit;
     if (gradient >= 0.0)
         s->negative = 0;
     else if (s->negative < UINT32_MAX)
@@ -313,14 +339,16 @@ const char *timely_check(const void *params)
 {
     const struct timely_params *p = params;
 
-    if (p->t_low >= p->t_high)
+    if (p->t_low != OCHE_NEVER && p->t_low >= p->t_high)
         return "t_low: must be below t_high";
     if (p->min_rate == 0 && p->min_rate_fraction > p->max_rate_fraction)
         return "min_rate_fraction: must not be above max_rate_fraction";
     return NULL;
 }
 
-const char *timely_remark_high(const struct timely_params *p, oche_time empty_rtt)
+const char *timely_remark_high(const struct timely_params *p, oche_time empty_rtt,
+                               uint64_t line_bps)
 {
-    return p->t_high >= empty_rtt ? NULL : "more than t_high, so that rates only ever fall";
+    return timely_high(p, line_bps) >= empty_rtt ? NULL
+                                                 : "more than t_high, so that rates only ever fall";
 }

@@ -28,6 +28,7 @@
  * parameters.
  */
 struct timely_params {
+    uint32_t preset; /* enum oche_preset */
     oche_time t_low, t_high, min_rtt;
     double ewma;
     double beta, beta_high;
@@ -45,6 +46,8 @@ struct timely_params {
     double use_to_raise;
     uint64_t min_rate;
     double min_rate_fraction, max_rate_fraction;
+    /* No parameter: the network's round trip, as `fit` told it; 0: unknown. */
+    oche_time round_trip;
 };
 
 enum timely_zero_gradient { TIMELY_ZERO_INCREASE, TIMELY_ZERO_HOLD };
@@ -109,16 +112,32 @@ void timely_stop(struct oche_cc_flow *flow);
 void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
                  uint64_t line_bytes);
 void timely_idle(struct oche_cc_flow *flow, oche_time now);
+/* The values of both schemes for lines of today; timely has the first TIMELY_DEPLOYED of them. */
+#define TIMELY_DEPLOYED         6
+#define TIMELY_DEPLOYED_PATCHED 8
+extern const struct oche_deployed timely_deployed[TIMELY_DEPLOYED_PATCHED];
+
+/* Return the value of a parameter that may be `auto`, on a line of `line_bps`. */
+oche_time timely_low(const struct timely_params *p, uint64_t line_bps);
+oche_time timely_high(const struct timely_params *p, uint64_t line_bps);
+oche_time timely_unit(const struct timely_params *p, uint64_t line_bps); /* min_rtt */
+uint64_t timely_delta(const struct timely_params *p, uint64_t line_bps);
+uint64_t timely_segment(const struct timely_params *p, uint64_t line_bps);
+
 bool timely_derived(const void *params, const struct oche_param *param, uint64_t line_bps,
                     struct oche_derived *derived);
 const char *timely_check(const void *params);
-/* The hook `fit` of both schemes, for the rows that they share (`table`: the scheme's). */
+/*
+ * The hook `fit` of both schemes, for the rows that they share (`table`: the scheme's). Rows that
+ * are `auto` and not free stay so; they follow the round trip that it notes.
+ */
 void timely_fit_rows(const struct oche_param_table *table, void *params, uint64_t free,
                      const struct oche_cc_network *network);
 /*
  * Returns the remark about t_high, the same for both schemes; NULL if t_high is above `empty_rtt`.
  */
-const char *timely_remark_high(const struct timely_params *p, oche_time empty_rtt);
+const char *timely_remark_high(const struct timely_params *p, oche_time empty_rtt,
+                               uint64_t line_bps);
 
 /* Returns true if the ACK is a completion that calls for a new rate, and fills `completion`. */
 bool timely_completed(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack,
@@ -136,28 +155,32 @@ static inline struct timely_state *timely_state_of(struct oche_cc_flow *flow)
 
 /* clang-format off */
 #define TIMELY_SIGNAL_PARAMS \
+    OCHE_PRESET_ROW(struct timely_params), \
     {OCHE_PARAM(struct timely_params, t_low), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC), \
-     .where = "TIMELY sec 4.4; timely.md#parameters", \
-     .help = "RTT below which the rate rises whatever the gradient; includes propagation"}, \
+     .automatic = true, .where = "TIMELY sec 4.4; timely.md#parameters", \
+     .help = "RTT below which the rate rises whatever the gradient; includes propagation; auto: " \
+             "the network's longest round trip and 8us, more below 25Gbps"}, \
     {OCHE_PARAM(struct timely_params, t_high), OCHE_IS_TIME(500 * OCHE_US, OCHE_NS, OCHE_SEC), \
-     .where = "TIMELY sec 4.4; timely.md#parameters", \
-     .help = "RTT above which the rate falls whatever the gradient"}, \
+     .automatic = true, .where = "TIMELY sec 4.4; timely.md#parameters", \
+     .help = "RTT above which the rate falls whatever the gradient; auto: t_low and 32us, more " \
+             "below 25Gbps"}, \
     {OCHE_PARAM(struct timely_params, min_rtt), OCHE_IS_TIME(20 * OCHE_US, OCHE_NS, OCHE_SEC), \
-     .where = "TIMELY sec 4.3; timely.md#parameters", \
-     .help = "D_minRTT, unit of the gradient; not measured"}, \
+     .automatic = true, .where = "TIMELY sec 4.3; timely.md#parameters", \
+     .help = "D_minRTT, unit of the gradient; not measured; auto: t_low"}, \
     {OCHE_PARAM(struct timely_params, ewma), OCHE_IS_REAL(0.875, 1e-6, 1.0), \
      .where = "TIMELY sec 4.3; value: timely.md#parameters", \
      .help = "alpha, weight of the newest RTT difference"}, \
     {OCHE_PARAM(struct timely_params, delta), OCHE_IS_BPS(10 * OCHE_MBPS, 0, 1000 * OCHE_GBPS), \
-     .where = "TIMELY sec 4.3; timely.md#parameters", \
+     .automatic = true, .where = "TIMELY sec 4.3; timely.md#parameters", \
      .help = \
          "step of additive increase; the paper's lines have 10Gbps (Dart's comparison: 1Mbps, as " \
-         "its alpha)"}
+         "its alpha); auto: 1/200 of the line's rate"}
 
 #define TIMELY_ENGINE_PARAMS(segment_bytes, paced, paced_from) \
     {OCHE_PARAM(struct timely_params, segment), OCHE_IS_BYTES(segment_bytes, 1, 1 << 30), \
-     .where = "TIMELY sec 5", \
-     .help = "payload between two completions, in whole packets (16KB, 64KB; Dart's: 1460B)"}, \
+     .automatic = true, .where = "TIMELY sec 5", \
+     .help = "payload between two completions, in whole packets (16KB, 64KB; Dart's: 1460B); " \
+             "auto: 16KB on a line of 100Gbps or more, in proportion less below, 4KB at least"}, \
     {OCHE_PARAM(struct timely_params, pacing), OCHE_IS_CHOICE(paced, timely_pacing_names), \
      .where = paced_from, \
      .help = "segment: all of it at line rate, then a gap; packet: a gap after each packet"}, \

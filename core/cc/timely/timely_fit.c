@@ -22,12 +22,12 @@
  * along where that would be on its wrong side.
  */
 static void fit_thresholds(const struct oche_param_table *table, struct timely_params *p,
-                           uint64_t free, oche_time low)
+                           uint64_t free, oche_time low, uint64_t line_bps)
 {
     if (!oche_param_is_free(table, free, "t_high"))
         low = oche_time_min(low, oche_time_max(p->t_high / LOW_TO_HIGH, OCHE_NS));
     oche_param_fit(table, p, free, "t_low", low);
-    oche_param_fit(table, p, free, "t_high", LOW_TO_HIGH * p->t_low);
+    oche_param_fit(table, p, free, "t_high", LOW_TO_HIGH * timely_low(p, line_bps));
 }
 
 void timely_fit_rows(const struct oche_param_table *table, void *params, uint64_t free,
@@ -35,10 +35,12 @@ void timely_fit_rows(const struct oche_param_table *table, void *params, uint64_
 {
     const oche_time trip = network->round_trip != 0 ? network->round_trip : UNKNOWN_TRIP;
     oche_time unit = oche_time_of_bytes(UNIT_BYTES, network->line_rate_bps);
+    struct timely_params *p = params;
 
+    p->round_trip = network->round_trip;
     unit = oche_time_max(oche_time_max(unit, trip), SHORTEST_UNIT);
     oche_param_fit(table, params, free, "min_rtt", unit);
-    fit_thresholds(table, params, free, unit * 5 / 2); /* 50us of 20us */
+    fit_thresholds(table, p, free, unit * 5 / 2, network->line_rate_bps); /* 50us of 20us */
     oche_param_fit(table, params, free, "segment", SEGMENT_BYTES);
     oche_param_fit(table, params, free, "delta", network->line_rate_bps / LINE_TO_DELTA);
 }

@@ -46,24 +46,27 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
 {
     const struct timely_params *p = flow->params;
     double rate = timely_state_of(flow)->rate;
-    double rtt_ref = (double)(p->rtt_ref > 0 ? p->rtt_ref : p->t_low);
+    const oche_time low = timely_low(p, flow->line_rate_bps);
+    const oche_time high = timely_high(p, flow->line_rate_bps);
+    double delta = (double)timely_delta(p, flow->line_rate_bps);
+    double rtt_ref = (double)(p->rtt_ref > 0 ? p->rtt_ref : low);
     double change; /* the change, as a fraction of a whole step */
     enum timely_cause cause;
     struct timely_completion c;
 
     if (!timely_completed(flow, now, ack, &c))
         return;
-    if (c.rtt < p->t_low) {
+    if (c.rtt < low) {
         cause = TIMELY_CAUSE_LOW;
-        change = (double)p->delta;
-    } else if (c.rtt > p->t_high) {
+        change = delta;
+    } else if (c.rtt > high) {
         cause = TIMELY_CAUSE_HIGH;
-        change = -rate * p->beta_high * (1.0 - (double)p->t_high / (double)c.rtt);
+        change = -rate * p->beta_high * (1.0 - (double)high / (double)c.rtt);
     } else {
         double w = weight(c.gradient, p->gradient_limit);
         double error = ((double)c.rtt - rtt_ref) / rtt_ref;
 
-        change = (double)p->delta * (1.0 - w) - rate * p->beta * w * error;
+        change = delta * (1.0 - w) - rate * p->beta * w * error;
         cause = change < 0.0 ? TIMELY_CAUSE_DECREASE : TIMELY_CAUSE_INCREASE;
     }
     if (change > 0.0 && !c.may_raise)
@@ -77,17 +80,17 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
 static const char *patched_remark(const void *params, oche_time empty_rtt, uint64_t line_bps)
 {
     const struct timely_params *p = params;
-    const char *high = timely_remark_high(p, empty_rtt);
+    const char *high = timely_remark_high(p, empty_rtt, line_bps);
 
-    (void)line_bps;
     if (high != NULL)
         return high;
     if (p->rtt_ref > 0)
         return p->rtt_ref > empty_rtt
                    ? NULL
                    : "not less than rtt_ref, so that rates fall although nothing waits";
-    return p->t_low > empty_rtt ? NULL
-                                : "not less than t_low, so that rates fall although nothing waits";
+    return timely_low(p, line_bps) > empty_rtt
+               ? NULL
+               : "not less than t_low, so that rates fall although nothing waits";
 }
 
 static void patched_fit(void *params, uint64_t free, const struct oche_cc_network *network)
@@ -100,7 +103,7 @@ static void patched_fit(void *params, uint64_t free, const struct oche_cc_networ
 const struct oche_cc_scheme oche_cc_timely_patched = {
     .name = "timely_patched",
     .paper = "Patched TIMELY (ECN or Delay, CoNEXT 2016, sec 4.3)",
-    .table = OCHE_PARAM_TABLE(table, struct timely_params),
+    .table = OCHE_PARAM_TABLE_DEPLOYED(table, struct timely_params, timely_deployed),
     .flow_state_bytes = sizeof(struct timely_state),
     .nic_state_bytes = sizeof(struct timely_nic_state),
     .needs = OCHE_CC_NEEDS_NOTHING,

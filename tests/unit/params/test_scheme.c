@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/cc/timely/timely_engine.h"
 #include "tests/support/test.h"
 #include "params/units.h"
 
@@ -57,6 +58,28 @@ static void test_fit_to_line(void **state)
 }
 
 /* TIMELY's times go by the round trip, or by 25 KB on the line, as 20us do at 10 Gbit/s. */
+/* preset=deployed: nothing is fitted, and what is `auto` follows the round trip that was measured.
+ */
+static void test_deployed_timely_notes_the_round_trip(void **state)
+{
+    struct oche_cc_network network = {.line_rate_bps = 100 * OCHE_GBPS};
+    const struct timely_params *p;
+    struct oche_cc_choice choice;
+    struct oche_error error;
+
+    (void)state;
+    assert_true(oche_cc_parse(&choice, "timely,preset=deployed", &error));
+    p = (const void *)&choice.params;
+    choice.cc->fit(&choice.params, choice.free, &network);
+    assert_int_equal(timely_low(p, network.line_rate_bps), 1008 * OCHE_US);
+    network.round_trip = 90 * OCHE_US;
+    choice.cc->fit(&choice.params, choice.free, &network);
+    assert_int_equal(timely_low(p, network.line_rate_bps), 98 * OCHE_US);
+    assert_int_equal(timely_high(p, network.line_rate_bps), 130 * OCHE_US);
+    assert_int_equal(timely_delta(p, network.line_rate_bps), 500 * OCHE_MBPS);
+    assert_int_equal(p->t_low, OCHE_NEVER);
+}
+
 static void test_fit_timely(void **state)
 {
     static const char *const names[] = {"timely,beta=0.5", "timely_patched,beta=0.5"};
@@ -253,11 +276,17 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),       cmocka_unit_test(test_fit_to_no_network),
-        cmocka_unit_test(test_fit_to_line), cmocka_unit_test(test_fit_timely),
-        cmocka_unit_test(test_fit_follows), cmocka_unit_test(test_preset_is_not_fitted),
-        cmocka_unit_test(test_all),         cmocka_unit_test(test_presets),
-        cmocka_unit_test(test_wrong),       cmocka_unit_test(test_values),
+        cmocka_unit_test(test_right),
+        cmocka_unit_test(test_fit_to_no_network),
+        cmocka_unit_test(test_fit_to_line),
+        cmocka_unit_test(test_fit_timely),
+        cmocka_unit_test(test_deployed_timely_notes_the_round_trip),
+        cmocka_unit_test(test_fit_follows),
+        cmocka_unit_test(test_preset_is_not_fitted),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_values),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

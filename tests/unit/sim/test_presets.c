@@ -280,8 +280,37 @@ static void test_who_decides(void **state)
     check_rate(STAR WORKLOAD "congestion_control: {name: dcqcn, preset: paper, mode: ns3}\n",
                "congestion_control.release", "never, by mode ns3");
     check_rate(STAR WORKLOAD "congestion_control: dart\n", "congestion_control.timer", "75us");
+    check_rate(STAR WORKLOAD "congestion_control: {name: timely, preset: paper}\n",
+               "congestion_control.min_rate", "100Mbps, by min_rate_fraction");
     check_rate(STAR WORKLOAD "congestion_control: timely\n", "congestion_control.min_rate",
-               "100Mbps, by min_rate_fraction");
+               "1Gbps, by min_rate_fraction");
+}
+
+#define TIMELY(line, rest)                                                                         \
+    "topology: {type: star, hosts: 9, host_rate: " line "}\n" WORKLOAD                             \
+    "congestion_control: {name: timely" rest "}\n"
+
+/* TIMELY's thresholds are the longest round trip, here 4 us and some, and times in a queue. */
+static void test_timely_follows_line_and_round_trip(void **state)
+{
+    (void)state;
+    check_rate(TIMELY("100Gbps", ""), "congestion_control.t_low", "13us");
+    check_rate(TIMELY("100Gbps", ""), "congestion_control.t_high", "45us");
+    check_rate(TIMELY("100Gbps", ""), "congestion_control.min_rtt", "13us");
+    check_rate(TIMELY("100Gbps", ""), "congestion_control.delta", "500Mbps");
+    check_rate(TIMELY("100Gbps", ""), "congestion_control.segment", "16KB");
+    check_rate(TIMELY("800Gbps", ""), "congestion_control.t_low", "13us");
+    check_rate(TIMELY("800Gbps", ""), "congestion_control.delta", "4Gbps");
+    check_rate(TIMELY("800Gbps", ""), "congestion_control.segment", "16KB");
+    check_rate(TIMELY("25Gbps", ""), "congestion_control.segment", "4KB");
+    check_rate(TIMELY("10Gbps", ""), "congestion_control.t_low", "26us");
+    check_rate(TIMELY("10Gbps", ""), "congestion_control.t_high", "106us");
+    check_rate(TIMELY("10Gbps", ""), "congestion_control.segment", "4KB");
+    check_rate(TIMELY("100Gbps", "") "host: {feedback_jitter: 100us}\n", "congestion_control.t_low",
+               "113us");
+    check_rate(TIMELY("100Gbps", ", t_high: 20us"), "congestion_control.t_low", "10us");
+    check_rate(TIMELY("100Gbps", ", t_low: 50us"), "congestion_control.t_high", "82us");
+    check_rate(TIMELY("100Gbps", ", t_low: 50us"), "congestion_control.min_rtt", "50us");
 }
 
 /* Networks of 400 and 800 Gbit/s need no more than their topology. */
@@ -397,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_beta),
         cmocka_unit_test(test_fast_networks),
         cmocka_unit_test(test_who_decides),
+        cmocka_unit_test(test_timely_follows_line_and_round_trip),
         cmocka_unit_test(test_timeouts_follow_the_round_trip),
         cmocka_unit_test(test_long_trips_are_told),
         cmocka_unit_test(test_long_links),

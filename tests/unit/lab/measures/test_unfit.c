@@ -206,11 +206,13 @@ static void test_line_rates(void **state)
         "40Gbps; preset: deployed has those of NICs at this rate");
     check_none(OF_RATE("40Gbps", "congestion_control: {name: dcqcn, preset: paper}\n"));
     check_none(OF_RATE("400Gbps", ""));
-    check_said(OF_RATE("100Gbps", "congestion_control: timely\n"),
+    check_none(OF_RATE("100Gbps", "congestion_control: timely\n"));
+    check_said(OF_RATE("100Gbps", "congestion_control: {name: timely, preset: paper}\n"),
                "congestion_control: the hosts' links carry 100Gbps: delta, by which rates rise, is "
                "less than 1/4000 of that");
-    check_none(OF_RATE("100Gbps", "congestion_control: {name: timely, delta: 100Mbps}\n"));
-    check_none(OF_RATE("40Gbps", "congestion_control: timely\n"));
+    check_none(
+        OF_RATE("100Gbps", "congestion_control: {name: timely, preset: paper, delta: 100Mbps}\n"));
+    check_none(OF_RATE("40Gbps", "congestion_control: {name: timely, preset: paper}\n"));
 }
 
 int main(void)
