@@ -5,7 +5,9 @@
 #include "core/random.h"
 #include "fabric/switch_state.h"
 
-#define WEIGHTS 16
+#define WEIGHTS        16
+#define BPS_PER_BYTE   62500 /* buffer: 16 KB for each Gbit/s, so that the least weight is 1 KB */
+#define BPS_PER_PACKET (8 * OCHE_GBPS) /* marking_rate: the packets of 1 KB of a microsecond */
 
 static const char *const victim_masks[] = {
     [OCHE_FECN_VICTIMS_HOSTS] = "hosts",
@@ -15,26 +17,35 @@ static const char *const victim_masks[] = {
 };
 
 static const struct oche_param params[] = {
+    OCHE_PRESET_ROW(struct oche_fecn_params),
     {OCHE_PARAM(struct oche_fecn_params, threshold), OCHE_IS_COUNT(WEIGHTS - 1, 0, WEIGHTS - 1),
      .where = "ib-cc.md#threshold",
      .help = "Threshold, a weight: 0 never marks, 15 marks most eagerly; marks above "
              "(16 - threshold)/16 of buffer"},
     {OCHE_PARAM(struct oche_fecn_params, marking_rate), OCHE_IS_COUNT(0, 0, UINT16_MAX),
-     .where = "ib-cc.md#marking-rate",
-     .help = "Marking_Rate: packets that could be marked between two that are, in the mean"},
+     .automatic = true, .where = "ib-cc.md#marking-rate",
+     .help = "Marking_Rate: packets that could be marked between two that are, in the mean; auto: "
+             "1 for each 8Gbps of the port"},
     {OCHE_PARAM(struct oche_fecn_params, packet_size), OCHE_IS_BYTES(512, 0, 255 * 64),
      .where = "ib-cc.md#packet-size",
      .help = "Packet_Size: smaller packets are not marked; in the field, units of 64 bytes"},
     {OCHE_PARAM_AS("buffer", struct oche_fecn_params, buffer_bytes),
-     OCHE_IS_BYTES(65536, 1024, 0x7fffffff), .where = "our choice",
-     .help = "the queue that thresholds are parts of; as much as ib_credits.buffer"},
+     OCHE_IS_BYTES(65536, 1024, 0x7fffffff), .automatic = true, .where = "our choice",
+     .help = "the queue that thresholds are parts of; as much as ib_credits.buffer; auto: that or, "
+             "if links have no credits, 16KB for each Gbps of the port"},
     {OCHE_PARAM(struct oche_fecn_params, victim_mask), OCHE_IS_CHOICE(0, victim_masks),
      .where = "ib-cc.md#victim-mask",
      .help = "Victim_Mask: ports that mark also while they wait for leave to send: those to hosts, "
              "none or all"},
 };
 
-static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct oche_fecn_params);
+static const struct oche_deployed in_use[] = {
+    {"marking_rate", {.u = OCHE_NEVER}},
+    {"buffer", {.u = OCHE_NEVER}},
+};
+
+static const struct oche_param_table table =
+    OCHE_PARAM_TABLE_DEPLOYED(params, struct oche_fecn_params, in_use);
 
 static const struct oche_switch_counter counters[OCHE_FECN_COUNTERS] = {
     [OCHE_FECN_MARKED] = {"marked", "packets that switches marked", false},
@@ -44,42 +55,74 @@ static const struct oche_switch_counter counters[OCHE_FECN_COUNTERS] = {
                            false},
 };
 
+struct fecn_port {
+    uint64_t queue;
+    uint32_t marking_rate;
+    bool marks_as_victim;
+};
+
 struct fecn {
     const struct oche_fecn_params *params;
-    uint64_t queue;
     struct oche_random random;
     uint8_t class_count;
     uint64_t counted[OCHE_FECN_COUNTERS];
-    bool marks_as_victim[];
+    struct fecn_port ports[];
 };
 
-uint64_t oche_fecn_queue(const struct oche_fecn_params *values)
+uint64_t oche_fecn_buffer(const struct oche_fecn_params *values,
+                          const struct oche_ib_credits_params *credits, uint64_t rate_bps)
+{
+    if (values->buffer_bytes != OCHE_NEVER)
+        return values->buffer_bytes;
+    return credits != NULL ? credits->buffer_bytes : rate_bps / BPS_PER_BYTE;
+}
+
+uint64_t oche_fecn_rate(const struct oche_fecn_params *values, uint64_t rate_bps)
+{
+    return values->marking_rate != OCHE_NEVER ? values->marking_rate : rate_bps / BPS_PER_PACKET;
+}
+
+uint64_t oche_fecn_queue(const struct oche_fecn_params *values,
+                         const struct oche_ib_credits_params *credits, uint64_t rate_bps)
 {
     if (values->threshold == 0)
         return OCHE_NEVER;
-    return values->buffer_bytes * (WEIGHTS - values->threshold) / WEIGHTS;
+    return oche_fecn_buffer(values, credits, rate_bps) * (WEIGHTS - values->threshold) / WEIGHTS;
+}
+
+/* Returns the parameters of the links' credits; NULL: they have none. */
+static const struct oche_ib_credits_params *credits_of(const struct oche_switch_config *config)
+{
+    for (uint32_t i = 0; i < config->mechanism_count; i++)
+        if (config->mechanisms[i] == &oche_ib_credits)
+            return config->mechanism_params[i];
+    return NULL;
 }
 
 static size_t state_bytes(const struct oche_switch_config *config, const void *values)
 {
     (void)values;
-    return sizeof(struct fecn) + config->port_count * sizeof(bool);
+    return sizeof(struct fecn) + config->port_count * sizeof(struct fecn_port);
 }
 
 static void create(void *state, const struct oche_switch_config *config, const void *values)
 {
+    const struct oche_ib_credits_params *credits = credits_of(config);
     struct fecn *fecn = state;
     uint32_t mask;
 
     fecn->params = values;
     mask = fecn->params->victim_mask;
-    fecn->queue = oche_fecn_queue(values);
     fecn->random = oche_random_stream(config->seed, "fecn", config->node);
     fecn->class_count = config->class_count;
     for (uint32_t port = 0; port < config->port_count; port++)
-        fecn->marks_as_victim[port] =
-            mask == OCHE_FECN_VICTIMS_ALL ||
-            (mask == OCHE_FECN_VICTIMS_HOSTS && config->ports[port].place == OCHE_PLACE_TO_HOST);
+        fecn->ports[port] = (struct fecn_port){
+            .queue = oche_fecn_queue(values, credits, config->ports[port].rate_bps),
+            .marking_rate = (uint32_t)oche_fecn_rate(values, config->ports[port].rate_bps),
+            .marks_as_victim =
+                mask == OCHE_FECN_VICTIMS_ALL || (mask == OCHE_FECN_VICTIMS_HOSTS &&
+                                                  config->ports[port].place == OCHE_PLACE_TO_HOST),
+        };
 }
 
 static void enqueue(void *state, struct oche_switch *sw, unsigned port, struct oche_packet *packet,
@@ -87,20 +130,20 @@ static void enqueue(void *state, struct oche_switch *sw, unsigned port, struct o
 {
     struct fecn *fecn = state;
     const struct oche_egress *egress = oche_switch_egress(sw, port);
+    const struct fecn_port *own = &fecn->ports[port];
     unsigned cls = packet->traffic_class < fecn->class_count ? packet->traffic_class : 0;
 
     (void)now;
     if (packet->ecn != OCHE_ECN_ECT0 && packet->ecn != OCHE_ECN_ECT1)
         return;
     if (packet->frame_bytes < fecn->params->packet_size ||
-        oche_switch_class_bytes(sw, egress, cls) <= fecn->queue)
+        oche_switch_class_bytes(sw, egress, cls) <= own->queue)
         return;
-    if ((egress->paused >> cls & 1) && !fecn->marks_as_victim[port]) {
+    if ((egress->paused >> cls & 1) && !own->marks_as_victim) {
         fecn->counted[OCHE_FECN_VICTIMS]++;
         return;
     }
-    if (fecn->params->marking_rate > 0 &&
-        oche_random_below(&fecn->random, fecn->params->marking_rate + 1) != 0)
+    if (own->marking_rate > 0 && oche_random_below(&fecn->random, own->marking_rate + 1) != 0)
         return;
     packet->ecn = OCHE_ECN_CE;
     sw->cold[port].marks++;

@@ -32,6 +32,7 @@ enum cct { CCT_DELAY, CCT_RATE };
 enum becn { BECN_ACK, BECN_CNP };
 
 struct ib_cc_params {
+    uint32_t preset; /* enum oche_preset */
     uint64_t ccti_increase, ccti_limit, ccti_min;
     oche_time ccti_timer;
     uint32_t cct, becn;
@@ -42,6 +43,7 @@ static const char *const cct_names[] = {"delay", "rate", NULL};
 static const char *const becn_names[] = {"ack", "cnp", NULL};
 
 static const struct oche_param table[] = {
+    OCHE_PRESET_ROW(struct ib_cc_params),
     {OCHE_PARAM(struct ib_cc_params, ccti_increase), OCHE_IS_COUNT(1, 1, 255),
      .where = "ib-cc.md#parameters", .help = "CCTI_Increase: how much a BECN raises the index"},
     {OCHE_PARAM(struct ib_cc_params, ccti_limit),
@@ -66,6 +68,9 @@ static const struct oche_param table[] = {
      .where = "ib-cc.md#source",
      .help = "how a BECN travels. ack: in the next ACK, where there is one; cnp: by itself"},
 };
+
+/* Beside switches that mark a packet a microsecond, whatever their rate (ib-cc.md#deployed). */
+static const struct oche_deployed in_use[] = {{"ccti_timer", {.u = 30 * 1024 * OCHE_NS}}};
 
 /* Causes of the trace event RATE_CHANGED. */
 enum cause { CAUSE_BECN, CAUSE_TIMER, CAUSE_INITIAL };
@@ -223,7 +228,7 @@ static const char *ib_cc_check(const void *params)
 const struct oche_cc_scheme oche_cc_ib_cc = {
     .name = "ib_cc",
     .paper = "InfiniBand Architecture Specification, volume 1, annex A10 (Dart sec V-B)",
-    .table = OCHE_PARAM_TABLE(table, struct ib_cc_params),
+    .table = OCHE_PARAM_TABLE_DEPLOYED(table, struct ib_cc_params, in_use),
     .flow_state_bytes = sizeof(struct ib_cc_flow),
     .needs = OCHE_CC_NEEDS_ECN,
     .transports = OCHE_CC_RC | OCHE_CC_UC,

@@ -9,6 +9,7 @@
 
 #include "fabric/chips.h"
 #include "fabric/ecn.h"
+#include "fabric/fecn.h"
 #include "fabric/shared_buffer.h"
 #include "params/units.h"
 #include "sim/world/internal.h"
@@ -119,6 +120,26 @@ static void take_endpoint(const struct oche_world *world, const struct oche_para
     if (param != NULL && param->zero_is_auto &&
         oche_param_get(param, world->config->endpoint_params).u == 0)
         take(range, oche_param_get(param, oche_world_fitted_endpoint(world)).u);
+}
+
+/* Takes what a parameter of the switches' marking by InfiniBand's rules is at each port. */
+static void take_fecn(const struct oche_world *world, const char *key, struct range *range)
+{
+    const struct oche_fecn_params *fecn = oche_world_mechanism(world->config, &oche_fecn);
+    const struct oche_ib_credits_params *credits =
+        oche_world_mechanism(world->config, &oche_ib_credits);
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+    struct oche_switch_config config;
+
+    for (uint32_t i = 0; fecn != NULL && i < world->topology.switch_count; i++) {
+        oche_world_switch_config(world, i, &config, ports);
+        for (unsigned port = 0; port < config.port_count; port++) {
+            if (strcmp(key, "buffer") == 0)
+                take(range, oche_fecn_buffer(fecn, credits, ports[port].rate_bps));
+            if (strcmp(key, "marking_rate") == 0)
+                take(range, oche_fecn_rate(fecn, ports[port].rate_bps));
+        }
+    }
 }
 
 /* Takes what `key` ("slow_receivers[0].xoff", "slow_receivers.xoff") is at the entry's hosts. */
@@ -260,6 +281,9 @@ bool oche_world_derived(const struct oche_world *world, const char *key, char *t
     } else if (dot != NULL && strncmp(key, LIST, sizeof(LIST) - 1) == 0) {
         take_receivers(world, key, &range);
         table = &oche_receiver_params;
+    } else if (dot != NULL && strncmp(key, "fecn.", 5) == 0) {
+        take_fecn(world, dot + 1, &range);
+        table = oche_fecn.params;
     } else if (dot != NULL && strncmp(key, "topology.", 9) == 0) {
         take_topology(world->config, dot + 1, &range);
         table = world->config->topology->table;

@@ -51,13 +51,13 @@ static void test_weights(void **state)
     struct oche_fecn_params params = {.buffer_bytes = 65536};
 
     (void)state;
-    assert_int_equal(oche_fecn_queue(&params), OCHE_NEVER);
+    assert_int_equal(oche_fecn_queue(&params, NULL, 100 * OCHE_GBPS), OCHE_NEVER);
     params.threshold = 1;
-    assert_int_equal(oche_fecn_queue(&params), 61440);
+    assert_int_equal(oche_fecn_queue(&params, NULL, 100 * OCHE_GBPS), 61440);
     params.threshold = 8;
-    assert_int_equal(oche_fecn_queue(&params), 32768);
+    assert_int_equal(oche_fecn_queue(&params, NULL, 100 * OCHE_GBPS), 32768);
     params.threshold = 15;
-    assert_int_equal(oche_fecn_queue(&params), 4096);
+    assert_int_equal(oche_fecn_queue(&params, NULL, 100 * OCHE_GBPS), 4096);
 }
 
 /* Above the threshold, by what the packet finds; by the queue of its own port; not by RED. */

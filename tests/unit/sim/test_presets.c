@@ -313,6 +313,17 @@ static void test_timely_follows_line_and_round_trip(void **state)
     check_rate(TIMELY("100Gbps", ", t_low: 50us"), "congestion_control.min_rtt", "50us");
 }
 
+/* InfiniBand's marking: the least weight stands for what kmin is, if links have no credits. */
+static void test_fecn_follows_the_port(void **state)
+{
+    (void)state;
+    check_rate(STAR WORKLOAD "congestion_control: ib_cc\n", "fecn.buffer", "1.6MB");
+    check_rate(STAR WORKLOAD "congestion_control: ib_cc\n", "fecn.marking_rate", "12");
+    check_rate(STAR WORKLOAD "congestion_control: ib_cc\nswitch: {pfc: false, mechanisms: "
+                             "ib_credits}\nib_credits: {buffer: 128KiB}\n",
+               "fecn.buffer", "128KiB");
+}
+
 /* Networks of 400 and 800 Gbit/s need no more than their topology. */
 static void test_fast_networks(void **state)
 {
@@ -427,6 +438,7 @@ int main(void)
         cmocka_unit_test(test_fast_networks),
         cmocka_unit_test(test_who_decides),
         cmocka_unit_test(test_timely_follows_line_and_round_trip),
+        cmocka_unit_test(test_fecn_follows_the_port),
         cmocka_unit_test(test_timeouts_follow_the_round_trip),
         cmocka_unit_test(test_long_trips_are_told),
         cmocka_unit_test(test_long_links),
