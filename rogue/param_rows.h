@@ -13,6 +13,7 @@ extern const char *const rogue_transport_names[];
 
 /* clang-format off */
 #define ROGUE_PARAM_ROWS \
+    OCHE_PRESET_ROW(struct rogue_params), \
     {OCHE_PARAM(struct rogue_params, segment_bytes), OCHE_IS_BYTES(0, 0, 1 << 30), \
      .where = "RoGUE sec 3.1; rogue.md#r17", \
      .help = "longest verb that is posted, and bytes per completion signal; 0: 64KiB below " \
@@ -43,7 +44,11 @@ extern const char *const rogue_transport_names[];
     {OCHE_PARAM(struct rogue_params, gamma), OCHE_IS_REAL(1, 0, 1e6), .where = "rogue.md#r3", \
      .help = "packets in queues above which slow start ends"}, \
     {OCHE_PARAM(struct rogue_params, initial_packets), OCHE_IS_COUNT(10, 1, 1000000), \
-     .where = "RoGUE sec 3.3", .help = "initial window in packets of the path MTU"}, \
+     .where = "RoGUE sec 3.3", .help = "initial window in packets"}, \
+    {OCHE_PARAM(struct rogue_params, packet_bytes), OCHE_IS_BYTES(0, 0, 1 << 30), \
+     .automatic = true, .where = "rogue.md#r2", \
+     .help = "a packet in alpha, beta, gamma, initial_packets and in steps of the window; 0: the " \
+             "path MTU; auto: 1KB for each 10Gbps of the line, the path MTU at least"}, \
     {OCHE_PARAM(struct rogue_params, most_window), OCHE_IS_REAL(2, 0, 1e6), \
      .where = "rogue.md#r16", \
      .help = "largest window, in line rate times base RTT; 0: no limit"}, \
@@ -52,7 +57,9 @@ extern const char *const rogue_transport_names[];
      .help = "lowest rate that the limiter is set to"}, \
     {OCHE_PARAM(struct rogue_params, rate_step), \
      OCHE_IS_BPS(OCHE_GBPS, 1000, OCHE_GBPS * 100000), .where = "RoGUE sec 3.3; rogue.md#r9", \
-     .help = "most that the limiter's rate changes at a time after slow start"}, \
+     .automatic = true, \
+     .help = "most that the limiter's rate changes at a time after slow start; auto: 1/10 of the " \
+             "line's rate"}, \
     {OCHE_PARAM(struct rogue_params, hold_off_bytes), OCHE_IS_BYTES(160000, 0, 1 << 30), \
      .where = "RoGUE sec 3.3", \
      .help = "bytes after a change of the limiter whose round trips are not used"}, \

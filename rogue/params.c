@@ -6,6 +6,8 @@
 #define LOWEST_RATE_OF_PAPER (10 * OCHE_GBPS)
 #define SEGMENT              (UINT32_C(64) * 1024) /* at that rate */
 #define LEAST_SEGMENT        (UINT32_C(8) * 1024)
+#define BPS_PER_PACKET_BYTE  (10 * OCHE_MBPS) /* packet_bytes: 1 KB for each 10 Gbit/s */
+#define LINE_TO_STEP         10               /* rate_step: 1 Gbit/s for each 10 Gbit/s */
 
 const char *const rogue_transport_names[] = {"rc", "uc", NULL};
 const char *const rogue_first_batch_names[] = {"window", "segment", NULL};
@@ -14,7 +16,13 @@ static const struct oche_param rows[] = {
     ROGUE_PARAM_ROWS,
 };
 
-const struct oche_param_table rogue_param_table = OCHE_PARAM_TABLE(rows, struct rogue_params);
+const struct oche_deployed rogue_deployed[ROGUE_DEPLOYED_COUNT] = {
+    {"packet_bytes", {.u = OCHE_NEVER}},
+    {"rate_step", {.u = OCHE_NEVER}},
+};
+
+const struct oche_param_table rogue_param_table =
+    OCHE_PARAM_TABLE_DEPLOYED(rows, struct rogue_params, rogue_deployed);
 
 const char *rogue_params_check(const struct rogue_params *params)
 {
@@ -56,4 +64,21 @@ uint32_t rogue_segment_bytes(const struct rogue_params *params, uint64_t line_ra
     if (line_rate_bps < 25 * OCHE_GBPS)
         return SEGMENT;
     return line_rate_bps < 75 * OCHE_GBPS ? 128 * 1024 : 256 * 1024;
+}
+
+uint64_t rogue_packet_bytes(const struct rogue_params *params, uint64_t line_rate_bps,
+                            uint32_t mtu_bytes)
+{
+    uint64_t bytes = params->packet_bytes;
+
+    if (bytes == OCHE_NEVER)
+        bytes = line_rate_bps / BPS_PER_PACKET_BYTE;
+    else if (bytes > 0)
+        return bytes;
+    return bytes > mtu_bytes ? bytes : mtu_bytes;
+}
+
+uint64_t rogue_rate_step(const struct rogue_params *params, uint64_t line_rate_bps)
+{
+    return params->rate_step != OCHE_NEVER ? params->rate_step : line_rate_bps / LINE_TO_STEP;
 }

@@ -6,6 +6,7 @@
 #include "core/param.h"
 
 struct rogue_params {
+    uint32_t preset;        /* enum oche_preset */
     uint64_t segment_bytes; /* 0: chosen by line rate (rogue_segment_bytes) */
     uint64_t least_batches;
     uint64_t anchor_batches;
@@ -13,9 +14,10 @@ struct rogue_params {
     uint32_t first_batch; /* enum rogue_first_batch */
     double alpha, beta, gamma;
     uint64_t initial_packets;
-    double most_window; /* in bandwidth-delay products; 0: no limit */
+    uint64_t packet_bytes; /* 0: the path MTU; OCHE_NEVER: by line rate (rogue_packet_bytes) */
+    double most_window;    /* in bandwidth-delay products; 0: no limit */
     uint64_t least_rate;
-    uint64_t rate_step;
+    uint64_t rate_step; /* OCHE_NEVER: by line rate (rogue_rate_step) */
     uint64_t hold_off_bytes;
     bool count_last_gap, exact_base_rtt;
     oche_time least_base_rtt;
@@ -48,5 +50,15 @@ const char *rogue_verbs_check(const char *text);
  * that is 0, a size that depends on the line rate (RoGUE sec 3.1; rogue.md#r17).
  */
 uint32_t rogue_segment_bytes(const struct rogue_params *params, uint64_t line_rate_bps);
+
+/* Returns the bytes of a packet in alpha, beta, gamma, initial_packets and the window's steps. */
+uint64_t rogue_packet_bytes(const struct rogue_params *params, uint64_t line_rate_bps,
+                            uint32_t mtu_bytes);
+/* Returns by how much the limiter's rate may change at a time, in bits per second. */
+uint64_t rogue_rate_step(const struct rogue_params *params, uint64_t line_rate_bps);
+
+/* The values for lines of today (rogue.md#deployed), of both tables. */
+#define ROGUE_DEPLOYED_COUNT 2
+extern const struct oche_deployed rogue_deployed[ROGUE_DEPLOYED_COUNT];
 
 #endif

@@ -4,12 +4,16 @@
 void rogue_window_init(struct rogue_window *window, const struct rogue_params *params,
                        uint64_t line_rate_bps, uint32_t mtu_bytes)
 {
+    const uint64_t packet_bytes = rogue_packet_bytes(params, line_rate_bps, mtu_bytes);
+
     *window = (struct rogue_window){
         .params = params,
         .line_rate_bps = line_rate_bps,
         .mtu_bytes = mtu_bytes,
         .slow_start = true,
-        .bytes = params->initial_packets * mtu_bytes,
+        .packet_bytes = packet_bytes,
+        .rate_step = rogue_rate_step(params, line_rate_bps),
+        .bytes = params->initial_packets * packet_bytes,
         .rate_bps = line_rate_bps,
         .base_rtt = OCHE_NEVER,
         .rtt = OCHE_NEVER,
@@ -68,15 +72,14 @@ static void limit_window(struct rogue_window *window)
 static bool set_rate(struct rogue_window *window, bool in_steps)
 {
     const struct rogue_params *p = window->params;
-    uint64_t before = window->rate_bps, rate;
+    uint64_t before = window->rate_bps, step = window->rate_step, rate;
 
     if (window->base_rtt == OCHE_NEVER)
         return false;
     rate = oche_rate_of(window->bytes, base_of(window));
     rate = clamp(rate, p->least_rate, window->line_rate_bps);
     if (in_steps)
-        rate =
-            clamp(rate, before > p->rate_step ? before - p->rate_step : 0, before + p->rate_step);
+        rate = clamp(rate, before > step ? before - step : 0, before + step);
     window->rate_bps = rate;
     return rate != before;
 }
@@ -87,7 +90,7 @@ static double queued_packets(const struct rogue_window *window)
     double rtt = (double)window->rtt, base = (double)base_of(window);
 
     return rtt <= base ? 0.0
-                       : (double)window->bytes * (rtt - base) / rtt / (double)window->mtu_bytes;
+                       : (double)window->bytes * (rtt - base) / rtt / (double)window->packet_bytes;
 }
 
 static void slow_start(struct rogue_window *window, double queued, uint64_t batch_bytes)
@@ -121,9 +124,9 @@ bool rogue_window_sample(struct rogue_window *window, oche_time rtt, uint64_t ba
     if (window->slow_start)
         slow_start(window, queued, batch_bytes);
     else if (queued > p->beta)
-        window->bytes -= window->mtu_bytes < window->bytes ? window->mtu_bytes : 0;
+        window->bytes -= window->packet_bytes < window->bytes ? window->packet_bytes : 0;
     else if (queued < p->alpha)
-        window->bytes += window->mtu_bytes;
+        window->bytes += window->packet_bytes;
     limit_window(window);
     return set_rate(window, in_steps);
 }
@@ -139,7 +142,7 @@ bool rogue_window_lost(struct rogue_window *window)
 bool rogue_window_timeout(struct rogue_window *window)
 {
     window->slow_start = true;
-    window->bytes = window->params->initial_packets * window->mtu_bytes;
+    window->bytes = window->params->initial_packets * window->packet_bytes;
     limit_window(window);
     return set_rate(window, false);
 }

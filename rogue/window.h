@@ -12,6 +12,7 @@
 
 struct rogue_window {
     const struct rogue_params *params;
+    uint64_t packet_bytes, rate_step;
     uint64_t line_rate_bps;
     uint32_t mtu_bytes;
     bool slow_start;

@@ -25,7 +25,8 @@ static const struct oche_param rows[] = {
      .where = "RoGUE sec 5.4",
      .help = "each time stamp that ends a round trip is late by a random time, up to this"},
 };
-const struct oche_param_table oche_rogue_table = OCHE_PARAM_TABLE(rows, struct oche_rogue_params);
+const struct oche_param_table oche_rogue_table =
+    OCHE_PARAM_TABLE_DEPLOYED(rows, struct oche_rogue_params, rogue_deployed);
 
 static const char *check(const void *params)
 {

@@ -57,6 +57,30 @@ static void segments_follow_the_line(void **state)
         assert_int_equal(rogue_segment_bytes(&p, rows[i].bps), 12345);
 }
 
+/* With the defaults for lines of today 1 KB counts as a packet for each 10 Gbit/s (rogue.md#r2). */
+static void packets_and_steps_follow_the_line(void **state)
+{
+    static const struct {
+        uint64_t bps, bytes, step;
+    } rows[] = {
+        {OCHE_GBPS, 1024, 100 * OCHE_MBPS},       {10 * OCHE_GBPS, 1024, OCHE_GBPS},
+        {25 * OCHE_GBPS, 2500, 2500 * OCHE_MBPS}, {100 * OCHE_GBPS, 10000, 10 * OCHE_GBPS},
+        {800 * OCHE_GBPS, 80000, 80 * OCHE_GBPS},
+    };
+    struct rogue_params paper = defaults(), deployed;
+
+    (void)state;
+    oche_param_preset(&rogue_param_table, OCHE_PRESET_DEPLOYED, &deployed);
+    for (unsigned i = 0; i < OCHE_COUNT_OF(rows); i++) {
+        assert_int_equal(rogue_packet_bytes(&paper, rows[i].bps, 1024), 1024);
+        assert_int_equal(rogue_rate_step(&paper, rows[i].bps), OCHE_GBPS);
+        assert_int_equal(rogue_packet_bytes(&deployed, rows[i].bps, 1024), rows[i].bytes);
+        assert_int_equal(rogue_rate_step(&deployed, rows[i].bps), rows[i].step);
+    }
+    deployed.packet_bytes = 500; /* what is given counts, also below the MTU */
+    assert_int_equal(rogue_packet_bytes(&deployed, OCHE_GBPS, 1024), 500);
+}
+
 static void alpha_above_beta_is_refused(void **state)
 {
     struct rogue_params p = defaults();
@@ -73,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(defaults_are_the_papers),
                                        cmocka_unit_test(segments_follow_the_line),
+                                       cmocka_unit_test(packets_and_steps_follow_the_line),
                                        cmocka_unit_test(alpha_above_beta_is_refused)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
