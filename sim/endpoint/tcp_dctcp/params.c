@@ -66,7 +66,11 @@ static const struct oche_param params[] = {
 #define DCTCP_ONLY 3
 #define COUNT      OCHE_COUNT_OF(params)
 
-static const struct oche_deployed in_use[] = {{"rto_initial", {.u = 0}}};
+static const struct oche_deployed in_use[] = {
+    {"os_overhead", {.u = 10 * OCHE_US}},
+    {"ack_delay", {.u = 20 * OCHE_US}},
+    {"rto_initial", {.u = 0}},
+};
 
 const struct oche_param_table oche_tcp_table = {.params = params,
                                                 .count = COUNT - DCTCP_ONLY,
