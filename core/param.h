@@ -118,11 +118,15 @@ extern const char *const oche_preset_names[];
 #define OCHE_IS_WHOLE(in, value, least, most)                                                      \
     .unit = (in), .preset.u = (value), .minimum.u = (least), .maximum.u = (most)
 
-/* A row that chooses between the two sets of defaults; `type` has the member uint32_t preset. */
-#define OCHE_PRESET_ROW(type)                                                                      \
+/*
+ * A row that chooses between the two sets of defaults; `type` has the member uint32_t preset.
+ * `place` says how they differ.
+ */
+#define OCHE_PRESET_ROW(type) OCHE_PRESET_ROW_AT(type, "dcqcn.md#deployed")
+#define OCHE_PRESET_ROW_AT(type, place)                                                            \
     {                                                                                              \
         OCHE_PARAM(type, preset), OCHE_IS_CHOICE(OCHE_PRESET_PAPER, oche_preset_names),            \
-            .where = "dcqcn.md#deployed", .of_all = true,                                          \
+            .where = (place), .of_all = true,                                                      \
             .help = "what values that are not given are: those of the paper, or of equipment in "  \
                     "use"                                                                          \
     }

@@ -17,7 +17,7 @@ static const char *const victim_masks[] = {
 };
 
 static const struct oche_param params[] = {
-    OCHE_PRESET_ROW(struct oche_fecn_params),
+    OCHE_PRESET_ROW_AT(struct oche_fecn_params, "ib-cc.md#deployed"),
     {OCHE_PARAM(struct oche_fecn_params, threshold), OCHE_IS_COUNT(WEIGHTS - 1, 0, WEIGHTS - 1),
      .where = "ib-cc.md#threshold",
      .help = "Threshold, a weight: 0 never marks, 15 marks most eagerly; marks above "

@@ -13,7 +13,7 @@ extern const char *const rogue_transport_names[];
 
 /* clang-format off */
 #define ROGUE_PARAM_ROWS \
-    OCHE_PRESET_ROW(struct rogue_params), \
+    OCHE_PRESET_ROW_AT(struct rogue_params, "rogue.md#deployed"), \
     {OCHE_PARAM(struct rogue_params, segment_bytes), OCHE_IS_BYTES(0, 0, 1 << 30), \
      .where = "RoGUE sec 3.1; rogue.md#r17", \
      .help = "longest verb that is posted, and bytes per completion signal; 0: 64KiB below " \

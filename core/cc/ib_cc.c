@@ -43,7 +43,7 @@ static const char *const cct_names[] = {"delay", "rate", NULL};
 static const char *const becn_names[] = {"ack", "cnp", NULL};
 
 static const struct oche_param table[] = {
-    OCHE_PRESET_ROW(struct ib_cc_params),
+    OCHE_PRESET_ROW_AT(struct ib_cc_params, "ib-cc.md#deployed"),
     {OCHE_PARAM(struct ib_cc_params, ccti_increase), OCHE_IS_COUNT(1, 1, 255),
      .where = "ib-cc.md#parameters", .help = "CCTI_Increase: how much a BECN raises the index"},
     {OCHE_PARAM(struct ib_cc_params, ccti_limit),

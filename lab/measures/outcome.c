@@ -343,7 +343,8 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
     const char *remark = NULL;
 
     for (uint32_t i = 0; i < rates->count && remark == NULL; i++)
-        remark = config->cc->remark(oche_world_fitted_cc(world), empty_rtt, rates->kinds[i].link_bps);
+        remark =
+            config->cc->remark(oche_world_fitted_cc(world), empty_rtt, rates->kinds[i].link_bps);
     if (remark != NULL)
         snprintf(outcome->remark, sizeof(outcome->remark),
                  "where nothing waits, a round trip takes up to %s: %s",

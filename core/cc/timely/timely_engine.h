@@ -155,7 +155,7 @@ static inline struct timely_state *timely_state_of(struct oche_cc_flow *flow)
 
 /* clang-format off */
 #define TIMELY_SIGNAL_PARAMS \
-    OCHE_PRESET_ROW(struct timely_params), \
+    OCHE_PRESET_ROW_AT(struct timely_params, "timely.md#deployed"), \
     {OCHE_PARAM(struct timely_params, t_low), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC), \
      .automatic = true, .where = "TIMELY sec 4.4; timely.md#parameters", \
      .help = "RTT below which the rate rises whatever the gradient; includes propagation; auto: " \

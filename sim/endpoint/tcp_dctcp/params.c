@@ -8,7 +8,7 @@
 #define DART_INITIAL    (10 * OCHE_MS)          /* at least so much */
 
 static const struct oche_param params[] = {
-    OCHE_PRESET_ROW(struct oche_tcp_params),
+    OCHE_PRESET_ROW_AT(struct oche_tcp_params, "dctcp.md#deployed"),
     {OCHE_PARAM_AS("mss", struct oche_tcp_params, mss_bytes),
      OCHE_IS_BYTES(1460, 64, LARGEST_SEGMENT), .where = "RFC 9293 sec 3.7.1",
      .help = "payload of a full segment; host.mtu is for queue pairs only"},
