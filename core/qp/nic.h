@@ -725,6 +725,8 @@ void oche_qp_look(const struct oche_qp *qp, struct oche_qp_view *view);
  * always 0 where recovery may restart messages.
  */
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
+/* The same of the data of our oldest READ; 0 if the oldest work is none. */
+uint32_t oche_qp_read_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
 /* Return the values that the connection was last given; OCHE_NEVER: there is no ACK timer. */
 oche_time oche_qp_ack_timeout(const struct oche_qp *qp);

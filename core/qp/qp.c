@@ -640,6 +640,16 @@ uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp)
     return none ? 0 : qp->message_bytes;
 }
 
+uint32_t oche_qp_read_bytes(const struct oche_qp *qp)
+{
+    const struct send_entry *head = send_at(qp, qp->send_head);
+
+    if (qp->send_head == qp->send_started || head->opcode != OCHE_WORK_READ ||
+        (qp->flags & QP_WHOLE_MESSAGES))
+        return 0;
+    return ((qp->tx.una - head->first_psn) & OCHE_PSN_MASK) * qp->mtu;
+}
+
 uint64_t oche_qp_timeouts(const struct oche_qp *qp)
 {
     return qp->timeouts;

@@ -40,6 +40,7 @@ struct oche_workload_facts {
     uint32_t header_bytes; /* bytes of a full packet on the line without its payload */
     oche_time duration;    /* no flow starts then or later: the run's duration, or its bound */
     bool until_done;       /* the run has no duration of its own */
+    const char *no_verbs;  /* the congestion control whose endpoint has no verbs; NULL: it has */
     uint64_t seed;
     uint32_t number; /* index of the workload in the scenario's list: part of stream names */
 };
@@ -56,6 +57,7 @@ struct oche_flow_list {
     uint64_t initial_rate_bps; /* initial rate of flows added from now on; 0: line rate */
     uint64_t supply_bps;       /* supply of flows added from now on (struct oche_flow_plan) */
     uint8_t tenant;            /* tenant of flows added from now on */
+    uint8_t verb;              /* enum oche_verb: of flows added from now on */
     bool beside;               /* of flows added from now on (struct oche_flow_plan) */
     char remark[OCHE_FLOW_REMARK_BYTES]; /* what to tell the user about the lists, or "" */
     struct oche_flow_groups groups;
@@ -75,7 +77,10 @@ uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint
  */
 struct oche_flow_source oche_flow_list_source(const struct oche_flow_list *list, uint32_t workload,
                                               uint32_t src, uint32_t dst, oche_time start);
-/* Adds the flows of a copy of `source`. Returns false without memory. */
+/*
+ * Adds the flows of a copy of `source`. They are drawn at once if READs go to receivers that the
+ * source draws, as each is posted by its receiver. Returns false without memory.
+ */
 bool oche_flow_list_add_source(struct oche_flow_list *list, const struct oche_flow_source *source);
 /*
  * Takes over what sources that have been added point to: `release` is called when no flow will be

@@ -13,6 +13,7 @@ enum placement { PLACEMENT_DISJOINT, PLACEMENT_RANDOM };
 
 struct background {
     uint64_t initial_rate, tenant;
+    uint32_t verb;
     uint64_t pairs, bytes, outstanding;
     oche_time start, stagger;
     uint32_t placement;

@@ -20,6 +20,7 @@ enum cdf { OCHE_CDF_DATA };
 
 struct closed {
     uint64_t initial_rate, tenant;
+    uint32_t verb;
     uint64_t pairs, outstanding;
     uint32_t cdf; /* index into oche_cdf_names */
     const char *cdf_file;

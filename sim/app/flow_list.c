@@ -42,6 +42,7 @@ static struct oche_flow_plan plan_of(const struct oche_flow_list *list, uint32_t
                                    .supply_bps = list->supply_bps,
                                    .priority = bytes <= list->priority_bytes,
                                    .tenant = list->tenant,
+                                   .verb = list->verb,
                                    .beside = list->beside};
 }
 
@@ -79,7 +80,7 @@ bool oche_flow_list_add_source(struct oche_flow_list *list, const struct oche_fl
         return true;
     if (added.count >= OCHE_NO_FLOW - list->count || !make_plans(list, list->count + added.count))
         return false;
-    if (!list->as_needed) {
+    if (!list->as_needed || (source->draws_dst && list->verb == OCHE_VERB_READ)) {
         draw_all(list, added);
         return true;
     }

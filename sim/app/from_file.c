@@ -11,6 +11,7 @@
 
 struct from_file {
     uint64_t initial_rate, tenant;
+    uint32_t verb;
     const char *file;
     oche_time origin;
 };

@@ -8,22 +8,22 @@
 #include "sim/app/sender_pool.h"
 
 #define OCHE_WORKLOAD_MAX_FLOWS UINT32_C(100000000) /* most flows of one workload */
-#define OCHE_MAX_FLOW_BYTES     (UINT64_C(1) << 31)
 
 /*
  * The parameters that every workload has. DCQCN sec 3.1 leaves the initial rate to local policy;
- * this parameter sets it.
+ * this parameter sets it. `verb` is set in the list by who calls `generate`.
  */
 #define OCHE_PARAM_INITIAL_RATE(type)                                                              \
     {OCHE_PARAM(struct type, initial_rate), OCHE_IS_BPS(0, 0, 1000 * OCHE_GBPS),                   \
      .where = "DCQCN sec 3.1",                                                                     \
      .help = "of each queue pair's sender, on the line; 0, or more than the line: line rate, "     \
              "or what congestion control begins with"},                                            \
+    {OCHE_PARAM(struct type, tenant), OCHE_IS_COUNT(0, 0, UINT8_MAX), .where = "Dart sec III-E",   \
+     .help = "tenant that the flows belong to, for congestion control that knows tenants (dart)"}, \
     {                                                                                              \
-        OCHE_PARAM(struct type, tenant), OCHE_IS_COUNT(0, 0, UINT8_MAX),                           \
-            .where = "Dart sec III-E",                                                             \
-            .help = "tenant that the flows belong to, for congestion control that knows tenants "  \
-                    "(dart)"                                                                       \
+        OCHE_PARAM(struct type, verb), OCHE_IS_CHOICE(OCHE_VERB_WRITE, oche_verb_names),           \
+            .help = "what moves a flow's data: a WRITE or SEND of its sender, or a READ that its " \
+                    "receiver posts at the flow's start"                                           \
     }
 
 /* A sender and a receiver. */

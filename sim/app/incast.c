@@ -16,6 +16,7 @@ enum senders { SENDERS_RANDOM, SENDERS_NEXT };
 
 struct incast {
     uint64_t initial_rate, tenant;
+    uint32_t verb;
     uint64_t degree, bytes;
     oche_time start, period, jitter;
     uint32_t receiver, senders;

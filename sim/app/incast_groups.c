@@ -25,6 +25,7 @@ enum size_of { SIZE_OF_FLOW, SIZE_OF_GROUP };
 
 struct incast_groups {
     uint64_t initial_rate, tenant;
+    uint32_t verb;
     uint64_t degree, groups;
     const char *sizes;
     uint32_t size_of, disjoint;

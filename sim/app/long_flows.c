@@ -20,6 +20,7 @@ enum flows_of { FLOWS_OF_ALL_HOSTS, FLOWS_BY_LOAD };
 
 struct long_flows {
     uint64_t initial_rate, tenant;
+    uint32_t verb;
     uint64_t bytes;
     double load, share;
     uint32_t load_of, hosts;

@@ -14,6 +14,7 @@ enum pattern { PATTERN_RANDOM, PATTERN_SHIFT };
 
 struct permutation {
     uint64_t initial_rate, tenant;
+    uint32_t verb;
     uint32_t pattern;
     uint64_t shift, bytes, messages;
     oche_time start, jitter;

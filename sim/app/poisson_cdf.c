@@ -21,6 +21,7 @@ enum cdf { OCHE_CDF_DATA };
 
 struct poisson {
     uint64_t initial_rate, tenant;
+    uint32_t verb;
     uint32_t cdf; /* index into oche_cdf_names */
     const char *cdf_file;
     double load;
@@ -139,6 +140,7 @@ static bool add_hosts(const struct poisson *p, const struct oche_workload_facts 
             list, facts->number, host, (host + 1) % facts->host_count, p->start);
 
         source.draw = draw_of_host;
+        source.draws_dst = true;
         source.context = arrivals;
         source.random = oche_workload_stream(facts, "poisson", i);
         source.left = gap_of(p, facts, arrivals, host);

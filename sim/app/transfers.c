@@ -16,6 +16,7 @@
 
 struct transfers {
     uint64_t initial_rate, tenant;
+    uint32_t verb;
     const char *pairs;
     uint64_t bytes, messages, outstanding;
     oche_time start, stagger;

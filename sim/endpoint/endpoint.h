@@ -17,6 +17,7 @@
 #include "core/wire/frame.h"
 #include "core/wire/packet.h"
 #include "sim/endpoint/gauge.h"
+#include "sim/network/flow_plan.h"
 #include "sim/topology/routes.h"
 
 struct oche_host;
@@ -87,10 +88,10 @@ struct oche_endpoint {
     /*
      * Describes the packets of an undisturbed flow of `bytes` bytes. Frame sizes include the gap.
      * `recovery`: the scheme of RNICs, which may put a header into every packet; NULL: one that
-     * does not.
+     * does not. An endpoint without verbs ignores `verb`.
      */
     void (*frames)(const struct oche_host_params *hosts, const void *params,
-                   const struct oche_recovery_scheme *recovery, uint64_t bytes,
+                   const struct oche_recovery_scheme *recovery, enum oche_verb verb, uint64_t bytes,
                    struct oche_frames *out);
 
     /* Initialises `state`. Further memory comes from the host's arena. */
@@ -141,10 +142,10 @@ struct oche_endpoint {
      */
     uint64_t (*rate_bps)(void *state, uint32_t connection);
     /*
-     * Returns the bytes that have arrived, in order, of the message that is being received on the
+     * Returns the bytes that have arrived, in order, of the flow that is being received on the
      * connection.
      */
-    uint32_t (*arrived_bytes)(void *state, uint32_t connection);
+    uint64_t (*arrived_bytes)(void *state, uint32_t connection);
     /*
      * Adds what the sender of the connection, which is here, has sent again so far: data packets,
      * and the timeouts. Both as oche_host_flow_completed takes them; nothing if it has no state.

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RNIC as an endpoint: flows become WRITEs on queue pairs, and a connection is one queue pair
- * at each end. The RNIC is the same object code that the device uses on the wire; here its port is
- * a simulated link and its clock is virtual.
+ * The RNIC as an endpoint: flows become WRITEs, SENDs or READs on queue pairs, and a connection is
+ * one queue pair at each end. The RNIC is the same object code that the device uses on the wire;
+ * here its port is a simulated link and its clock is virtual.
+ *
+ * Parts     A flow that is longer than a message can be (2 GiB) is several messages, back to back
+ *           on one queue pair, as programs do it. The flow is delivered and completed with the last.
+ * SENDs     The receiver has posted receives before any message can arrive, and posts another one
+ *           for each that was used. So no SEND ever finds a receiver that is not ready.
+ * READs     The destination posts, and its first request makes the queue pair of the source. That
+ *           one is given up when it has been idle, if its only READ has left as one request: should
+ *           the destination ask again, it asks for all that is missing.
  */
 #include "sim/endpoint/rnic.h"
 
@@ -24,18 +32,54 @@ struct oche_rnic_parked {
 
 /* ---- queue pairs and their memory ---- */
 
+/* Sizes of messages. */
+struct parts {
+    uint64_t most; /* bytes that one message can have */
+    uint64_t full; /* bytes of each message but the last, where there are several */
+};
+
+static struct parts parts_of(const struct oche_rnic *rnic)
+{
+    const uint64_t mtu = rnic->host->shared->params->mtu_bytes;
+    const uint64_t of_mtu = OCHE_MOST_BYTES_OF_MTU(mtu);
+    const uint64_t most = of_mtu < OCHE_MAX_MESSAGE_BYTES ? of_mtu : OCHE_MAX_MESSAGE_BYTES;
+
+    return (struct parts){.most = most, .full = most - most % mtu};
+}
+
+static bool is_per_flow(const struct oche_rnic *rnic)
+{
+    return rnic->host->shared->params->connections == OCHE_CONNECTION_PER_FLOW;
+}
+
+/* Returns how many messages may be posted on a queue pair at a time. */
+static uint32_t depth_of(const struct oche_rnic *rnic)
+{
+    if (!is_per_flow(rnic))
+        return 16;
+    return OCHE_LIKELY(rnic->host->flows->most_bytes <= parts_of(rnic).most) ? 1 : 2;
+}
+
 static struct oche_qp_config qp_config(const struct oche_rnic *rnic, uint32_t connection,
                                        bool priority)
 {
+    const struct oche_flows *flows = rnic->host->flows;
+    const uint32_t depth = depth_of(rnic);
+    const uint32_t reads =
+        flows->reads ? (uint32_t)rnic->host->shared->params->outstanding_reads : 0;
+
     return (struct oche_qp_config){
         .qpn = OCHE_FIRST_QPN + connection,
         .transport = OCHE_TRANSPORT_RC,
         .traffic_class = priority ? rnic->host->shared->priority_class : OCHE_DATA_CLASS,
         .pd = 1,
         .mtu_bytes = (uint32_t)rnic->host->shared->params->mtu_bytes,
-        .send_depth = rnic->host->shared->params->connections == OCHE_CONNECTION_PER_FLOW ? 1 : 16,
+        .send_depth = depth,
+        .recv_depth = flows->sends ? depth : 0,
+        .responder_resources = reads,
+        .initiator_depth = reads,
         .access = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ,
-        .groups = rnic->host->flows->incasts != NULL,
+        .groups = flows->incasts != NULL,
         .send_cq = rnic->cq,
     };
 }
@@ -52,19 +96,47 @@ static void add_slab(struct oche_rnic *rnic)
     }
 }
 
-static void *take_qp_memory(struct oche_rnic *rnic, oche_time now)
+static void linger(struct oche_rnic *rnic, struct oche_qp *qp, oche_time now);
+
+static struct oche_connection *connection_of(const struct oche_rnic *rnic, const struct oche_qp *qp)
+{
+    return &rnic->host->flows->connections[oche_qp_number(qp) - OCHE_FIRST_QPN];
+}
+
+/*
+ * Gives up the oldest queue pair that lingers, if it may be. Returns its memory, or NULL. The
+ * linger record lies behind the queue pair, in the same piece of memory.
+ */
+static void *take_lingering(struct oche_rnic *rnic, oche_time now)
 {
     struct oche_rnic_parked *parked = rnic->linger_head;
 
-    /* The linger record lies behind the queue pair, in the same piece of memory. */
-    if (parked != NULL && parked->until <= now && oche_qp_idle(parked->qp)) {
-        rnic->linger_head = parked->next;
-        if (rnic->linger_head == NULL)
-            rnic->linger_tail = NULL;
-        void *memory = parked->qp;
-        oche_qp_destroy(parked->qp);
-        return memory;
+    if (parked == NULL || parked->until > now)
+        return NULL;
+    struct oche_qp *qp = parked->qp;
+    struct oche_connection *connection = connection_of(rnic, qp);
+    const bool idle = oche_qp_idle(qp);
+
+    if (!idle && !connection->reads)
+        return NULL;
+    rnic->linger_head = parked->next;
+    if (rnic->linger_head == NULL)
+        rnic->linger_tail = NULL;
+    if (!idle) {
+        linger(rnic, qp, now); /* READ data leaves for longer than others shall wait */
+        return NULL;
     }
+    connection->answered = connection->reads;
+    oche_qp_destroy(qp);
+    return qp;
+}
+
+static void *take_qp_memory(struct oche_rnic *rnic, oche_time now)
+{
+    struct oche_rnic_parked *parked = take_lingering(rnic, now);
+
+    if (parked != NULL)
+        return parked;
     if (rnic->unused == NULL)
         add_slab(rnic);
     parked = rnic->unused;
@@ -80,6 +152,8 @@ static struct oche_rnic_parked *linger_record(const struct oche_rnic *rnic, stru
 
 /*
  * Keeps a receiver's queue pair for a while, so that it can answer duplicates if an ACK was lost.
+ * The source of a READ does not know when the data has arrived, so its queue pair lingers from the
+ * start, and longer while it has data to send.
  */
 static void linger(struct oche_rnic *rnic, struct oche_qp *qp, oche_time now)
 {
@@ -110,6 +184,26 @@ static uint64_t peer_rate_bps(const struct oche_rnic *rnic, uint32_t peer)
     const struct oche_network *network = rnic->host->shard->network;
 
     return network->extras[network->nodes[peer].first_port].rate_bps;
+}
+
+/* Where a SEND of the connection begins, at both ends: apart from where flows are. */
+static uint64_t send_va(uint32_t connection)
+{
+    return UINT64_C(1) << 61 | (uint64_t)connection << 32;
+}
+
+/* Posts a receive for any message. */
+static void post_receive(const struct oche_rnic *rnic, struct oche_qp *qp)
+{
+    const struct oche_recv_work work = {
+        .sge_count = 1,
+        .sge[0] = {.va = send_va(oche_qp_number(qp) - OCHE_FIRST_QPN),
+                   .length = (uint32_t)parts_of(rnic).most,
+                   .lkey = OCHE_MEMORY_KEY},
+    };
+    const int failed = oche_qp_post_recv(qp, &work);
+
+    OCHE_MUST(failed == 0);
 }
 
 static struct oche_qp *open_qp(struct oche_rnic *rnic, uint32_t connection, uint32_t peer,
@@ -143,16 +237,26 @@ static struct oche_qp *open_qp(struct oche_rnic *rnic, uint32_t connection, uint
     bool ready = oche_qp_init(qp, now) && oche_qp_ready_to_receive(qp, &to, now) &&
                  oche_qp_ready_to_send(qp, now);
     OCHE_MUST(ready);
+    for (uint32_t i = 0; i < config.recv_depth; i++)
+        post_receive(rnic, qp);
     return qp;
 }
 
 /* ---- flows ---- */
 
-static uint32_t packets_of(const struct oche_rnic *rnic, uint64_t bytes)
+/* Returns the part of the flow's bytes that its message `part` has, and sets where it begins. */
+static uint32_t part_bytes(const struct oche_rnic *rnic, uint64_t flow_bytes, uint32_t part,
+                           uint64_t *offset)
 {
-    uint64_t mtu = rnic->host->shared->params->mtu_bytes;
+    *offset = 0;
+    const struct parts parts = parts_of(rnic);
 
-    return (uint32_t)((bytes + mtu - 1) / mtu);
+    if (OCHE_LIKELY(flow_bytes <= parts.most))
+        return (uint32_t)flow_bytes;
+    *offset = part * parts.full;
+    const uint64_t left = flow_bytes - *offset;
+
+    return (uint32_t)(left < parts.full ? left : parts.full);
 }
 
 /*
@@ -175,27 +279,49 @@ static void make_room(struct oche_rnic *rnic)
     rnic->cq_log2 = log2 & 31U;
 }
 
-/* Posts as many of the connection's waiting flows as the queue pair takes. */
+#define MORE (UINT64_C(1) << 32) /* of a work request's number: the flow has further messages */
+
+/* Posts the next message of a flow. Returns false if the send queue is full. */
+static bool post_part(struct oche_rnic *rnic, struct oche_connection *connection,
+                      struct oche_qp *qp, uint32_t number)
+{
+    static const uint8_t opcodes[] = {[OCHE_VERB_WRITE] = OCHE_WORK_WRITE,
+                                      [OCHE_VERB_SEND] = OCHE_WORK_SEND,
+                                      [OCHE_VERB_READ] = OCHE_WORK_READ};
+    const struct oche_flow_plan *plan = &rnic->host->flows->plan[number];
+    uint64_t offset;
+    uint32_t bytes = part_bytes(rnic, plan->bytes, connection->parts_posted, &offset);
+    const bool last = offset + bytes == plan->bytes;
+    uint64_t va = ((uint64_t)number << 32) + offset;
+    struct oche_send_work work = {
+        .wr_id = last ? number : number | MORE,
+        .opcode = opcodes[plan->verb],
+        .flags = OCHE_WORK_SIGNALED,
+        .sge_count = 1,
+        .remote_va = va,
+        .rkey = OCHE_MEMORY_KEY,
+        .group =
+            connection->reads ? NULL : oche_flow_incast(rnic->host->flows, number),
+        .sge[0] = {.va = plan->verb == OCHE_VERB_SEND ? send_va(plan->connection) : va,
+                   .length = bytes,
+                   .lkey = OCHE_MEMORY_KEY},
+    };
+
+    if (oche_qp_post_send(qp, &work) != 0)
+        return false;
+    connection->parts_posted = (uint16_t)(last ? 0 : connection->parts_posted + 1);
+    connection->posted += last;
+    return true;
+}
+
+/* Posts as much of the connection's waiting flows as the queue pair takes. */
 static void post(struct oche_rnic *rnic, struct oche_connection *connection, struct oche_qp *qp)
 {
     while (connection->posted < connection->queued) {
         uint32_t number = rnic->host->flows->order[connection->first + connection->posted];
-        uint64_t va = (uint64_t)number << 32;
-        struct oche_send_work work = {
-            .wr_id = number,
-            .opcode = OCHE_WORK_WRITE,
-            .flags = OCHE_WORK_SIGNALED,
-            .sge_count = 1,
-            .remote_va = va,
-            .rkey = OCHE_MEMORY_KEY,
-            .group = oche_flow_incast(rnic->host->flows, number),
-            .sge[0] = {.va = va,
-                       .length = (uint32_t)rnic->host->flows->plan[number].bytes,
-                       .lkey = OCHE_MEMORY_KEY},
-        };
-        if (oche_qp_post_send(qp, &work) != 0)
-            return; /* the send queue is full until a flow completes */
-        connection->posted++;
+
+        if (!post_part(rnic, connection, qp, number))
+            return; /* the send queue is full until a message completes */
         rnic->outstanding++;
         if (OCHE_UNLIKELY(rnic->has_failed))
             make_room(rnic);
@@ -212,28 +338,37 @@ static void start(void *state, uint32_t number, oche_time now)
     struct oche_qp *qp = connection->queued == 0 ? NULL : oche_nic_find_qp(rnic->nic, qpn);
 
     if (qp == NULL)
-        qp = open_qp(rnic, plan->connection, plan->dst, 0, plan->initial_rate_bps, now);
+        qp = open_qp(rnic, plan->connection, oche_connection_peer(connection), 0,
+                     plan->initial_rate_bps, now);
     oche_host_flow_started(rnic->host, number, now);
     if (OCHE_UNLIKELY(plan->supply_bps > 0))
         oche_qp_set_supply(qp, plan->supply_bps, now);
     post(rnic, connection, qp);
 }
 
-static void end_flow_here(struct oche_rnic *rnic, const struct oche_completion *done, oche_time now)
+static void end_message(struct oche_rnic *rnic, const struct oche_completion *done, oche_time now)
 {
     uint32_t number = (uint32_t)done->wr_id;
     const struct oche_flow_plan *plan = &rnic->host->flows->plan[number];
+    struct oche_connection *connection = &rnic->host->flows->connections[plan->connection];
+    struct oche_flow_sent *sent = &rnic->host->flows->sent[number];
     struct oche_qp *qp = oche_nic_find_qp(rnic->nic, done->qpn);
 
     OCHE_MUST(qp != NULL);
-    oche_host_flow_completed(rnic->host, number, done->status, oche_qp_retransmitted_packets(qp),
-                             oche_qp_timeouts(qp), now);
     rnic->outstanding--;
     rnic->has_failed |= done->status != OCHE_STATUS_SUCCESS;
-    if (rnic->host->shared->params->connections == OCHE_CONNECTION_PER_FLOW)
+    if (sent->failed == OCHE_STATUS_SUCCESS)
+        sent->failed = done->status; /* those of a flow's later messages follow from the first */
+    if (OCHE_UNLIKELY(done->wr_id & MORE)) {
+        post(rnic, connection, qp);
+        return;
+    }
+    oche_host_flow_completed(rnic->host, number, (enum oche_status)sent->failed,
+                             oche_qp_retransmitted_packets(qp), oche_qp_timeouts(qp), now);
+    if (is_per_flow(rnic))
         release_sender(rnic, qp);
     else
-        post(rnic, &rnic->host->flows->connections[plan->connection], qp);
+        post(rnic, connection, qp);
     oche_host_start(rnic->host, plan->then_same_source, now);
 }
 
@@ -245,13 +380,27 @@ bool oche_rnic_poll(struct oche_rnic *rnic, oche_time now)
     while ((count = oche_cq_poll(rnic->cq, done, POLL_AT_ONCE)) > 0) {
         OCHE_MUST(!oche_cq_overflowed(rnic->cq));
         for (unsigned i = 0; i < count; i++)
-            end_flow_here(rnic, &done[i], now);
+            end_message(rnic, &done[i], now);
         sum += count;
     }
     return sum > 0;
 }
 
 /* ---- the NIC's port ---- */
+
+/* Counts a message of the flow that is being received. Returns true if it is the flow's last. */
+static bool count_part(const struct oche_rnic *rnic, struct oche_connection *connection,
+                       const struct oche_flow_plan *plan)
+{
+    const uint64_t mtu = rnic->host->shared->params->mtu_bytes;
+    uint64_t offset;
+    uint32_t bytes = part_bytes(rnic, plan->bytes, connection->parts_delivered, &offset);
+    const bool last = offset + bytes == plan->bytes;
+
+    connection->packets_delivered += (bytes + mtu - 1) / mtu;
+    connection->parts_delivered = (uint16_t)(last ? 0 : connection->parts_delivered + 1);
+    return last;
+}
 
 static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool last,
                          oche_time now)
@@ -262,13 +411,38 @@ static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool
     if (OCHE_LIKELY(!last))
         return;
     uint32_t number = oche_qp_number(qp) - OCHE_FIRST_QPN;
-    struct oche_connection *connection = &rnic->host->flows->connections[number];
-    uint32_t flow = oche_host_flow_delivered(rnic->host, number, now);
-    const struct oche_flow_plan *plan = &rnic->host->flows->plan[flow];
-    connection->packets_delivered += packets_of(rnic, plan->bytes);
-    if (connection->delivered == connection->count)
+    struct oche_flows *flows = rnic->host->flows;
+    struct oche_connection *connection = &flows->connections[number];
+    const struct oche_flow_plan *plan =
+        &flows->plan[flows->order[connection->first + connection->delivered]];
+
+    if (OCHE_UNLIKELY(plan->verb == OCHE_VERB_SEND))
+        post_receive(rnic, qp);
+    if (!count_part(rnic, connection, plan))
+        return;
+    oche_host_flow_delivered(rnic->host, number, now);
+    if (connection->delivered == connection->count && !connection->reads)
         linger(rnic, qp, now);
     oche_host_start(rnic->host, plan->then_at_receiver, now);
+}
+
+/* The first request for data makes the queue pair of its source. */
+static struct oche_qp *open_source(struct oche_rnic *rnic, uint32_t number,
+                                   const struct oche_packet *packet, oche_time now)
+{
+    const struct oche_flows *flows = rnic->host->flows;
+    const struct oche_connection *connection = &flows->connections[number];
+    const struct oche_flow_plan *plan = &flows->plan[flows->order[connection->first]];
+    struct oche_qp *qp;
+
+    if (packet->opcode != OCHE_RC_READ_REQUEST)
+        return NULL; /* feedback for a queue pair that no longer exists */
+    qp = open_qp(rnic, number, connection->dst, connection->answered ? packet->psn : 0,
+                 plan->initial_rate_bps, now);
+    if (is_per_flow(rnic) && plan->bytes <= parts_of(rnic).most &&
+        !rnic->host->shared->cc->windows_reads)
+        linger(rnic, qp, now);
+    return qp;
 }
 
 /*
@@ -283,8 +457,11 @@ static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *pa
     if (packet->dest_qpn < OCHE_FIRST_QPN || number >= rnic->host->flows->connection_count)
         return NULL;
     const struct oche_connection *connection = &rnic->host->flows->connections[number];
-    if (connection->dst != rnic->host->address || connection->src != packet->src)
+    if (oche_connection_peer(connection) != rnic->host->address ||
+        oche_connection_poster(connection) != packet->src)
         return NULL; /* an ACK for a sender whose queue pair no longer exists */
+    if (OCHE_UNLIKELY(connection->reads))
+        return open_source(rnic, number, packet, now);
     uint32_t psn = (uint32_t)connection->packets_delivered & OCHE_PSN_MASK;
     struct oche_qp *qp = open_qp(rnic, number, connection->src, psn, 0, now);
     if (connection->delivered == connection->count)
@@ -382,26 +559,49 @@ static void packets(const struct oche_host_params *hosts, const void *params,
     };
 }
 
+/* A packet's opcode by its place in the message. */
+struct opcodes {
+    uint8_t only, first, middle, last;
+};
+
 /*
- * Describes the packets of a WRITE: the first (or only) one carries a RETH, and with a recovery
- * scheme that places what arrives behind a gap (core/wire/extension.h) all of them do. The last one
- * may be short.
+ * Opcodes of each verb's data: the first (or only) packet of a WRITE carries a RETH, the first and
+ * last one of READ data an AETH. With a recovery scheme that places what arrives behind a gap
+ * (core/wire/extension.h) all packets of WRITEs and SENDs say where they belong.
  */
+static struct opcodes opcodes_of(enum oche_verb verb, bool placed)
+{
+    if (verb == OCHE_VERB_READ)
+        return (struct opcodes){OCHE_RC_READ_RESPONSE_ONLY, OCHE_RC_READ_RESPONSE_FIRST,
+                                OCHE_RC_READ_RESPONSE_MIDDLE, OCHE_RC_READ_RESPONSE_LAST};
+    if (verb == OCHE_VERB_SEND)
+        return placed ? (struct opcodes){OCHE_RC_SEND_ONLY_AT, OCHE_RC_SEND_FIRST_AT,
+                                         OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_LAST_AT}
+                      : (struct opcodes){OCHE_RC_SEND_ONLY, OCHE_RC_SEND_FIRST,
+                                         OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_LAST};
+    return placed ? (struct opcodes){OCHE_RC_WRITE_ONLY, OCHE_RC_WRITE_FIRST,
+                                     OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_LAST_AT}
+                  : (struct opcodes){OCHE_RC_WRITE_ONLY, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_MIDDLE,
+                                     OCHE_RC_WRITE_LAST};
+}
+
+/* The last packet may be short. */
 static void frames(const struct oche_host_params *hosts, const void *params,
-                   const struct oche_recovery_scheme *recovery, uint64_t bytes,
+                   const struct oche_recovery_scheme *recovery, enum oche_verb verb, uint64_t bytes,
                    struct oche_frames *out)
 {
-    const bool placed = recovery != NULL && recovery->extend != NULL;
+    const struct opcodes op = opcodes_of(verb, recovery != NULL && recovery->extend != NULL);
     uint64_t mtu = hosts->mtu_bytes, count = (bytes + mtu - 1) / mtu;
     uint32_t full = (uint32_t)mtu, last = (uint32_t)(bytes - (count - 1) * mtu);
 
     *out = (struct oche_frames){.count = count};
-    out->first_bytes = OCHE_GAP_BYTES + (count == 1 ? data_frame(hosts, params, 0x0a, last)
-                                                    : data_frame(hosts, params, 0x06, full));
-    out->middle_bytes =
-        OCHE_GAP_BYTES + data_frame(hosts, params, placed ? OCHE_RC_WRITE_MIDDLE_AT : 0x07, full);
-    out->last_bytes =
-        OCHE_GAP_BYTES + data_frame(hosts, params, placed ? OCHE_RC_WRITE_LAST_AT : 0x08, last);
+    out->first_bytes = OCHE_GAP_BYTES + (count == 1 ? data_frame(hosts, params, op.only, last)
+                                                    : data_frame(hosts, params, op.first, full));
+    out->middle_bytes = OCHE_GAP_BYTES + data_frame(hosts, params, op.middle, full);
+    out->last_bytes = OCHE_GAP_BYTES + data_frame(hosts, params, op.last, last);
+    if (verb == OCHE_VERB_READ)
+        out->request_bytes =
+            OCHE_GAP_BYTES + oche_frame_bytes(OCHE_RC_READ_REQUEST, 0, hosts->ipv6);
 }
 
 static const struct oche_nic_stats *stats(const void *state)
@@ -439,11 +639,16 @@ static uint64_t rate_bps(void *state, uint32_t connection)
     return qp == NULL ? 0 : oche_qp_rate_bps(qp);
 }
 
-static uint32_t arrived_bytes(void *state, uint32_t connection)
+static uint64_t arrived_bytes(void *state, uint32_t connection)
 {
+    const struct oche_rnic *rnic = state;
+    const struct oche_connection *of = &rnic->host->flows->connections[connection];
     const struct oche_qp *qp = find(state, connection);
 
-    return qp == NULL ? 0 : oche_qp_arrived_bytes(qp);
+    if (qp == NULL)
+        return 0;
+    return of->parts_delivered * parts_of(rnic).full +
+           (of->reads ? oche_qp_read_bytes(qp) : oche_qp_arrived_bytes(qp));
 }
 
 static void sent_again(void *state, uint32_t connection, uint64_t *retransmitted,

@@ -32,8 +32,8 @@
  * SACK asked for E, or the oldest packet because of a timeout; in the latter case that packet is
  * the whole pass.
  *
- * This covers only requests that carry their data, which is what the simulator's applications use.
- * For a READ the requester receives the data, and its timeouts would be `other`.
+ * This covers only requests that carry their data. For a READ the requester receives the data, and
+ * all of its timeouts count as `other`.
  */
 #ifndef OCHE_SIM_MEASURE_TIMEOUT_CAUSES_H
 #define OCHE_SIM_MEASURE_TIMEOUT_CAUSES_H

@@ -11,6 +11,8 @@
 #include "sim/engine/sparse_memory.h"
 #include "sim/network/flow_internal.h"
 
+const char *const oche_verb_names[] = {"write", "send", "read", NULL};
+
 #define MOST_FLOWS       (UINT32_C(1) << 28)
 #define MOST_CONNECTIONS ((UINT32_C(1) << 24) - 64) /* each needs queue pair numbers */
 
@@ -33,10 +35,10 @@ static bool check(const struct oche_flows *flows, uint32_t host_count, struct oc
                 "flow %u goes from host %u to host %u; there are hosts 0 to %u, and source "
                 "and destination differ",
                 i, flow->src, flow->dst, host_count - 1);
-        if (flow->bytes > OCHE_MAX_MESSAGE_BYTES)
+        if (flow->bytes > OCHE_MAX_FLOW_BYTES)
             return oche_fail(error, "flow %u has %llu bytes; 1 to %llu can be sent", i,
                              (unsigned long long)flow->bytes,
-                             (unsigned long long)OCHE_MAX_MESSAGE_BYTES);
+                             (unsigned long long)OCHE_MAX_FLOW_BYTES);
     }
     return true;
 }
@@ -52,7 +54,7 @@ static void check_chains(const struct oche_flows *flows)
     for (OCHE_EACH_MADE_FLOW(i, flows)) {
         const struct oche_flow_plan *flow = &flows->plan[i];
         uint32_t next[2] = {flow->then_same_source, flow->then_at_receiver};
-        uint32_t at[2] = {flow->src, flow->dst};
+        uint32_t at[2] = {oche_flow_poster(flow), flow->dst};
         for (unsigned k = 0; k < 2; k++) {
             if (next[k] == OCHE_NO_FLOW)
                 continue;
@@ -60,7 +62,7 @@ static void check_chains(const struct oche_flows *flows)
             follows[next[k]] = true;
             if (!oche_flow_is_made(flows, next[k]))
                 continue;
-            OCHE_MUST(flows->plan[next[k]].src == at[k]);
+            OCHE_MUST(oche_flow_poster(&flows->plan[next[k]]) == at[k]);
             OCHE_MUST(flows->plan[next[k]].start == OCHE_NEVER);
         }
     }

@@ -7,6 +7,9 @@
  * (acknowledged at its sender) or delivered (its last byte has arrived at its receiver). In the
  * latter two cases the next flow starts at the node where that happens, so no node reads another
  * node's state.
+ *
+ * Data goes from a flow's source to its destination, whoever asks for it. The host that posts the
+ * work is the source or, for a READ, the destination (oche_flow_poster).
  */
 #ifndef OCHE_SIM_NETWORK_FLOW_H
 #define OCHE_SIM_NETWORK_FLOW_H
@@ -34,7 +37,7 @@ struct oche_flow_groups {
     uint32_t count, member_count;
 };
 
-/* Results of a flow that its sender's node writes. */
+/* Results of a flow that the node of the host that posts it writes. */
 struct oche_flow_sent {
     oche_time started, completed; /* OCHE_NEVER: has not happened */
     /*
@@ -58,29 +61,49 @@ struct oche_flow_received {
  */
 struct oche_flow_way {
     uint64_t links;      /* links crossed, summed over packets */
-    uint32_t packets;    /* packets with data, including retransmissions */
-    uint32_t marked;     /* packets with data that had the CE mark */
+    uint64_t packets;    /* packets with data, including retransmissions */
+    uint64_t marked;     /* packets with data that had the CE mark */
     uint8_t deflections; /* the most deflections that one packet had */
     uint32_t last_psn;   /* the highest PSN of these packets; valid if there are any */
 };
 
-/* A connection: one queue pair at each end, both with the same number. */
+/*
+ * A connection: one queue pair at each end, both with the same number. Each member that changes has
+ * one writer: the host that posts (the poster), the destination, or the source.
+ */
 struct oche_connection {
     uint32_t src, dst;
     bool priority;  /* all flows of the connection have priority; false: none has */
+    bool reads;     /* all flows of the connection are READs; false: none is */
     uint8_t tenant; /* tenant of all flows of the connection */
+    bool answered;  /* a READ: the source has given up its queue pair; written by the source */
     uint32_t first; /* the connection's flows are order[first … first + count) */
     uint32_t count;
-    uint64_t bytes;  /* of all of them */
+    uint64_t bytes;  /* of all flows */
     uint32_t queued; /* flows started; only order[first … first + queued) is valid; written by the
-                        source */
-    uint32_t posted; /* flows given to the queue pair; written by the source */
-    uint32_t timeouts;          /* timeouts of the completed flows; written by the source */
-    uint32_t completed;         /* flows completed; written by the source */
-    uint64_t retransmitted;     /* packets resent for the completed flows; written by the source */
-    uint32_t delivered;         /* flows delivered or passed over; written by the destination */
-    uint64_t packets_delivered; /* packets of the delivered flows; written by the destination */
+                        poster */
+    uint32_t posted; /* flows given to the queue pair completely; written by the poster */
+    uint32_t timeouts;        /* timeouts of the completed flows; written by the poster */
+    uint32_t completed;       /* flows completed; written by the poster */
+    uint64_t retransmitted;   /* packets resent for the completed flows; written by the poster */
+    uint32_t delivered;       /* flows delivered or passed over; written by the destination */
+    uint16_t parts_posted;    /* messages posted of flow order[first + posted]; by the poster */
+    uint16_t parts_delivered; /* messages delivered of the flow that is being received; written by
+                                 the destination */
+    uint64_t packets_delivered; /* packets of the delivered messages; written by the destination */
 };
+_Static_assert(sizeof(struct oche_connection) <= 72, "there may be one for each flow");
+
+/* Returns the host that posts the connection's flows, and the host at its other end. */
+static inline uint32_t oche_connection_poster(const struct oche_connection *connection)
+{
+    return connection->reads ? connection->dst : connection->src;
+}
+
+static inline uint32_t oche_connection_peer(const struct oche_connection *connection)
+{
+    return connection->reads ? connection->src : connection->dst;
+}
 
 /* The flows with a start time that one host has yet to start. */
 struct oche_flow_starts {
@@ -100,6 +123,8 @@ struct oche_flows {
     struct oche_flow_sources sources;
     struct oche_connection *connections;
     uint32_t connection_count;
+    uint64_t most_bytes;           /* of a flow */
+    bool reads, sends;             /* there are flows of that verb */
     struct oche_flow_pairs *pairs; /* connections by pair of hosts; NULL: no source asks */
     uint32_t *each;                /* sources whose flows have a connection each, in order */
     uint32_t each_count;
@@ -239,7 +264,7 @@ void oche_flows_free_rest(struct oche_flows *flows);
 
 /* ---- for hosts ---- */
 
-/* Makes flow `number`, the next one of a chain, if it is not made. By the sender's host. */
+/* Makes flow `number`, the next one of a chain, if it is not made. By the host that posts it. */
 void oche_flows_make_follower(struct oche_flows *flows, uint32_t number);
 /* Returns when the host has a flow to start; OCHE_NEVER: it has none. */
 oche_time oche_flows_next_start(const struct oche_flows *flows, uint32_t host);

@@ -42,7 +42,8 @@ static uint64_t pair_key(const struct oche_flows *flows, const struct oche_flow_
     const uint64_t src = place_of == NULL ? flow->src : place_of[flow->src];
     const uint64_t dst = place_of == NULL ? flow->dst : place_of[flow->dst];
 
-    return (uint64_t)flow->priority << 62 | (uint64_t)flow->tenant << 54 | src << 27 | dst;
+    return (uint64_t)(flow->verb == OCHE_VERB_READ) << 61 | (uint64_t)flow->priority << 60 |
+           (uint64_t)flow->tenant << 52 | src << 26 | dst;
 }
 
 /* Returns the host that stands at a place in a pair's key. */
@@ -59,6 +60,7 @@ static struct oche_connection ends_of(const struct oche_flow_plan *flow)
     return (struct oche_connection){.src = flow->src,
                                     .dst = flow->dst,
                                     .priority = flow->priority != 0,
+                                    .reads = flow->verb == OCHE_VERB_READ,
                                     .tenant = (uint8_t)flow->tenant};
 }
 
@@ -89,7 +91,8 @@ static bool goes_on(const struct oche_flow_plan *plan, uint32_t flow)
 {
     uint32_t next = plan[flow].then_same_source;
 
-    return next != OCHE_NO_FLOW && plan[next].dst == plan[flow].dst && plan[flow].supply_bps == 0 &&
+    return next != OCHE_NO_FLOW && plan[next].dst == plan[flow].dst &&
+           plan[next].src == plan[flow].src && plan[flow].supply_bps == 0 &&
            plan[next].supply_bps == 0 && plan[next].tenant == plan[flow].tenant;
 }
 
@@ -121,12 +124,22 @@ static uint32_t *find_heads(const struct oche_flows *flows)
     return heads;
 }
 
-static void add_listed(const struct oche_flows *flows, uint32_t number, enum oche_connections per,
+/* Notes what endpoints must know of all flows. */
+static void note(struct oche_flows *flows, const struct oche_flow_plan *flow)
+{
+    if (flow->bytes > flows->most_bytes)
+        flows->most_bytes = flow->bytes;
+    flows->reads |= flow->verb == OCHE_VERB_READ;
+    flows->sends |= flow->verb == OCHE_VERB_SEND;
+}
+
+static void add_listed(struct oche_flows *flows, uint32_t number, enum oche_connections per,
                        const uint32_t *heads, struct items *items)
 {
     const struct oche_flow_plan *flow = &flows->plan[number];
     uint64_t key = number;
 
+    note(flows, flow);
     if (per == OCHE_CONNECTION_PER_PAIR)
         key = flow->supply_bps > 0 ? EACH_KEY | number : pair_key(flows, flow);
     else if (per == OCHE_CONNECTION_PER_CHAIN)
@@ -196,6 +209,7 @@ static uint64_t count_flows(struct oche_flows *flows, const struct oche_flow_sou
 
     do { /* the first flow is drawn already */
         bytes += copy.flow.bytes;
+        note(flows, &copy.flow);
         if (set != NULL)
             add_to_pair(flows, set, &copy.flow, copy.first + copy.made - 1);
         else if (source->each) {
@@ -227,6 +241,7 @@ static void add_source(struct oche_flows *flows, struct oche_flow_source *source
         item.bytes = count_flows(flows, source, NULL);
     } else {
         item.bytes = source->count * source->flow.bytes;
+        note(flows, &source->flow);
         flows->host_connections[source->flow.src] += source->each ? source->count : 0;
         flows->host_connections[source->flow.dst] += source->each ? source->count : 0;
     }
@@ -272,10 +287,11 @@ static struct oche_connection ends_of_item(const struct oche_flows *flows, const
 {
     if (oche_flow_is_made(flows, item->flow))
         return ends_of(&flows->plan[item->flow]);
-    return (struct oche_connection){.src = host_at(flows, item->key >> 27),
+    return (struct oche_connection){.src = host_at(flows, item->key >> 26),
                                     .dst = host_at(flows, item->key),
-                                    .priority = (item->key >> 62 & 1) != 0,
-                                    .tenant = (uint8_t)(item->key >> 54)};
+                                    .reads = (item->key >> 61 & 1) != 0,
+                                    .priority = (item->key >> 60 & 1) != 0,
+                                    .tenant = (uint8_t)(item->key >> 52)};
 }
 
 /* Numbers the connections, in the order of the sorted items. Returns the connection of each. */

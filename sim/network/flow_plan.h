@@ -7,11 +7,24 @@
 
 #define OCHE_NO_FLOW UINT32_MAX
 
+/* The most bytes of a flow. One that is longer than a message may be is several messages. */
+#define OCHE_MAX_FLOW_BYTES (UINT64_C(1) << 40)
+
+/* What moves the bytes of a flow from `src` to `dst`. */
+enum oche_verb {
+    OCHE_VERB_WRITE, /* src posts an RDMA WRITE */
+    OCHE_VERB_SEND,  /* src posts a SEND, for which dst has posted receives */
+    OCHE_VERB_READ,  /* dst posts an RDMA READ, which src's RNIC answers */
+};
+
+/* "write", "send", "read", NULL */
+extern const char *const oche_verb_names[];
+
 struct oche_flow_plan {
-    uint32_t src, dst;         /* host numbers */
-    uint64_t bytes;            /* 1 … 2^31 */
+    uint32_t src, dst;         /* host numbers: the data goes from src to dst */
+    uint64_t bytes;            /* 1 … OCHE_MAX_FLOW_BYTES */
     oche_time start;           /* OCHE_NEVER: starts only after another flow */
-    uint32_t then_same_source; /* the flow that starts at src when this one is acknowledged, or
+    uint32_t then_same_source; /* the flow that the same host posts when this one is completed, or
                                   OCHE_NO_FLOW */
     uint32_t then_at_receiver; /* the flow that starts at dst when this one is delivered, or
                                   OCHE_NO_FLOW */
@@ -29,9 +42,16 @@ struct oche_flow_plan {
      */
     uint64_t supply_bps;
     uint32_t group;    /* number of the flow's group (struct oche_flow_groups), from 1; 0: none */
-    uint16_t priority; /* 1: the flow has priority over flows with 0; set by the world */
+    uint8_t priority;  /* 1: the flow has priority over flows with 0; set by the world */
+    uint8_t verb;      /* enum oche_verb */
     uint8_t tenant;    /* number of the tenant that owns the flow and its queue pair */
     bool beside;       /* the run does not wait for this flow: its workload has no end of its own */
 };
+
+/* Returns the host that posts the flow's work: it starts there, and is completed there. */
+static inline uint32_t oche_flow_poster(const struct oche_flow_plan *plan)
+{
+    return plan->verb == OCHE_VERB_READ ? plan->dst : plan->src;
+}
 
 #endif

@@ -15,7 +15,8 @@
 struct oche_flow_source;
 
 /*
- * Draws the next flow: sets start, dst and bytes of source->flow. Returns false if there is none.
+ * Draws the next flow: sets start and bytes of source->flow, and dst if the source has draws_dst.
+ * Returns false if there is none.
  */
 typedef bool oche_flow_draw(struct oche_flow_source *source);
 
@@ -30,6 +31,7 @@ struct oche_flow_source {
      */
     struct oche_flow_plan flow;
     bool chain;              /* each flow follows the one before it, between the same two hosts */
+    bool draws_dst;          /* `draw` chooses receivers */
     uint64_t priority_bytes; /* flows of at most this have priority */
     uint32_t first, count;   /* the flows' numbers: first … first + count - 1 */
     uint32_t made;           /* flows drawn so far */

@@ -60,6 +60,9 @@ static const struct oche_param host_params[] = {
     {OCHE_PARAM(struct oche_host_params, timeouts),
      OCHE_IS_CHOICE(OCHE_TIMEOUTS_AS_ASKED, timeout_choices), .where = "rogue.md#habits",
      .help = "ACK timeouts are ack_timeout, or 2, 4, 8, then 16 ms in a row whatever that is"},
+    {OCHE_PARAM(struct oche_host_params, outstanding_reads), OCHE_IS_COUNT(16, 1, 255),
+     .where = "our choice, as our device",
+     .help = "READs that a queue pair may have under way at a time (verbs: max_rd_atomic)"},
     {OCHE_PARAM(struct oche_host_params, pfc_response), OCHE_IS_TIME(500 * OCHE_NS, 0, OCHE_MS),
      .where = "dcqcn.md#a12", .help = "from the arrival of a PAUSE frame until the host obeys"},
     {OCHE_PARAM(struct oche_host_params, feedback_jitter), OCHE_IS_TIME(0, 0, OCHE_SEC),
@@ -287,7 +290,7 @@ static bool is_of_earlier_flow(const struct oche_flows *flows,
                                const struct oche_connection *connection,
                                const struct oche_packet *packet)
 {
-    if (connection->delivered == 0)
+    if (connection->delivered == 0 || connection->parts_delivered > 0)
         return false;
     uint32_t before = flows->order[connection->first + connection->delivered - 1];
     const struct oche_flow_way *way = &flows->ways[before];
@@ -306,7 +309,7 @@ static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_pac
     uint32_t number = oche_connection_of(packet->dest_qpn);
 
     if (packet->kind != OCHE_PACKET_ROCE ||
-        !oche_opcode_has(packet->opcode, OCHE_OP_REQUEST | OCHE_OP_PAYLOAD) ||
+        !oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD) ||
         packet->dest_qpn < OCHE_FIRST_QPN || number >= flows->connection_count)
         return;
     const struct oche_connection *connection = &flows->connections[number];
@@ -572,7 +575,7 @@ const struct oche_rtt_chunk *oche_host_rtts(const struct oche_host *host)
                                         : host->endpoint->rtts(oche_host_endpoint_state(host));
 }
 
-uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection)
+uint64_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection)
 {
     return host->endpoint->arrived_bytes(oche_host_endpoint_state(host), connection);
 }

@@ -37,6 +37,7 @@ struct oche_host_params {
     uint64_t limiter_lag_bytes;   /* these three: struct oche_nic_habits */
     bool resend_one_verb_at_a_time;
     uint32_t timeouts; /* enum oche_host_timeouts */
+    uint64_t outstanding_reads; /* that a queue pair may have, at either end */
     oche_time pfc_response;
     oche_time feedback_jitter; /* ACK, NAK and CNP are delayed by at most this much */
     uint32_t connections;      /* enum oche_connections */
@@ -151,7 +152,7 @@ const struct oche_rtt_chunk *oche_host_rtts(const struct oche_host *host);
  * Returns the bytes that have arrived here, in order, of the message that is being received on the
  * connection.
  */
-uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection);
+uint64_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection);
 /*
  * To be called at the source when the run is over: if flow `number` is the one that its connection
  * would complete next, writes in flows->sent what has been sent again for it so far.

@@ -24,6 +24,19 @@ struct oche_world_ends {
     size_t count, capacity;
 };
 
+/* True if the flows of a connection are READs. All ranks know that of all connections. */
+static bool is_of_reads(const struct oche_world *world, uint32_t connection)
+{
+    const struct oche_flows *flows = &world->flows;
+
+    if (OCHE_LIKELY(!flows->reads))
+        return false;
+    const struct oche_flow_source *source = oche_flows_source_of_connection(flows, connection);
+
+    return source != NULL ? source->flow.verb == OCHE_VERB_READ
+                          : flows->connections[connection].reads;
+}
+
 /* Reads the ends that this process has. */
 static struct ends read_ends(const struct oche_world *world, uint32_t number)
 {
@@ -203,7 +216,7 @@ static void take_lost(struct oche_world *world, oche_time until)
                mishaps->lost[mishaps->lost_taken].time < until) {
             const struct oche_lost_packet *lost = &mishaps->lost[mishaps->lost_taken++];
             uint32_t connection = oche_connection_of(lost->qpn);
-            if (connection < world->flows.connection_count)
+            if (connection < world->flows.connection_count && !is_of_reads(world, connection))
                 oche_timeout_causes_lost(world->causes, connection, lost);
         }
     }
@@ -236,9 +249,13 @@ static void judge_window(struct oche_world *world)
     for (uint32_t s = 0; s < world->network.shard_count; s++)
         oche_mishaps_sort(&world->network.shards[s].mishaps);
     while ((timed_out = next_timed_out(world)) != NULL) {
+        const uint32_t connection = oche_connection_of(timed_out->qpn);
+
         take_lost(world, timed_out->time);
-        world->timeout_causes[oche_timeout_causes_judge(
-            world->causes, oche_connection_of(timed_out->qpn), timed_out)]++;
+        if (is_of_reads(world, connection))
+            world->timeout_causes[OCHE_TIMEOUT_OTHER]++;
+        else
+            world->timeout_causes[oche_timeout_causes_judge(world->causes, connection, timed_out)]++;
     }
     take_lost(world, OCHE_NEVER);
     oche_timeout_causes_tidy(world->causes);

@@ -106,7 +106,7 @@ static uint64_t look_at_flows(struct oche_world *world, bool *arrived)
     for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
         if (!oche_world_is_under_way(world, i))
             continue;
-        found[0] += oche_world_has(world, world->flows.plan[i].src);
+        found[0] += oche_world_has(world, oche_flow_poster(&world->flows.plan[i]));
         if (!oche_world_has(world, world->flows.plan[i].dst))
             continue;
         uint64_t bytes = oche_world_flow_bytes(world, i);
@@ -278,7 +278,7 @@ static void print_timers(const struct oche_world *world, FILE *out)
     uint32_t last = UINT32_MAX;
 
     for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
-        uint32_t host = world->flows.plan[i].src;
+        uint32_t host = oche_flow_poster(&world->flows.plan[i]);
 
         if (host == last || world->flows.plan[i].beside || !oche_world_is_under_way(world, i) ||
             count == MOST_NAMED)

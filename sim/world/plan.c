@@ -40,6 +40,24 @@ static const struct oche_param *file_of(const struct oche_param_table *table, co
 }
 
 /*
+ * Sets the verb of the flows that a workload adds. Returns false, with an error, if the endpoint
+ * has no verbs.
+ */
+static bool set_verb(const struct oche_workload_config *workload,
+                     const struct oche_workload_facts *facts, struct oche_flow_list *list,
+                     struct oche_error *error)
+{
+    const struct oche_param *param = oche_param_find(workload->type->table, "verb");
+    const uint64_t verb = param == NULL ? OCHE_VERB_WRITE : oche_param_get(param, workload->params).u;
+
+    list->verb = (uint8_t)verb;
+    return verb == OCHE_VERB_WRITE || facts->no_verbs == NULL ||
+           oche_fail(error,
+                     "verb: %s, but congestion_control: %s has no verbs of flows; leave it out",
+                     oche_verb_names[verb], facts->no_verbs);
+}
+
+/*
  * Lists the flows of the chosen workloads. On failure returns false with an error, and the list is
  * empty.
  */
@@ -58,7 +76,8 @@ static bool list_flows(const struct oche_world *world, struct oche_workload_fact
         list->initial_rate_bps = list->supply_bps = 0;
         list->tenant = 0;
         list->beside = facts.until_done && goes_on;
-        if (!workload->type->generate(workload->params, &facts, list, &why)) {
+        if (!set_verb(workload, &facts, list, &why) ||
+            !workload->type->generate(workload->params, &facts, list, &why)) {
             const struct oche_param *key =
                 file_of(workload->type->table, workload->params, why.text);
 
@@ -97,17 +116,23 @@ struct need {
     oche_time serial; /* the time of all bytes, one after the other, on the slowest link */
 };
 
+/* Returns sum + count * each, or the most that can be told. */
+static uint64_t add_bytes(uint64_t sum, uint64_t count, uint64_t each)
+{
+    return each > (UINT64_MAX - sum) / count ? UINT64_MAX : sum + count * each;
+}
+
 /* Adds flows that are drawn one after the other, and keeps none. */
 static void need_source(struct oche_flow_source source, uint64_t header_bytes, uint64_t *bytes,
                         oche_time *last)
 {
     if (source.draw == NULL) {
-        *bytes += source.count * (source.flow.bytes + header_bytes);
+        *bytes = add_bytes(*bytes, source.count, source.flow.bytes + header_bytes);
         *last = oche_time_max(*last, source.flow.start);
         return;
     }
     for (uint32_t i = 0; i < source.count && source.draw(&source); i++) {
-        *bytes += source.flow.bytes + header_bytes;
+        *bytes = add_bytes(*bytes, 1, source.flow.bytes + header_bytes);
         if (source.flow.start != OCHE_NEVER)
             *last = oche_time_max(*last, source.flow.start);
     }
@@ -140,7 +165,7 @@ static bool find_need(const struct oche_world *world, const struct oche_workload
             need_source(list.sources.list[source++], facts->header_bytes, &bytes, &need->last);
             continue;
         }
-        bytes += list.plan[i].bytes + facts->header_bytes;
+        bytes = add_bytes(bytes, 1, list.plan[i].bytes + facts->header_bytes);
         if (list.plan[i].start != OCHE_NEVER)
             need->last = oche_time_max(need->last, list.plan[i].start);
     }
@@ -280,6 +305,11 @@ bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts
         return false;
     }
     oche_flows_set_groups(&world->flows, &list.groups);
+    if (endpoint != NULL && world->flows.most_bytes > OCHE_MAX_MESSAGE_BYTES)
+        return oche_fail(error,
+                         "workload: a flow of %llu bytes; at most %llu with congestion_control: %s",
+                         (unsigned long long)world->flows.most_bytes,
+                         (unsigned long long)OCHE_MAX_MESSAGE_BYTES, endpoint->name);
     if (endpoint != NULL && endpoint->most_connections > 0 &&
         world->flows.connection_count > endpoint->most_connections)
         return oche_fail(error,

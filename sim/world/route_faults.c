@@ -38,7 +38,9 @@ bool oche_world_find_route_faults(const struct oche_world *world, struct oche_ro
         for (unsigned back = 0; arrives && back < 2; back++) {
             oche_world_walk_plan(world, plan, back != 0, &walk);
             oche_dependencies_add(of[back], &walk);
-            if (back != 0 && !world->config->hosts.ack_priority)
+            /* the request of a READ goes back as data does */
+            if (back != 0 &&
+                (!world->config->hosts.ack_priority || plan->verb == OCHE_VERB_READ))
                 oche_dependencies_add(of[0], &walk);
             arrives = walk.end == OCHE_WALK_ARRIVES;
             note_walk(faults, all.number, back != 0, &walk);

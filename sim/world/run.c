@@ -54,7 +54,7 @@ static bool is_over(const struct oche_world *world, uint32_t flow)
            world->flows.sent[flow].failed != 0 || world->flows.plan[flow].beside;
 }
 
-/* True if this process has the flow's sender. */
+/* True if this process has the host that posts the flow. */
 static bool begins_here(const struct oche_world *world, uint32_t flow)
 {
     const struct oche_flow_source *source;
@@ -62,9 +62,9 @@ static bool begins_here(const struct oche_world *world, uint32_t flow)
     if (world->network.ranks == NULL)
         return true;
     if (oche_flow_is_made(&world->flows, flow))
-        return oche_world_has(world, world->flows.plan[flow].src);
+        return oche_world_has(world, oche_flow_poster(&world->flows.plan[flow]));
     source = oche_flow_sources_find(&world->flows.sources, flow);
-    return source != NULL && oche_world_has(world, source->flow.src);
+    return source != NULL && oche_world_has(world, oche_flow_poster(&source->flow));
 }
 
 /*
@@ -280,9 +280,12 @@ void oche_world_visit_by(struct oche_world *world, oche_world_visit *visitor, vo
 
 static void count_sent_again(struct oche_world *world)
 {
-    for (OCHE_EACH_MADE_FLOW(i, &world->flows))
-        if (oche_world_has(world, world->flows.plan[i].src))
-            oche_host_count_sent_again(world->hosts[world->flows.plan[i].src], i);
+    for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
+        uint32_t host = oche_flow_poster(&world->flows.plan[i]);
+
+        if (oche_world_has(world, host))
+            oche_host_count_sent_again(world->hosts[host], i);
+    }
 }
 
 void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context)

@@ -243,12 +243,12 @@ struct connection_part {
     uint32_t number, order; /* order: entries of flows->order that follow, from the source */
     uint32_t posted, timeouts, completed, delivered;
     uint64_t retransmitted, packets_delivered;
-    bool from_source, from_destination;
+    bool from_poster, from_destination;
 };
 
 struct flow_part {
     uint32_t number;
-    bool from_source, from_destination;
+    bool from_poster, from_destination;
     struct oche_flow_sent sent;
     struct oche_flow_received received;
     struct oche_flow_way way, way_before;
@@ -260,7 +260,7 @@ static void put_connection(const struct oche_world *world, uint32_t number,
 {
     const struct oche_connection *of = &world->flows.connections[number];
     struct connection_part part = {.number = number,
-                                   .from_source = oche_world_has(world, of->src),
+                                   .from_poster = oche_world_has(world, oche_connection_poster(of)),
                                    .from_destination = oche_world_has(world, of->dst),
                                    .posted = of->posted,
                                    .timeouts = of->timeouts,
@@ -270,9 +270,9 @@ static void put_connection(const struct oche_world *world, uint32_t number,
                                    .packets_delivered = of->packets_delivered};
 
     if (is_first(world) || of->count == 0 ||
-        (!part.from_source && (of->queued == 0 || !part.from_destination)))
+        (!part.from_poster && (of->queued == 0 || !part.from_destination)))
         return;
-    part.order = part.from_source ? of->queued : 0;
+    part.order = part.from_poster ? of->queued : 0;
     oche_rank_put(bytes, &part, sizeof(part));
     oche_rank_put(bytes, &world->flows.order[of->first], part.order * sizeof(uint32_t));
 }
@@ -286,7 +286,7 @@ static void get_connection(struct oche_world *world, uint32_t from, struct oche_
     OCHE_MUST(part.number < world->flows.connection_count);
     struct oche_connection *of = &world->flows.connections[part.number];
 
-    if (part.from_source) {
+    if (part.from_poster) {
         OCHE_MUST(part.order <= of->count);
         oche_rank_get(bytes, &world->flows.order[of->first], part.order * sizeof(uint32_t));
         of->queued = part.order;
@@ -305,12 +305,12 @@ static void put_flow(const struct oche_world *world, uint32_t number, struct och
     const struct oche_flows *flows = &world->flows;
     const struct oche_flow_plan *plan = &flows->plan[number];
     struct flow_part part = {.number = number,
-                             .from_source = oche_world_has(world, plan->src),
+                             .from_poster = oche_world_has(world, oche_flow_poster(plan)),
                              .from_destination = oche_world_has(world, plan->dst),
                              .sent = flows->sent[number],
                              .received = flows->received[number]};
 
-    if (!part.from_source && (part.sent.started == OCHE_NEVER || !part.from_destination))
+    if (!part.from_poster && (part.sent.started == OCHE_NEVER || !part.from_destination))
         return;
     if (part.from_destination && flows->ways != NULL) {
         part.way = flows->ways[number];
@@ -332,7 +332,7 @@ static void get_flow(struct oche_world *world, uint32_t from, struct oche_rank_b
     (void)from;
     oche_rank_get(bytes, &part, sizeof(part));
     OCHE_MUST(part.number < flows->count);
-    if (part.from_source) {
+    if (part.from_poster) {
         flows->sent[part.number] = part.sent;
         flows->received[part.number] = part.received;
     }
@@ -361,7 +361,7 @@ static void tell_made(struct oche_world *world)
     uint64_t *made = oche_world_make(sources->count, sizeof(*made)), since = 0;
 
     for (uint32_t i = 0; i < sources->count; i++)
-        if (oche_world_has(world, sources->list[i].flow.src))
+        if (oche_world_has(world, oche_flow_poster(&sources->list[i].flow)))
             made[i] = sources->list[i].made;
     oche_ranks_sum(world->network.ranks, made, sources->count);
     for (uint32_t i = 0; world->network.ranks->rank == 0 && i < sources->count; i++) {

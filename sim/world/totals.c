@@ -199,12 +199,17 @@ oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow)
     const struct oche_endpoint *endpoint =
         config->endpoint != NULL ? config->endpoint : &oche_endpoint_rnic;
     struct oche_frames frames;
-    struct oche_path path;
+    struct oche_path path, back;
 
     endpoint->frames(&config->hosts, oche_world_endpoint_params(config), config->recovery,
-                     plan->bytes, &frames);
+                     (enum oche_verb)plan->verb, plan->bytes, &frames);
     oche_topology_path(&world->routes, plan->src, plan->dst, &path);
-    return oche_path_ideal(&path, &frames);
+    if (OCHE_LIKELY(frames.request_bytes == 0))
+        return oche_path_ideal(&path, &frames);
+    const struct oche_frames request = {.count = 1, .first_bytes = frames.request_bytes};
+
+    oche_topology_path(&world->routes, plan->dst, plan->src, &back);
+    return oche_path_ideal(&back, &request) + oche_path_ideal(&path, &frames);
 }
 
 oche_time oche_world_empty_rtt(const struct oche_world *world)

@@ -372,6 +372,7 @@ struct oche_workload_facts oche_world_workload_facts(const struct oche_world *wo
         .rates = world->host_rates,
         .mtu_bytes = packets.payload_bytes,
         .header_bytes = packets.frame_bytes + OCHE_GAP_BYTES - packets.payload_bytes,
+        .no_verbs = world->config->endpoint == NULL ? NULL : world->config->endpoint->name,
         .seed = world->config->seed,
     };
 }

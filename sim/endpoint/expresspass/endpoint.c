@@ -278,7 +278,7 @@ static void packets(const struct oche_host_params *hosts, const void *values,
 }
 
 static void frames(const struct oche_host_params *hosts, const void *values,
-                   const struct oche_recovery_scheme *recovery, uint64_t bytes,
+                   const struct oche_recovery_scheme *recovery, enum oche_verb verb, uint64_t bytes,
                    struct oche_frames *out)
 {
     const struct oche_xpass_params *params = values;
@@ -286,6 +286,7 @@ static void frames(const struct oche_host_params *hosts, const void *values,
     uint32_t last = (uint32_t)(bytes - (count - 1) * most);
     uint32_t full = OCHE_GAP_BYTES + oche_xpass_frame_bytes((uint32_t)most, hosts->ipv6);
 
+    (void)verb;
     (void)recovery;
     *out = (struct oche_frames){.count = count, .first_bytes = full, .middle_bytes = full};
     out->last_bytes = OCHE_GAP_BYTES + oche_xpass_frame_bytes(last, hosts->ipv6);
@@ -329,13 +330,13 @@ static uint64_t rate_bps(void *state, uint32_t connection)
                       (double)xpass->line_rate_bps);
 }
 
-static uint32_t arrived_bytes(void *state, uint32_t connection)
+static uint64_t arrived_bytes(void *state, uint32_t connection)
 {
     const struct oche_xpass_end *end = oche_xpass_find(state, connection);
 
     if (end == NULL || end->sends)
         return 0;
-    return (uint32_t)(end->receiver.next - end->receiver.delivered);
+    return end->receiver.next - end->receiver.delivered;
 }
 
 static void sent_again(void *state, uint32_t connection, uint64_t *retransmitted,

@@ -145,7 +145,7 @@ static uint64_t rate_bps(void *state, uint32_t connection)
     return oche_qp_rate_bps(end->qps[rogue_active(end->library)]);
 }
 
-static uint32_t arrived_bytes(void *state, uint32_t connection)
+static uint64_t arrived_bytes(void *state, uint32_t connection)
 {
     const struct oche_rogue_end *end = oche_rogue_find(state, connection);
     uint32_t most = 0;
@@ -155,7 +155,7 @@ static uint32_t arrived_bytes(void *state, uint32_t connection)
     for (unsigned qp = 0; qp < 2; qp++)
         if (oche_qp_arrived_bytes(end->qps[qp]) > most)
             most = oche_qp_arrived_bytes(end->qps[qp]);
-    return (uint32_t)end->arrived + most;
+    return end->arrived + most;
 }
 
 /* ---- counters ---- */
@@ -225,20 +225,21 @@ static void packets(const struct oche_host_params *hosts, const void *params,
 
 /* Verbs smaller than a packet are a packet each. */
 static void frames(const struct oche_host_params *hosts, const void *params,
-                   const struct oche_recovery_scheme *recovery, uint64_t bytes,
+                   const struct oche_recovery_scheme *recovery, enum oche_verb flow_verb, uint64_t bytes,
                    struct oche_frames *out)
 {
     const uint64_t verb = ((const struct oche_rogue_params *)params)->verb_bytes;
     struct oche_frames full, last;
 
+    (void)flow_verb;
     (void)recovery;
     if (verb == 0 || verb >= hosts->mtu_bytes || bytes <= verb) {
-        oche_endpoint_rnic.frames(hosts, NULL, NULL, bytes, out);
+        oche_endpoint_rnic.frames(hosts, NULL, NULL, OCHE_VERB_WRITE, bytes, out);
         return;
     }
     *out = (struct oche_frames){.count = (bytes + verb - 1) / verb};
-    oche_endpoint_rnic.frames(hosts, NULL, NULL, verb, &full);
-    oche_endpoint_rnic.frames(hosts, NULL, NULL, bytes - (out->count - 1) * verb, &last);
+    oche_endpoint_rnic.frames(hosts, NULL, NULL, OCHE_VERB_WRITE, verb, &full);
+    oche_endpoint_rnic.frames(hosts, NULL, NULL, OCHE_VERB_WRITE, bytes - (out->count - 1) * verb, &last);
     out->first_bytes = out->middle_bytes = full.first_bytes;
     out->last_bytes = last.first_bytes;
 }

@@ -117,7 +117,7 @@ static uint64_t line_bytes(void *context, const struct rogue_piece *piece, uint6
     if (piece->verb->kind == ROGUE_READ)
         read_frames(hosts, piece->bytes, &frames);
     else
-        oche_endpoint_rnic.frames(hosts, NULL, NULL, piece->bytes, &frames);
+        oche_endpoint_rnic.frames(hosts, NULL, NULL, OCHE_VERB_WRITE, piece->bytes, &frames);
     *last_packet = frames.count == 1 ? frames.first_bytes : frames.last_bytes;
     return frames.count == 1
                ? frames.first_bytes
