@@ -39,13 +39,15 @@ CREATE TABLE metrics (
 -- measured: 0 if the flow started during warm-up, else 1. held_ps: time held by PAUSEs, at the port
 -- of the flow's path that was held longest. lost_ps: time that the flow lost to PAUSEs that began
 -- at ports that are not on its path. root: the port where most of lost_ps began. victim: 1 if
--- lost_ps is a large part of the flow's duration, else 0.
+-- lost_ps is a large part of the flow's duration, else 0. verb: write or send, posted by src, or
+-- read, posted by dst; the data goes from src to dst.
 CREATE TABLE flows (
     id INTEGER PRIMARY KEY, workload INTEGER NOT NULL, src INTEGER NOT NULL,
     dst INTEGER NOT NULL, bytes INTEGER NOT NULL, start_ps INTEGER, delivered_ps INTEGER,
     completed_ps INTEGER, ideal_ps INTEGER, slowdown REAL, retransmitted INTEGER NOT NULL,
     timeouts INTEGER NOT NULL, status TEXT NOT NULL, measured INTEGER NOT NULL,
-    held_ps INTEGER NOT NULL, lost_ps INTEGER NOT NULL, root TEXT, victim INTEGER NOT NULL
+    held_ps INTEGER NOT NULL, lost_ps INTEGER NOT NULL, root TEXT, victim INTEGER NOT NULL,
+    verb TEXT NOT NULL
 );
 
 CREATE TABLE series_names (

@@ -52,7 +52,8 @@ static const char *const statements[STATEMENTS] = {
     [ADD_PARAMETER] = "INSERT INTO parameters VALUES (?, ?, ?, ?)",
     [ADD_OVERRIDE] = "INSERT INTO overrides VALUES (NULL, ?)",
     [ADD_FILE] = "INSERT INTO files VALUES (?, ?, ?)",
-    [ADD_FLOW] = "INSERT INTO flows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_FLOW] =
+        "INSERT INTO flows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_COUNTER] = "INSERT INTO entity_counters VALUES (?, ?, ?)",
     [ADD_SERIES] = "INSERT INTO series_names VALUES (?, ?, ?, ?)",
     [ADD_POINT] = "INSERT INTO series VALUES (?, ?, ?)",
@@ -364,6 +365,7 @@ void oche_results_flow(struct oche_results *results, const struct oche_results_f
     else
         bind_text(row, 17, flow->root);
     bind_u64(row, 18, flow->victim);
+    bind_text(row, 19, flow->verb);
     end_row(results, row);
 }
 

@@ -39,6 +39,7 @@ struct oche_results_flow {
     oche_time lost;     /* time lost to PAUSEs that began elsewhere */
     const char *root;   /* the port where most of `lost` began; NULL: none */
     bool victim;        /* `lost` is a large part of the flow's duration */
+    const char *verb;   /* "write", "send" or "read" */
 };
 
 /* A node of the forest of PAUSEs: a hot spot, or a port that was held because of its parent. */

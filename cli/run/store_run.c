@@ -311,6 +311,7 @@ static void store_flows(struct oche_results *results, struct oche_world *world)
             .lost = holds.lost,
             .root = holds.lost > 0 ? pause_port(world, holds.root, root, sizeof(root)) : NULL,
             .victim = oche_flow_is_victim(&holds, oche_world_config(world)->measure.victim_share),
+            .verb = oche_verb_names[plan->verb],
         };
         oche_results_flow(results, &flow);
     }

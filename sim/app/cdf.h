@@ -13,8 +13,9 @@
 #include "core/base.h"
 #include "core/random.h"
 #include "params/error.h"
+#include "sim/network/flow_plan.h"
 
-#define OCHE_CDF_MAX_SIZE (UINT64_C(1) << 31) /* because a flow is one message */
+#define OCHE_CDF_MAX_SIZE OCHE_MAX_FLOW_BYTES
 
 struct oche_cdf_row {
     uint64_t size;  /* bytes */

@@ -19,7 +19,9 @@ enum oche_flow_column {
     OCHE_FLOW_DST,
     OCHE_FLOW_BYTES,
     OCHE_FLOW_START,
-    OCHE_FLOW_CSV_COLUMNS, /* the columns that CSV must have end here */
+    OCHE_FLOW_CSV_NEEDED, /* the columns that CSV must have end here */
+    OCHE_FLOW_VERB = OCHE_FLOW_CSV_NEEDED,
+    OCHE_FLOW_CSV_COLUMNS, /* those that are read end here */
     OCHE_FLOW_GROUP = OCHE_FLOW_CSV_COLUMNS,
     OCHE_FLOW_PORT,
     OCHE_FLOW_PACKETS,

@@ -13,7 +13,7 @@
 #include "sim/app/generate.h"
 #include "sim/app/host_names.h"
 
-static const char *const csv_names[OCHE_FLOW_CSV_COLUMNS] = {"src", "dst", "bytes", "start"};
+static const char *const csv_names[OCHE_FLOW_CSV_COLUMNS] = {"src", "dst", "bytes", "start", "verb"};
 
 #define MOST_GROUP 7 /* ns-3's switches have eight queues */
 #define MOST_PORT  65535
@@ -28,6 +28,7 @@ struct reader {
     oche_time origin, first; /* first: the earliest start, after origin */
     const struct oche_workload_facts *facts;
     struct oche_host_names names;
+    uint8_t verb; /* of flows whose line has none */
     struct oche_flow_list *list;
 };
 
@@ -115,6 +116,24 @@ static bool parse_start(struct reader *reader, const char *text[], oche_time *st
                                  text[OCHE_FLOW_STOP], text[OCHE_FLOW_START]);
 }
 
+/* Reads the verb of a flow; a file without that column has the workload's. */
+static bool parse_verb(struct reader *reader, const char *text, uint8_t *verb)
+{
+    const char *none = reader->facts->no_verbs;
+
+    *verb = reader->verb;
+    if (text == NULL)
+        return true;
+    for (*verb = 0; oche_verb_names[*verb] != NULL; ++*verb)
+        if (strcasecmp(text, oche_verb_names[*verb]) == 0)
+            return *verb == OCHE_VERB_WRITE || none == NULL ||
+                   fail(reader,
+                        "verb: %s, but congestion_control: %s has no verbs of flows; leave the "
+                        "column out",
+                        oche_verb_names[*verb], none);
+    return fail(reader, "verb: \"%.40s\" is none; write, send or read", text);
+}
+
 static bool parse_flow(struct reader *reader, char *const words[])
 {
     const char *text[OCHE_FLOW_COLUMNS] = {0};
@@ -131,7 +150,8 @@ static bool parse_flow(struct reader *reader, char *const words[])
         return fail(reader, "dst: host %.40s sends to itself; another host", text[OCHE_FLOW_DST]);
     if (!check_unused(reader, "pg", text[OCHE_FLOW_GROUP], MOST_GROUP, "priority group") ||
         !check_unused(reader, "dport", text[OCHE_FLOW_PORT], MOST_PORT, "port") ||
-        !parse_bytes(reader, text, &bytes) || !parse_start(reader, text, &start))
+        !parse_bytes(reader, text, &bytes) || !parse_start(reader, text, &start) ||
+        !parse_verb(reader, text[OCHE_FLOW_VERB], &reader->list->verb))
         return false;
     reader->flows++;
     start -= reader->origin;
@@ -198,7 +218,7 @@ static bool parse_header(struct reader *reader, char *line)
             seen[c] = true;
         columns->column[columns->count++] = c < OCHE_FLOW_CSV_COLUMNS ? c : OCHE_FLOW_UNUSED;
     }
-    for (unsigned c = 0; c < OCHE_FLOW_CSV_COLUMNS; c++)
+    for (unsigned c = 0; c < OCHE_FLOW_CSV_NEEDED; c++)
         if (!seen[c])
             return fail(
                 reader,
@@ -345,6 +365,7 @@ bool oche_flow_file_read(const struct oche_flow_file *file, const struct oche_wo
                             .first = OCHE_NEVER,
                             .facts = facts,
                             .names = {.topology = facts->topology},
+                            .verb = list->verb,
                             .list = list};
 
     if (!oche_text_begin(&reader.input, file->name, file->text, file->bytes, error))

@@ -19,8 +19,8 @@ struct from_file {
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct from_file, file), OCHE_IS_TEXT, .where = "workloads.md#flow-files",
      .help = "path; a count, then lines \"src dst pg dport size start\" or of other ns-3 programs, "
-             "or CSV with columns src,dst,bytes,start: hosts by number or name, a plain start in "
-             "seconds"},
+             "or CSV with columns src,dst,bytes,start, and verb if flows differ in it: hosts by "
+             "number or name, a plain start in seconds"},
     {OCHE_PARAM(struct from_file, origin), OCHE_IS_TIME(0, 0, 1000000 * OCHE_SEC),
      .help = "time in the file at which the run begins (HPCC's generator: 2s)"},
     OCHE_PARAM_INITIAL_RATE(from_file),

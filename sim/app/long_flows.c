@@ -75,6 +75,9 @@ static bool check(const struct long_flows *p, const struct oche_workload_facts *
                          "bytes: messages of %llu bytes make more than %u flows until "
                          "the end of the run; larger ones",
                          (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
+    if (p->verb == OCHE_VERB_READ && !p->greedy)
+        return oche_fail(error, "verb: a READ asks for bytes that are there; greedy: true, or "
+                                "another verb");
     if (p->hosts == FLOWS_BY_LOAD && !p->greedy)
         return oche_fail(error, "hosts: by_load is for greedy flows; greedy: true, or all");
     if (p->greedy && p->hosts == FLOWS_OF_ALL_HOSTS)

@@ -124,7 +124,7 @@ struct oche_flows {
     struct oche_connection *connections;
     uint32_t connection_count;
     uint64_t most_bytes;           /* of a flow */
-    bool reads, sends;             /* there are flows of that verb */
+    bool writes, sends, reads;     /* there are flows of that verb */
     struct oche_flow_pairs *pairs; /* connections by pair of hosts; NULL: no source asks */
     uint32_t *each;                /* sources whose flows have a connection each, in order */
     uint32_t each_count;

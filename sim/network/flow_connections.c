@@ -129,8 +129,9 @@ static void note(struct oche_flows *flows, const struct oche_flow_plan *flow)
 {
     if (flow->bytes > flows->most_bytes)
         flows->most_bytes = flow->bytes;
-    flows->reads |= flow->verb == OCHE_VERB_READ;
+    flows->writes |= flow->verb == OCHE_VERB_WRITE;
     flows->sends |= flow->verb == OCHE_VERB_SEND;
+    flows->reads |= flow->verb == OCHE_VERB_READ;
 }
 
 static void add_listed(struct oche_flows *flows, uint32_t number, enum oche_connections per,

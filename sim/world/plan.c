@@ -43,18 +43,22 @@ static const struct oche_param *file_of(const struct oche_param_table *table, co
  * Sets the verb of the flows that a workload adds. Returns false, with an error, if the endpoint
  * has no verbs.
  */
-static bool set_verb(const struct oche_workload_config *workload,
-                     const struct oche_workload_facts *facts, struct oche_flow_list *list,
+static bool set_verb(const struct oche_world_config *config,
+                     const struct oche_workload_config *workload, struct oche_flow_list *list,
                      struct oche_error *error)
 {
+    const struct oche_endpoint *endpoint = config->endpoint;
     const struct oche_param *param = oche_param_find(workload->type->table, "verb");
     const uint64_t verb = param == NULL ? OCHE_VERB_WRITE : oche_param_get(param, workload->params).u;
 
     list->verb = (uint8_t)verb;
-    return verb == OCHE_VERB_WRITE || facts->no_verbs == NULL ||
-           oche_fail(error,
-                     "verb: %s, but congestion_control: %s has no verbs of flows; leave it out",
-                     oche_verb_names[verb], facts->no_verbs);
+    if (verb == OCHE_VERB_WRITE || endpoint == NULL)
+        return true;
+    return oche_fail(error, "verb: %s, but congestion_control: %s has no verbs of flows; %s",
+                     oche_verb_names[verb], endpoint->name,
+                     oche_param_find(endpoint->table, "verb") != NULL
+                         ? "set congestion_control.verb"
+                         : "leave it out");
 }
 
 /*
@@ -76,7 +80,7 @@ static bool list_flows(const struct oche_world *world, struct oche_workload_fact
         list->initial_rate_bps = list->supply_bps = 0;
         list->tenant = 0;
         list->beside = facts.until_done && goes_on;
-        if (!set_verb(workload, &facts, list, &why) ||
+        if (!set_verb(world->config, workload, list, &why) ||
             !workload->type->generate(workload->params, &facts, list, &why)) {
             const struct oche_param *key =
                 file_of(workload->type->table, workload->params, why.text);
@@ -283,6 +287,39 @@ static uint64_t count_awaited(const struct oche_world_config *config,
     return count;
 }
 
+/*
+ * True if a scheme slows down senders by ACKs alone, which READ data does not get: no hook hears of
+ * it at the end that sends it, and no window counts it at the end that asks for it.
+ */
+static bool lets_reads_go(const struct oche_cc_scheme *cc)
+{
+    return cc != NULL && cc->acked != NULL && cc->cnp == NULL && cc->own == NULL &&
+           !cc->windows_reads;
+}
+
+/* Says what moves the flows' data, if it is not WRITEs alone. */
+static void remark_verbs(struct oche_world *world)
+{
+    const struct oche_flows *flows = &world->flows;
+    const bool any[] = {flows->writes, flows->sends, flows->reads};
+    static const char *const names[] = {"WRITEs", "SENDs", "READs (posted by the receiver)"};
+    char *text = world->flow_remark;
+    const size_t most = sizeof(world->flow_remark);
+    size_t used = strlen(text);
+
+    if (!flows->sends && !flows->reads)
+        return;
+    used += (size_t)snprintf(text + used, most - used, "%sflows are", used > 0 ? "; " : "");
+    for (size_t i = 0, before = 0; i < OCHE_COUNT_OF(any) && used < most; i++)
+        if (any[i])
+            used += (size_t)snprintf(text + used, most - used, "%s %s", before++ > 0 ? " and" : "",
+                                     names[i]);
+    if (flows->reads && used < most && lets_reads_go(world->config->cc))
+        snprintf(text + used, most - used,
+                 "; %s goes by ACKs, which READ data does not get: it leaves at line rate",
+                 world->config->cc->name);
+}
+
 bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts facts,
                             struct oche_error *error)
 {
@@ -310,6 +347,7 @@ bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts
                          "workload: a flow of %llu bytes; at most %llu with congestion_control: %s",
                          (unsigned long long)world->flows.most_bytes,
                          (unsigned long long)OCHE_MAX_MESSAGE_BYTES, endpoint->name);
+    remark_verbs(world);
     if (endpoint != NULL && endpoint->most_connections > 0 &&
         world->flows.connection_count > endpoint->most_connections)
         return oche_fail(error,

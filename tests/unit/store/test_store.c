@@ -95,7 +95,8 @@ static const struct oche_results_flow done = {.id = 0,
                                               .held = 3 * OCHE_US,
                                               .lost = 2 * OCHE_US,
                                               .root = "tor0:host1",
-                                              .victim = true};
+                                              .victim = true,
+                                              .verb = "read"};
 
 static struct oche_results *fill(void)
 {
@@ -368,7 +369,7 @@ static void test_csv(void **state)
     assert_string_equal(
         content("flows.csv"),
         "id,workload,src,dst,bytes,start_ps,delivered_ps,completed_ps,ideal_ps,slowdown,"
-        "retransmitted,timeouts,status,measured,held_ps,lost_ps,root,victim\n"
+        "retransmitted,timeouts,status,measured,held_ps,lost_ps,root,victim,verb\n"
         "0,1,2,3,1000,5000000,15000000,16000000,4000000,2.5,7,0,completed,1,3000000,2000000,"
         "tor0:host1,1\n"
         "1,0,0,0,9223372036854775807,1000000000,,,1000000,,0,0,\"failed: a, "
