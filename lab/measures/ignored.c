@@ -8,7 +8,7 @@
 static const char *const of_queue_pairs[] = {
     "recovery", "mtu",         "ack_every",   "ack_priority",
     "window",   "ack_timeout", "limiter_lag", "resend_one_verb_at_a_time",
-    "timeouts", "retry_count"};
+    "timeouts", "retry_count", "outstanding_reads"};
 
 static const char *prefix_of(const char *key)
 {

@@ -61,7 +61,7 @@ static const struct oche_param host_params[] = {
      OCHE_IS_CHOICE(OCHE_TIMEOUTS_AS_ASKED, timeout_choices), .where = "rogue.md#habits",
      .help = "ACK timeouts are ack_timeout, or 2, 4, 8, then 16 ms in a row whatever that is"},
     {OCHE_PARAM(struct oche_host_params, outstanding_reads), OCHE_IS_COUNT(16, 1, 255),
-     .where = "our choice, as our device",
+     .where = "our choice",
      .help = "READs that a queue pair may have under way at a time (verbs: max_rd_atomic)"},
     {OCHE_PARAM(struct oche_host_params, pfc_response), OCHE_IS_TIME(500 * OCHE_NS, 0, OCHE_MS),
      .where = "dcqcn.md#a12", .help = "from the arrival of a PAUSE frame until the host obeys"},

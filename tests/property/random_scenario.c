@@ -207,6 +207,7 @@ static void make_hosts(struct random_scenario *scenario, struct oche_random *ran
     scenario->host_pfc_response = scenario->switches.pfc_response;
     scenario->per_pair = coin(random);
     scenario->congestion_control = schemes[oche_random_below(random, OCHE_COUNT_OF(schemes))];
+    scenario->mixed_verbs = coin(random);
 }
 
 static void add_flow(struct random_scenario *scenario, uint32_t src, uint32_t dst, uint64_t bytes,
@@ -221,7 +222,9 @@ static void add_flow(struct random_scenario *scenario, uint32_t src, uint32_t ds
                                 .bytes = bytes,
                                 .start = start,
                                 .then_same_source = OCHE_NO_FLOW,
-                                .then_at_receiver = OCHE_NO_FLOW};
+                                .then_at_receiver = OCHE_NO_FLOW,
+                                .verb = (uint8_t)(scenario->mixed_verbs ? scenario->flow_count % 3
+                                                                        : OCHE_VERB_WRITE)};
     scenario->flow_bytes += bytes;
 }
 

@@ -48,13 +48,16 @@ static bool generate(const void *params, const struct oche_workload_facts *facts
     for (uint32_t f = 0; f < scenario->flow_count; f++) {
         const struct oche_flow_plan *flow = &scenario->flows[f];
 
+        list->verb = flow->verb;
         oche_flow_list_add(list, 0, flow->src, flow->dst, flow->bytes, flow->start);
     }
     return true;
 }
 
+static const struct oche_param_table no_params = {.count = 0};
 static const struct oche_workload_type flows_of_scenario = {
     .name = "flows of a random scenario",
+    .table = &no_params,
     .generate = generate,
 };
 

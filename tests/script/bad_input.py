@@ -47,6 +47,7 @@ FILES = {
                     "link b t 1Gbps 1us\nlink s t 1Gbps 1us\nlink s t 1Gbps 1us\n",
     "lag.yaml": "topology: {type: from_file, file: lag.topology}\n"
                 "workload: {type: incast, degree: 1}\nloss: {port: \"s:t\", probability: 0.1}\n",
+    "verbs.csv": "src,dst,bytes,start,verb\n0,1,1000,0,READ\n0,1,1000,0,fetch\n",
     "list.yaml": "- a\n- b\n",
     "broken.yaml": "duration: [1ms\n",
     "first.yaml": "topology: {type: star, host_rate: 40Gbps}\nworkload: {type: incast}\n",
@@ -219,6 +220,15 @@ CHANGED = [
      '"size_bytes cdf"'),
     ("  - type: incast\n    degree: 4", "  - type: from_file\n    file: .",
      "s.yaml:16: workload[1].file: .: Is a directory; a readable file of flows"),
+    ("  - type: incast\n    degree: 4", "  - type: incast\n    verb: reed",
+     's.yaml:16: workload[1].verb: "reed" is not known; did you mean "read"? ('),
+    ("  - type: incast\n    degree: 4", "  - type: long_flows\n    verb: read",
+     "s.yaml:16: workload[1].verb: a READ asks for bytes that are there; greedy: true, or another "
+     "verb"),
+    ("  - type: incast\n    degree: 4", "  - type: incast\n    bytes: 2TiB",
+     "s.yaml:16: workload[1].bytes: 2TiB is out of range; from 1B to 1TiB"),
+    ("  - type: incast\n    degree: 4", "  - type: from_file\n    file: verbs.csv",
+     's.yaml:16: workload[1].file: verbs.csv:3: verb: "fetch" is none; write, send or read'),
     ("cdf_file: sizes.cdf", "cdf: websearched",
      's.yaml:13: workload[0].cdf: "websearched" is not known; did you mean "websearch"? ('),
     ("degree: 4", "degree: 16",
@@ -274,6 +284,14 @@ COMMANDS = [
      '--set topology.podz=1: topology.podz: unknown key; did you mean "pods"?'),
     (["S", "--set", "topology[0].pods=2"],
      "--set topology[0].pods=2: topology: is a list; write one type, or a map with the key type"),
+    (["S", "--set", "workload[1].verb=read", "--set", "congestion_control=dctcp"],
+     "--set workload[1].verb=read: workload[1].verb: read, but congestion_control: dctcp has no "
+     "verbs of flows; leave it out"),
+    (["S", "--set", "workload[1].verb=send", "--set", "congestion_control=rogue"],
+     "--set workload[1].verb=send: workload[1].verb: send, but congestion_control: rogue has no "
+     "verbs of flows; set congestion_control.verb"),
+    (["S", "--set", "workload[1].bytes=3GB", "--set", "congestion_control=dctcp"],
+     "s.yaml:11: workload: a flow of 3000000000 bytes; at most 2147483648 with congestion_control: dctcp"),
     (["S", "--set", "switch.kmin"],
      "--set switch.kmin: not KEY=VALUE; write it as switch.buffer=9MB"),
     (["S", "--set", "switch.kmin=[1"], "--set switch.kmin=[1: not YAML: "),

@@ -105,6 +105,13 @@ def claims(work):
           "demo: short flows")
     check(value(at("incast0", "dcqcn"), pauses) == 0 < value(at("incast0", "none"), pauses),
           "incast")
+    for verb in ("write", "read"):
+        check(value(at("read-incast0", verb), "nic_cnps_received") > 1000 >
+              value(at("read-incast0", verb), pauses) == 0, "read-incast: CNPs", verb)
+    written, read = (value(at("read-incast0", verb), "hops") for verb in ("write", "read"))
+    check(0.45 * written < read < 0.55 * written, "read-incast: packet-hops", written, read)
+    check(value(at("read-incast1", "timely"), pauses) > 1000 >
+          value(at("read-incast1", "dcqcn"), pauses), "read-incast: TIMELY")
     check(value(at("headroom0", "1"), drops) == 0 < value(at("headroom0", "0.9"), drops) <
           value(at("headroom0", "0.5"), drops), "headroom")
     check(value(at("lossy0", "0"), "nic_retransmitted_packets") == 0, "lossy without loss")

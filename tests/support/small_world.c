@@ -26,11 +26,14 @@ static bool by_hand(const void *params, const struct oche_workload_facts *facts,
         list->plan[number].supply_bps = flow->supply_bps;
         list->plan[number].tenant = flow->tenant;
         list->plan[number].group = flow->group;
+        list->plan[number].verb = flow->verb;
     }
     return true;
 }
 
-static const struct oche_workload_type by_hand_type = {.name = "by_hand", .generate = by_hand};
+static const struct oche_param_table no_params = {.count = 0};
+static const struct oche_workload_type by_hand_type = {
+    .name = "by_hand", .table = &no_params, .generate = by_hand};
 
 static void *defaults(const struct oche_param_table *table)
 {

@@ -8,7 +8,6 @@
 #define NO_PIECES   4 /* of an end that only receives */
 #define FEW_PIECES  8 /* of a sender of short flows */
 #define MOST_PIECES 512
-#define READS       16               /* READs that a queue pair may have outstanding */
 #define NO_PIECE    (UINT64_MAX - 1) /* wr_id of what is no piece of the library's */
 #define RECEIVE     (UINT64_MAX - 2) /* wr_id of receives */
 #define DATAGRAMS   64
@@ -252,7 +251,9 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
     const struct oche_host_shared *shared = rogue->host->shared;
     const struct oche_connection *of = &rogue->host->flows->connections[connection];
     const bool uc = rogue->params->library.transport == ROGUE_UC;
-    const bool reads = rogue->params->verb == OCHE_ROGUE_READS;
+    const uint32_t reads = rogue->params->verb == OCHE_ROGUE_READS
+                               ? (uint32_t)rogue->host->shared->params->outstanding_reads
+                               : 0;
     const uint32_t pieces = oche_rogue_depth(rogue, connection);
     const uint32_t sends = pieces < 2 * ANSWERS ? 4 * ANSWERS : 2 * pieces; /* empty WRITEs, too */
 
@@ -266,8 +267,8 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
         .send_depth = has_receives(rogue) ? sends : pieces,
         .access = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ,
         .recv_depth = has_receives(rogue) ? ANSWERS : 0,
-        .responder_resources = reads ? READS : 0,
-        .initiator_depth = reads ? READS : 0,
+        .responder_resources = reads,
+        .initiator_depth = reads,
         .send_cq = end->cq,
         .recv_cq = end->cq,
         .user = end,

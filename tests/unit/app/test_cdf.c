@@ -229,7 +229,8 @@ static void says_what_is_wrong(void **state)
         {"5 0\n6 .\n", ":2: cdf: \".\" is no part; 0 to 100, or 0 to 1"},
         {"5 0\n6\n", ":2: one number; a line is \"size_bytes cdf\", as \"10000 15\""},
         {"5 0 0\n", ":1: more than two numbers; a line is \"size_bytes cdf\", as \"10000 15\""},
-        {"5 0\n4000000000 100\n", ":2: size: 4000000000 bytes; at most 2147483648 would be right"},
+        {"5 0\n4000000000000 100\n",
+         ":2: size: 4000000000000 bytes; at most 1099511627776 would be right"},
         {"5 0\n99999999999999999999 100\n",
          ":2: size: \"99999999999999999999\" is no size; a whole number of bytes"},
     };

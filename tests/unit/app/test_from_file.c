@@ -67,12 +67,12 @@ static void reads_the_generators_format(void **state)
                           "0 1 3 100 1 2.000012345\n"
                           "\n# the next one starts after the end of the run\n"
                           "3\t4 3 100 2000 2.01\n"
-                          "3 4 3 100 2147483648 2.0099999999994\n",
+                          "3 4 3 100 1099511627776 2.0099999999994\n",
                           2 * OCHE_SEC));
     assert_int_equal(list.count, 3);
     expect_flow(0, 127, 5, 60000, 0);
     expect_flow(1, 0, 1, 1, 12345 * OCHE_NS);
-    expect_flow(2, 3, 4, UINT64_C(1) << 31, 9999999999);
+    expect_flow(2, 3, 4, UINT64_C(1) << 40, 9999999999);
 }
 
 static void reads_csv(void **state)
@@ -225,19 +225,26 @@ static const struct {
     {"1\n0 1 100 5 0\n",
      ":2: pg: \"100\" is no priority group; 0 to 7, in lines of 5 values: " FORMATS},
     {"2\n0 1 3 9 2.5 9.5\n0 1 3 9 2.5 2.5\n", ":3: stop: 2.5 is not after start, 2.5; a later one"},
-    {"1\n0 1 3 3000000 0.001 9.5\n",
-     ":2: packets: 3000000 of 1000 bytes (ns3-rdma's columns: src dst pg packets start stop); "
-     "at most 2147483, as a flow has at most 2147483648 bytes"},
+    {"1\n0 1 3 3000000000 0.001 9.5\n",
+     ":2: packets: 3000000000 of 1000 bytes (ns3-rdma's columns: src dst pg packets start stop); "
+     "at most 1099511627, as a flow has at most 1099511627776 bytes"},
+    {"src,dst,bytes,start,verb\n5,6,1,0,reads\n",
+     ":2: verb: \"reads\" is none; write, send or read"},
+    {"src,dst,bytes,start,verb\n5,6,1,0,\n", ":2: verb: \"\" is none; write, send or read"},
+    {"src,dst,bytes,start,verb\n5,6,1,0\n",
+     ":2: 4 values; 5 would be right: one for each column of the first line"},
+    {"src,verb,dst,bytes,start,VERB\n",
+     ":1: \"VERB\" is there twice; src,dst,bytes,start are needed"},
     {"1\n0 1 3 100 2 9\n",
      ":2: a size and a start, as HPCC writes, or a start and a stop after a number of packets, "
      "as ns3-rdma does? write CSV, below src,dst,bytes,start"},
     {"Nodes 16\nConnections 1\n0->5 id 1 start 0 size 4096\n",
      ":1: is a connection matrix of htsim; a number of flows and lines of them, or CSV with "
      "src,dst,bytes,start"},
-    {CSV "5,6,0x10,0\n", ":2: bytes: \"0x10\" is hexadecimal; 1 to 2147483648 bytes"},
+    {CSV "5,6,0x10,0\n", ":2: bytes: \"0x10\" is hexadecimal; 1 to 1099511627776 bytes"},
     {"src;dst;bytes;start\n5;6;1,000;0\n",
      ":2: bytes: \"1,000\" has a comma, which may be a decimal point or may part thousands; 1 "
-     "to 2147483648 bytes"},
+     "to 1099511627776 bytes"},
     {"src;dst;bytes;start\n5;6;1000;0,5\n",
      ":2: start: \"0,5\" has a comma, which may be a decimal point or may part thousands; "
      "seconds, as 2.00001, or as 10us"},
@@ -245,9 +252,10 @@ static const struct {
     {"1\n0 128 3 100 5 0\n", ":2: dst: there is no host 128; 0 to 127"},
     {"1\n-1 5 3 100 5 0\n", ":2: src: \"-1\" is no host; a number, or a name as in tables"},
     {CSV "5,5,100,0\n", ":2: dst: host 5 sends to itself; another host"},
-    {CSV "5,6,0,0\n", ":2: bytes: \"0\" is no size; 1 to 2147483648 bytes"},
-    {CSV "5,6,2147483649,0\n", ":2: bytes: \"2147483649\" is no size; 1 to 2147483648 bytes"},
-    {CSV "5,6,1.5,0\n", ":2: bytes: \"1.5\" is no size; 1 to 2147483648 bytes"},
+    {CSV "5,6,0,0\n", ":2: bytes: \"0\" is no size; 1 to 1099511627776 bytes"},
+    {CSV "5,6,1099511627777,0\n",
+     ":2: bytes: \"1099511627777\" is no size; 1 to 1099511627776 bytes"},
+    {CSV "5,6,1.5,0\n", ":2: bytes: \"1.5\" is no size; 1 to 1099511627776 bytes"},
     {CSV "5,6,1,0\n\n5,6,1,x\n", ":4: start: \"x\" is no time; seconds, as 2.00001, or as 10us"},
     {CSV "5,6,1,-1\n", ":2: start: \"-1\" is no time; seconds, as 2.00001, or as 10us"},
     {CSV "5,6,1,1min\n", ":2: start: \"1min\" is no time; seconds, as 2.00001, or as 10us"},
@@ -271,9 +279,9 @@ static const struct {
     {"src,dst,dst,start\n", ":1: \"dst\" is there twice; src,dst,bytes,start are needed"},
     {"src,dst,bytes,start,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n",
      ":1: more than 64 columns; src,dst,bytes,start"},
-    {CSV "5,6,1e400,0\n", ":2: bytes: \"1e400\" is no size; 1 to 2147483648 bytes"},
-    {CSV "5,6,10XB,0\n", ":2: bytes: \"10XB\" is no size; 1 to 2147483648 bytes"},
-    {CSV "5,6,15e-1,0\n", ":2: bytes: \"15e-1\" is no size; 1 to 2147483648 bytes"},
+    {CSV "5,6,1e400,0\n", ":2: bytes: \"1e400\" is no size; 1 to 1099511627776 bytes"},
+    {CSV "5,6,10XB,0\n", ":2: bytes: \"10XB\" is no size; 1 to 1099511627776 bytes"},
+    {CSV "5,6,15e-1,0\n", ":2: bytes: \"15e-1\" is no size; 1 to 1099511627776 bytes"},
     {CSV "5,6,1,1e-\n", ":2: start: \"1e-\" is no time; seconds, as 2.00001, or as 10us"},
     {CSV "5,6,1,1e99999999999\n",
      ":2: start: \"1e99999999999\" is no time; seconds, as 2.00001, or as 10us"},

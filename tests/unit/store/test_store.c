@@ -112,7 +112,8 @@ static struct oche_results *fill(void)
                                                            .delivered = OCHE_NEVER,
                                                            .completed = OCHE_NEVER,
                                                            .ideal = OCHE_US,
-                                                           .status = "failed: a, \"b\""});
+                                                           .status = "failed: a, \"b\"",
+                                                           .verb = "write"});
     oche_results_counter(results, "tor0:host1", "pauses", 4);
     oche_results_counter(results, "all", "marks", UINT64_MAX);
 
@@ -371,9 +372,9 @@ static void test_csv(void **state)
         "id,workload,src,dst,bytes,start_ps,delivered_ps,completed_ps,ideal_ps,slowdown,"
         "retransmitted,timeouts,status,measured,held_ps,lost_ps,root,victim,verb\n"
         "0,1,2,3,1000,5000000,15000000,16000000,4000000,2.5,7,0,completed,1,3000000,2000000,"
-        "tor0:host1,1\n"
+        "tor0:host1,1,read\n"
         "1,0,0,0,9223372036854775807,1000000000,,,1000000,,0,0,\"failed: a, "
-        "\"\"b\"\"\",0,0,0,,0\n");
+        "\"\"b\"\"\",0,0,0,,0,write\n");
     assert_string_equal(content("series.csv"), "name,entity,unit,time_ps,value\n"
                                                "queue,tor0:host1,bytes,1000000,1000\n"
                                                "queue,tor0:host1,bytes,2000000,3000\n"
