@@ -14,9 +14,10 @@ OCHE_C_BEGIN
 #define OCHE_MAX_SGE           8
 #define OCHE_MAX_INLINE_BYTES  256
 #define OCHE_MAX_MESSAGE_BYTES (UINT32_C(1) << 31)
-/* Returns how large a message can be with this MTU: half of all PSNs may be outstanding. */
-#define OCHE_MOST_BYTES_OF_MTU(mtu_bytes) ((uint64_t)(mtu_bytes) * (OCHE_PSN_MASK >> 1))
 #define OCHE_GRH_BYTES         40 /* at the beginning of a UD receive, before the payload */
+
+/* How large a message can be with this MTU: half of all PSNs may be outstanding. */
+#define OCHE_MOST_BYTES_OF_MTU(mtu_bytes) ((uint64_t)(mtu_bytes) * (OCHE_PSN_MASK >> 1))
 
 enum oche_transport { OCHE_TRANSPORT_RC, OCHE_TRANSPORT_UC, OCHE_TRANSPORT_UD };
 

@@ -6,8 +6,8 @@
 
 /* An endpoint that sends from queue pairs uses all of these: `recovery`, and keys of `host`. */
 static const char *const of_queue_pairs[] = {
-    "recovery", "mtu",         "ack_every",   "ack_priority",
-    "window",   "ack_timeout", "limiter_lag", "resend_one_verb_at_a_time",
+    "recovery", "mtu",         "ack_every",        "ack_priority",
+    "window",   "ack_timeout", "limiter_lag",      "resend_one_verb_at_a_time",
     "timeouts", "retry_count", "outstanding_reads"};
 
 static const char *prefix_of(const char *key)

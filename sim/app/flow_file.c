@@ -13,7 +13,8 @@
 #include "sim/app/generate.h"
 #include "sim/app/host_names.h"
 
-static const char *const csv_names[OCHE_FLOW_CSV_COLUMNS] = {"src", "dst", "bytes", "start", "verb"};
+static const char *const csv_names[OCHE_FLOW_CSV_COLUMNS] = {"src", "dst", "bytes", "start",
+                                                             "verb"};
 
 #define MOST_GROUP 7 /* ns-3's switches have eight queues */
 #define MOST_PORT  65535

@@ -18,8 +18,10 @@
      .where = "DCQCN sec 3.1",                                                                     \
      .help = "of each queue pair's sender, on the line; 0, or more than the line: line rate, "     \
              "or what congestion control begins with"},                                            \
-    {OCHE_PARAM(struct type, tenant), OCHE_IS_COUNT(0, 0, UINT8_MAX), .where = "Dart sec III-E",   \
-     .help = "tenant that the flows belong to, for congestion control that knows tenants (dart)"}, \
+        {OCHE_PARAM(struct type, tenant), OCHE_IS_COUNT(0, 0, UINT8_MAX),                          \
+         .where = "Dart sec III-E",                                                                \
+         .help =                                                                                   \
+             "tenant that the flows belong to, for congestion control that knows tenants (dart)"}, \
     {                                                                                              \
         OCHE_PARAM(struct type, verb), OCHE_IS_CHOICE(OCHE_VERB_WRITE, oche_verb_names),           \
             .help = "what moves a flow's data: a WRITE or SEND of its sender, or a READ that its " \

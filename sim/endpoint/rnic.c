@@ -5,12 +5,12 @@
  * here its port is a simulated link and its clock is virtual.
  *
  * Parts     A flow that is longer than a message can be (2 GiB) is several messages, back to back
- *           on one queue pair, as programs do it. The flow is delivered and completed with the last.
- * SENDs     The receiver has posted receives before any message can arrive, and posts another one
- *           for each that was used. So no SEND ever finds a receiver that is not ready.
- * READs     The destination posts, and its first request makes the queue pair of the source. That
- *           one is given up when it has been idle, if its only READ has left as one request: should
- *           the destination ask again, it asks for all that is missing.
+ *           on one queue pair, as programs do it. The flow is delivered and completed with the
+ * last. SENDs     The receiver has posted receives before any message can arrive, and posts another
+ * one for each that was used. So no SEND ever finds a receiver that is not ready. READs     The
+ * destination posts, and its first request makes the queue pair of the source. That one is given up
+ * when it has been idle, if its only READ has left as one request: should the destination ask
+ * again, it asks for all that is missing.
  */
 #include "sim/endpoint/rnic.h"
 
@@ -300,8 +300,7 @@ static bool post_part(struct oche_rnic *rnic, struct oche_connection *connection
         .sge_count = 1,
         .remote_va = va,
         .rkey = OCHE_MEMORY_KEY,
-        .group =
-            connection->reads ? NULL : oche_flow_incast(rnic->host->flows, number),
+        .group = connection->reads ? NULL : oche_flow_incast(rnic->host->flows, number),
         .sge[0] = {.va = plan->verb == OCHE_VERB_SEND ? send_va(plan->connection) : va,
                    .length = bytes,
                    .lkey = OCHE_MEMORY_KEY},
@@ -577,8 +576,8 @@ static struct opcodes opcodes_of(enum oche_verb verb, bool placed)
     if (verb == OCHE_VERB_SEND)
         return placed ? (struct opcodes){OCHE_RC_SEND_ONLY_AT, OCHE_RC_SEND_FIRST_AT,
                                          OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_LAST_AT}
-                      : (struct opcodes){OCHE_RC_SEND_ONLY, OCHE_RC_SEND_FIRST,
-                                         OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_LAST};
+                      : (struct opcodes){OCHE_RC_SEND_ONLY, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_MIDDLE,
+                                         OCHE_RC_SEND_LAST};
     return placed ? (struct opcodes){OCHE_RC_WRITE_ONLY, OCHE_RC_WRITE_FIRST,
                                      OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_LAST_AT}
                   : (struct opcodes){OCHE_RC_WRITE_ONLY, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_MIDDLE,

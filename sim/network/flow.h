@@ -83,13 +83,13 @@ struct oche_connection {
     uint32_t queued; /* flows started; only order[first … first + queued) is valid; written by the
                         poster */
     uint32_t posted; /* flows given to the queue pair completely; written by the poster */
-    uint32_t timeouts;        /* timeouts of the completed flows; written by the poster */
-    uint32_t completed;       /* flows completed; written by the poster */
-    uint64_t retransmitted;   /* packets resent for the completed flows; written by the poster */
-    uint32_t delivered;       /* flows delivered or passed over; written by the destination */
-    uint16_t parts_posted;    /* messages posted of flow order[first + posted]; by the poster */
-    uint16_t parts_delivered; /* messages delivered of the flow that is being received; written by
-                                 the destination */
+    uint32_t timeouts;          /* timeouts of the completed flows; written by the poster */
+    uint32_t completed;         /* flows completed; written by the poster */
+    uint64_t retransmitted;     /* packets resent for the completed flows; written by the poster */
+    uint32_t delivered;         /* flows delivered or passed over; written by the destination */
+    uint16_t parts_posted;      /* messages posted of flow order[first + posted]; by the poster */
+    uint16_t parts_delivered;   /* messages delivered of the flow that is being received; written by
+                                   the destination */
     uint64_t packets_delivered; /* packets of the delivered messages; written by the destination */
 };
 _Static_assert(sizeof(struct oche_connection) <= 72, "there may be one for each flow");

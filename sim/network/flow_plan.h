@@ -41,11 +41,11 @@ struct oche_flow_plan {
      * there at the start.
      */
     uint64_t supply_bps;
-    uint32_t group;    /* number of the flow's group (struct oche_flow_groups), from 1; 0: none */
-    uint8_t priority;  /* 1: the flow has priority over flows with 0; set by the world */
-    uint8_t verb;      /* enum oche_verb */
-    uint8_t tenant;    /* number of the tenant that owns the flow and its queue pair */
-    bool beside;       /* the run does not wait for this flow: its workload has no end of its own */
+    uint32_t group;   /* number of the flow's group (struct oche_flow_groups), from 1; 0: none */
+    uint8_t priority; /* 1: the flow has priority over flows with 0; set by the world */
+    uint8_t verb;     /* enum oche_verb */
+    uint8_t tenant;   /* number of the tenant that owns the flow and its queue pair */
+    bool beside;      /* the run does not wait for this flow: its workload has no end of its own */
 };
 
 /* Returns the host that posts the flow's work: it starts there, and is completed there. */

@@ -38,7 +38,8 @@ static uint32_t key_listed(const struct oche_flows *flows, struct keyed *keys)
             is_timed(oche_flow_sources_find(&flows->sources, i)))
             continue;
         if (keys != NULL)
-            keys[count] = (struct keyed){oche_flow_poster(&flows->plan[i]), i, flows->plan[i].start};
+            keys[count] =
+                (struct keyed){oche_flow_poster(&flows->plan[i]), i, flows->plan[i].start};
         count++;
     }
     return count;
@@ -110,8 +111,7 @@ static void order_sources(struct oche_flows *flows, uint32_t host_count)
         flows->starts[host].source_count = 0;
     }
     for (uint32_t i = 0; i < sources->count; i++) {
-        struct oche_flow_starts *starts =
-            &flows->starts[oche_flow_poster(&sources->list[i].flow)];
+        struct oche_flow_starts *starts = &flows->starts[oche_flow_poster(&sources->list[i].flow)];
 
         if (is_timed(&sources->list[i]))
             starts->sources[starts->source_count++] = i;

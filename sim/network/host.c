@@ -308,8 +308,7 @@ static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_pac
     const struct oche_flows *flows = host->flows;
     uint32_t number = oche_connection_of(packet->dest_qpn);
 
-    if (packet->kind != OCHE_PACKET_ROCE ||
-        !oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD) ||
+    if (packet->kind != OCHE_PACKET_ROCE || !oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD) ||
         packet->dest_qpn < OCHE_FIRST_QPN || number >= flows->connection_count)
         return;
     const struct oche_connection *connection = &flows->connections[number];

@@ -255,7 +255,8 @@ static void judge_window(struct oche_world *world)
         if (is_of_reads(world, connection))
             world->timeout_causes[OCHE_TIMEOUT_OTHER]++;
         else
-            world->timeout_causes[oche_timeout_causes_judge(world->causes, connection, timed_out)]++;
+            world
+                ->timeout_causes[oche_timeout_causes_judge(world->causes, connection, timed_out)]++;
     }
     take_lost(world, OCHE_NEVER);
     oche_timeout_causes_tidy(world->causes);

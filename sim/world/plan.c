@@ -49,7 +49,8 @@ static bool set_verb(const struct oche_world_config *config,
 {
     const struct oche_endpoint *endpoint = config->endpoint;
     const struct oche_param *param = oche_param_find(workload->type->table, "verb");
-    const uint64_t verb = param == NULL ? OCHE_VERB_WRITE : oche_param_get(param, workload->params).u;
+    const uint64_t verb =
+        param == NULL ? OCHE_VERB_WRITE : oche_param_get(param, workload->params).u;
 
     list->verb = (uint8_t)verb;
     if (verb == OCHE_VERB_WRITE || endpoint == NULL)

@@ -39,8 +39,7 @@ bool oche_world_find_route_faults(const struct oche_world *world, struct oche_ro
             oche_world_walk_plan(world, plan, back != 0, &walk);
             oche_dependencies_add(of[back], &walk);
             /* the request of a READ goes back as data does */
-            if (back != 0 &&
-                (!world->config->hosts.ack_priority || plan->verb == OCHE_VERB_READ))
+            if (back != 0 && (!world->config->hosts.ack_priority || plan->verb == OCHE_VERB_READ))
                 oche_dependencies_add(of[0], &walk);
             arrives = walk.end == OCHE_WALK_ARRIVES;
             note_walk(faults, all.number, back != 0, &walk);

@@ -207,7 +207,6 @@ static void make_hosts(struct random_scenario *scenario, struct oche_random *ran
     scenario->host_pfc_response = scenario->switches.pfc_response;
     scenario->per_pair = coin(random);
     scenario->congestion_control = schemes[oche_random_below(random, OCHE_COUNT_OF(schemes))];
-    scenario->mixed_verbs = coin(random);
 }
 
 static void add_flow(struct random_scenario *scenario, uint32_t src, uint32_t dst, uint64_t bytes,
@@ -222,9 +221,7 @@ static void add_flow(struct random_scenario *scenario, uint32_t src, uint32_t ds
                                 .bytes = bytes,
                                 .start = start,
                                 .then_same_source = OCHE_NO_FLOW,
-                                .then_at_receiver = OCHE_NO_FLOW,
-                                .verb = (uint8_t)(scenario->mixed_verbs ? scenario->flow_count % 3
-                                                                        : OCHE_VERB_WRITE)};
+                                .then_at_receiver = OCHE_NO_FLOW};
     scenario->flow_bytes += bytes;
 }
 
@@ -279,12 +276,15 @@ void random_scenario_make(struct random_scenario *scenario, uint64_t number)
     scenario->host_pfc_response = scenario->switches.pfc_response;
     make_flows(scenario, &random);
     scenario->feedback_jitter = coin(&random) ? 0 : any_scale(&random, OCHE_NS, 200 * OCHE_US);
+    scenario->mixed_verbs = coin(&random);
+    for (uint32_t i = 0; scenario->mixed_verbs && i < scenario->flow_count; i++)
+        scenario->flows[i].verb = (uint8_t)(i % 3);
     used = strlen(scenario->text);
     snprintf(
         scenario->text + used, sizeof(scenario->text) - used,
         " buffer %llu %s beta %g xoff %llu priorities %llu response %llu ecn %d kmin %llu "
         "kmax %llu pmax %g mtu %llu ack_every %llu window %llu %s %s jitter %llu, %u flows of %llu "
-        "bytes",
+        "bytes%s",
         (unsigned long long)scenario->switches.buffer_bytes,
         scenario->switches.threshold == OCHE_THRESHOLD_STATIC ? "static" : "dynamic",
         scenario->switches.beta, (unsigned long long)scenario->switches.xoff_bytes,
@@ -295,7 +295,8 @@ void random_scenario_make(struct random_scenario *scenario, uint64_t number)
         (unsigned long long)scenario->mtu_bytes, (unsigned long long)scenario->ack_every_packets,
         (unsigned long long)scenario->window_packets, scenario->per_pair ? "per_pair" : "per_flow",
         scenario->congestion_control, (unsigned long long)scenario->feedback_jitter,
-        scenario->flow_count, (unsigned long long)scenario->flow_bytes);
+        scenario->flow_count, (unsigned long long)scenario->flow_bytes,
+        scenario->mixed_verbs ? ", verbs in turn" : "");
 }
 
 void random_scenario_free(struct random_scenario *scenario)

@@ -23,7 +23,7 @@ struct random_scenario {
     /* Hosts. */
     uint64_t mtu_bytes, ack_every_packets, window_packets;
     oche_time host_pfc_response;
-    bool per_pair; /* one connection an ordered pair of hosts, not one a flow */
+    bool per_pair;    /* one connection an ordered pair of hosts, not one a flow */
     bool mixed_verbs; /* flows are WRITEs, SENDs and READs in turn; false: WRITEs */
     const char *congestion_control;
     oche_time feedback_jitter;

@@ -77,6 +77,7 @@ static void test_variety(void **state)
         NONE,
         JITTER,
         PER_PAIR,
+        VERBS,
         NO_ECN,
         NO_RESPONSE,
         WINDOW,
@@ -99,6 +100,7 @@ static void test_variety(void **state)
         kinds[NONE] += strcmp(s.congestion_control, "none") == 0;
         kinds[JITTER] += s.feedback_jitter != 0;
         kinds[PER_PAIR] += s.per_pair;
+        kinds[VERBS] += s.mixed_verbs;
         kinds[NO_ECN] += !s.switches.ecn;
         kinds[NO_RESPONSE] += s.switches.pfc_response == 0;
         kinds[WINDOW] += s.window_packets != 0;

@@ -291,7 +291,8 @@ COMMANDS = [
      "--set workload[1].verb=send: workload[1].verb: send, but congestion_control: rogue has no "
      "verbs of flows; set congestion_control.verb"),
     (["S", "--set", "workload[1].bytes=3GB", "--set", "congestion_control=dctcp"],
-     "s.yaml:11: workload: a flow of 3000000000 bytes; at most 2147483648 with congestion_control: dctcp"),
+     "s.yaml:11: workload: a flow of 3000000000 bytes; at most 2147483648 with "
+     "congestion_control: dctcp"),
     (["S", "--set", "switch.kmin"],
      "--set switch.kmin: not KEY=VALUE; write it as switch.buffer=9MB"),
     (["S", "--set", "switch.kmin=[1"], "--set switch.kmin=[1: not YAML: "),

@@ -150,7 +150,7 @@ static void on_answer(struct naks *naks, uint32_t connection,
 static void nak_event(void *context, uint32_t node, const struct oche_trace_record *record)
 {
     struct naks *naks = context;
-    uint32_t connection = swarm_connection(record, naks->count);
+    uint32_t connection = swarm_acked_connection(naks->run, record, naks->count);
 
     if (connection != UINT32_MAX &&
         node == oche_world_flows(naks->run->world)->connections[connection].dst) {

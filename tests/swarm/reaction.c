@@ -432,7 +432,7 @@ static void on_sent(struct reaction *r, struct point *point, const struct oche_t
 static void reaction_event(void *context, uint32_t node, const struct oche_trace_record *record)
 {
     struct reaction *r = context;
-    uint32_t connection = swarm_connection(record, r->count);
+    uint32_t connection = swarm_acked_connection(r->run, record, r->count);
 
     if (connection == UINT32_MAX ||
         node != oche_world_flows(r->run->world)->connections[connection].src)

@@ -203,7 +203,7 @@ static void on_sender(struct senders *senders, uint32_t node, uint32_t number,
 static void sender_event(void *context, uint32_t node, const struct oche_trace_record *record)
 {
     struct senders *senders = context;
-    uint32_t number = swarm_connection(record, senders->count);
+    uint32_t number = swarm_acked_connection(senders->run, record, senders->count);
 
     if (number != UINT32_MAX) {
         const struct oche_connection *connection =

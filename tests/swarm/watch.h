@@ -40,4 +40,19 @@ static inline uint32_t swarm_connection(const struct oche_trace_record *record, 
     return record->qpn >= OCHE_FIRST_QPN && connection < count ? connection : UINT32_MAX;
 }
 
+/*
+ * As swarm_connection, without connections of READs, for rules about those who send data and get
+ * ACKs for it.
+ */
+static inline uint32_t swarm_acked_connection(const struct swarm_run *run,
+                                              const struct oche_trace_record *record,
+                                              uint32_t count)
+{
+    uint32_t connection = swarm_connection(record, count);
+
+    return connection != UINT32_MAX && oche_world_flows(run->world)->connections[connection].reads
+               ? UINT32_MAX
+               : connection;
+}
+
 #endif

@@ -225,8 +225,8 @@ static void packets(const struct oche_host_params *hosts, const void *params,
 
 /* Verbs smaller than a packet are a packet each. */
 static void frames(const struct oche_host_params *hosts, const void *params,
-                   const struct oche_recovery_scheme *recovery, enum oche_verb flow_verb, uint64_t bytes,
-                   struct oche_frames *out)
+                   const struct oche_recovery_scheme *recovery, enum oche_verb flow_verb,
+                   uint64_t bytes, struct oche_frames *out)
 {
     const uint64_t verb = ((const struct oche_rogue_params *)params)->verb_bytes;
     struct oche_frames full, last;
@@ -239,7 +239,8 @@ static void frames(const struct oche_host_params *hosts, const void *params,
     }
     *out = (struct oche_frames){.count = (bytes + verb - 1) / verb};
     oche_endpoint_rnic.frames(hosts, NULL, NULL, OCHE_VERB_WRITE, verb, &full);
-    oche_endpoint_rnic.frames(hosts, NULL, NULL, OCHE_VERB_WRITE, bytes - (out->count - 1) * verb, &last);
+    oche_endpoint_rnic.frames(hosts, NULL, NULL, OCHE_VERB_WRITE, bytes - (out->count - 1) * verb,
+                              &last);
     out->first_bytes = out->middle_bytes = full.first_bytes;
     out->last_bytes = last.first_bytes;
 }

@@ -5,8 +5,8 @@ have as many columns, with other meanings."""
 
 def check(case):
     """Flows of as many packets as column 4 says, starting at column 5: short.yaml has 2,000 packets
-    of 1,024 bytes at 2.0 s. Those of case.yaml have 10 million packets, more than a message can: each
-    is several messages, and the run that has 1 ms of them says how many bytes they have. Neither
+    of 1,024 bytes at 2.0 s. Those of case.yaml have 10 million packets, more than a message can:
+    each is several messages, and a run of 1 ms of them says how many bytes they have. Neither
     may give flows of 2 bytes at 9.5 s."""
     done = case.oche("run", "short.yaml")
     case.same(case.rows("out/short/run.sqlite",

@@ -53,7 +53,8 @@ static void agrees(const struct oche_endpoint *endpoint, const void *params)
         assert_true(packets.frame_bytes >= packets.middle_bytes);
         assert_int_equal(packets.lossless_classes >> OCHE_CLASS_COUNT, 0);
         endpoint->frames(&hosts, params, NULL, OCHE_VERB_WRITE, 1, &one);
-        endpoint->frames(&hosts, params, NULL, OCHE_VERB_WRITE, UINT64_C(10) * packets.payload_bytes, &many);
+        endpoint->frames(&hosts, params, NULL, OCHE_VERB_WRITE,
+                         UINT64_C(10) * packets.payload_bytes, &many);
         assert_int_equal(one.count, 1);
         assert_int_equal(many.count, 10);
         assert_true(one.first_bytes >= OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES);

@@ -150,8 +150,7 @@ static void losses_are_repaired(void **state)
                 if (small.totals.flows_completed != 60 || small.totals.corrupt_bytes != 0 ||
                     small.totals.rejected_packets != 0)
                     fail_msg("%s, %s, %u: %u flows, %llu bytes wrong, %llu packets rejected",
-                             schemes[s], recoveries[r], per,
-                             (unsigned)small.totals.flows_completed,
+                             schemes[s], recoveries[r], per, (unsigned)small.totals.flows_completed,
                              (unsigned long long)small.totals.corrupt_bytes,
                              (unsigned long long)small.totals.rejected_packets);
                 assert_true(small.totals.lost_packets > 10);
@@ -310,8 +309,7 @@ static void a_message_that_fails(void **state)
         small.config.loss.probability = 1;
         small_world_run(&small, flows, 2);
         assert_int_equal(small.totals.flows_failed, 2);
-        assert_int_equal(oche_world_flows(small.world)->sent[0].failed,
-                         OCHE_STATUS_RETRY_EXCEEDED);
+        assert_int_equal(oche_world_flows(small.world)->sent[0].failed, OCHE_STATUS_RETRY_EXCEEDED);
         small_world_end(&small);
         small_world_free(&small);
     }
@@ -320,11 +318,15 @@ static void a_message_that_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alone_is_ideal),          cmocka_unit_test(a_read_has_one_request),
+        cmocka_unit_test(alone_is_ideal),
+        cmocka_unit_test(a_read_has_one_request),
         cmocka_unit_test(incast_slows_down_the_sources),
-        cmocka_unit_test(losses_are_repaired),     cmocka_unit_test(a_source_that_has_forgotten),
-        cmocka_unit_test(few_reads_at_a_time),     cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(longer_than_a_message),   cmocka_unit_test(a_message_that_fails),
+        cmocka_unit_test(losses_are_repaired),
+        cmocka_unit_test(a_source_that_has_forgotten),
+        cmocka_unit_test(few_reads_at_a_time),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(longer_than_a_message),
+        cmocka_unit_test(a_message_that_fails),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

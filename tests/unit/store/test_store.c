@@ -98,6 +98,15 @@ static const struct oche_results_flow done = {.id = 0,
                                               .victim = true,
                                               .verb = "read"};
 
+static const struct oche_results_flow failed = {.id = 1,
+                                                .bytes = UINT64_MAX - 1,
+                                                .started = OCHE_MS,
+                                                .delivered = OCHE_NEVER,
+                                                .completed = OCHE_NEVER,
+                                                .ideal = OCHE_US,
+                                                .status = "failed: a, \"b\"",
+                                                .verb = "write"};
+
 static struct oche_results *fill(void)
 {
     struct oche_results *results = oche_results_create(path, &error);
@@ -106,14 +115,7 @@ static struct oche_results *fill(void)
     oche_results_info(results, "scenario", "a \"quoted\", text");
     oche_results_parameter(results, "switch.buffer", "12MB", "bytes", true);
     oche_results_flow(results, &done);
-    oche_results_flow(results, &(struct oche_results_flow){.id = 1,
-                                                           .bytes = UINT64_MAX - 1,
-                                                           .started = OCHE_MS,
-                                                           .delivered = OCHE_NEVER,
-                                                           .completed = OCHE_NEVER,
-                                                           .ideal = OCHE_US,
-                                                           .status = "failed: a, \"b\"",
-                                                           .verb = "write"});
+    oche_results_flow(results, &failed);
     oche_results_counter(results, "tor0:host1", "pauses", 4);
     oche_results_counter(results, "all", "marks", UINT64_MAX);
 
