@@ -81,13 +81,16 @@ static void order_event(void *context, uint32_t node, const struct oche_trace_re
     struct order *order = context;
     uint32_t connection = swarm_connection(record, order->count);
 
-    (void)node;
     order->over |= order->deflects && record->kind == OCHE_TRACE_DROPPED;
     if (connection == UINT32_MAX)
         return;
-    if (record->kind == OCHE_TRACE_DATA_SENT)
+    const struct oche_connection *of =
+        &oche_world_flows(order->run->world)->connections[connection];
+
+    /* a READ's request goes the other way, and has a number of its data */
+    if (record->kind == OCHE_TRACE_DATA_SENT && node == of->src)
         note_sent(order, &order->sent[connection], record->a);
-    else if (record->kind == OCHE_TRACE_DATA_ARRIVED)
+    else if (record->kind == OCHE_TRACE_DATA_ARRIVED && node == of->dst)
         note_arrived(order, connection, record->a, record->time);
 }
 
