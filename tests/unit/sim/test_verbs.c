@@ -259,12 +259,12 @@ static void threads_change_nothing(void **state)
 
 #define GIB UINT64_C(1073741824)
 
-/* Three messages in all, and no time between them. */
+/* Four messages in all, and no time between them. */
 static void longer_than_a_message(void **state)
 {
     (void)state;
     for (enum oche_verb verb = OCHE_VERB_WRITE; verb <= OCHE_VERB_READ; verb++) {
-        struct oche_flow_plan flow = flow_of(verb, 0, 1, 4 * GIB + 100001, 0);
+        struct oche_flow_plan flow = flow_of(verb, 0, 1, 6 * GIB + 100001, 0);
         struct small_world small;
         uint64_t there;
 
@@ -278,15 +278,15 @@ static void longer_than_a_message(void **state)
         assert_true(there > 2 * GIB + 800000000 && there < 3000000000);
         assert_true(there % 9000 == 0);
         small_world_end(&small);
-        small.config.run.duration = 100 * OCHE_MS;
+        small.config.run.duration = 150 * OCHE_MS;
         small_world_run(&small, &flow, 1);
         const struct oche_flows *flows = oche_world_flows(small.world);
         oche_time took = flows->received[0].delivered - flows->sent[0].started;
         oche_time ideal = oche_world_ideal_time(small.world, 0);
         assert_true(took >= ideal && took - ideal < OCHE_US / 10);
         assert_int_equal(small.totals.flows_completed, 1);
-        assert_int_equal(small.totals.nic.delivered_bytes, 4 * GIB + 100001);
-        assert_int_equal(small.totals.nic.delivered_messages, 3);
+        assert_int_equal(small.totals.nic.delivered_bytes, 6 * GIB + 100001);
+        assert_int_equal(small.totals.nic.delivered_messages, 4);
         assert_int_equal(small.totals.nic.retransmitted_packets, 0);
         small_world_end(&small);
         small_world_free(&small);
