@@ -34,9 +34,10 @@ struct oche_egress {
     uint64_t packets; /* sent since the last reset */
     /* sum of the times that the sent packets waited here, since the last reset */
     oche_time queueing;
-    uint32_t max_bytes; /* largest total of all queues, since the last reset */
-    uint8_t waiting;    /* mask of the classes that hold a packet */
-    uint8_t paused;     /* mask of the classes that the peer has paused */
+    /* largest total of all queues, since the last reset or oche_switch_take_peak */
+    uint32_t max_bytes;
+    uint8_t waiting; /* mask of the classes that hold a packet */
+    uint8_t paused;  /* mask of the classes that the peer has paused */
     uint8_t flags;
     uint8_t lines; /* number of lines of this port */
     struct oche_egress_queue queue[OCHE_EGRESS_LINE_CLASSES];

@@ -380,11 +380,13 @@ void oche_switch_port_stats(const struct oche_switch *sw, unsigned port, oche_ti
     const struct oche_egress *egress = oche_switch_egress(sw, port);
     const struct oche_pfc_port *pfc = &sw->pfc.ports[port];
     const struct oche_pause *pause = &sw->pauses[port];
+    const uint32_t before = sw->cold[port].max_bytes;
 
-    *out = (struct oche_switch_port_stats){.packets = egress->packets,
-                                           .queueing_time = egress->queueing,
-                                           .marks = sw->cold[port].marks,
-                                           .max_queue_bytes = egress->max_bytes};
+    *out = (struct oche_switch_port_stats){
+        .packets = egress->packets,
+        .queueing_time = egress->queueing,
+        .marks = sw->cold[port].marks,
+        .max_queue_bytes = before > egress->max_bytes ? before : egress->max_bytes};
     memcpy(out->drops, sw->cold[port].drops, sizeof(out->drops));
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
         out->pauses_sent[cls] = pfc->sent[cls];
@@ -406,6 +408,7 @@ void oche_switch_reset_stats(struct oche_switch *sw, oche_time now)
         egress->queueing = 0;
         egress->max_bytes = oche_egress_bytes(egress);
         cold->marks = 0;
+        cold->max_bytes = 0;
         memset(cold->drops, 0, sizeof(cold->drops));
         oche_pfc_reset(&sw->pfc.ports[port], now);
         oche_holds_before_reset(sw, port, now, held);
@@ -415,6 +418,19 @@ void oche_switch_reset_stats(struct oche_switch *sw, oche_time now)
     for (unsigned i = 0; i < sw->mechanism_count; i++)
         if (sw->mechanisms[i].ops->reset_counters != NULL)
             sw->mechanisms[i].ops->reset_counters(sw->mechanisms[i].state);
+}
+
+uint32_t oche_switch_take_peak(struct oche_switch *sw, unsigned port)
+{
+    struct oche_egress *egress = oche_switch_egress(sw, port);
+    const uint32_t peak = egress->max_bytes;
+
+    if (peak == 0) /* most ports of a large network at most times */
+        return 0;
+    if (peak > sw->cold[port].max_bytes)
+        sw->cold[port].max_bytes = peak;
+    egress->max_bytes = oche_egress_bytes(egress);
+    return peak;
 }
 
 void oche_switch_mechanism_counters(const struct oche_switch *sw, unsigned number, uint64_t *values)

@@ -273,6 +273,11 @@ void oche_switch_port_stats(const struct oche_switch *sw, unsigned port, oche_ti
                             struct oche_switch_port_stats *out);
 void oche_switch_reset_stats(struct oche_switch *sw, oche_time now); /* end of warm-up */
 /*
+ * Returns the bytes of the longest queue that the port had since the last call, or since the last
+ * reset of counters. The counter max_queue_bytes goes on as before.
+ */
+uint32_t oche_switch_take_peak(struct oche_switch *sw, unsigned port);
+/*
  * Copies the counters of the switch's mechanism `number` (from 0) since the last reset: one value
  * for each row of its table.
  */

@@ -17,6 +17,7 @@ struct oche_switch_cold {
     uint64_t marks;
     struct oche_red_ramp ramp; /* with kmin above every queue if the port does not mark */
     uint64_t drops[OCHE_DROP_CAUSES];
+    uint32_t max_bytes;             /* longest queue until the last oche_switch_take_peak */
     uint8_t held;                   /* classes that a mechanism holds back */
     bool down;                      /* the port's link is down */
     bool above;                     /* the node at the other end is above this switch */

@@ -120,6 +120,34 @@ static void counters(void **state)
     rig_free(&rig);
 }
 
+/* The longest queue of each span of time, which leaves the counter as it is. */
+static void peaks(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig, 4);
+    rig_make(&rig);
+    assert_int_equal(oche_switch_take_peak(rig.sw, 1), 0);
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(rig_in(&rig, 0, 1, i % 2, 1000, 10 * i));
+    rig_out(&rig, 1, 50);
+    assert_int_equal(oche_switch_take_peak(rig.sw, 1), 3000);
+    assert_int_equal(oche_switch_take_peak(rig.sw, 2), 0);
+    assert_int_equal(oche_switch_take_peak(rig.sw, 1), 2000); /* nothing came or left */
+    rig_out(&rig, 1, 60);
+    assert_true(rig_in(&rig, 0, 1, 0, 500, 70));
+    assert_int_equal(rig_stats(&rig, 1, 80).max_queue_bytes, 3000);
+    assert_int_equal(oche_switch_take_peak(rig.sw, 1), 2000);
+    assert_int_equal(oche_switch_take_peak(rig.sw, 1), 1500);
+    assert_int_equal(rig_stats(&rig, 1, 80).max_queue_bytes, 3000);
+    oche_switch_reset_stats(rig.sw, 80);
+    assert_int_equal(rig_stats(&rig, 1, 80).max_queue_bytes, 1500);
+    while (rig_out(&rig, 1, 100) > 0)
+        continue;
+    rig_free(&rig);
+}
+
 static void watch(void **state)
 {
     struct rig rig;
@@ -156,7 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strict),   cmocka_unit_test(fifo),  cmocka_unit_test(unused_class),
-        cmocka_unit_test(counters), cmocka_unit_test(watch),
+        cmocka_unit_test(counters), cmocka_unit_test(peaks), cmocka_unit_test(watch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
