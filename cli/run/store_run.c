@@ -625,6 +625,22 @@ static void store_series(struct oche_results *results, const struct oche_world *
     }
 }
 
+static void store_longest_queues(struct oche_results *results, const struct oche_world *world)
+{
+    const oche_time from = oche_world_config(world)->run.warmup;
+
+    for (uint32_t i = 0; i < oche_world_longest_count(world); i++) {
+        const struct oche_world_longest_series series = oche_world_longest_series(world, i);
+        char port[OCHE_OUTCOME_NAME_BYTES];
+
+        oche_topology_global_name(oche_world_topology(world), series.port, port, sizeof(port));
+        uint32_t number = oche_results_series(results, "longest_queue", port, "bytes");
+
+        for (uint32_t k = 0; k < series.count; k++)
+            oche_results_point(results, number, from + (k + 1) * series.span, series.bytes[k]);
+    }
+}
+
 /*
  * Stores a series for each port that was ever held. An interval in which the port was not held has
  * no point.
@@ -688,6 +704,7 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
     oche_metrics_each(outcome, store_metric, results);
     store_counters(results, world);
     store_series(results, world);
+    store_longest_queues(results, world);
     store_holds(results, world);
     store_histograms(results, world);
 }

@@ -24,6 +24,22 @@ struct oche_world_watched {
     struct oche_queue_watch watch;
 };
 
+/* longest_queues.c: a port, and the most bytes that it had queued in each span of the run. */
+struct oche_world_long_queue {
+    uint32_t port; /* global number */
+    uint32_t most; /* bytes: the largest of its spans */
+    const uint32_t *spans;
+};
+struct oche_world_longest {
+    oche_time span; /* length of one; 0: nothing is kept */
+    uint32_t spans, most_spans;
+    uint32_t *most;     /* by port */
+    uint32_t *spans_of; /* by port, most_spans for each */
+    /* At the end of the run: those with the most, the longest first. */
+    struct oche_world_long_queue queues[OCHE_WORLD_LONGEST_QUEUES];
+    uint32_t count;
+};
+
 /* How two values that follow one another become one. */
 enum oche_world_join { OCHE_JOIN_MEAN, OCHE_JOIN_SUM, OCHE_JOIN_LAST };
 
@@ -129,6 +145,7 @@ struct oche_world {
     struct oche_world_hold *holds;
     size_t hold_count, hold_capacity;
     uint64_t holds_of_all; /* ranks, at the last sample */
+    struct oche_world_longest longest;
 };
 
 static inline bool oche_world_has_static_routes(const struct oche_world_config *config)
@@ -223,6 +240,16 @@ void oche_world_series_start(struct oche_world *world);
 uint32_t oche_world_series_planned(const struct oche_world *world);
 void oche_world_series_sample(struct oche_world *world);
 void oche_world_series_free(struct oche_world *world);
+
+/* longest_queues.c */
+/* To be called after oche_world_series_start, and after each oche_world_series_sample. */
+void oche_world_longest_start(struct oche_world *world);
+void oche_world_longest_sample(struct oche_world *world);
+/* Finds the longest queues of this process' switches. To be called when the run is over. */
+void oche_world_longest_finish(struct oche_world *world);
+/* Adds a queue to the longest ones. Returns false if as many are longer. */
+bool oche_world_longest_add(struct oche_world *world, const struct oche_world_long_queue *queue);
+void oche_world_longest_free(struct oche_world *world);
 
 /* auto_interval.c */
 /* True if measure.interval is auto and the run keeps series nevertheless. */

@@ -203,6 +203,7 @@ static void end_warmup(struct oche_world *world)
     if (now > 0)
         note_flows(world);
     oche_world_series_start(world);
+    oche_world_longest_start(world);
 }
 
 /* True if no more samples are taken, because nobody has said how long the run is to be. */
@@ -308,8 +309,10 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     while (!watcher.done && world->network.now < last) {
         run_to_sample(&watcher, last);
         if (world->interval > 0 && !has_enough_samples(world) &&
-            (world->network.now - world->measured_from) % world->interval == 0)
+            (world->network.now - world->measured_from) % world->interval == 0) {
             oche_world_series_sample(world);
+            oche_world_longest_sample(world);
+        }
         if (world->network.now >= world->arrivals.stop)
             oche_world_load_take(world);
         visit(&watcher);
@@ -318,5 +321,6 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     count_sent_again(world);
     oche_world_pauses_finish(world);
     watch_queues(world, false);
+    oche_world_longest_finish(world);
     oche_world_tell(world);
 }

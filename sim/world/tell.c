@@ -438,6 +438,37 @@ static void get_watch(struct oche_world *world, uint32_t from, struct oche_rank_
     oche_rank_get(bytes, time, watch->steps * sizeof(*time));
 }
 
+static void put_longest(const struct oche_world *world, uint32_t number,
+                        struct oche_rank_bytes *bytes)
+{
+    const struct oche_world_longest *longest = &world->longest;
+
+    if (is_first(world) || number >= longest->count)
+        return;
+    const struct oche_world_long_queue *queue = &longest->queues[number];
+
+    oche_rank_put(bytes, &queue->port, sizeof(queue->port));
+    oche_rank_put(bytes, &queue->most, sizeof(queue->most));
+    oche_rank_put(bytes, queue->spans, longest->spans * sizeof(*queue->spans));
+}
+
+static void get_longest(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
+{
+    struct oche_world_longest *longest = &world->longest;
+    struct oche_world_long_queue queue;
+    uint32_t *spans;
+
+    (void)from;
+    oche_rank_get(bytes, &queue.port, sizeof(queue.port));
+    oche_rank_get(bytes, &queue.most, sizeof(queue.most));
+    OCHE_MUST(queue.port < world->network.port_count);
+    /* Its place among this rank's own, which has none of the port. */
+    spans = &longest->spans_of[(size_t)queue.port * longest->most_spans];
+    oche_rank_get(bytes, spans, longest->spans * sizeof(*spans));
+    queue.spans = spans;
+    oche_world_longest_add(world, &queue);
+}
+
 static int compare_holds(const void *a, const void *b)
 {
     const struct oche_world_hold *x = a, *y = b;
@@ -594,6 +625,7 @@ void oche_world_tell(struct oche_world *world)
     tell(world, world->network.node_count, NODES, each, put_node, get_node);
     tell(world, world->network.connections, FLOWS, next_hit, put_hit, get_hit);
     tell(world, world->watched_count, NODES, each, put_watch, get_watch);
+    tell(world, OCHE_WORLD_LONGEST_QUEUES, NODES, each, put_longest, get_longest);
     tell_pauses(world);
     world->told->all = true;
     release_devices(world);

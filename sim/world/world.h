@@ -399,6 +399,21 @@ struct oche_world_hold {
 /* Returns the holds in order of interval, node, port (owned by the world); sets *count. */
 const struct oche_world_hold *oche_world_holds(const struct oche_world *world, size_t *count);
 
+/*
+ * The ports of switches that had the longest queues, without those of measure.queues, the longest
+ * first; of two alike that with the lower number. Known if there are series and config.auto_series.
+ */
+#define OCHE_WORLD_LONGEST_QUEUES 3
+uint32_t oche_world_longest_count(const struct oche_world *world);
+struct oche_world_longest_series {
+    uint32_t port;         /* global number */
+    const uint32_t *bytes; /* the longest queue in each span since the end of warm-up */
+    uint32_t count;
+    oche_time span;
+};
+struct oche_world_longest_series oche_world_longest_series(const struct oche_world *world,
+                                                           uint32_t number);
+
 /* Watched queues (measure.queues). */
 uint32_t oche_world_watch_count(const struct oche_world *world);
 const struct oche_queue_watch *oche_world_watch(const struct oche_world *world, uint32_t number,

@@ -66,6 +66,20 @@ static void assert_same_queues(const struct random_world *one, const struct rand
     }
 }
 
+static void assert_same_longest(const struct random_world *one, const struct random_world *many)
+{
+    ASSERT_SAME(one, oche_world_longest_count(one->world), oche_world_longest_count(many->world));
+    for (uint32_t i = 0; i < oche_world_longest_count(one->world); i++) {
+        struct oche_world_longest_series a = oche_world_longest_series(one->world, i);
+        struct oche_world_longest_series b = oche_world_longest_series(many->world, i);
+
+        ASSERT_SAME(one, a.port, b.port);
+        ASSERT_SAME(one, a.span, b.span);
+        ASSERT_SAME(one, a.count, b.count);
+        ASSERT_SAME(one, memcmp(a.bytes, b.bytes, a.count * sizeof(*a.bytes)), 0);
+    }
+}
+
 static void assert_same_series(const struct random_world *one, const struct random_world *many)
 {
     size_t a, b;
@@ -109,5 +123,6 @@ void assert_same_world(const struct random_world *one, const struct random_world
     assert_same_flows(one, many);
     assert_same_ports(one, many);
     assert_same_queues(one, many);
+    assert_same_longest(one, many);
     assert_same_series(one, many);
 }

@@ -146,14 +146,23 @@ def test_results(work):
         check(held == counter(db, "pauses_received_by_hosts") > 0, "pauses of hosts", held)
 
         # Series: an interval apart, from warm-up to the end; goodput adds up to what arrived.
-        check(one(db, "SELECT count(*) FROM series_names WHERE name != 'held'") == 2 + 16 + 2,
-              "series")
+        check(one(db, "SELECT count(*) FROM series_names WHERE name NOT IN ('held', "
+                      "'longest_queue')") == 2 + 16 + 2, "series")
         times = [t for (t,) in db.execute("SELECT DISTINCT time_ps FROM series ORDER BY 1")]
         check(times == [10**8 + 5 * 10**7 * (i + 1) for i in range(18)], "times", times)
         series = one(db, "SELECT sum(value) FROM series JOIN series_names ON id = series WHERE "
                          "name = 'goodput' AND entity = 'all'")
         check(abs(series * 50e-6 / 8 - counter(db, "nic_delivered_bytes")) <= 18, "goodput",
               series)
+
+        # The longest queues are at those ports of the counters, without those that are watched.
+        longest = dict(db.execute("SELECT entity, max(value) FROM series JOIN series_names ON id = "
+                                  "series WHERE name = 'longest_queue' GROUP BY entity"))
+        most = db.execute("SELECT entity, value FROM counters WHERE name = 'max_queue_bytes' AND "
+                          "entity NOT IN (SELECT entity FROM histogram_names) ORDER BY value DESC "
+                          "LIMIT 3").fetchall()
+        check(sorted(longest.values()) == sorted(value for _, value in most), longest, most)
+        check(most[0][0] in longest and len(longest) == 3, longest, most)
 
         # How long ports were held: the duration is a whole number of intervals, the class is one.
         for port, share in db.execute("SELECT entity, sum(value) FROM series JOIN series_names ON "
