@@ -94,7 +94,7 @@ async function readsRuns(browser) {
   const page = await open(browser, page_of('runs'), { colorScheme: 'light' });
   assert.equal(await page.title(), 'fixture · oche report');
   assert.equal(await page.locator('h1').innerText(), 'fixture');
-  assert.equal(await inspect(page, 'runs'), 15);
+  assert.equal(await inspect(page, 'runs'), 16);
   const recovery = await page.getByRole('region', { name: 'Loss and recovery' }).innerText();
   assert.match(recovery, new RegExp('^Loss and recovery\\s+dcqcn \\(base\\)\\s+none\\s+'
     + 'ACK timeouts\\s+3\\s+3\\s+timeouts: the NAK was lost\\s+3\\s+3$'));
@@ -179,6 +179,19 @@ async function readsRuns(browser) {
     /ToR to host\s+6\.00\sµs\s+75\.0\s%\s+3\.00\sµs\s+9\.00\sµs \(tor0:host0\)\s+150\sKB/);
   await waits.getByLabel('share', { exact: true }).check();
   await waits.locator('svg').getByText(/^100\s%$/).waitFor();
+
+  // The longest queues, which nobody has named: each run's longest, or one port of those with it.
+  const longest = chart(page, 'fixture-longest-queues');
+  await longest.locator('.plot').focus();
+  await page.keyboard.press('Home');
+  assert.match(await longest.locator('[aria-live]').innerText(),
+    /^1\.00\sms to 1\.05\sms: dcqcn: tor0:host7 100\sKB; none: tor0:host3 100\sKB \(1 of/);
+  await page.keyboard.press('Escape');
+  await longest.getByLabel('Port').selectOption({ label: 'tor0:host3' });
+  await longest.getByText('Data as a table').click();
+  assert.match(await longest.locator('details.data').innerText(), /time\s+none\s+1\.0/);
+  await longest.getByLabel('Port').selectOption({ label: 'all of none' });
+  assert.match(await longest.locator('details.data').innerText(), /time\s+tor0:host3\s+tor0:host7/);
 
   // A deflected flow's way: the one with most deflections, then the other.
   const way = chart(page, 'fixture-way-0');

@@ -164,6 +164,7 @@ def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True, wher
                                 for k in range(1500)])
     if where:
         _where(db)
+        _longest(db, ["tor0:host3", "tor0:host7"] if label == "none" else ["tor0:host7"])
     db.commit()
     db.close()
 
@@ -207,6 +208,14 @@ def _where(db):
             if deflected:
                 many(db, "deflections", [(None, 10**9, flow, node, "tor0:host1", port, 4 - left,
                                           left)])
+
+
+def _longest(db, ports):
+    """The longest queues in spans of 50 us: 200 KB at the first port, half at the next."""
+    for number, port in enumerate(ports):
+        many(db, "series_names", [(10 + number, "longest_queue", port, "bytes")])
+        many(db, "series", [(10 + number, 10**9 + 5 * 10**7 * (k + 1),
+                             200000 // (number + 1) - 1000 * abs(k - 100)) for k in range(200)])
 
 
 def _grid(db, axes, repeats, value):

@@ -3,6 +3,7 @@
 import { runsCongestion, sweepCongestion } from './congestion.js';
 import { distribution } from './distribution.js';
 import { figureCharts } from './figure.js';
+import { longestQueues } from './longest.js';
 import { pauseTimeline } from './pauses.js';
 import { queueDepth } from './queue.js';
 import { connections, goodput, pauseFrames, queueOverTime, throughput } from './series.js';
@@ -32,7 +33,8 @@ export function runCharts(runs, grid, id) {
     all: some(id, [goodput(runs, shared)]),
     parts: some(id, runs.flatMap((run, i) => [throughput(run, i, several, shared),
       connections(run, i, several, shared)])),
-    queues: some(id, [queueOverTime(runs, shared), queueDepth(runs, grid)]),
+    queues: some(id, [queueOverTime(runs, shared), queueDepth(runs, grid),
+      longestQueues(runs, { shared })]),
     frames: some(id, [pauseFrames(runs, shared)]),
     held: some(id, runs.map((run, i) => pauseTimeline(run, i, several, shared))),
     ways: some(id, runs.map((run, i) => deflectedWays(run, i, several))),

@@ -130,7 +130,8 @@ export function runsPage(document, id, grid) {
       : without('The run kept no time series: measure.interval was 0, or the run too short.')),
     section(`${id}-queues`, 'Queues', charts.queues.length > 0
       ? [scale.element(), over(charts.queues)]
-      : without('The scenario watches no queue; measure.queues names some, such as '
+      : without('No queue is known over time: the run kept no time series (measure.interval), '
+        + 'or an earlier version wrote it. measure.queues names queues to watch, such as '
         + '"tor0:host3".')),
     section(`${id}-pauses`, 'PAUSE', charts.frames.length + charts.held.length > 0
       ? [scale.element(), over(charts.frames, true), over(charts.held, charts.held.length < 2)]
