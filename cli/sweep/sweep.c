@@ -183,12 +183,22 @@ static bool print_json(struct sweep *sweep)
     return ok;
 }
 
+/* Notes the first metric that the user asked for: the report begins with it. */
+static bool note_metric(struct sweep *sweep)
+{
+    if (sweep->options.metric_count == 0)
+        return true;
+    oche_sweep_store_begin(sweep->store);
+    oche_sweep_store_info(sweep->store, "metric", sweep->options.metrics[0]);
+    return oche_sweep_store_commit(sweep->store, &sweep->error);
+}
+
 /* Completes the results file, writes CSV files and prints the table. */
 static bool show(struct sweep *sweep)
 {
     const struct oche_sweep_options *options = &sweep->options;
 
-    if (!oche_sweep_store_settle(sweep->store, &sweep->error))
+    if (!note_metric(sweep) || !oche_sweep_store_settle(sweep->store, &sweep->error))
         return false;
     if (options->csv && !oche_sweep_store_csv(sweep->store, sweep->folder, &sweep->error))
         return false;

@@ -90,6 +90,9 @@ def test_any_number_of_processes(work):
     check(document["info"] == dict(ask(three, "SELECT * FROM info")), "info of --json")
     check(re.search(r"^0\.1% +4 +[\d.]+ ± [\d.]+Gbps ", first.stdout, re.M), first.stdout)
     again = sweep(*GRID, "--out", one, "--metric", "fct.all.p99", "--metric", "acks")
+    with sqlite3.connect(os.path.join(one, "sweep.sqlite")) as db:
+        noted = db.execute("SELECT value FROM info WHERE key = 'metric'").fetchall()
+    check(noted == [("fct.all.p99",)], "the report's first metric", noted)
     check("12 of 12 points were done before" in again.stderr, again.stderr)
     check(re.search(r"pairs +fct\.all\.p99 +acks\n", again.stdout), again.stdout)
     check(sweep(*GRID, "--out", one, "--quiet").stdout == "", "--quiet prints")
