@@ -614,6 +614,31 @@ async function readsSweep(browser) {
   const failed = await page.getByRole('region', { name: 'Points without a result' }).innerText();
   assert.match(failed, /crashed\s+killed by signal 11/);
   assert.match(failed, /failed\s+fixture.yaml:3: loss.probability: <\/script><b>is out of range/);
+
+  // What won, for each loss; the sentences and the heat map show the metric that was chosen.
+  const won = page.locator('.findings');
+  assert.match(await won.innerText(), /^All have the same timeouts at probability=0: 0\./);
+  const heat = chart(page, 'sweep-heat');
+  assert.match(await heat.locator('.caption').innerText(), /^timeouts: ACK timeouts\. The mean /);
+  await heat.locator('.searched select').selectOption({ label: 'goodput' });
+  assert.match(await won.innerText(), /^No difference in goodput at probability=0 beyond /);
+  assert.match(await won.innerText(), new RegExp('selective_repeat has the highest goodput at '
+    + 'probability=1e-3: [\\d.]+ ± [\\d.]+\\sGbps against '));
+  assert.match(await metric.locator('.caption').innerText(), /^Payload delivered in order\. /);
+  await drawn(page, 'sweep-heat');
+  assert.ok(await heat.locator('svg').getByText(/^[\d.]+\sGbps$/).count() >= 10, 'values in cells');
+  await heat.locator('.plot').focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowDown');
+  assert.match(await heat.locator('[aria-live]').innerText(), new RegExp('^probability = 1e-5, '
+    + 'recovery = selective_repeat: goodput [\\d.]+\\sGbps; 95 % interval .*; runs 5 \\(7 of 10'));
+  await heat.locator('.tip').waitFor();
+  await page.keyboard.press('Escape');
+  await heat.locator('fieldset', { hasText: 'Along x' }).getByLabel('recovery').check();
+  await heat.getByText('Data as a table').click();
+  assert.match(await heat.locator('details.data').innerText(), new RegExp('^Data as a table\\s+'
+    + 'loss\\.probability\\s+recovery = go_back_n\\s+recovery = selective_repeat\\s+0\\s'));
   await inspect(page, 'sweep');
   await page.setViewportSize({ width: 360, height: 720 });
   await inspect(page, 'sweep on a phone');

@@ -10,6 +10,7 @@ import { connections, goodput, pauseFrames, queueOverTime, throughput } from './
 import { sharedScale } from './shared-scale.js';
 import { sizes } from './sizes.js';
 import { sweepChart, sweepDistribution } from './sweep.js';
+import { sweepHeat } from './sweep-heat.js';
 import { topology } from './topology.js';
 import { deflectedWays } from './way.js';
 
@@ -45,7 +46,7 @@ export function runCharts(runs, grid, id) {
 export const congestionCharts = (sweep, id) => some(id, sweepCongestion(sweep));
 
 export function sweepCharts(sweep, id) {
-  return some(id, [sweepChart(sweep, 'metric', 'Metrics'),
+  return some(id, [sweepChart(sweep, 'metric', 'Metrics'), sweepHeat(sweep, 'heat'),
     sweepDistribution(sweep, 'distribution')]);
 }
 

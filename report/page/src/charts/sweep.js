@@ -69,9 +69,10 @@ export function places(values, scale) {
     unit: known.unit || 'ratio', scale: 'log' };
 }
 
-// Where a clock starts flows, a rate over the whole run says little: slowdown comes first.
-const PREFERRED = ['goodput', 'throughput', 'fct.all.p99', 'slowdown.all.p99'];
-const OF_LOAD = ['slowdown.all.p99', 'fct.all.p99'];
+const PREFERRED = ['slowdown.all.p99', 'goodput', 'throughput', 'fct.all.p99'];
+
+// The metrics that are shown at first, the best one first: what --metric of the sweep named.
+const preferred = ({ info }) => [...(info?.metric ? [info.metric] : []), ...PREFERRED];
 
 // Metrics by subject, with what they mean.
 export function metricOptions(sweep) {
@@ -103,8 +104,7 @@ export function initial(sweep) {
   const x = byLength[0] ?? -1;
   const lines = axes.map((_, i) => i).filter((i) => i !== x)
     .sort((a, b) => axes[b].values.length - axes[a].values.length)[0] ?? -1;
-  const preferred = metrics.some(({ name }) => name === 'load.alone') ? OF_LOAD : PREFERRED;
-  const wanted = preferred.map((name) => metrics.findIndex((metric) => metric.name === name))
+  const wanted = preferred(sweep).map((name) => metrics.findIndex((metric) => metric.name === name))
     .find((i) => i >= 0) ?? 0;
   return {
     metric: String(Math.max(0, wanted)), x: String(x), lines: sweep.zipped ? '-1' : String(lines),
@@ -322,7 +322,8 @@ export function sweepDistribution(sweep, id) {
     caption: 'The distribution over the flows of one combination; each percentile is the mean over '
       + 'the repeats.',
     controls: [
-      { key: 'of', label: 'Quantity', value: '0',
+      { key: 'of', label: 'Quantity', value: String(Math.max(0, known.findIndex(({ name }) =>
+        sweep.metrics[Number(first.metric)]?.name.startsWith(`${name}.`)))),
         options: known.map(({ name }, i) => [String(i), QUANTITY[name] ?? name]) },
       { key: 'lines', label: 'A line for each', value: first.lines === '-1' ? first.x : first.lines,
         options: axisOptions(sweep) },

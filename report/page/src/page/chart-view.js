@@ -133,6 +133,22 @@ export class ChartView {
     this.draw();
     if (this.data.open)
       this.fillTable();
+    this.onset?.(key, this.state[key]);
+  }
+
+  // Takes over what was chosen in another chart.
+  follow(key, value) {
+    const before = this.state[key];
+    this.state[key] = value;
+    this.chart.settle?.(this.state, key, before);
+    this.stop = -1;
+    this.zoom.axisChanged();
+    this.fillControls();
+    if (this.picture)
+      this.draw();
+    else
+      this.fillCaption();
+    this.fillTable();
   }
 
   // Other scales: the whole of the axis is another one, so that no part of it is selected.
@@ -264,10 +280,10 @@ export class ChartView {
     event.preventDefault();
     if (stops.length === 0)
       return undefined;
-    const row = stops[Math.max(0, this.stop)].row;
+    const { row, column } = stops[Math.max(0, this.stop)];
     const turned = { ArrowDown: row + 1, ArrowUp: row - 1 }[event.key];
     const next = row !== undefined && turned !== undefined && this.stop >= 0
-      ? stops.findIndex((stop) => stop.row === turned) : this.stop + step;
+      ? stops.findIndex((stop) => stop.row === turned && stop.column === column) : this.stop + step;
     this.stop = event.key === 'Home' ? 0 : event.key === 'End' ? stops.length - 1
       : next < 0 ? Math.max(0, this.stop) : Math.min(stops.length - 1, next);
     return this.showStop(stops[this.stop], stops.length);

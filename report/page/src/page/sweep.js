@@ -2,7 +2,9 @@
 // The page of a sweep: its metrics over its axes, and the points that failed.
 import { WHERE_TITLE } from '../charts/congestion.js';
 import { congestionCharts, sweepCharts } from '../charts/index.js';
+import { initial } from '../charts/sweep.js';
 import * as format from '../format.js';
+import { sweepStory } from '../story/sweep.js';
 import { ChartView } from './chart-view.js';
 import { origin, section } from './details.js';
 import { h, longTable, scroller } from './dom.js';
@@ -35,8 +37,30 @@ export function failures(sweep) {
   ];
 }
 
-export function explorer(sweep, id) {
-  return sweepCharts(sweep, id).map((chart) => new ChartView(chart).element);
+// The charts; a metric that is chosen in one is shown by all, and `told(number)` hears of it.
+export function explorer(sweep, id, told = () => {}) {
+  const views = sweepCharts(sweep, id).map((chart) => new ChartView(chart));
+  for (const view of views)
+    view.onset = (key, value) => {
+      if (key !== 'metric')
+        return;
+      views.filter((other) => other !== view && key in other.state)
+        .forEach((other) => other.follow(key, value));
+      told(Number(value));
+    };
+  return views.map(({ element }) => element);
+}
+
+// What won, in sentences that follow the metric.
+function findings(sweep) {
+  const element = h('div', { class: 'findings', 'aria-live': 'polite' });
+  const fill = (number) => {
+    const sentences = sweepStory(sweep, number);
+    element.replaceChildren(...sentences.map((text) => h('p', {}, text)));
+    element.hidden = sentences.length === 0;
+  };
+  fill(Number(initial(sweep).metric));
+  return { element, fill };
 }
 
 export function whereSection(sweep, id) {
@@ -51,7 +75,7 @@ export function sweepPage(sweep, id, grid, title) {
   const axes = sweep.axes.map(({ key, values }) => `${key}: ${values.join(', ')}`);
   if (sweep.zipped)
     axes.push('The values of all axes go together: the first of each, the second of each, \u2026');
-  const shown = explorer(sweep, id);
+  const won = findings(sweep), shown = explorer(sweep, id, won.fill);
   return h('div', {},
     h('div', { class: 'title' },
       h('p', { class: 'kind' }, 'A sweep'),
@@ -61,7 +85,8 @@ export function sweepPage(sweep, id, grid, title) {
       h('p', { class: 'about' }, [progress(sweep), info.repeats > 1
         && `${info.repeats} repeats from seed ${info.seed}`, info.program]
         .filter(Boolean).join(' · '))),
-    section(`${id}-results`, 'Results', shown.length > 0 ? h('div', { class: 'charts' }, shown)
+    section(`${id}-results`, 'Results', shown.length > 0
+      ? [won.element, h('div', { class: 'charts' }, shown)]
       : h('p', { class: 'without' }, 'No point has a result yet.'), failures(sweep),
     invalid(sweep)),
     whereSection(sweep, id),
