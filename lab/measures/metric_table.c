@@ -39,6 +39,7 @@ static double load_alone(const struct oche_outcome *o)
 #define LOAD_USE(member)  OF(load.utilisation, member)
 #define MARKS(member)     OF(marks, member)
 #define WHERE(member)     OF(congestion, member)
+#define UPLINKS(member)   OF(imbalance, member)
 #define PAUSES(member)    OF(pauses, member)
 #define PAIR(member)      OF(pairs, member)
 #define LISTED(member)    OF(listed, member)
@@ -608,6 +609,13 @@ const struct metric oche_metric_table[] = {
      "the longest queue at a switch's port there"},
     {"congestion.WHERE.pause_time", SECONDS, OF_WHERE, FROM(PICOSECONDS, WHERE(paused)),
      "time that ports there were held by PAUSE, summed over ports and classes"},
+    {"imbalance.WHERE", RATIO, OF_WHERE, FROM(REAL, UPLINKS(mean)),
+     "ECMP: busiest uplink of a switch over the mean of its uplinks (1: even), all switches of the "
+     "layer together; of ToRs and aggregation switches with two uplinks or more"},
+    {"imbalance.WHERE.max", RATIO, OF_WHERE, FROM(REAL, UPLINKS(largest)),
+     "imbalance.WHERE of the switch where it is largest, of those that sent at least a tenth of "
+     "the "
+     "mean upwards"},
 
     {"pauses", COUNT, OF_RUN, FROM(COUNTER, TOTAL(pauses_sent)),
      "PAUSE frames (XOFF) that were sent"},

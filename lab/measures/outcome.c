@@ -272,6 +272,7 @@ static void take_ports(struct oche_outcome *outcome, const struct oche_world *wo
     oche_marks_by_place(topology, stats, packets_of_hosts(&outcome->totals.nic),
                         outcome->totals.nic.ce_marked, outcome->marks);
     oche_congestion(topology, stats, outcome->congestion);
+    oche_imbalance(topology, line_bytes, outcome->imbalance);
     for (uint32_t where = 0; where < OCHE_WHERES; where++)
         if (outcome->congestion[where].packets > 0)
             oche_topology_port_name(topology, outcome->congestion[where].node,

@@ -19,6 +19,7 @@
 #include "lab/measures/unfit.h"
 #include "sim/measure/congestion.h"
 #include "sim/measure/flow_completion.h"
+#include "sim/measure/imbalance.h"
 #include "sim/measure/marks.h"
 #include "sim/measure/pauses.h"
 #include "sim/measure/queue_occupancy.h"
@@ -152,6 +153,7 @@ struct oche_outcome {
     struct oche_congestion_row congestion[OCHE_WHERES];
     /* the port at which queueing_worst was measured */
     char worst[OCHE_WHERES][OCHE_OUTCOME_NAME_BYTES];
+    struct oche_imbalance_row imbalance[OCHE_WHERES]; /* of uplinks */
     uint64_t lost[OCHE_PLACES]; /* packets that links lost, by the place of the sending port */
     struct oche_pause_sum pauses[OCHE_NODE_KINDS];
     struct oche_pausing_hosts pausing_hosts;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is measured by place, port and tier: utilisation, PAUSE, marks. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/measure/congestion.h"
+#include "sim/measure/imbalance.h"
 #include "sim/measure/marks.h"
 #include "sim/measure/pauses.h"
 #include "sim/measure/utilisation.h"
@@ -47,6 +49,36 @@ static void test_utilisation(void **state)
     assert_int_equal(rows[OCHE_PLACE_AGGREGATION].ports, 32);
     assert_true(rows[OCHE_PLACE_AGGREGATION].largest == 0);
     assert_true(rows[OCHE_PLACE_CORE].mean == 1.0 / 16);
+    free(bytes);
+    oche_topology_free(&t);
+}
+
+/* fat_tree of 4: two uplinks at each ToR and at each aggregation switch. */
+static void test_imbalance(void **state)
+{
+    struct oche_topology t = built("fat_tree", SET({"k", 4}));
+    uint64_t *bytes = calloc(2 * t.link_count, sizeof(*bytes));
+    struct oche_imbalance_row rows[OCHE_WHERES];
+
+    (void)state;
+    assert_non_null(bytes);
+    oche_imbalance(&t, bytes, rows);
+    for (unsigned where = 0; where < OCHE_WHERES; where++)
+        assert_true(isnan(rows[where].mean) && isnan(rows[where].largest));
+    bytes[port_index(&t, "tor0:agg0")] = 3000;
+    bytes[port_index(&t, "tor0:agg1")] = 1000;
+    bytes[port_index(&t, "tor1:agg0")] = 2000;
+    bytes[port_index(&t, "tor1:agg1")] = 2000;
+    bytes[port_index(&t, "tor2:agg2")] = 10; /* all by one of them, but next to nothing */
+    bytes[port_index(&t, "agg0:core0")] = 700;
+    bytes[port_index(&t, "tor0:host0")] = 9000; /* no uplink */
+    oche_imbalance(&t, bytes, rows);
+    assert_true(fabs(rows[OCHE_WHERE_TOR_UP].mean - 5010 / 4005.0) < 1e-12);
+    assert_true(fabs(rows[OCHE_WHERE_TOR_UP].largest - 1.5) < 1e-12);
+    assert_int_equal(rows[OCHE_WHERE_TOR_UP].node, oche_topology_find(&t, "tor0"));
+    assert_true(fabs(rows[OCHE_WHERE_AGGREGATION_UP].mean - 2) < 1e-12);
+    assert_true(fabs(rows[OCHE_WHERE_AGGREGATION_UP].largest - 2) < 1e-12);
+    assert_true(isnan(rows[OCHE_WHERE_TO_HOST].mean) && isnan(rows[OCHE_WHERE_ALL].mean));
     free(bytes);
     oche_topology_free(&t);
 }
@@ -190,9 +222,8 @@ static void test_congestion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_utilisation),
-        cmocka_unit_test(test_pauses),
-        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_utilisation), cmocka_unit_test(test_imbalance),
+        cmocka_unit_test(test_pauses),      cmocka_unit_test(test_marks),
         cmocka_unit_test(test_congestion),
     };
 

@@ -14,7 +14,7 @@ const SUBJECTS = [
   ['Throughput and fairness', names('goodput', 'throughput', 'flow_goodput', 'host_goodput',
     'interval_goodput', 'jain', 'rate_gap', 'utilisation', 'delivered')],
   ['Convergence', /^convergence\./],
-  ['Where congestion sits', /^congestion\./],
+  ['Where congestion sits', /^(congestion|imbalance)\./],
   ['Queues', /^(queue|queued_bytes|data_packets\.queueing_time)/],
   ['Marks and CNPs', /^(marks|cnps|cc_packets|data_packets\.received\.marked)/],
   ['PAUSE', /^(pause|victims|held_upstream|deadlock)/],

@@ -25,6 +25,9 @@ const percentiles = (group, name) => [...PERCENTILES.map((p) =>
 // the whole run, which the last straggler ends, would say something else.
 export const isLoad = (run) => numberOf(run, 'load.alone') === 1;
 const hasLoad = (run) => run.metrics['load.offered'] !== undefined;
+// How evenly a layer of switches uses its uplinks.
+const uplinks = (where, switches) => ['Congestion', `busiest uplink over the mean, of ${switches}`,
+  metric(`imbalance.${where}`), (run) => `imbalance.${where}` in run.metrics];
 // Rows of the table: [group, name, value of a run as text or null, whether a run has any of it].
 const ROWS = [
   ['Flows', 'started', metric('flows.started')],
@@ -58,6 +61,8 @@ const ROWS = [
   ['Loss and recovery', 'lost on links', metric('lost')],
   ['Congestion', 'packets marked CE', metric('marks')],
   ['Congestion', 'CNPs', metric('cnps')],
+  uplinks('tor_up', 'ToRs'),
+  uplinks('aggregation_up', 'aggregation switches'),
   ['PAUSE', 'frames sent', metric('pauses')],
   ['PAUSE', 'frames that hosts sent', metric('pauses.host'), (run) =>
     numberOf(run, 'pauses.host') > 0],
