@@ -53,14 +53,18 @@ FROM (
 JOIN flows f ON f.id = d.flow JOIN nodes a ON a.id = f.src JOIN nodes b ON b.id = f.dst
 ORDER BY d.times DESC, d.hops DESC, d.flow
 
--- All time series except those of held ports. The last column names a flow's sender and receiver.
+-- All time series except those of held ports. The last columns name a flow's sender and receiver
+-- and, of the slowest flows, the size and the slowdown.
 -- const shown_series
-SELECT id, name, entity, unit, (
+SELECT series_names.id, name, entity, unit, (
     SELECT a.name || ' → ' || b.name
     FROM flows f JOIN nodes a ON a.id = f.src JOIN nodes b ON b.id = f.dst
     WHERE entity LIKE 'flow %' AND f.id = CAST(substr(entity, 6) AS INTEGER)
-)
-FROM series_names WHERE name != 'held' ORDER BY id
+), slow.bytes, slow.slowdown
+FROM series_names
+LEFT JOIN flows slow
+    ON name = 'slowest_goodput' AND slow.id = CAST(substr(entity, 6) AS INTEGER)
+WHERE name != 'held' ORDER BY series_names.id
 
 -- The series of held ports; the port that was held longest comes first. The name of a port's node
 -- is the part before the colon; a host's port has no colon and is named like the host.

@@ -104,6 +104,10 @@ struct json_object *oche_report_series(struct oche_report_source *source)
         oche_json_add_text(series, "unit", oche_report_text(row, 3));
         if (!oche_report_is_null(row, 4))
             oche_json_add_text(series, "about", oche_report_text(row, 4));
+        if (!oche_report_is_null(row, 5))
+            oche_json_add_int(series, "bytes", oche_report_u64(row, 5));
+        if (!oche_report_is_null(row, 6))
+            oche_json_add_real(series, "slowdown", oche_report_real(row, 6));
         add_samples(source, oche_report_u64(row, 0), spread, series);
         oche_json_push(list, series);
     }

@@ -641,6 +641,23 @@ static void store_longest_queues(struct oche_results *results, const struct oche
     }
 }
 
+static void store_slowest_flows(struct oche_results *results, const struct oche_world *world)
+{
+    const oche_time from = oche_world_config(world)->run.warmup;
+
+    for (uint32_t i = 0; i < oche_world_slowest_count(world); i++) {
+        const struct oche_world_slowest_series series = oche_world_slowest_series(world, i);
+        char flow[32];
+
+        snprintf(flow, sizeof(flow), "flow %u", series.flow);
+        uint32_t number = oche_results_series(results, "slowest_goodput", flow, "bps");
+
+        for (uint32_t k = 0; k < series.count; k++)
+            oche_results_point(results, number, from + (series.first + k + 1) * series.span,
+                               (double)oche_rate_of(series.bytes[k], series.span));
+    }
+}
+
 /*
  * Stores a series for each port that was ever held. An interval in which the port was not held has
  * no point.
@@ -706,5 +723,6 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
     store_series(results, world);
     store_longest_queues(results, world);
     store_holds(results, world);
+    store_slowest_flows(results, world); /* last: ranks have none, and number the others alike */
     store_histograms(results, world);
 }

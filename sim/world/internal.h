@@ -146,6 +146,7 @@ struct oche_world {
     size_t hold_count, hold_capacity;
     uint64_t holds_of_all; /* ranks, at the last sample */
     struct oche_world_longest longest;
+    struct oche_world_slowest *slowest; /* slowest_flows.c; NULL: no flow is followed */
 };
 
 static inline bool oche_world_has_static_routes(const struct oche_world_config *config)
@@ -250,6 +251,16 @@ void oche_world_longest_finish(struct oche_world *world);
 /* Adds a queue to the longest ones. Returns false if as many are longer. */
 bool oche_world_longest_add(struct oche_world *world, const struct oche_world_long_queue *queue);
 void oche_world_longest_free(struct oche_world *world);
+
+/* slowest_flows.c */
+/* To be called after oche_world_longest_start, whose spans are used. */
+void oche_world_slowest_start(struct oche_world *world);
+/* To be called at the end of span number `span`, and when each two spans have become one. */
+void oche_world_slowest_sample(struct oche_world *world, uint32_t span);
+void oche_world_slowest_join(struct oche_world *world);
+/* To be called when the run is over. */
+void oche_world_slowest_finish(struct oche_world *world);
+void oche_world_slowest_free(struct oche_world *world);
 
 /* auto_interval.c */
 /* True if measure.interval is auto and the run keeps series nevertheless. */

@@ -63,6 +63,7 @@ static void join(struct oche_world *world)
     }
     longest->spans /= 2;
     longest->span *= 2;
+    oche_world_slowest_join(world);
 }
 
 static void sample(struct oche_world *world)
@@ -86,6 +87,7 @@ static void sample(struct oche_world *world)
                 longest->most[port] = peak;
         }
     }
+    oche_world_slowest_sample(world, longest->spans);
     longest->spans++;
 }
 

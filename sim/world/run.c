@@ -204,6 +204,7 @@ static void end_warmup(struct oche_world *world)
         note_flows(world);
     oche_world_series_start(world);
     oche_world_longest_start(world);
+    oche_world_slowest_start(world);
 }
 
 /* True if no more samples are taken, because nobody has said how long the run is to be. */
@@ -322,5 +323,6 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     oche_world_pauses_finish(world);
     watch_queues(world, false);
     oche_world_longest_finish(world);
+    oche_world_slowest_finish(world);
     oche_world_tell(world);
 }

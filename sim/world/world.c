@@ -661,6 +661,7 @@ void oche_world_free(struct oche_world *world)
         return;
     oche_world_series_free(world);
     oche_world_longest_free(world);
+    oche_world_slowest_free(world);
     oche_world_ending_free(world);
     oche_world_causes_free(world);
     oche_world_pauses_free(world);

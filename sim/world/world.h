@@ -414,6 +414,25 @@ struct oche_world_longest_series {
 struct oche_world_longest_series oche_world_longest_series(const struct oche_world *world,
                                                            uint32_t number);
 
+/*
+ * The flows of at least 100 KB that lost the most time: by how much longer they took than alone in
+ * the network. The slowest comes first; of two alike that with the lower number. A flow that is not
+ * over counts until the end of the run. Known as the longest queues are, but not over ranks, nor
+ * where very many flows are under way at a time.
+ */
+#define OCHE_WORLD_SLOWEST_FLOWS 3
+uint32_t oche_world_slowest_count(const struct oche_world *world);
+struct oche_world_slowest_series {
+    uint32_t flow;
+    oche_time lost;
+    double slowdown;
+    uint32_t first, count; /* the first span since the end of warm-up, from 0, and how many */
+    const uint64_t *bytes; /* payload bytes that arrived in order in each of them */
+    oche_time span;
+};
+struct oche_world_slowest_series oche_world_slowest_series(const struct oche_world *world,
+                                                           uint32_t number);
+
 /* Watched queues (measure.queues). */
 uint32_t oche_world_watch_count(const struct oche_world *world);
 const struct oche_queue_watch *oche_world_watch(const struct oche_world *world, uint32_t number,

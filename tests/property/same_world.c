@@ -80,6 +80,26 @@ static void assert_same_longest(const struct random_world *one, const struct ran
     }
 }
 
+/* Ranks follow no flows. */
+static void assert_same_slowest(const struct random_world *one, const struct random_world *many)
+{
+    const bool ranks = oche_world_network(many->world)->ranks != NULL;
+
+    ASSERT_SAME(one, ranks ? 0 : oche_world_slowest_count(one->world),
+                oche_world_slowest_count(many->world));
+    for (uint32_t i = 0; i < oche_world_slowest_count(many->world); i++) {
+        struct oche_world_slowest_series a = oche_world_slowest_series(one->world, i);
+        struct oche_world_slowest_series b = oche_world_slowest_series(many->world, i);
+
+        ASSERT_SAME(one, a.flow, b.flow);
+        ASSERT_SAME(one, a.first, b.first);
+        ASSERT_SAME(one, a.count, b.count);
+        ASSERT_SAME(one, a.span, b.span);
+        ASSERT_SAME(one, memcmp(&a.slowdown, &b.slowdown, sizeof(a.slowdown)), 0);
+        ASSERT_SAME(one, memcmp(a.bytes, b.bytes, a.count * sizeof(*a.bytes)), 0);
+    }
+}
+
 static void assert_same_series(const struct random_world *one, const struct random_world *many)
 {
     size_t a, b;
@@ -124,5 +144,6 @@ void assert_same_world(const struct random_world *one, const struct random_world
     assert_same_ports(one, many);
     assert_same_queues(one, many);
     assert_same_longest(one, many);
+    assert_same_slowest(one, many);
     assert_same_series(one, many);
 }

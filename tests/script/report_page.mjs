@@ -94,7 +94,7 @@ async function readsRuns(browser) {
   const page = await open(browser, page_of('runs'), { colorScheme: 'light' });
   assert.equal(await page.title(), 'fixture · oche report');
   assert.equal(await page.locator('h1').innerText(), 'fixture');
-  assert.equal(await inspect(page, 'runs'), 16);
+  assert.equal(await inspect(page, 'runs'), 17);
   const recovery = await page.getByRole('region', { name: 'Loss and recovery' }).innerText();
   assert.match(recovery, new RegExp('^Loss and recovery\\s+dcqcn \\(base\\)\\s+none\\s+'
     + 'ACK timeouts\\s+3\\s+3\\s+timeouts: the NAK was lost\\s+3\\s+3$'));
@@ -187,11 +187,20 @@ async function readsRuns(browser) {
   assert.match(await longest.locator('[aria-live]').innerText(),
     /^1\.00\sms to 1\.05\sms: dcqcn: tor0:host7 100\sKB; none: tor0:host3 100\sKB \(1 of/);
   await page.keyboard.press('Escape');
-  await longest.getByLabel('Port').selectOption({ label: 'tor0:host3' });
+  await longest.getByLabel('Show').selectOption({ label: 'tor0:host3' });
   await longest.getByText('Data as a table').click();
   assert.match(await longest.locator('details.data').innerText(), /time\s+none\s+1\.0/);
-  await longest.getByLabel('Port').selectOption({ label: 'all of none' });
+  await longest.getByLabel('Show').selectOption({ label: 'all of none' });
   assert.match(await longest.locator('details.data').innerText(), /time\s+tor0:host3\s+tor0:host7/);
+
+  // The slowest flows likewise: of each run, or all of one.
+  const slowest = chart(page, 'fixture-slowest-flows');
+  await slowest.locator('.plot').focus();
+  await page.keyboard.press('Home');
+  assert.match(await slowest.locator('[aria-live]').innerText(), new RegExp('^2\\.00\\sms to '
+    + '2\\.05\\sms: dcqcn: host\\d+ → host\\d+, [\\d.]+\\s[KM]?B, slowdown [\\d.]+ \\(flow 150\\) '
+    + '1\\.00\\sGbps; none: '));
+  await page.keyboard.press('Escape');
 
   // A deflected flow's way: the one with most deflections, then the other.
   const way = chart(page, 'fixture-way-0');

@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 
 const at = (path) => import(join(process.env.SOURCE, 'report/page/src', path));
-const { longestQueues } = await at('charts/longest.js');
+const { longestQueues, slowestFlows } = await at('charts/found.js');
 const { initial } = await at('charts/sweep.js');
 const { heatCells, heatLayout, heatScale, lettersOn, sweepHeat } =
   await at('charts/sweep-heat.js');
@@ -272,15 +272,34 @@ function findsLongestQueues() {
     step_s: 1, width: 1, samples: mean.length, mean });
   const runs = [{ label: 'a', series: [series('tor0:host1', 5, 9), series('tor0:host2', 7, 8)] },
     { label: 'b', series: [series('tor0:host2', 1, 2)] }, { label: 'c', series: [] }];
-  const lines = (chart, port) => chart.table({ port }).columns.slice(1);
+  const lines = (chart, which) => chart.table({ which }).columns.slice(1);
   const one = longestQueues(runs.slice(0, 1)), all = longestQueues(runs);
-  assert.deepEqual(lines(one, 'longest'), ['tor0:host1', 'tor0:host2']);
-  assert.deepEqual(lines(all, 'longest'), ['a: tor0:host1', 'b: tor0:host2']);
+  assert.deepEqual(lines(one, 'first'), ['tor0:host1', 'tor0:host2']);
+  assert.deepEqual(lines(all, 'first'), ['a: tor0:host1', 'b: tor0:host2']);
   assert.deepEqual(all.controls[0].options.map(([, text]) => text), ['longest of each run',
     'all of a', 'all of b', 'tor0:host1', 'tor0:host2']);
   assert.deepEqual(lines(all, 'tor0:host2'), ['a', 'b']);
   assert.deepEqual(lines(all, all.controls[0].options[1][0]), ['tor0:host1', 'tor0:host2']);
   assert.equal(longestQueues(runs.slice(2)), null);
+}
+
+// The slowest flows say who, how much and how slow; one that is not over has no slowdown.
+function findsSlowestFlows() {
+  const series = (number, slowdown) => ({ name: 'slowest_goodput', entity: `flow ${number}`,
+    about: 'host1 → host2', bytes: 2e6, ...(slowdown ? { slowdown } : {}), unit: 'bps', first_s: 1,
+    step_s: 1, width: 1, samples: 2, mean: [1e9, 2e9] });
+  const runs = [{ label: 'a', series: [series(7, 3.5), series(9)] },
+    { label: 'b', series: [series(7, 2)] }];
+  const lines = (chart, which) => chart.table({ which }).columns.slice(1).map(plain);
+  assert.deepEqual(lines(slowestFlows(runs.slice(0, 1)), 'first'),
+    ['host1 → host2, 2.00 MB, slowdown 3.50 (flow 7)',
+      'host1 → host2, 2.00 MB, not over (flow 9)']);
+  const all = slowestFlows(runs);
+  assert.deepEqual(lines(all, 'first'), ['a: host1 → host2, 2.00 MB, slowdown 3.50 (flow 7)',
+    'b: host1 → host2, 2.00 MB, slowdown 2.00 (flow 7)']);
+  assert.deepEqual(all.controls[0].options.map(([, text]) => text),
+    ['slowest of each run', 'all of a', 'all of b']);
+  assert.equal(slowestFlows([{ label: 'c', series: [] }]), null);
 }
 
 choosesMetric();
@@ -297,3 +316,4 @@ sharesScale();
 settlesAxes();
 needsTwoAxes();
 findsLongestQueues();
+findsSlowestFlows();

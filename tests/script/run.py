@@ -147,7 +147,7 @@ def test_results(work):
 
         # Series: an interval apart, from warm-up to the end; goodput adds up to what arrived.
         check(one(db, "SELECT count(*) FROM series_names WHERE name NOT IN ('held', "
-                      "'longest_queue')") == 2 + 16 + 2, "series")
+                      "'longest_queue', 'slowest_goodput')") == 2 + 16 + 2, "series")
         times = [t for (t,) in db.execute("SELECT DISTINCT time_ps FROM series ORDER BY 1")]
         check(times == [10**8 + 5 * 10**7 * (i + 1) for i in range(18)], "times", times)
         series = one(db, "SELECT sum(value) FROM series JOIN series_names ON id = series WHERE "
@@ -163,6 +163,15 @@ def test_results(work):
                           "LIMIT 3").fetchall()
         check(sorted(longest.values()) == sorted(value for _, value in most), longest, most)
         check(most[0][0] in longest and len(longest) == 3, longest, most)
+
+        # The slowest flows are those that took longest beyond what they take alone.
+        slowest = {entity for entity, in db.execute("SELECT entity FROM series_names WHERE name = "
+                                                    "'slowest_goodput'")}
+        ends = "coalesce(delivered_ps, 10 * 100000000)"
+        worst = [f"flow {flow}" for flow, in db.execute(
+            "SELECT id FROM flows WHERE measured AND bytes >= 100000 AND status IN ('completed', "
+            f"'unfinished') ORDER BY {ends} - start_ps - ideal_ps DESC, id LIMIT 3")]
+        check(slowest == set(worst) and len(worst) > 0, slowest, worst)
 
         # How long ports were held: the duration is a whole number of intervals, the class is one.
         for port, share in db.execute("SELECT entity, sum(value) FROM series JOIN series_names ON "

@@ -164,6 +164,7 @@ def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True, wher
                                 for k in range(1500)])
     if where:
         _where(db)
+        _slowest(db, [150, 160])
         _longest(db, ["tor0:host3", "tor0:host7"] if label == "none" else ["tor0:host7"])
     db.commit()
     db.close()
@@ -216,6 +217,14 @@ def _longest(db, ports):
         many(db, "series_names", [(10 + number, "longest_queue", port, "bytes")])
         many(db, "series", [(10 + number, 10**9 + 5 * 10**7 * (k + 1),
                              200000 // (number + 1) - 1000 * abs(k - 100)) for k in range(200)])
+
+
+def _slowest(db, flows):
+    """What the slowest flows got from 2 ms on in spans of 50 us: 1 Gbit/s, 2 Gbit/s, …"""
+    for number, flow in enumerate(flows):
+        many(db, "series_names", [(20 + number, "slowest_goodput", f"flow {flow}", "bps")])
+        many(db, "series", [(20 + number, 2 * 10**9 + 5 * 10**7 * (k + 1), (k + 1) * 1e9)
+                            for k in range(40)])
 
 
 def _grid(db, axes, repeats, value):

@@ -3,7 +3,7 @@
 import { runsCongestion, sweepCongestion } from './congestion.js';
 import { distribution } from './distribution.js';
 import { figureCharts } from './figure.js';
-import { longestQueues } from './longest.js';
+import { longestQueues, slowestFlows } from './found.js';
 import { pauseTimeline } from './pauses.js';
 import { queueDepth } from './queue.js';
 import { connections, goodput, pauseFrames, queueOverTime, throughput } from './series.js';
@@ -31,7 +31,7 @@ export function runCharts(runs, grid, id) {
       sizes(runs),
     ]) : [],
     congestion: some(id, runsCongestion(runs)),
-    all: some(id, [goodput(runs, shared)]),
+    all: some(id, [goodput(runs, shared), slowestFlows(runs, { shared })]),
     parts: some(id, runs.flatMap((run, i) => [throughput(run, i, several, shared),
       connections(run, i, several, shared)])),
     queues: some(id, [queueOverTime(runs, shared), queueDepth(runs, grid),
