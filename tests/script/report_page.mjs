@@ -189,6 +189,7 @@ async function readsRuns(browser) {
   await page.keyboard.press('Escape');
   await longest.getByLabel('Show').selectOption({ label: 'tor0:host3' });
   await longest.getByText('Data as a table').click();
+  await longest.locator('tbody tr').first().waitFor();
   assert.match(await longest.locator('details.data').innerText(), /time\s+none\s+1\.0/);
   await longest.getByLabel('Show').selectOption({ label: 'all of none' });
   assert.match(await longest.locator('details.data').innerText(), /time\s+tor0:host3\s+tor0:host7/);
@@ -646,6 +647,7 @@ async function readsSweep(browser) {
   await page.keyboard.press('Escape');
   await heat.locator('fieldset', { hasText: 'Along x' }).getByLabel('recovery').check();
   await heat.getByText('Data as a table').click();
+  await heat.locator('tbody tr').first().waitFor();
   assert.match(await heat.locator('details.data').innerText(), new RegExp('^Data as a table\\s+'
     + 'loss\\.probability\\s+recovery = go_back_n\\s+recovery = selective_repeat\\s+0\\s'));
   await inspect(page, 'sweep');
