@@ -214,16 +214,16 @@ def _where(db):
 def _longest(db, ports):
     """The longest queues in spans of 50 us: 200 KB at the first port, half at the next."""
     for number, port in enumerate(ports):
-        many(db, "series_names", [(10 + number, "longest_queue", port, "bytes")])
-        many(db, "series", [(10 + number, 10**9 + 5 * 10**7 * (k + 1),
+        many(db, "series_names", [(1010 + number, "longest_queue", port, "bytes")])
+        many(db, "series", [(1010 + number, 10**9 + 5 * 10**7 * (k + 1),
                              200000 // (number + 1) - 1000 * abs(k - 100)) for k in range(200)])
 
 
 def _slowest(db, flows):
     """What the slowest flows got from 2 ms on in spans of 50 us: 1 Gbit/s, 2 Gbit/s, …"""
     for number, flow in enumerate(flows):
-        many(db, "series_names", [(20 + number, "slowest_goodput", f"flow {flow}", "bps")])
-        many(db, "series", [(20 + number, 2 * 10**9 + 5 * 10**7 * (k + 1), (k + 1) * 1e9)
+        many(db, "series_names", [(1020 + number, "slowest_goodput", f"flow {flow}", "bps")])
+        many(db, "series", [(1020 + number, 2 * 10**9 + 5 * 10**7 * (k + 1), (k + 1) * 1e9)
                             for k in range(40)])
 
 
