@@ -132,16 +132,17 @@ def test_tables(work, scenario):
 
 
 def test_notes_first(work, scenario):
-    """A key without effect is told before the table, with a mark in the column of its run."""
+    """What does not fit the network is told before the table, and its column has a mark."""
     text = oche("run", scenario, "--out", os.path.join(work, "notes"), "--compare",
-                "congestion_control=dcqcn,timely", "--set", "workload.stop=2100us",
+                "congestion_control=dcqcn,{name: timely, preset: paper}",
+                "--set", "workload.stop=2100us",
                 "--set", "topology.host_rate=100Gbps", "--set", "topology.link_rate=400Gbps")
-    note = re.search(r"^\[(\d)\] timely: .*\.$", text, re.M)
+    note = re.search(r"^\[(\d)\] \{name: timely.*: .*\.$", text, re.M)
     check(note, "no note on timely:", text)
     if note:
         head = re.search(r"^congestion_control .*$", text, re.M)
         check(note.start() < head.start(), "notes come first")
-        check(re.search(rf"timely \[.*{note.group(1)}.*\]$", head.group(0)), head.group(0))
+        check(re.search(rf"timely.* \[.*{note.group(1)}.*\]$", head.group(0)), head.group(0))
 
 
 def test_other_workloads(work, scenario):
