@@ -72,6 +72,6 @@ chmod +x "$tree/tools/install-deps"
 put ninja 'echo ninja "$@"'
 touch "$tree/build/oche"
 for target in sim build/oche; do
-    said=$(cd "$tree" && MAKEFLAGS='' PATH=$work/bin:$PATH make "$target")
+    said=$(cd "$tree" && MAKEFLAGS='' PATH=$work/bin:$PATH make --no-print-directory "$target")
     [ "$said" = $'install-deps sim\nninja -C build simulator' ] || fail "make $target: $said"
 done

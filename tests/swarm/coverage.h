@@ -11,7 +11,7 @@
 #include "tests/swarm/draft.h"
 
 #define MOST_FEATURES 192 /* that are counted in pairs */
-#define MOST_DETAILS  512 /* that are counted alone: parameters of variants */
+#define MOST_DETAILS  768 /* that are counted alone: parameters of variants */
 
 struct coverage {
     char names[MOST_FEATURES][48], details[MOST_DETAILS][64];
