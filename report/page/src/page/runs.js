@@ -30,8 +30,8 @@ const TILES = [
     (run) => `p50 ${metric('slowdown.all.p50')(run)}`, (run) => !hasTail(run)],
   ['Completion time, p50', metric('fct.all.p50'), (run) => (hasTail(run)
     ? `p99 ${metric('fct.all.p99')(run)}` : `largest ${metric('fct.all.max')(run)}`)],
-  ['Load delivered', metric('load.delivered'), (run) => `of ${metric('load.offered')(run)} `
-    + 'offered, until arrivals stop', isLoad],
+  ['Load delivered until arrivals stop', metric('load.delivered'),
+    (run) => `of ${metric('load.offered')(run)} offered`, isLoad],
   ['Goodput, all hosts', metric('goodput'), () => 'payload in order, to the end of the run',
     (run) => !isLoad(run)],
   ['PAUSE frames', metric('pauses'),
