@@ -74,7 +74,8 @@ static const struct oche_param params[] = {
      .help = "no marks up to this queue; auto: 1KB for each Gbps of the port's rate, at least 5KB"},
     {OCHE_PARAM_AS("kmax", struct oche_switch_params, kmax_bytes),
      OCHE_IS_BYTES(200000, 0, MAX_BUFFER), .automatic = true, .where = "dcqcn.md#parameters",
-     .help = "every packet is marked above this queue; auto: 4KB for each Gbps, at least 20KB"},
+     .help = "every packet is marked above this queue; auto: 4KB for each Gbps, at least 20KB and "
+             "kmin"},
     {OCHE_PARAM(struct oche_switch_params, pmax), OCHE_IS_REAL(0.01, 0, 1),
      .where = "dcqcn.md#parameters", .help = "probability of a mark at kmax"},
     {OCHE_PARAM(struct oche_switch_params, ecn_at), OCHE_IS_CHOICE(OCHE_ECN_AT_DEQUEUE, ecn_points),

@@ -6,6 +6,7 @@
 #include "cli/run/remarks.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cli/run/run_name.h"
 #include "lab/measures/few.h"
@@ -89,6 +90,14 @@ static void print_without_pauses(const struct comparison *runs)
     fprintf(runs->out, " send%s none.\n", none == 1 ? "s" : "");
 }
 
+static bool has_pfc_alone(const struct comparison *runs)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        if (runs->outcomes[i].pfc && strcmp(runs->outcomes[i].scheme, "none") == 0)
+            return true;
+    return false;
+}
+
 static void print_pauses(const struct comparison *runs)
 {
     const struct oche_outcome *base = &runs->outcomes[0];
@@ -99,7 +108,10 @@ static void print_pauses(const struct comparison *runs)
     uint64_t least = sent.least->totals.pauses_sent, most = sent.most->totals.pauses_sent;
 
     if (most == 0) {
-        fputs("No run sends a PAUSE frame.\n", runs->out);
+        fputs(has_pfc_alone(runs) ? "No run sends a PAUSE frame: in these runs PFC alone is no "
+                                    "congestion control at all.\n"
+                                  : "No run sends a PAUSE frame.\n",
+              runs->out);
         return;
     }
     if (is_alike(&sent)) {
@@ -148,8 +160,8 @@ static void print_tail(const struct comparison *runs, unsigned size)
     if (is_alike(&tail))
         fprintf(
             runs->out,
-            "Of the delivered flows %s%s, 99 %% take at most %s times as long as alone, whatever "
-            "the run.\n",
+            "Of the delivered flows %s%s, 99 %% take at most %s times as long as alone in every "
+            "run.\n",
             of, name, oche_figure_ratio(tail.most_value).text);
     else
         fprintf(
@@ -160,6 +172,22 @@ static void print_tail(const struct comparison *runs, unsigned size)
             oche_figure_ratio(tail.most_value).text, name_of(runs, tail.most).text);
 }
 
+/* Prints the medians of a size where their order is not that of the tails. */
+static void print_median(const struct comparison *runs, unsigned size)
+{
+    struct range tail = {.least = NULL}, median = {.least = NULL};
+
+    for (size_t i = 0; i < runs->count; i++) {
+        widen(&tail, &runs->outcomes[i], runs->outcomes[i].sizes[size].slowdown[OCHE_P99]);
+        widen(&median, &runs->outcomes[i], runs->outcomes[i].sizes[size].slowdown[OCHE_P50]);
+    }
+    if (median.least == tail.least || is_alike(&median))
+        return;
+    fprintf(runs->out, "But half of them take at most %s times with %s, and %s times with %s.\n",
+            oche_figure_ratio(median.least_value).text, name_of(runs, median.least).text,
+            oche_figure_ratio(median.most_value).text, name_of(runs, median.most).text);
+}
+
 /* Prints what a comparison of tails rests on: one seed, if all runs have the same. */
 static void print_seed(const struct comparison *runs)
 {
@@ -168,7 +196,7 @@ static void print_seed(const struct comparison *runs)
             return;
     fprintf(
         runs->out,
-        "These tails are of one seed, %llu: another one gives others, and small differences may "
+        "These numbers are of one seed, %llu: another one gives others, and small differences may "
         "reverse. oche sweep repeats runs with other seeds.\n",
         (unsigned long long)runs->outcomes[0].seed);
 }
@@ -185,9 +213,15 @@ static void print_tails(const struct comparison *runs)
     while (!has_tail(runs, --longest))
         ;
     print_tail(runs, shortest);
-    if (longest > shortest)
+    if (longest > shortest) {
         print_tail(runs, longest);
-    print_seed(runs);
+        print_median(runs, longest);
+    }
+}
+
+static uint64_t goodput_of(const struct oche_outcome *outcome)
+{
+    return oche_rate_of(outcome->totals.nic.delivered_bytes, outcome->totals.measured);
 }
 
 /* True if every run ended with its last flow, all of them delivered, and as many as in the others.
@@ -224,7 +258,7 @@ static void print_drain(const struct comparison *runs)
     const double to_time = (double)OCHE_SEC;
 
     if (is_alike(&drain))
-        fprintf(runs->out, "%s later, whatever the run.\n",
+        fprintf(runs->out, "at most %s later in every run.\n",
                 oche_figure_time((oche_time)(drain.most_value * to_time)).text);
     else
         fprintf(runs->out, "%s later with %s and %s later with %s.\n",
@@ -249,7 +283,7 @@ static void print_load(const struct comparison *runs)
                  oche_figure_rate((uint64_t)offered.most_value).text);
     if (share.most_value - share.least_value < SAME_SHARE)
         fprintf(runs->out,
-                "Until arrivals stop, the network delivers %s of %s, whatever the run.\n",
+                "Until arrivals stop, the network delivers at least %s of %s in every run.\n",
                 oche_figure_share(share.least_value).text, of);
     else
         fprintf(runs->out,
@@ -262,16 +296,41 @@ static void print_load(const struct comparison *runs)
     print_drain(runs);
 }
 
+/*
+ * Prints when flows ended, run by run in the table's order. A rate over the whole time would make
+ * one late flow look like a network that carries less.
+ */
+static void print_ends(const struct comparison *runs)
+{
+    fputs("Every flow arrives. ", runs->out);
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct oche_outcome *one = &runs->outcomes[i];
+
+        fprintf(runs->out, "%s %s half of them take at most %s and the last one ends after %s",
+                i == 0 ? "With" : "; with", name_of(runs, one).text,
+                oche_figure_time(one->sizes[OCHE_OUTCOME_SIZES].time[OCHE_P50]).text,
+                oche_figure_time(one->simulated).text);
+    }
+    fputs(".\nGoodput is all bytes over the time to that last one", runs->out);
+    for (size_t i = 0; i < runs->count; i++)
+        fprintf(runs->out, "%s %s with %s", i == 0 ? ":" : ",",
+                oche_figure_rate(goodput_of(&runs->outcomes[i])).text,
+                name_of(runs, &runs->outcomes[i]).text);
+    fputs(".\n", runs->out);
+}
+
 static void print_goodput(const struct comparison *runs)
 {
     struct range goodput = {.least = NULL};
 
     for (size_t i = 0; i < runs->count; i++)
-        widen(&goodput, &runs->outcomes[i],
-              (double)oche_rate_of(runs->outcomes[i].totals.nic.delivered_bytes,
-                                   runs->outcomes[i].totals.measured));
+        widen(&goodput, &runs->outcomes[i], (double)goodput_of(&runs->outcomes[i]));
     if (is_alike(&goodput))
         return;
+    if (all_deliver(runs) && runs->count <= MOST_NAMED) {
+        print_ends(runs);
+        return;
+    }
     fprintf(runs->out,
             "Goodput (payload of all hosts over the measured time) is %s with %s and %s with %s.\n",
             oche_figure_rate((uint64_t)goodput.most_value).text, name_of(runs, goodput.most).text,
@@ -279,9 +338,9 @@ static void print_goodput(const struct comparison *runs)
             name_of(runs, goodput.least).text);
     if (all_deliver(runs))
         fprintf(runs->out,
-                "No data is missing: every flow arrives, the last one after %s and %s.\n",
-                oche_figure_time(goodput.most->simulated).text,
-                oche_figure_time(goodput.least->simulated).text);
+                "Every flow arrives, the last one after %s with %s and after %s with %s.\n",
+                oche_figure_time(goodput.most->simulated).text, name_of(runs, goodput.most).text,
+                oche_figure_time(goodput.least->simulated).text, name_of(runs, goodput.least).text);
 }
 
 /*
@@ -376,6 +435,10 @@ static void print_losses(const struct comparison *runs)
         if (one->totals.drops[OCHE_DROP_BUFFER] > 0)
             fprintf(runs->out, "With %s, switches drop %s packets.\n", name_of(runs, one).text,
                     oche_figure_count(one->totals.drops[OCHE_DROP_BUFFER]).text);
+        if (one->totals.lost_packets > 0)
+            fprintf(runs->out, "With %s, links lose %s packets, and %s are sent again.\n",
+                    name_of(runs, one).text, oche_figure_count(one->totals.lost_packets).text,
+                    oche_figure_count(one->totals.nic.retransmitted_packets).text);
         if (one->totals.dropped_by_hosts > 0)
             fprintf(runs->out, "With %s, slow receivers drop %s packets.\n",
                     name_of(runs, one).text, oche_figure_count(one->totals.dropped_by_hosts).text);
@@ -393,6 +456,8 @@ void oche_remarks_print(const char *key, const struct oche_outcome *outcomes, si
     print_missing(runs);
     print_tails(runs);
     print_carried(runs);
+    if (outcomes[0].delivered > 0)
+        print_seed(runs);
     print_losses(runs);
     print_pauses(runs);
     print_victims(runs);

@@ -10,18 +10,19 @@
 #include "params/figures.h"
 #include "params/table.h"
 
+#define FEW_SEEDS 5   /* fewer say little of how far a mean is off */
 #define MOST_ROWS 200 /* most rows in the table; the results file has all combinations */
 
 /*
  * The metrics shown by default. A metric that is 0 everywhere, or that no point has, is left out.
- * Where a clock starts all flows at every point, slowdown comes first; goodput and Jain's index are
- * left out: the first is a rate over the time until the last straggler arrives, the second would be
- * of flows that do not compete.
+ * Where a clock starts all flows at every point, slowdown comes first, and goodput is left out: it
+ * is a rate over the time until the last straggler arrives. Jain's index is shown only where it is
+ * asked for, as flows with different bottlenecks need not be equal.
  */
 static const char *const usual[] = {
-    "goodput",          "jain",        "load.offered", "load.delivered", "fct.all.p99",
-    "slowdown.all.p99", "timeouts",    "drops",        "pauses",         "retransmitted_packets",
-    "flows.unfinished", "flows.failed"};
+    "goodput",     "load.offered", "load.delivered", "fct.all.p99",           "slowdown.all.p99",
+    "timeouts",    "drops",        "pauses",         "retransmitted_packets", "flows.unfinished",
+    "flows.failed"};
 static const char *const of_load[] = {
     "slowdown.all.p99", "fct.all.p99", "load.offered", "load.delivered",
     "timeouts",         "drops",       "pauses",       "retransmitted_packets",
@@ -155,6 +156,11 @@ static void print_foot(const struct view *view, FILE *out)
                 grid->seed_base, grid->seed_base + grid->repeats - 1,
                 view->some_without_value ? "; (of N): over N of them, the others have no such value"
                                          : "");
+    if (grid->repeats > 1 && grid->repeats < FEW_SEEDS)
+        fprintf(out,
+                "%" PRIu32 " seeds are few: a mean may be off by much more than that; oche "
+                "report shows 95 %% intervals\n",
+                grid->repeats);
 }
 
 static void print_view(struct view *view, FILE *out)

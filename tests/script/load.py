@@ -117,7 +117,7 @@ def test_tables(work, scenario):
     check(both.index("slowdown p50") < both.index("FCT p50"), "slowdown first")
     check("Until arrivals stop, the network delivers " in both, both)
     check(re.search(r"^  all sizes \(n [\d,]+\) ", both, re.M), both)
-    check("These tails are of one seed, 3:" in both, both)
+    check("These numbers are of one seed, 3:" in both, both)
     hidden = re.search(r"^(\d+) rows are hidden that are 0 in all runs; --all shows them\.$", both,
                        re.M)
     check(hidden, both)

@@ -321,7 +321,7 @@ function tellsOneRun() {
     'A packet waited 1.60 ms on its way, 56 % of it on the uplinks of the ToRs, 44 % on the way '
       + 'down from the cores.',
     'PFC stopped senders: 107 PAUSE frames held ports for 273 µs in all, begun at tor1:host2 (1 '
-      + 'sender) and 1 other port, and slowed 5 flows whose own way was free.']);
+      + 'sender) and 1 other port, and slowed 5 flows by congestion that is not on their way.']);
 
   // Hosts that pause come first, and a port that began two trees, one a class, is one port.
   const slow = { host: 'host4', port: 'leaf1:host4', pauses: 399, held_s: 0.0035, slow: true };
@@ -340,7 +340,7 @@ function tellsOneRun() {
   assert.equal(answers(storm)[2], 'In a storm, host4 sent 2 PAUSE frames and held leaf1:host4 '
     + 'for 3.50 ms; 1 other host sent PAUSEs too; PFC stopped senders: 107 PAUSE frames of '
     + 'switches held ports for 31.0 ms in all, begun at agg1:tor0 (1 sender) and 1 other port, and '
-    + 'slowed 1 flow whose own way was free.');
+    + 'slowed 1 flow by congestion that is not on their way.');
 
   const dropped = told('a', { all: range(0, null, 0, null, null, 4),
     where: [waiting('tor_up', 0.2)],

@@ -151,8 +151,7 @@ static bool books_are_kept(const struct swarm_run *run, struct swarm_verdict *ve
 static bool a_read_failed(const struct oche_flows *flows)
 {
     for (OCHE_EACH_MADE_FLOW(i, flows))
-        if (flows->plan[i].verb == OCHE_VERB_READ &&
-            flows->sent[i].failed != OCHE_STATUS_SUCCESS)
+        if (flows->plan[i].verb == OCHE_VERB_READ && flows->sent[i].failed != OCHE_STATUS_SUCCESS)
             return true;
     return false;
 }

@@ -71,14 +71,20 @@ function sentence(sweep, metric, { all, choices, at, name }, seeds) {
   if (!next && seeds && all.some(({ count }) => count <= FEW))
     return `${seedsText(all)} cannot tell which has the ${word} ${what}${at}: ${range()}`;
   if (!next)
-    return `No difference in ${what}${at} beyond the seeds\u2019 spread: ${range()}${after}`;
+    return `Which has the ${word} ${what}${at} is open, as 95\u202f% intervals overlap: ${
+      range()}${after}`;
   const against = `against ${text(next)} for the next (${name(next)})${after}`;
   if (tied.length === 1)
     return `${name(best)} has the ${word} ${what}${at}: ${text(best)} ${against}`;
   const shared = sweep.zipped ? null : common(sweep, choices, tied, all);
+  if (!shared && seeds) { // some that overlap the best may be worse than some that do not
+    const others = tied.length === 2 ? 'one more has an interval that overlaps it'
+      : `${tied.length - 1} more have intervals that overlap it`;
+    return `${name(best)} has the ${word} ${what}${at}: ${text(best)}; ${others}, so it is open${
+      after}`;
+  }
   if (!shared)
-    return `${tied.length} combinations have the ${word} ${what}${at}${seeds ? ', without a '
-      + 'difference beyond the seeds\u2019 spread' : ''}: ${range()}, ${against}`;
+    return `${tied.length} combinations have the ${word} ${what}${at}: ${range()}, ${against}`;
   const values = text(best) === text(worst) ? text(best) : `${text(best)} to ${text(worst)}`;
   return `${combinationName(sweep, best.k, shared.same)} has the ${word} ${what}${at}, whatever ${
     listed(shared.free.map((i) => shortKeys(sweep.axes)[i]))}: ${values} ${against}`;

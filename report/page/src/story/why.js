@@ -55,7 +55,8 @@ function paused(run) {
   const all = metric(run, 'pauses'), victims = run.pauses?.victims ?? 0, hosts = byHosts(run);
   if (all === 0 && !hosts)
     return null;
-  const hurt = victims > 0 ? `, and slowed ${some(victims, 'flow')} whose own way was free` : '';
+  const hurt = victims > 0
+    ? `, and slowed ${some(victims, 'flow')} by congestion that is not on their way` : '';
   const frames = hosts ? all - metric(run, 'pauses.host') : all;
   if (frames === 0)
     return `no switch stopped a sender, but ${hosts}${hurt}`;
