@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a user probably meant by a word of the command line that is not known. */
+/* Suggests a known word for an unknown one on the command line. */
 #ifndef OCHE_CLI_SIMILAR_H
 #define OCHE_CLI_SIMILAR_H
 

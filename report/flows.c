@@ -207,7 +207,7 @@ static void push_unless_empty(struct json_object *list, struct json_object *rang
 
 /*
  * Adds when the measured time began and when the last flow started, in seconds; null if none did.
- * What comes after the last start is the drain.
+ * The time after the last start is the drain.
  */
 static void add_window(struct oche_report_source *source, struct json_object *all)
 {

@@ -30,7 +30,7 @@ static const struct oche_column size_columns[] = {
 const struct oche_columns oche_size_columns = {"flow size", OCHE_EACH_SIZE, "flows.SIZE.started",
                                                size_columns, OCHE_COUNT_OF(size_columns)};
 
-/* What the tables of places have in common. */
+/* Helpers shared by the tables with a row per place. */
 #define OF_PLACES                                                                                  \
     {"where", .text = busiest}, {"packets out", "packets.PLACE"}, {"marked CE", "marks.PLACE"},    \
         {"dropped", "drops.PLACE"}, {"lost on link", "lost.PLACE"},

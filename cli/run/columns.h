@@ -27,7 +27,7 @@ struct oche_columns {
     size_t count;
 };
 
-/* Of places: use over the measured time, and use until arrivals stop. */
+/* Columns by place: utilisation over the measured time, and until arrivals stop. */
 extern const struct oche_columns oche_size_columns, oche_place_columns, oche_load_columns,
     oche_waiting_columns, oche_pause_columns;
 

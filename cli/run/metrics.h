@@ -26,7 +26,7 @@ enum oche_metric_group {
     OCHE_METRIC_GROUPS
 };
 
-/* Whether tables have rows that are 0, or a dash, in every column, and how many they left out. */
+/* Says whether tables print rows that are 0 or a dash in every column; counts hidden rows. */
 struct oche_rows_shown {
     bool all;
     unsigned hidden;

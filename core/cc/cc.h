@@ -177,7 +177,7 @@ enum oche_cc_needs {
     OCHE_CC_NEEDS_RTT = 1 << 2,          /* oche_cc_ack.rtt */
 };
 
-/* What is known of the network; the input of oche_cc_scheme.fit. */
+/* The network that parameters are fitted to: the input of oche_cc_scheme.fit. */
 struct oche_cc_network {
     uint64_t line_rate_bps;
     /* A device: the least that was measured to the farthest peer; 0: none yet. The simulator: the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a percentile is of too few samples to be known. Of 50 flows the 99th percentile is the
- * slowest one: another seed gives another number. Results files have all percentiles; tables and
- * sentences show those alone that are of enough samples.
+ * Tells percentiles that rest on too few samples. The 99th percentile of 50 flows is the slowest
+ * flow, and differs from seed to seed. Results files have all percentiles; tables and sentences
+ * show only those with enough samples.
  */
 #ifndef OCHE_LAB_MEASURES_FEW_H
 #define OCHE_LAB_MEASURES_FEW_H

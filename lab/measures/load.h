@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What workloads offered whose flows a clock starts, and what the network delivered of it, in the
- * window from the end of warm-up until their arrivals stopped (sim/world/load.c).
+ * Load of open-loop workloads: bytes offered and bytes delivered between the end of warm-up and the
+ * stop of arrivals (sim/world/load.c).
  */
 #ifndef OCHE_LAB_MEASURES_LOAD_H
 #define OCHE_LAB_MEASURES_LOAD_H
