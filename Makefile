@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # Where an installation is; empty: neither was said.
 PLACE = $(if $(filter-out file undefined,$(origin PREFIX) $(origin DESTDIR)),$(DESTDIR)$(abspath $(PREFIX)))
 
-.PHONY: all sim build/oche demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-wire format install uninstall dist deb clean
+.PHONY: all sim build/oche demo demo-wire check check-full interop interop-bench soak bench bench-incast bench-wire format install uninstall dist deb coverage clean
 
 all:
 	@tools/install-deps build page
@@ -39,6 +39,11 @@ check-full:
 	@tools/install-deps build page test test-full
 	-@tools/install-deps interop
 	@tools/check --full
+
+# Which lines and branches the tests reach, a row a folder (docs/coverage.md): a quarter of an hour.
+coverage:
+	@tools/install-deps build page test coverage
+	@tools/coverage $(COVERAGE)
 
 # Our device and the kernel's soft-RoCE (in a virtual machine) as each other's peers: all pairs, a
 # quarter of an hour. And side by side in one machine: eight minutes.
