@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "device/crc.h"
+#include "device/path/crc.h"
 
 #define HEADERS  28
 #define PAYLOAD  4096

@@ -18,17 +18,17 @@
 #include "cli/commands.h"
 #include "cli/preflight.h"
 #include "cli/refuse.h"
+#include "device/device.h"
 #include "params/scheme.h"
 #include "params/units.h"
 #include "rogue/params.h"
-#include "device/device.h"
 
-#define LIBRARY "libibverbs.so.1"
-#define RDMACM  "librdmacm.so.1"
-#define FILES   "liboche-files.so"   /* device/verbs/device_files.c */
-#define ROGUE   "liboche-rogue.so"   /* rogue/verbs/ */
-#define SOCKETS "librspreload.so.1"  /* device/rsocket/preload/ */
-#define ENDINGS "liboche-endings.so" /* device/verbs/endings.c */
+#define LIBRARY    "libibverbs.so.1"
+#define RDMACM     "librdmacm.so.1"
+#define FILES      "liboche-files.so"  /* device/verbs/device_files.c */
+#define ROGUE      "liboche-rogue.so"  /* rogue/verbs/ */
+#define SOCKETS    "librspreload.so.1" /* device/rsocket/preload/ */
+#define EXIT_HOOKS "liboche-exit.so"   /* device/verbs/exit_hooks.c */
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports, *peer_ports;
@@ -464,7 +464,7 @@ int oche_cmd_exec(int argc, char **argv)
     if ((options.rogue != NULL && !preload("--rogue: ", folder, ROGUE, false)) ||
         (options.files && !preload("--files: ", folder, FILES, true)) ||
         (options.sockets && !preload("--sockets: ", folder, SOCKETS, false)) ||
-        !preload("", folder, ENDINGS, true))
+        !preload("", folder, EXIT_HOOKS, true))
         return 2;
     if (options.rogue == NULL && getenv("OCHE_ROGUE") != NULL && !is_preloaded(ROGUE))
         oche_print_error("oche exec: OCHE_ROGUE without --rogue: only programs that call "

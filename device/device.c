@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "core/wire/frame.h"
-#include "device/crc.h"
+#include "device/host/pages.h"
 #include "device/internal.h"
-#include "device/pages.h"
+#include "device/path/crc.h"
 #include "params/error.h"
 
 #define DEFAULT_OBJECTS        1024
@@ -32,7 +32,7 @@
 #define SETTLE                 (10 * OCHE_MS)
 #define FIRST_MEETING          (10 * OCHE_MS) /* waits for processes whose names are not there … */
 #define LAST_MEETING           (640 * OCHE_MS) /* … each twice as long: 1.3 s together */
-#define KEEP_NAMES             (200 * OCHE_MS) /* between two looks for names that were lost */
+#define NAMES_CHECK            (200 * OCHE_MS) /* between two looks for names that were lost */
 /* do not sleep for less than this, since sleeping may take longer */
 #define SHORT_WAIT (50 * OCHE_US)
 /* On a slow line a whole datagram is a long time: so far ahead of its time no packet may leave. */
@@ -43,8 +43,8 @@
  */
 #define FINISH        (2 * OCHE_MS)
 #define FINISH_ROUNDS 32
-/* after this time, passing on is tried again (share.h) */
-#define HELD_WAIT (200 * OCHE_US)
+/* after this time, passing on is tried again (sharing.h) */
+#define QUEUE_RETRY (200 * OCHE_US)
 
 /* ---- opening ---- */
 
@@ -113,7 +113,7 @@ static bool check(struct oche_device *device, struct oche_error *error)
 /* True if the device has a slot; one that is alone has the first. */
 static bool has_slot(const struct oche_device *device)
 {
-    return device->config.share || device->alone.text[0] != '\0';
+    return device->config.share || device->sharing_error.text[0] != '\0';
 }
 
 static bool create_nic(struct oche_device *device)
@@ -125,7 +125,7 @@ static bool create_nic(struct oche_device *device)
         .gap_bytes = OCHE_GAP_BYTES,
         .ipv6 = device->socket.ipv6,
         .control_class = CONTROL_CLASS,
-        .measures_rtt = device->fit_again != OCHE_NEVER,
+        .measures_rtt = device->tuning_at != OCHE_NEVER,
         .max_qps = config->max_qps,
         .max_regions = config->max_regions < FIRST_REGIONS ? config->max_regions : FIRST_REGIONS,
         .ecn_threshold_bytes = OCHE_NEVER,
@@ -187,9 +187,9 @@ static bool has_entropy(const struct oche_device *device, struct oche_error *err
 
 /*
  * Takes a slot. Where there is no folder for names the device is alone on its address, and
- * `device->alone` says why.
+ * `device->sharing_error` says why.
  */
-static bool enter(struct oche_device *device, struct oche_error *error)
+static bool take_slot(struct oche_device *device, struct oche_error *error)
 {
     struct oche_error why;
 
@@ -199,7 +199,7 @@ static bool enter(struct oche_device *device, struct oche_error *error)
         return true;
     case OCHE_SHARING_ALONE:
         device->config.share = false;
-        device->alone = why;
+        device->sharing_error = why;
         return true;
     default:
         return oche_fail(error, "%s: %s", device->config.address, why.text);
@@ -216,14 +216,14 @@ static bool open_socket(struct oche_device *device, struct oche_error *error)
         .buffer_bytes = or_default(config->receive_buffer_bytes, DEFAULT_RECEIVE_BUFFER)};
     struct oche_error why;
 
-    device_together_open(device);
+    device_senders_open(device);
     if (oche_socket_open(&device->socket, &device->address, config->port, &options, &why))
         return true;
-    if (errno == EADDRINUSE && device->alone.text[0] != '\0')
+    if (errno == EADDRINUSE && device->sharing_error.text[0] != '\0')
         oche_fail(error,
                   "%s: %s, and this process cannot share it: that takes a folder of this user's "
                   "alone (%s)",
-                  config->address, why.text, device->alone.text);
+                  config->address, why.text, device->sharing_error.text);
     else
         oche_fail(error, "%s: %s", config->address, why.text);
     return false;
@@ -240,7 +240,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
      * The slot comes first: a process without a slot must not have a socket that receives packets
      * of other processes.
      */
-    if (config->share && !enter(device, error))
+    if (config->share && !take_slot(device, error))
         return false;
     if (!open_socket(device, error))
         return false;
@@ -258,7 +258,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
         return oche_fail(error, "%s: out of memory", config->address);
     if (!has_entropy(device, error)) /* again: the parts may have used up the first block */
         return false;
-    device->peers.busy = transmit_waits_for;
+    device->peers.busy = transmit_has_packets_for;
     device->peers.busy_context = device;
     oche_peers_add(&device->peers, &device->address,
                    config->port); /* index 0: this device itself */
@@ -293,7 +293,7 @@ static bool finish_opening(struct oche_device *device, struct oche_error *error,
 
     if (config->share)
         settle(device);
-    *hidden = config->share && oche_sharing_hidden(&device->share);
+    *hidden = config->share && oche_sharing_has_hidden(&device->share);
     if (*hidden) {
         oche_fail(error,
                   "%s: UDP port %u: another process of this user has it and cannot be met in %.*s: "
@@ -349,7 +349,7 @@ static struct oche_device *try_to_open(const struct oche_device_config *config,
     }
     memset(device, 0, bytes);
     device->socket.fd = device->wake_fd = device->share.fd = -1;
-    device->share.census.fd = device->share.names.file = -1;
+    device->share.senders.fd = device->share.names.file = -1;
     device->config = *config;
     device->paces = config->line_rate_bps != 0;
     fill_defaults(&device->config);
@@ -359,13 +359,13 @@ static struct oche_device *try_to_open(const struct oche_device_config *config,
     device->crc32 = oche_crc_choose(NULL);
     oche_entropy_init(&device->entropy, config->entropy, config->entropy_context);
     pthread_mutex_init(&device->lock, NULL);
-    device->hold.longest = OCHE_HOLD;
+    device->ack_delay.longest = OCHE_ACK_DELAY;
     oche_clock_start(&device->clock);
     oche_trace_init(&device->trace, 0, device->trace_ring, OCHE_COUNT_OF(device->trace_ring));
     device->cc_params = copy_params(&device->config.cc->table, config->cc_params);
     device->recovery_params = copy_params(&device->config.recovery->table, config->recovery_params);
     if (device->cc_params != NULL)
-        device_fit_first(device);
+        device_tune_at_open(device);
     if (device->recovery_params != NULL && device->config.recovery->fit != NULL)
         device->config.recovery->fit(device->recovery_params, &(struct oche_recovery_network){0});
     if (device->cc_params == NULL || device->recovery_params == NULL)
@@ -401,7 +401,7 @@ void oche_device_leave(struct oche_device *device)
     close(device->wake_fd);
     oche_source_ports_close(&device->source_ports);
     close(device->socket.fd);
-    oche_sharing_forget(&device->share);
+    oche_sharing_leave(&device->share);
     if (device->capture != NULL)
         oche_capture_leave(device->capture);
 }
@@ -420,7 +420,7 @@ bool oche_device_close(struct oche_device *device)
 
 void oche_device_lock(struct oche_device *device)
 {
-    oche_inside_enter();
+    oche_critical_enter();
     atomic_fetch_add_explicit(&device->lock_wanted, 1, memory_order_relaxed);
     pthread_mutex_lock(&device->lock);
     atomic_fetch_sub_explicit(&device->lock_wanted, 1, memory_order_relaxed);
@@ -430,12 +430,12 @@ bool oche_device_lock_within(struct oche_device *device, const struct timespec *
 {
     bool locked;
 
-    oche_inside_enter();
+    oche_critical_enter();
     atomic_fetch_add_explicit(&device->lock_wanted, 1, memory_order_relaxed);
     locked = pthread_mutex_timedlock(&device->lock, end) == 0;
     atomic_fetch_sub_explicit(&device->lock_wanted, 1, memory_order_relaxed);
     if (!locked)
-        oche_inside_leave();
+        oche_critical_leave();
     return locked;
 }
 
@@ -450,7 +450,7 @@ void oche_device_unlock(struct oche_device *device)
     if (OCHE_UNLIKELY(device->capture != NULL))
         oche_capture_flush(device->capture);
     pthread_mutex_unlock(&device->lock);
-    oche_inside_leave();
+    oche_critical_leave();
 }
 
 struct oche_nic *oche_device_nic(struct oche_device *device)
@@ -469,7 +469,7 @@ oche_time oche_device_now(const struct oche_device *device)
 static oche_time next_due(struct oche_device *device)
 {
     if (transmit_full(device) != 0) /* packets wait until a socket has room */
-        return oche_time_min(oche_nic_next_timer(device->nic), transmit_patience(device));
+        return oche_time_min(oche_nic_next_timer(device->nic), transmit_give_up_at(device));
     return transmit_due(device);
 }
 
@@ -494,11 +494,11 @@ static bool timers_may_run(const struct oche_device *device)
 }
 
 /* Makes our names again if they were removed. Called under the lock. */
-static void keep_names(struct oche_device *device, oche_time now)
+static void restore_names(struct oche_device *device, oche_time now)
 {
-    device->keep_again = device->share.fd >= 0 ? now + KEEP_NAMES : OCHE_NEVER;
-    if (device->share.fd >= 0 && oche_sharing_keep(&device->share))
-        oche_services_again(&device->services, &device->share);
+    device->names_check_at = device->share.fd >= 0 ? now + NAMES_CHECK : OCHE_NEVER;
+    if (device->share.fd >= 0 && oche_sharing_restore_names(&device->share))
+        oche_services_take_again(&device->services, &device->share);
 }
 
 /* Receives, runs timers and sends. Returns the number of packets. Called under the lock. */
@@ -516,22 +516,22 @@ static unsigned advance(struct oche_device *device)
     atomic_store_explicit(&device->progressed, now, memory_order_relaxed);
     if (oche_nic_next_timer(device->nic) <= now && timers_may_run(device))
         oche_nic_expire(device->nic, now);
-    if (device->share.census.fd >= 0)
-        device_count_together(device, now);
-    if (OCHE_UNLIKELY(device->keep_again <= now))
-        keep_names(device, now);
-    if (OCHE_UNLIKELY(device->fit_again <= now))
-        device_fit_again(device, now);
+    if (device->share.senders.fd >= 0)
+        device_senders_update(device, now);
+    if (OCHE_UNLIKELY(device->names_check_at <= now))
+        restore_names(device, now);
+    if (OCHE_UNLIKELY(device->tuning_at <= now))
+        device_tune(device, now);
     packets += device_transmit(device, now);
     if (sleepers_should_know(device, full))
         device_ring(device);
     return packets;
 }
 
-void oche_device_keep_names(struct oche_device *device)
+void oche_device_restore_names(struct oche_device *device)
 {
     oche_device_lock(device);
-    keep_names(device, oche_clock_now(&device->clock));
+    restore_names(device, oche_clock_now(&device->clock));
     oche_device_unlock(device);
 }
 
@@ -546,12 +546,12 @@ static unsigned progress(struct oche_device *device, bool aside)
         sched_yield();
         return 0;
     }
-    oche_inside_enter();
+    oche_critical_enter();
     if (pthread_mutex_trylock(&device->lock) != 0) {
-        oche_inside_leave();
+        oche_critical_leave();
         return 0;
     }
-    device->aside = aside;
+    device->checks_writes = aside;
     packets = advance(device);
     oche_device_unlock(device);
     return packets;
@@ -562,15 +562,15 @@ unsigned oche_device_progress(struct oche_device *device)
     return progress(device, false);
 }
 
-unsigned oche_device_progress_aside(struct oche_device *device)
+unsigned oche_device_progress_checked(struct oche_device *device)
 {
     return progress(device, true);
 }
 
 void device_settle(struct oche_device *device)
 {
-    device->aside = false;
-    oche_hold_release(&device->hold, device->hold.off);
+    device->checks_writes = false;
+    oche_ack_delay_end(&device->ack_delay, device->ack_delay.off);
     advance(device);
 }
 
@@ -579,8 +579,8 @@ void oche_device_finish(struct oche_device *device)
     const oche_time end = oche_clock_now(&device->clock) + FINISH;
     oche_time now = 0;
 
-    device->aside = device->ends = true;
-    oche_hold_release(&device->hold, true);
+    device->checks_writes = device->process_ends = true;
+    oche_ack_delay_end(&device->ack_delay, true);
     for (unsigned rounds = 0; rounds < FINISH_ROUNDS || now < end; rounds++) {
         const bool busy = advance(device) > 0;
 
@@ -590,17 +590,17 @@ void oche_device_finish(struct oche_device *device)
     }
 }
 
-void oche_device_go_on(struct oche_device *device)
+void oche_device_resume(struct oche_device *device)
 {
-    device->ends = false;
-    oche_hold_release(&device->hold, false);
+    device->process_ends = false;
+    oche_ack_delay_end(&device->ack_delay, false);
 }
 
 bool oche_device_send_posted(struct oche_device *device)
 {
-    oche_inside_enter();
+    oche_critical_enter();
     if (pthread_mutex_trylock(&device->lock) != 0) {
-        oche_inside_leave();
+        oche_critical_leave();
         return false;
     }
     const uint64_t full = transmit_full(device);
@@ -620,13 +620,13 @@ oche_time oche_device_progressed(const struct oche_device *device)
     return atomic_load_explicit(&device->progressed, memory_order_relaxed);
 }
 
-struct oche_answer_counts oche_device_unreliable_arrivals(const struct oche_device *device)
+struct oche_uc_counts oche_device_uc_counts(const struct oche_device *device)
 {
     /* In this order: what is counted meanwhile came after the message. */
     const uint32_t at_send =
         atomic_load_explicit(&device->unreliable_at_send, memory_order_acquire);
 
-    return (struct oche_answer_counts){
+    return (struct oche_uc_counts){
         .now = atomic_load_explicit(&device->unreliable_arrivals, memory_order_relaxed),
         .at_send = at_send};
 }
@@ -677,8 +677,8 @@ static oche_time begin_wait(struct oche_device *device, uint32_t since, uint64_t
         device->waiting_until = due;
     *full = transmit_full(device);
     now = oche_clock_now(&device->clock);
-    if (oche_sharing_holds(&device->share))
-        due = oche_time_min(due, now + HELD_WAIT);
+    if (oche_sharing_has_queued(&device->share))
+        due = oche_time_min(due, now + QUEUE_RETRY);
     oche_device_unlock(device);
     if (due == OCHE_NEVER)
         return OCHE_NEVER;
@@ -725,7 +725,7 @@ bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time time
 
 /* ---- queries ---- */
 
-bool oche_device_times_itself(const struct oche_device *device)
+bool oche_device_recovery_has_timeouts(const struct oche_device *device)
 {
     return device->config.recovery->rto != NULL;
 }
@@ -758,8 +758,8 @@ void oche_device_stats_now(struct oche_device *device, struct oche_device_stats 
     stats->source_ports = device->source_ports.count;
     stats->gso = device->socket.gso;
     stats->gro = device->socket.gro;
-    stats->held = device->hold.useful + device->hold.in_vain;
-    stats->held_in_vain = device->hold.in_vain;
+    stats->held = device->ack_delay.useful + device->ack_delay.in_vain;
+    stats->held_in_vain = device->ack_delay.in_vain;
     stats->pass_refused = device->share.refused;
     stats->pass_lost += device->share.lost;
     stats->nic = *oche_nic_stats(device->nic);

@@ -26,11 +26,9 @@
 
 #include "core/qp/nic.h"
 #include "core/wire/codec.h"
-#include "device/answers.h"
-#include "device/entropy.h"
+#include "device/host/entropy.h"
+#include "device/path/source_ports.h"
 #include "params/error.h"
-
-#define OCHE_MAX_SOURCE_PORTS 64
 
 struct oche_address;
 struct oche_device;
@@ -68,8 +66,8 @@ struct oche_device_config {
     void *entropy_context;
     /*
      * Up to 64 processes of this user may share the address; each has a part of all queue pair
-     * numbers (share.h). All of them must set this; a process that does not set it cannot share an
-     * address.
+     * numbers (sharing.h). All of them must set this; a process that does not set it cannot share
+     * an address.
      */
     bool share;
     bool any_peer_ports; /* packets of a peer count from whatever port (peer_ports.h) */
@@ -102,6 +100,14 @@ struct oche_device_config {
     void *context;
 };
 
+/*
+ * Two counts of the packets with data that have come on unreliable connections: now, and when data
+ * last left on one.
+ */
+struct oche_uc_counts {
+    uint32_t now, at_send;
+};
+
 struct oche_device_stats {
     uint64_t sent_packets, sent_datagrams;         /* several packets may share a datagram */
     uint64_t received_packets, received_datagrams; /* including invalid ones */
@@ -122,7 +128,7 @@ struct oche_device_stats {
     uint64_t kernel_drops;
     /* how often ACKs were held for data; how often no data came in time */
     uint64_t held, held_in_vain;
-    uint64_t hung;        /* queue pairs that looked hung twice in a row (oche_device_look) */
+    uint64_t hung;        /* queue pairs that looked hung twice in a row (oche_device_snapshot) */
     uint64_t gso_refused; /* peers that get one packet per datagram, because the path requires it */
     uint32_t source_ports; /* number of ports from which packets leave */
     bool gso, gro;         /* true if the kernel's offload is in use */
@@ -162,12 +168,12 @@ unsigned oche_device_progress(struct oche_device *device);
  * As oche_device_progress, for a thread that is not the program's own: the program may have
  * unmapped memory that is still posted, so received data is written with a check.
  */
-unsigned oche_device_progress_aside(struct oche_device *device);
+unsigned oche_device_progress_checked(struct oche_device *device);
 /*
  * Makes the device's names again if somebody has removed them (names.h), so that new processes see
  * it. Making progress does so, too. To be called a few times a second where no thread makes any.
  */
-void oche_device_keep_names(struct oche_device *device);
+void oche_device_restore_names(struct oche_device *device);
 /*
  * At the process's end: does what an RNIC would have done by now. Sends the ACKs that are held and
  * everything else that is due, receives what has arrived and acknowledges it; all this for two
@@ -175,11 +181,11 @@ void oche_device_keep_names(struct oche_device *device);
  */
 void oche_device_finish(struct oche_device *device);
 /* The process does not end after all: its exec has failed. To be called under the lock. */
-void oche_device_go_on(struct oche_device *device);
+void oche_device_resume(struct oche_device *device);
 /* Returns the device time at which progress was last made. */
 oche_time oche_device_progressed(const struct oche_device *device);
 /* Returns how many packets have come on unreliable connections (UC). */
-struct oche_answer_counts oche_device_unreliable_arrivals(const struct oche_device *device);
+struct oche_uc_counts oche_device_uc_counts(const struct oche_device *device);
 /*
  * Sleeps until there may be something to do (a packet arrives, a timer expires, a packet is due,
  * oche_device_post_send has posted work), until the number of oche_device_events is no longer
@@ -267,7 +273,7 @@ void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq);
  */
 bool oche_device_take_service(struct oche_device *device, uint64_t id);
 /* True if this process or another one of the address has taken the service. */
-bool oche_device_service_held(struct oche_device *device, uint64_t id);
+bool oche_device_service_taken(struct oche_device *device, uint64_t id);
 void oche_device_release_service(struct oche_device *device, uint64_t id);
 /*
  * Returns the process's slot, of OCHE_SLOT_BITS bits: the uppermost bits of its queue pair numbers,
@@ -302,8 +308,8 @@ bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
 void oche_device_forget_ports(struct oche_qp *qp);
 
 /*
- * Sends the ACKs that are held for data (hold.h). To be called under the lock before a queue pair
- * goes to RESET or ERROR; oche_device_destroy_qp sees to it itself.
+ * Sends the ACKs that are held for data (ack_delay.h). To be called under the lock before a queue
+ * pair goes to RESET or ERROR; oche_device_destroy_qp sees to it itself.
  */
 void oche_device_send_acks(struct oche_device *device);
 
@@ -333,7 +339,7 @@ void oche_device_posted_quietly(struct oche_device *device);
 uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t mtu_bytes);
 /* True if recovery has timeouts of its own, shorter than a connection's may be (recovery.h, rto).
  */
-bool oche_device_times_itself(const struct oche_device *device);
+bool oche_device_recovery_has_timeouts(const struct oche_device *device);
 
 void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats);
 /*
@@ -347,9 +353,9 @@ void oche_device_stats_now(struct oche_device *device, struct oche_device_stats 
  * OCHE_VIEW_QPS queue pairs takes.
  */
 struct oche_view;
-void oche_device_look(struct oche_device *device, struct oche_view *view);
+void oche_device_snapshot(struct oche_device *device, struct oche_view *view);
 /* Writes the OCHE_VIEW_COUNTERS counters. Called with or without the lock as that of the stats. */
-void oche_device_count_now(struct oche_device *device, uint64_t *counters);
+void oche_device_counters_now(struct oche_device *device, uint64_t *counters);
 /*
  * At the process's end: the capture gets the packets that it lacks, and no more from then on.
  * `locked`: the caller has the lock, which in any case no other thread uses any more.

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Declarations shared by the files of device/.
+ * Declarations shared by the files of device/. The device:
  *
- *   device.c     opening and closing, the lock, progress, waiting
- *   objects.c    peers, memory, completion queues, queue pairs
- *   held.c       memory for payloads that arrive behind a gap
- *   receive.c    datagrams → packets → the NIC
- *   transmit.c   the NIC → packets → datagrams
- *   fit.c        congestion control's parameters, from the line's rate and round trips
- *   link_rate.c  what an interface says of its rate; route_mtu.c: how long packets may be
- *   share.c      other processes on the same address; steer.c: the kernel's part in sharing
- *   together.c   senders that the processes of an address count together; census.c: their tables
- *   services.c   who listens to a service; management.c: whose a connection manager's packet is
- *   source_ports.c  the UDP ports that packets leave from; peer_ports.c: those they come from
- *   heard.h      from which addresses something has come
- *   qp_numbers.c  which queue pair numbers are free; entropy.c: what nobody can guess
- *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
- *   look.c       what others are shown of the device (device/view)
- *   inside.c     which threads have a lock that the end of the process needs
+ *   device.c          opening and closing, the lock, progress, waiting
+ *   objects.c         peers, memory, completion queues, queue pairs
+ *   qp_numbers.c      the queue pair numbers that are free
+ *   transmit.c        from the NIC's packets to datagrams
+ *   receive.c         from datagrams to the NIC's packets
+ *   reorder_memory.c  memory for payloads that arrive behind a gap
+ *   cc_tuning.c       congestion control's parameters, from the line's rate and round trips
+ *   shared_senders.c  senders that the processes of one address count together
+ *   snapshot.c        the counters and queue pairs that `oche stat` shows
+ *
+ * Its folders know nothing of struct oche_device:
+ *
+ *   host/    the clock, random numbers, memory, private folders, critical sections
+ *   path/    addresses, sockets, ports, IP identifications, CRC, captures, delayed ACKs
+ *   shared/  processes that share an address: names, slots, services, tables of senders
  */
 #ifndef OCHE_DEVICE_INTERNAL_H
 #define OCHE_DEVICE_INTERNAL_H
@@ -26,20 +25,20 @@
 #include <stdatomic.h>
 
 #include "core/random.h"
-#include "device/capture.h"
-#include "device/clock.h"
 #include "device/device.h"
-#include "device/entropy.h"
-#include "device/heard.h"
-#include "device/hold.h"
-#include "device/inside.h"
-#include "device/management.h"
-#include "device/peer_ports.h"
-#include "device/peers.h"
+#include "device/host/clock.h"
+#include "device/host/critical_section.h"
+#include "device/host/entropy.h"
+#include "device/path/ack_delay.h"
+#include "device/path/capture.h"
+#include "device/path/peer_ports.h"
+#include "device/path/peers.h"
+#include "device/path/seen_addresses.h"
+#include "device/path/socket.h"
+#include "device/path/source_ports.h"
 #include "device/qp_numbers.h"
-#include "device/share.h"
-#include "device/socket.h"
-#include "device/source_ports.h"
+#include "device/shared/management.h"
+#include "device/shared/sharing.h"
 
 #define OCHE_DEVICE_PULL 128 /* most packets that are made and sent together */
 #define ALL_CLASSES      UINT8_C(0xff)
@@ -100,7 +99,7 @@ struct transmitter {
 };
 
 /* Memory for payloads of one kind that wait for their turn; NULL: none. */
-struct device_held {
+struct reorder_memory {
     uint8_t *memory;
     uint32_t bytes;
 };
@@ -112,12 +111,12 @@ struct device_held {
 struct owned {
     struct owned *next, **link;
     /* The rest is for queue pairs only. */
-    struct device_held held[OCHE_HELD_KINDS];
-    struct owned *wants_next;     /* with wants_room: the next one in device->wanting */
-    bool wants_room;              /* a payload had no room in `held` */
-    bool chose_number;            /* its number came from device->numbers */
-    uint8_t looks_hung;           /* looks in a row that found that nothing will wake it (look.c) */
-    bool heard;                   /* a packet has come for it from its peer */
+    struct reorder_memory reorder[OCHE_HELD_KINDS];
+    struct owned *next_full; /* with reorder_full: the next one in device->first_full */
+    bool reorder_full;       /* a payload had no room in `reorder` */
+    bool chose_number;       /* its number came from device->numbers */
+    uint8_t hung_checks;     /* looks in a row that found that nothing will wake it (snapshot.c) */
+    bool has_received;       /* a packet has come for it from its peer */
     struct oche_peer_ports ports; /* from which its peer sends */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
@@ -151,24 +150,24 @@ struct oche_device {
 
     struct oche_socket socket;
     struct oche_source_ports source_ports;
-    struct oche_sharing share;          /* share.fd is -1 if the address is not shared … */
-    struct oche_error alone;            /* … and this says why if it was to be shared */
-    oche_time keep_again;               /* when to look whether our names were lost */
-    struct oche_cc_elsewhere elsewhere; /* what other processes of the address count */
-    uint32_t told_version;              /* of our senders that other processes were told */
-    unsigned together;                  /* processes that elsewhere.senders is of */
-    oche_time together_at, dead_again;  /* when we last looked; when to look for dead processes */
-    struct oche_services services;      /* those that we listen to */
+    struct oche_sharing share;           /* share.fd is -1 if the address is not shared … */
+    struct oche_error sharing_error;     /* … and this says why if it was to be shared */
+    oche_time names_check_at;            /* when to look whether our names were lost */
+    struct oche_cc_elsewhere elsewhere;  /* what other processes of the address count */
+    uint32_t published_version;          /* of our senders that other processes were told */
+    unsigned counted_processes;          /* processes that elsewhere.senders is of */
+    oche_time senders_at, dead_check_at; /* when we last looked; when to look for dead processes */
+    struct oche_services services;       /* those that we listen to */
     unsigned quiet_receives;    /* receives since we last checked for packets passed on to us */
     unsigned full_receives;     /* receives in a row after which more datagrams may wait */
     _Atomic bool share_waiting; /* others have packets for us */
     struct oche_peers peers;
     /* addresses that something has come from, or whose silence was told */
-    struct oche_heard heard;
+    struct oche_seen_addresses seen;
     struct stranger strangers[STRANGERS];
     oche_crc32 *crc32;
     struct transmitter transmitter;
-    struct oche_hold hold;
+    struct oche_ack_delay ack_delay;
     _Atomic oche_time progressed; /* device time of the last progress */
     _Atomic bool posted;          /* work has been posted since packets were last sent */
     _Atomic bool has_unreliable;  /* a queue pair that is not RC was made */
@@ -178,10 +177,10 @@ struct oche_device {
     struct oche_random drop_sent, drop_received;
     struct oche_capture *capture;
     const struct oche_ip_header *arriving; /* header of the packet that the NIC is handling */
-    bool completed; /* completions must be reported when the lock is released; under the lock */
-    bool aside;     /* oche_device_progress_aside is making progress; under the lock */
+    bool completed;     /* completions must be reported when the lock is released; under the lock */
+    bool checks_writes; /* oche_device_progress_checked is making progress; under the lock */
     /* The process ends: memory is read and written with a check; under the lock. */
-    bool ends;
+    bool process_ends;
     bool unreadable; /* since the last pull began, memory could not be read; under the lock */
 
     int wake_fd; /* an eventfd, readable while sleepers must wake up */
@@ -193,13 +192,13 @@ struct oche_device {
     void *regions; /* the tables of memory regions; NULL: they are in the NIC's memory */
     size_t regions_bytes;
     struct owned *cqs, *qps;
-    struct owned *wanting; /* queue pairs that want more room for payloads behind a gap */
-    uint32_t qp_count;     /* without the connection manager's */
+    struct owned *first_full; /* queue pairs that want more room for payloads behind a gap */
+    uint32_t qp_count;        /* without the connection manager's */
     struct oche_qp_numbers numbers;
     struct oche_entropy entropy;
     void *cc_params, *recovery_params;
     struct oche_cc_network network; /* what cc_params were made to suit */
-    oche_time fit_again; /* when to look whether the network has changed; under the lock */
+    oche_time tuning_at; /* when to look whether the network has changed; under the lock */
     struct oche_trace trace;
     struct oche_trace_record trace_ring[1024];
     struct oche_device_stats stats;
@@ -234,11 +233,11 @@ unsigned device_transmit(struct oche_device *device, oche_time now);
  */
 oche_time transmit_due(struct oche_device *device);
 /* True if packets for the peer with this index wait for room in a socket's buffer. */
-bool transmit_waits_for(const void *device, uint32_t index);
+bool transmit_has_packets_for(const void *device, uint32_t index);
 /* Returns the source ports at which packets wait for room in the socket's buffer, one bit each. */
 uint64_t transmit_full(const struct oche_device *device);
 /* Returns when packets that wait for room in their sockets are dropped; OCHE_NEVER: none waits. */
-oche_time transmit_patience(const struct oche_device *device);
+oche_time transmit_give_up_at(const struct oche_device *device);
 
 /*
  * Sends what is due, including held ACKs, receives what has arrived, and acknowledges it, as an
@@ -249,29 +248,29 @@ void device_settle(struct oche_device *device);
 /* Ends all waits that have begun. May also be called without the lock. */
 void device_ring(struct oche_device *device);
 
-/* Memory for payloads behind a gap (held.c). */
+/* Memory for payloads behind a gap (reorder_memory.c). */
 /*
  * Gives the queue pair that is about to be made at `object` its first memory of that kind, where it
  * needs some. Returns false if there is none.
  */
-bool device_held_make(const struct oche_device *device, struct oche_qp_config *config,
-                      void *object);
-void device_held_free(struct oche_device *device, struct owned *owned);
-/* The hook of struct oche_nic_port: notes it for device_give_room. */
-void device_wants_room(void *context, struct oche_qp *qp);
+bool device_reorder_create(const struct oche_device *device, struct oche_qp_config *config,
+                           void *object);
+void device_reorder_free(struct oche_device *device, struct owned *owned);
+/* The hook of struct oche_nic_port: notes it for device_reorder_grow. */
+void device_reorder_note_full(void *context, struct oche_qp *qp);
 /* Gives more memory to the queue pairs that missed some. */
-void device_give_room(struct oche_device *device);
+void device_reorder_grow(struct oche_device *device);
 
 void objects_destroy(struct oche_device *device);
 extern const struct oche_nic_port device_port;
 
-/* Counting senders together with other processes of the address (together.c). */
-void device_together_open(struct oche_device *device);
-void device_count_together(struct oche_device *device, oche_time now);
+/* Counting senders together with other processes of the address (shared_senders.c). */
+void device_senders_open(struct oche_device *device);
+void device_senders_update(struct oche_device *device, oche_time now);
 
-/* Makes the parameters of congestion control suit what is known of the network (fit.c). */
-void device_fit_first(struct oche_device *device);
-void device_fit_again(struct oche_device *device, oche_time now);
+/* Makes the parameters of congestion control suit what is known of the network (cc_tuning.c). */
+void device_tune_at_open(struct oche_device *device);
+void device_tune(struct oche_device *device, oche_time now);
 
 /* Returns true with a probability of `ppm` in a million. */
 static inline bool by_chance(struct oche_random *random, uint32_t ppm)

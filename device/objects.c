@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "core/cm/mad.h"
+#include "device/host/pages.h"
 #include "device/internal.h"
-#include "device/pages.h"
 
 #define DEFAULT_PKEY UINT16_C(0xffff)
 
@@ -53,7 +53,7 @@ static void memory_read(void *context, const struct oche_region *region, uint64_
 {
     struct oche_device *device = context;
 
-    if (OCHE_UNLIKELY(device->ends))
+    if (OCHE_UNLIKELY(device->process_ends))
         memory_read_at_end(device, (uint8_t *)region->base + offset, to, bytes);
     else
         memcpy(to, (const uint8_t *)region->base + offset, bytes);
@@ -73,7 +73,7 @@ static void memory_write(void *context, const struct oche_region *region, uint64
 {
     const struct oche_device *device = context;
 
-    if (OCHE_UNLIKELY(device->ends))
+    if (OCHE_UNLIKELY(device->process_ends))
         write_checked(region, offset, from, bytes);
     else
         memcpy((uint8_t *)region->base + offset, from, bytes);
@@ -91,7 +91,7 @@ static void memory_write_posted(void *context, const struct oche_region *region,
 {
     const struct oche_device *device = context;
 
-    if (device->aside)
+    if (device->checks_writes)
         write_checked(region, offset, from, bytes);
     else
         memory_write(context, region, offset, from, bytes);
@@ -108,7 +108,7 @@ static uint64_t memory_atomic(void *context, const struct oche_region *region, u
     uint64_t *at = (uint64_t *)(void *)((uint8_t *)region->base + offset);
     uint64_t value;
 
-    if (OCHE_UNLIKELY(device->ends) && !copy_checked(false, &value, at, sizeof(value)) &&
+    if (OCHE_UNLIKELY(device->process_ends) && !copy_checked(false, &value, at, sizeof(value)) &&
         errno != EPERM)
         return 0;
     if (!compare_swap)
@@ -138,14 +138,15 @@ static void pass_cq_error(void *context, struct oche_cq *cq)
  * Tells once that a peer has never sent anything, as then its packets hardly get here. Unless ours
  * do not get there, which was told.
  */
-static void tell_silence(struct oche_device *device, const struct oche_qp *qp)
+static void report_silent_peer(struct oche_device *device, const struct oche_qp *qp)
 {
     struct oche_qp_view view;
     const struct oche_peer *peer;
 
     oche_qp_look(qp, &view);
     peer = &device->peers.peers[view.remote_address];
-    if (!peer->heard && !peer->too_large && !oche_heard_note(&device->heard, &peer->address))
+    if (!peer->has_sent && !peer->too_large &&
+        !oche_seen_addresses_add(&device->seen, &peer->address))
         device->config.silent_peer(device->config.context, &peer->address);
 }
 
@@ -154,7 +155,7 @@ static void pass_qp_error(void *context, struct oche_qp *qp, enum oche_status st
     struct oche_device *device = context;
 
     if (status == OCHE_STATUS_RETRY_EXCEEDED && device->config.silent_peer != NULL)
-        tell_silence(device, qp);
+        report_silent_peer(device, qp);
     if (device->config.qp_error != NULL)
         device->config.qp_error(device->config.context, qp, status);
 }
@@ -185,7 +186,7 @@ const struct oche_nic_port device_port = {
     .qp_error = pass_qp_error,
     .qp_event = pass_qp_event,
     .srq_limit = pass_srq_limit,
-    .wants_room = device_wants_room,
+    .wants_room = device_reorder_note_full,
     .grh = device_grh,
 };
 
@@ -311,7 +312,7 @@ static void disown(struct oche_device *device, void *object)
     *owned->link = owned->next;
     if (owned->next != NULL)
         owned->next->link = owned->link;
-    device_held_free(device, owned);
+    device_reorder_free(device, owned);
     free(owned);
 }
 
@@ -351,7 +352,7 @@ static struct oche_qp *make_qp(struct oche_device *device, const struct oche_qp_
 
     if (memory == NULL)
         return NULL;
-    if (device_held_make(device, &whole, memory))
+    if (device_reorder_create(device, &whole, memory))
         qp = oche_qp_create(device->nic, memory, &whole);
     if (qp == NULL)
         disown(device, memory);
@@ -383,12 +384,12 @@ bool oche_device_take_service(struct oche_device *device, uint64_t id)
     return taken;
 }
 
-bool oche_device_service_held(struct oche_device *device, uint64_t id)
+bool oche_device_service_taken(struct oche_device *device, uint64_t id)
 {
     bool held;
 
     oche_device_lock(device);
-    held = oche_services_held(&device->services, &device->share, id);
+    held = oche_services_taken(&device->services, &device->share, id);
     oche_device_unlock(device);
     return held;
 }
@@ -445,7 +446,7 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
     device_settle(device);
     if (device_owned(qp)->chose_number)
         oche_qp_numbers_rest(&device->numbers, oche_qp_number(qp),
-                             device_owned(qp)->heard || oche_qp_has_worked(qp),
+                             device_owned(qp)->has_received || oche_qp_has_worked(qp),
                              oche_device_now(device));
     device->qp_count -= oche_qp_number(qp) != OCHE_CM_QPN;
     oche_qp_destroy(qp);

@@ -10,7 +10,7 @@
 #define OCHE_DEVICE_QP_NUMBERS_H
 
 #include "core/base.h"
-#include "device/entropy.h"
+#include "device/host/entropy.h"
 
 #define OCHE_QPN_REST (60 * OCHE_SEC)
 

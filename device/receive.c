@@ -124,7 +124,7 @@ static struct origin origin_of(struct oche_device *device, const struct oche_pac
 
     if (origin.qp == NULL)
         return origin;
-    device_owned(origin.qp)->heard = true;
+    device_owned(origin.qp)->has_received = true;
     if (device->config.any_peer_ports || oche_qp_transport(origin.qp) == OCHE_TRANSPORT_UD)
         return origin;
     origin.ports = &device_owned(origin.qp)->ports;
@@ -200,7 +200,8 @@ static void give_packet(struct oche_device *device, struct arrival *arrival,
     if (OCHE_UNLIKELY(service == OCHE_SERVICE_UC))
         atomic_fetch_add_explicit(&device->unreliable_arrivals, 1, memory_order_relaxed);
     if (OCHE_LIKELY(service == OCHE_SERVICE_RC || service == OCHE_SERVICE_RC_EXTENDED))
-        device->peers.peers[arrival->peer].shows = (packet->bth_reserved & OCHE_BTH_SHOWN) != 0;
+        device->peers.peers[arrival->peer].shows_extensions =
+            (packet->bth_reserved & OCHE_BTH_SHOWN) != 0;
 }
 
 /*
@@ -225,8 +226,8 @@ static uint32_t packet_bytes(const struct oche_datagram_in *in, uint32_t at)
  * Passes on a connection manager's packet that is for another process. Returns its bytes, or 0 if
  * it is ours, or nobody's.
  */
-static uint32_t hand_over(struct oche_device *device, const struct oche_datagram_in *in,
-                          const uint8_t *bytes, uint32_t count, oche_time now)
+static uint32_t forward_management(struct oche_device *device, const struct oche_datagram_in *in,
+                                   const uint8_t *bytes, uint32_t count, oche_time now)
 {
     bool asks;
     const unsigned slot =
@@ -234,7 +235,7 @@ static uint32_t hand_over(struct oche_device *device, const struct oche_datagram
 
     if (slot == device->share.slot)
         return 0;
-    switch (oche_sharing_hand_over(&device->share, slot, in, bytes, count, now)) {
+    switch (oche_sharing_forward_to(&device->share, slot, in, bytes, count, now)) {
     case OCHE_SHARING_DONE:
         device->stats.passed_on++;
         return count;
@@ -252,8 +253,8 @@ static uint32_t hand_over(struct oche_device *device, const struct oche_datagram
  * for the same process. Returns the number of bytes passed on. Returns 0 if the packet is ours, or
  * if it is nobody's, which the NIC will notice.
  */
-static uint32_t pass_on(struct oche_device *device, const struct oche_datagram_in *in, uint32_t at,
-                        oche_time now)
+static uint32_t forward_foreign(struct oche_device *device, const struct oche_datagram_in *in,
+                                uint32_t at, oche_time now)
 {
     const uint8_t *first = in->bytes + at;
     uint32_t count = 0, packets = 0;
@@ -261,13 +262,13 @@ static uint32_t pass_on(struct oche_device *device, const struct oche_datagram_i
     if (in->passed_on)
         return 0;
     if (OCHE_UNLIKELY(oche_management_is(first, packet_bytes(in, at))))
-        return hand_over(device, in, first, packet_bytes(in, at), now);
-    if (!oche_sharing_elsewhere(&device->share, first, packet_bytes(in, at)))
+        return forward_management(device, in, first, packet_bytes(in, at), now);
+    if (!oche_sharing_is_foreign(&device->share, first, packet_bytes(in, at)))
         return 0;
     while (at + count < in->count) {
         const uint32_t next = packet_bytes(in, at + count);
 
-        if (next < OCHE_STEER_BYTES ||
+        if (next < OCHE_STEERED_BYTES ||
             oche_sharing_slot(first + count) != oche_sharing_slot(first) ||
             oche_management_is(first + count, next))
             break;
@@ -320,12 +321,13 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
     unsigned packets = 0;
     uint32_t at = 0, count;
 
-    if (device->share.fd >= 0 && oche_sharing_probe(&device->share, in))
+    if (device->share.fd >= 0 && oche_sharing_take_probe(&device->share, in))
         return 0;
     device->stats.received_datagrams++;
-    if (arrival.peer != OCHE_NO_PEER && OCHE_UNLIKELY(!device->peers.peers[arrival.peer].heard)) {
-        device->peers.peers[arrival.peer].heard = true;
-        oche_heard_note(&device->heard, &in->from);
+    if (arrival.peer != OCHE_NO_PEER &&
+        OCHE_UNLIKELY(!device->peers.peers[arrival.peer].has_sent)) {
+        device->peers.peers[arrival.peer].has_sent = true;
+        oche_seen_addresses_add(&device->seen, &in->from);
     }
     device->stats.strangers += arrival.peer == OCHE_NO_PEER;
     oche_ip_header_make(&arrival.header, &in->from, &device->address, in->from_port, device->port,
@@ -337,7 +339,8 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
         return 1;
     }
     for (; at < in->count; at += count, packets++) {
-        if (OCHE_UNLIKELY(device->share.fd >= 0) && (count = pass_on(device, in, at, now)) > 0)
+        if (OCHE_UNLIKELY(device->share.fd >= 0) &&
+            (count = forward_foreign(device, in, at, now)) > 0)
             continue;
         count = packet_bytes(in, at);
         device->stats.received_packets++;
@@ -390,11 +393,11 @@ unsigned device_receive(struct oche_device *device, oche_time *now)
         packets += device_take(device, &device->received[i], *now);
     if (device->share.fd >= 0) {
         packets += receive_shared(device, *now);
-        if (OCHE_UNLIKELY(oche_sharing_holds(&device->share)))
-            oche_sharing_retry(&device->share);
+        if (OCHE_UNLIKELY(oche_sharing_has_queued(&device->share)))
+            oche_sharing_retry_queued(&device->share);
     }
-    if (OCHE_UNLIKELY(device->wanting != NULL))
-        device_give_room(device);
+    if (OCHE_UNLIKELY(device->first_full != NULL))
+        device_reorder_grow(device);
     if (packets > FEW_PACKETS)
         *now = oche_clock_now(&device->clock);
     return packets;

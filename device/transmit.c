@@ -26,8 +26,8 @@
 
 #include "core/wire/extension.h"
 #include "core/wire/frame.h"
+#include "device/host/pages.h"
 #include "device/internal.h"
-#include "device/pages.h"
 
 /* Room before each payload, in whole cache lines. */
 #define HEADROOM ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
@@ -84,7 +84,7 @@ uint64_t transmit_full(const struct oche_device *device)
     return device->transmitter.full;
 }
 
-oche_time transmit_patience(const struct oche_device *device)
+oche_time transmit_give_up_at(const struct oche_device *device)
 {
     const struct transmitter *t = &device->transmitter;
     oche_time end = OCHE_NEVER;
@@ -95,7 +95,7 @@ oche_time transmit_patience(const struct oche_device *device)
     return end;
 }
 
-bool transmit_waits_for(const void *device, uint32_t index)
+bool transmit_has_packets_for(const void *device, uint32_t index)
 {
     const struct transmitter *t = &((const struct oche_device *)device)->transmitter;
 
@@ -420,7 +420,7 @@ static unsigned send_lanes(struct oche_device *device)
     return packets;
 }
 
-/* ---- ACKs that wait for data (hold.h) ---- */
+/* ---- ACKs that wait for data (ack_delay.h) ---- */
 
 static bool only_control_waits(struct oche_device *device)
 {
@@ -443,8 +443,8 @@ static oche_time line_due(struct oche_device *device)
 
 oche_time transmit_due(struct oche_device *device)
 {
-    if (device->hold.until != 0 && only_control_waits(device))
-        return oche_time_min(device->hold.until + LOOK_AGAIN,
+    if (device->ack_delay.until != 0 && only_control_waits(device))
+        return oche_time_min(device->ack_delay.until + LOOK_AGAIN,
                              oche_nic_next(device->nic, ALL_CLASSES & ~CONTROL_MASK));
     return line_due(device);
 }
@@ -562,8 +562,8 @@ static bool pull(struct oche_device *device, oche_time now)
     bool data = false, unreliable = false;
 
     device->unreadable = false;
-    if (oche_hold_could(&device->hold) && only_control_waits(device) &&
-        oche_hold_on(&device->hold, now))
+    if (oche_ack_delay_may_wait(&device->ack_delay) && only_control_waits(device) &&
+        oche_ack_delay_waits(&device->ack_delay, now))
         return false;
     t->packet_count = pull_packets(device, now);
     for (unsigned i = 0; i < t->packet_count; i++) {
@@ -580,7 +580,7 @@ static bool pull(struct oche_device *device, oche_time now)
             t->outgoing[i].lost |= t->packets[i].payload_bytes > 0;
     }
     if (data)
-        oche_hold_ends(&device->hold, now);
+        oche_ack_delay_data_sent(&device->ack_delay, now);
     if (OCHE_UNLIKELY(unreliable))
         atomic_store_explicit(
             &device->unreliable_at_send,
@@ -609,8 +609,8 @@ unsigned device_transmit(struct oche_device *device, oche_time now)
 
 void oche_device_send_acks(struct oche_device *device)
 {
-    if (device->hold.until == 0)
+    if (device->ack_delay.until == 0)
         return;
-    oche_hold_release(&device->hold, device->hold.off);
+    oche_ack_delay_end(&device->ack_delay, device->ack_delay.off);
     device_transmit(device, oche_clock_now(&device->clock));
 }

@@ -5,7 +5,7 @@
 
 #include "cli/json_line.h"
 #include "cli/stat/span.h"
-#include "device/address.h"
+#include "device/path/address.h"
 
 static void add_address(struct json_object *object, const char *key, const uint8_t ip[16])
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/stat/span.h"
-#include "device/address.h"
+#include "device/path/address.h"
 
 /* Writes a label's value; what breaks out of it is escaped. */
 static void print_label(FILE *out, const char *name, const char *value)

@@ -6,7 +6,7 @@
 
 #include "cli/stat/grid.h"
 #include "cli/stat/span.h"
-#include "device/address.h"
+#include "device/path/address.h"
 
 #define NOTE_BYTES 1200
 

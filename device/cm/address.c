@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "device/address.h"
 #include "device/cm/internal.h"
+#include "device/path/address.h"
 
 /* ---- forms of addresses ---- */
 

@@ -2,7 +2,7 @@
 /*
  * Event channels. A channel's descriptor is an eventfd that can be read while there are events, so
  * a program may poll it, and make it non-blocking. It is set and reset under the lock. Where the
- * kernel has devices, the descriptor is an epoll of this eventfd and the system's (beside.c).
+ * kernel has devices, the descriptor is an epoll of this eventfd and the system's (system_ids.c).
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -20,17 +20,17 @@
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
     struct cm_channel *channel;
-    bool beside;
+    bool with_system;
 
     if (OCHE_UNLIKELY(cm_in_system))
         return cm_system.rdma_create_event_channel();
-    if (!cm_system_load(&beside))
+    if (!cm_system_load(&with_system))
         return NULL;
     channel = calloc(1, sizeof(*channel));
     if (channel == NULL)
         return NULL;
     channel->signal = channel->channel.fd = eventfd(0, EFD_CLOEXEC);
-    if (channel->signal < 0 || (beside && !cm_beside_open_channel(channel))) {
+    if (channel->signal < 0 || (with_system && !cm_system_open_channel(channel))) {
         if (channel->signal >= 0)
             close(channel->signal);
         free(channel);
@@ -69,7 +69,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
         return;
     close(own->signal);
     if (!waited_at) /* else it stays until the program ends, as the thread has it */
-        cm_beside_close_channel(own);
+        cm_system_close_channel(own);
 }
 
 /* ---- events ---- */
@@ -165,7 +165,7 @@ static int wait_readable(int fd)
 static int take_theirs_or_wait(struct cm_channel *channel, struct cm_event **event)
 {
     if (channel->theirs != NULL) {
-        *event = cm_beside_next_event(channel);
+        *event = cm_system_next_event(channel);
         if (*event != NULL)
             return 0;
         if (errno != EAGAIN)

@@ -72,7 +72,7 @@ static int ask_theirs(struct cm_id *id, struct rdma_conn_param *param)
         with.private_data_len = id->connect_bytes;
         param = &with;
     }
-    return CM_SYSTEM(rdma_connect, cm_beside_tell_qp(id), param) == 0 ? 0 : errno;
+    return CM_SYSTEM(rdma_connect, cm_system_set_qp(id), param) == 0 ? 0 : errno;
 }
 
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
@@ -115,7 +115,7 @@ int rdma_establish(struct rdma_cm_id *id)
 {
     CM_IF_SYSTEM_CALLS(rdma_establish, id);
     if (cm_id_of(id)->is_theirs)
-        return CM_SYSTEM(rdma_establish, cm_beside_tell_qp(cm_id_of(id)));
+        return CM_SYSTEM(rdma_establish, cm_system_set_qp(cm_id_of(id)));
     return id->qp != NULL ? cm_result(EINVAL) : cm_confirm(cm_id_of(id));
 }
 
@@ -194,7 +194,7 @@ static int accept_datagrams(struct cm_id *id, const struct rdma_conn_param *para
 
 static int accept_theirs(struct cm_id *id, struct rdma_conn_param *param)
 {
-    if (CM_SYSTEM(rdma_accept, cm_beside_tell_qp(id), param) != 0)
+    if (CM_SYSTEM(rdma_accept, cm_system_set_qp(id), param) != 0)
         return -1;
     return id->sync && !cm_is_datagram(id) ? cm_wait(id, RDMA_CM_EVENT_ESTABLISHED) : 0;
 }
@@ -246,7 +246,7 @@ int rdma_disconnect(struct rdma_cm_id *id)
 
     CM_IF_SYSTEM_CALLS(rdma_disconnect, id);
     if (own->is_theirs) {
-        if (CM_SYSTEM(rdma_disconnect, cm_beside_tell_qp(own)) != 0)
+        if (CM_SYSTEM(rdma_disconnect, cm_system_set_qp(own)) != 0)
             return -1;
         return own->sync ? cm_wait(own, RDMA_CM_EVENT_DISCONNECTED) : 0;
     }

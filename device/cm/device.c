@@ -213,10 +213,10 @@ struct list {
 static struct ibv_context **list_theirs(int *count)
 {
     struct ibv_context **theirs = NULL;
-    bool beside;
+    bool with_system;
 
     *count = 0;
-    if (cm_system_load(&beside) && beside)
+    if (cm_system_load(&with_system) && with_system)
         theirs = CM_SYSTEM(rdma_get_devices, count);
     return theirs;
 }
@@ -254,7 +254,7 @@ struct ibv_context **rdma_get_devices(int *num_devices)
     cm_devices_open();
     list = list_all(theirs, others, &count);
     if (theirs == NULL)
-        cm_tell_libfabric(__builtin_return_address(0));
+        cm_warn_libfabric(__builtin_return_address(0));
     pthread_mutex_unlock(&cm_lock);
     if (list == NULL && theirs != NULL)
         CM_SYSTEM_VOID(rdma_free_devices, theirs);

@@ -52,7 +52,7 @@ static int create(struct rdma_event_channel *channel, struct rdma_cm_id **id, vo
         cm_id_free(own);
         return -1;
     }
-    if (cm_beside_create(own) != 0) {
+    if (cm_system_create_id(own) != 0) {
         if (own->owns_channel)
             rdma_destroy_event_channel(own->id.channel);
         cm_id_free(own);
@@ -116,7 +116,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
         pthread_cond_wait(&own->acknowledged, &cm_lock);
     pthread_mutex_unlock(&cm_lock);
     cm_thread_wake();
-    cm_beside_drop(own);
+    cm_system_drop_id(own);
     if (own->owns_channel)
         rdma_destroy_event_channel(id->channel);
     cm_id_free(own);
@@ -160,7 +160,7 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
         rdma_ack_cm_event(id->event);
         id->event = NULL;
     }
-    if (cm_beside_migrate(own, cm_channel_of(channel)) != 0) {
+    if (cm_system_migrate_id(own, cm_channel_of(channel)) != 0) {
         if (made != NULL)
             rdma_destroy_event_channel(made);
         return -1;

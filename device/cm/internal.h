@@ -4,20 +4,21 @@
  * rdma/rdma_cma.h: our structs begin with the public ones. The protocol is core/cm; here are
  * addresses, threads, queue pairs and events. One idea per file:
  *
- *   channel.c   event channels: waiting for events, acknowledging them
- *   id.c        identifiers: making, moving and destroying them; options
- *   address.c   which device an address belongs to; resolving addresses and routes
- *   port.c      port spaces: who has which port, and who listens there
- *   device.c    a device that is open, its queue pair 1, and the messages there
- *   thread.c    the thread that receives messages and runs timers
- *   arrival.c   what the protocol tells, as events for programs
- *   connect.c   connect, accept, reject, establish, disconnect
- *   attr.c      a queue pair's attributes, from what both ends agreed on
- *   qp.c        queue pairs, shared receive queues, and completion queues of identifiers
- *   endpoint.c  rdma_create_ep, rdma_get_request; addrinfo.c: rdma_getaddrinfo
- *   refused.c   what there is not: multicast, ECE; libfabric.c: its localhost
- *   system.c    the system's librdmacm, where the kernel has devices; beside.c: event channels and
- *               identifiers of both; whose.c: which of the two an identifier belongs to
+ *   channel.c          event channels: waiting for events, acknowledging them
+ *   id.c               identifiers: making, moving and destroying them; options
+ *   address.c          which device an address belongs to; resolving addresses and routes
+ *   port.c             port spaces: who has which port, and who listens there
+ *   device.c           a device that is open, its queue pair 1, and the messages there
+ *   thread.c           the thread that receives messages and runs timers
+ *   protocol_events.c  events for programs, made of the protocol's
+ *   connect.c          connect, accept, reject, establish, disconnect
+ *   attr.c             a queue pair's attributes, from what both ends agreed on
+ *   qp.c               queue pairs, shared receive queues, and completion queues of identifiers
+ *   endpoint.c         rdma_create_ep, rdma_get_request; addrinfo.c: rdma_getaddrinfo
+ *   unsupported.c      multicast and ECE, which are rejected; libfabric.c: its localhost
+ *   system.c           the system's librdmacm, where the kernel has devices
+ *   system_ids.c       event channels and identifiers of both libraries
+ *   library_choice.c   which of the two an identifier belongs to
  *
  * One lock, cm_lock, protects everything; verbs are called under it, and no verb calls us.
  */
@@ -112,7 +113,8 @@ void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const u
  * sends, a program may end by _exit. Under the lock, but not from within the protocol.
  */
 void cm_device_flush(struct cm_device *device);
-extern const struct oche_cm_hooks cm_hooks; /* without their context, a device (arrival.c) */
+extern const struct oche_cm_hooks
+    cm_hooks; /* without their context, a device (protocol_events.c) */
 
 /* Starts the thread unless it runs. Returns false with errno. */
 bool cm_thread_start(void);
@@ -139,7 +141,7 @@ enum cm_id_state {
 struct cm_channel {
     struct rdma_event_channel channel; /* its descriptor: `signal`, or an epoll of both */
     int signal;                        /* an eventfd that is readable while there are events */
-    struct rdma_event_channel *theirs; /* the system's, or NULL (beside.c) */
+    struct rdma_event_channel *theirs; /* the system's, or NULL (system_ids.c) */
     struct cm_event *first, **last;
     unsigned readers; /* threads in rdma_get_cm_event */
     bool destroyed;
@@ -188,8 +190,8 @@ struct cm_id {
     uint8_t connect_data[CM_USER_SIDR];
     uint8_t connect_bytes;
 
-    struct rdma_cm_id *theirs; /* the system's behind it, or NULL (beside.c) */
-    bool is_theirs;            /* and what is asked of it is asked of that one alone (whose.c) */
+    struct rdma_cm_id *theirs; /* the system's behind it, or NULL (system_ids.c) */
+    bool is_theirs; /* and what is asked of it is asked of that one alone (library_choice.c) */
 };
 
 static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
@@ -242,19 +244,19 @@ void cm_before_delivery(struct cm_event *event);
  * Gives a channel the system's and a descriptor for both. Without the one there is no other: a line
  * says so. Returns false with errno.
  */
-bool cm_beside_open_channel(struct cm_channel *channel);
-void cm_beside_close_channel(struct cm_channel *channel);
+bool cm_system_open_channel(struct cm_channel *channel);
+void cm_system_close_channel(struct cm_channel *channel);
 /* Returns the next event of the system's, delivered, or NULL with errno: EAGAIN. */
-struct cm_event *cm_beside_next_event(struct cm_channel *channel);
+struct cm_event *cm_system_next_event(struct cm_channel *channel);
 /* Makes the system's identifier, if its channel has one. Returns 0, or -1 with errno. */
-int cm_beside_create(struct cm_id *id);
+int cm_system_create_id(struct cm_id *id);
 /* Destroys it; waits until its events are acknowledged. Not under the lock. */
-void cm_beside_drop(struct cm_id *id);
-int cm_beside_migrate(struct cm_id *id, struct cm_channel *to);
+void cm_system_drop_id(struct cm_id *id);
+int cm_system_migrate_id(struct cm_id *id, struct cm_channel *to);
 /* Copies device, addresses and path from the system's identifier. */
-void cm_beside_take_device(struct cm_id *id);
+void cm_system_copy_device(struct cm_id *id);
 /* Tells it the queue pair that the program's has, which the program may set. Returns it. */
-struct rdma_cm_id *cm_beside_tell_qp(struct cm_id *id);
+struct rdma_cm_id *cm_system_set_qp(struct cm_id *id);
 /*
  * The first statement of a function that the system's library may call, and which asks that library
  * where the identifier `id` is its.
@@ -298,7 +300,7 @@ void cm_note_caller(struct cm_id *id, const void *caller);
  * loopback's and the user has not chosen one of them. Under the lock, with all devices open; and so
  * is the next one.
  */
-void cm_tell_libfabric(const void *caller);
+void cm_warn_libfabric(const void *caller);
 /* Returns the device that "localhost" means to libfabric, or NULL. */
 struct cm_device *cm_libfabric_localhost(const struct sockaddr *address);
 /* Finds the address from which the kernel would send to another. Returns 0 or an errno. */

@@ -54,7 +54,7 @@ struct cm_device *cm_libfabric_localhost(const struct sockaddr *address)
     return NULL;
 }
 
-void cm_tell_libfabric(const void *caller)
+void cm_warn_libfabric(const void *caller)
 {
     static _Atomic bool told;
     const char *chosen = secure_getenv("OCHE_DEVICE");

@@ -2,9 +2,9 @@
 /*
  * Port spaces. A port of a device's address belongs to one identifier of one process: whoever binds
  * to it takes the service of that number, which other processes of the address see
- * (device/services.h). A port that only names the asking end of a connection is not announced: each
- * process takes those from a part of its own of the usual range, and from the rest if that is used
- * up.
+ * (device/shared/services.h). A port that only names the asking end of a connection is not
+ * announced: each process takes those from a part of its own of the usual range, and from the rest
+ * if that is used up.
  */
 #include "device/cm/internal.h"
 #include "device/verbs/manager.h"

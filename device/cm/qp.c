@@ -121,7 +121,7 @@ static int make_qp(struct cm_id *own, struct ibv_qp_init_attr_ex *attr)
     int error;
 
     if (own->is_theirs) {
-        if (CM_SYSTEM(rdma_create_qp_ex, cm_beside_tell_qp(own), attr) != 0)
+        if (CM_SYSTEM(rdma_create_qp_ex, cm_system_set_qp(own), attr) != 0)
             return errno;
         id->qp = own->theirs->qp;
         return 0;
@@ -204,7 +204,7 @@ void rdma_destroy_qp(struct rdma_cm_id *id)
     if (id->qp == NULL)
         return;
     if (cm_id_of(id)->is_theirs)
-        CM_SYSTEM_VOID(rdma_destroy_qp, cm_beside_tell_qp(cm_id_of(id)));
+        CM_SYSTEM_VOID(rdma_destroy_qp, cm_system_set_qp(cm_id_of(id)));
     else
         ibv_destroy_qp(id->qp);
     forget_qp(cm_id_of(id));

@@ -2,7 +2,7 @@
 /*
  * The system's own librdmacm beside ours, for the RDMA devices that the kernel has. Where it is
  * loaded, an identifier of ours may have one of the system's behind it, and an event channel has
- * one of the system's (beside.c). Without such devices nothing is loaded.
+ * one of the system's (system_ids.c). Without such devices nothing is loaded.
  *
  * The system's library calls functions that it exports by their names, and the dynamic linker finds
  * ours first. So while a function of the system's runs in a thread, ours pass on every call.

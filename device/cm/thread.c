@@ -40,7 +40,7 @@ uint64_t cm_random(void)
 
     while (getrandom(&random, sizeof(random), 0) != sizeof(random))
         if (errno != EINTR)
-            break; /* there are no devices without it: device/entropy.h */
+            break; /* there are no devices without it: device/host/entropy.h */
     return random;
 }
 

@@ -30,9 +30,9 @@ bool ov_ah_attr_ok(const struct ibv_ah_attr *ah)
 
     memcpy(address.ip, ah->grh.dgid.raw, sizeof(address.ip));
     if (!ah->is_global)
-        ov_missing(OV_ONCE_NO_GID);
+        ov_unsupported(OV_ONCE_NO_GID);
     else if (oche_address_is_link_local(&address))
-        ov_missing(OV_ONCE_LINK_LOCAL);
+        ov_unsupported(OV_ONCE_LINK_LOCAL);
     return ah->is_global && !oche_address_is_link_local(&address) && ah->port_num == OV_PORT_NUM &&
            ah->grh.sgid_index == 0;
 }
@@ -180,7 +180,7 @@ struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struc
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
     OV_PASS_ON(qp->context->device, ibv_attach_mcast, qp, gid, lid);
-    ov_missing(OV_ONCE_MULTICAST);
+    ov_unsupported(OV_ONCE_MULTICAST);
     return EOPNOTSUPP;
 }
 

@@ -15,7 +15,7 @@
 void ov_async_push(struct ov_context *context, const struct ibv_async_event *event)
 {
     struct ov_event *node =
-        atomic_load_explicit(&ov_ends, memory_order_relaxed) ? NULL : malloc(sizeof(*node));
+        atomic_load_explicit(&ov_exiting, memory_order_relaxed) ? NULL : malloc(sizeof(*node));
     const uint64_t one = 1;
 
     if (node == NULL)

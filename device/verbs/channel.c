@@ -62,7 +62,7 @@ void ov_completion_event(void *context, struct oche_cq *ring)
     struct ov_port *port = context;
     struct ov_cq *cq = ov_ring_owner(ring);
 
-    if (cq->cq.channel == NULL || atomic_load_explicit(&ov_ends, memory_order_relaxed) ||
+    if (cq->cq.channel == NULL || atomic_load_explicit(&ov_exiting, memory_order_relaxed) ||
         cq->new_events++ > 0)
         return;
     cq->next_new = NULL;

@@ -27,7 +27,7 @@ static void fill(struct ov_context *context)
     verbs->alloc_td = ov_alloc_td;
     verbs->dealloc_td = ov_dealloc_td;
     verbs->alloc_parent_domain = ov_alloc_parent_domain;
-    ov_missing_fill(verbs);
+    ov_unsupported_fill(verbs);
     ops->poll_cq = ov_poll_cq;
     ops->req_notify_cq = ov_req_notify_cq;
     ops->post_send = ov_post_send;

@@ -277,7 +277,7 @@ static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *d
         const oche_time before = oche_device_now(cq->port->device);
 
         sched_yield(); /* the peer may be a process on this processor */
-        oche_turns_yielded(&cq->turns, oche_device_now(cq->port->device) - before);
+        oche_poll_yield_done(&cq->poll_yield, oche_device_now(cq->port->device) - before);
         return 0;
     }
     /* With this, either the port's thread sees that we sleep, or we see what it has done. */
@@ -290,14 +290,15 @@ static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *d
 }
 
 /*
- * True if the only completion that is there should wait for the peer's answer (device/answers.h).
- * If somebody sleeps until there is an event of the queue, it never does.
+ * True if the only completion that is there should wait for the peer's answer
+ * (device/verbs/uc_delay.h). If somebody sleeps until there is an event of the queue, it never
+ * does.
  */
 static bool waits_for_answer(struct ov_cq *cq)
 {
-    const bool waited = cq->answers.until != 0;
+    const bool waited = cq->uc_delay.until != 0;
     const struct oche_completion *first;
-    struct oche_answer_counts counts;
+    struct oche_uc_counts counts;
     oche_time now;
     uint32_t count;
 
@@ -309,13 +310,13 @@ static bool waits_for_answer(struct ov_cq *cq)
     if (count != 1 || first->status != OCHE_STATUS_SUCCESS ||
         (first->opcode != OCHE_DONE_SEND && first->opcode != OCHE_DONE_WRITE))
         return false;
-    counts = oche_device_unreliable_arrivals(cq->port->device);
+    counts = oche_device_uc_counts(cq->port->device);
     now = oche_device_now(cq->port->device);
-    if (!waited && first->time + OCHE_ANSWERS_WAIT < now)
+    if (!waited && first->time + OCHE_UC_DELAY < now)
         return false; /* nobody polled while the answer might have come */
-    if (oche_answers_wait(&cq->answers, &counts, now))
+    if (oche_uc_delay_waits(&cq->uc_delay, &counts, now))
         return true;
-    if (waited && cq->answers.misses == 0)
+    if (waited && cq->uc_delay.misses == 0)
         atomic_store_explicit(&cq->port->answered, true, memory_order_relaxed);
     return false;
 }
@@ -346,7 +347,7 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
     packets = ov_port_progress(cq->port) > 0;
     if (count == 0)
         count = poll_ring(cq, done, max);
-    if (oche_turns_poll(&cq->turns, packets) && count == 0)
+    if (oche_poll_yield_due(&cq->poll_yield, packets) && count == 0)
         count = idle(cq, since, done, max);
     return count;
 }

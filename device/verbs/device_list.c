@@ -252,8 +252,8 @@ struct ibv_device **ibv_get_device_list(int *num_devices)
     if (list == NULL)
         return NULL;
     if (list->devices[0] != NULL && !(ov_system_loaded() && ov_is_theirs(list->devices[0])))
-        ov_missing_files((const struct ov_device *)(const void *)list->devices[0],
-                         __builtin_return_address(0));
+        ov_unsupported_files((const struct ov_device *)(const void *)list->devices[0],
+                             __builtin_return_address(0));
     if (num_devices != NULL)
         *num_devices = count;
     return list->devices;

@@ -3,7 +3,7 @@
  * The user's choices, in environment variables, which `oche exec` sets from its options:
  *
  *   OCHE_CC         congestion control scheme; default cubic
- *   OCHE_RECOVERY   loss recovery scheme; default selective_repeat (suit_wire.c)
+ *   OCHE_RECOVERY   loss recovery scheme; default selective_repeat (wire_presets.c)
  *                   either with parameters: timely,t_low=5ms,t_high=50ms
  *   OCHE_LINE_RATE  the link's rate, at which the schemes start; default 100Gbps
  *   OCHE_DEVICE     the only address to use
@@ -50,7 +50,8 @@ void ov_say(const char *format, ...)
     length = length < 0 ? 0 : length;
     length = length + 6 < (int)sizeof(line) - 1 ? length + 6 : (int)sizeof(line) - 1;
     line[length] = '\n';
-    /* not by stdio: a thread that a signal has stopped for good may have its lock (ending.c) */
+    /* not by stdio: a thread that a signal has stopped for good may have its lock (process_exit.c)
+     */
     if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
         return;
 }
@@ -158,7 +159,7 @@ bool ov_has_defaults(void)
     return value_of("OCHE_CC") == NULL && value_of("OCHE_RECOVERY") == NULL;
 }
 
-void ov_tell_unlimited(const struct oche_qp_config *config)
+void ov_warn_unlimited(const struct oche_qp_config *config)
 {
     struct oche_cc_choice choice;
     struct oche_error error;
@@ -183,7 +184,7 @@ bool ov_wants_stats(void)
     return value_of("OCHE_STATS") != NULL;
 }
 
-void ov_tell_stats(struct ov_port *port)
+void ov_report_stats(struct ov_port *port)
 {
     uint64_t counted[OCHE_MOST_COUNTERS] = {0}, all[OCHE_VIEW_COUNTERS];
     const struct timespec end = ov_soon();
@@ -199,7 +200,7 @@ void ov_tell_stats(struct ov_port *port)
     const struct oche_counters *counters = oche_nic_counters(oche_device_nic(port->device), &state);
     if (counters != NULL)
         oche_counters_add(counters, state, counted);
-    oche_device_count_now(port->device, all);
+    oche_device_counters_now(port->device, all);
     if (locked)
         oche_device_unlock(port->device);
     oche_address_print(&port->address, address);
@@ -227,7 +228,7 @@ void ov_tell_stats(struct ov_port *port)
            s.nic.cnps_sent, s.nic.cnps_received, s.nic.ce_received, s.nic.ce_marked,
            s.nic.cc_packets_sent, s.nic.cc_packets_received, s.held, s.held_in_vain);
     tell_counters(address, counters, counted);
-    ov_tell_causes(address, all);
+    ov_report_causes(address, all);
 }
 
 /*
@@ -288,7 +289,7 @@ static bool read_schemes(struct oche_device_config *config)
         ov_say("OCHE_RECOVERY: %s", error.text);
         return false;
     }
-    ov_suit_wire(&cc, &recovery);
+    ov_wire_presets(&cc, &recovery);
     config->recovery = recovery.recovery;
     config->recovery_params = &recovery.params;
     return true;

@@ -14,12 +14,12 @@ _Atomic uint32_t ov_generation;
 static void before(void)
 {
     ov_system_hold();
-    ov_ports_hold();
+    ov_ports_before_fork();
 }
 
 static void in_parent(void)
 {
-    ov_ports_release();
+    ov_ports_after_fork();
     ov_system_release();
 }
 
@@ -27,7 +27,7 @@ static void in_child(void)
 {
     ov_system_release();
     atomic_fetch_add_explicit(&ov_generation, 1, memory_order_relaxed);
-    ov_ports_leave();
+    ov_ports_in_child();
 }
 
 __attribute__((constructor)) static void watch_forks(void)

@@ -4,15 +4,15 @@
  * infiniband/verbs.h: our structs begin with the public ones, so that a pointer to our struct is
  * also a pointer to the public one. One idea per file:
  *
- *   device_list.c  which devices there are        port.c     a device that is open; its thread
- *   context.c      a device, for an application   query.c    what a device can do
+ *   device_list.c  the devices that there are     port.c     a device that is open; its thread
+ *   context.c      a device, for an application   query.c    a device's properties
  *   pd.c mr.c cq.c cq_ex.c channel.c qp.c modify_qp.c post.c qp_ex.c srq.c ah.c mw.c
  *   async_event.c  fork.c  environment.c  memory_map.c  transitions.c  strings.c  rates.c
- *   private.c      what libmlx5 and libefa want to link with
- *   manager.c      what our librdmacm needs of a device
- *   missing.c      what is not there
- *   strict.c       what adapters do not forgive
- *   ending.c       the end of the process by a signal; endings.c: a library that helps
+ *   private.c      the interface that libmlx5 and libefa link with
+ *   manager.c      the functions that our librdmacm needs
+ *   unsupported.c  verbs that we do not support
+ *   strict.c       mistakes that adapters do not forgive
+ *   process_exit.c the end of the process by a signal; exit_hooks.c: a library that helps
  *   system.c       the system's libibverbs, for the kernel's devices
  *
  * Locks are taken in this order: a window's, a queue pair's state, an object's own (send, receive,
@@ -27,10 +27,9 @@
 
 #include <infiniband/verbs.h>
 
-#include "device/address.h"
-#include "device/answers.h"
-#include "device/device.h"
-#include "device/turns.h"
+#include "device/path/address.h"
+#include "device/verbs/poll_yield.h"
+#include "device/verbs/uc_delay.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -99,11 +98,11 @@ struct ov_port {
 
     pthread_t thread;
     _Atomic(struct ov_view *) view; /* view.c; the thread's. NULL: none */
-    struct ov_repeats {
+    struct ov_retransmissions {
         oche_time due, since;
         uint64_t sent, again; /* packets, when it last looked */
         bool told;
-    } repeats; /* repeats.c; the thread's */
+    } retransmissions; /* retransmission_warning.c; the thread's */
     _Atomic bool stop;
     _Atomic bool active;   /* some thread has polled since the port's thread last checked */
     _Atomic bool eager;    /* the port's thread waits for packets even while others poll */
@@ -124,14 +123,14 @@ void ov_port_close(struct ov_port *port);
 /* Wakes the port's thread from its nap, because the application may be about to sleep. */
 void ov_port_call_thread(struct ov_port *port);
 /* Called around a fork: before the fork, after it in the parent, and after it in the child. */
-void ov_ports_hold(void);
-void ov_ports_release(void);
-void ov_ports_leave(void);
+void ov_ports_before_fork(void);
+void ov_ports_after_fork(void);
+void ov_ports_in_child(void);
 /*
  * At the end of the process: completes the captures, and tells the counters, of all devices that
  * are open. Waits for locks only for a while.
  */
-void ov_ports_tell(void);
+void ov_ports_report(void);
 /* Returns the time, of CLOCK_REALTIME, until which the end of the process waits for a lock. */
 struct timespec ov_soon(void);
 
@@ -152,37 +151,37 @@ void ov_say_too_large(void *context, const struct oche_address *peer, uint32_t p
 
 /* Called by the port's thread: makes the file, if there can be one; writes it if it is time to. */
 void ov_view_open(struct ov_port *port);
-void ov_view_turn(struct ov_port *port, oche_time now);
+void ov_view_update(struct ov_port *port, oche_time now);
 /* Returns how long it is until then; OCHE_NEVER: there is no file. */
-oche_time ov_view_patience(const struct ov_port *port, oche_time now);
+oche_time ov_view_wait(const struct ov_port *port, oche_time now);
 /* Removes the file; the thread has ended. */
 void ov_view_close(struct ov_port *port);
 /* In a forked child. */
 void ov_view_leave(struct ov_port *port);
 /* Print lines for OCHE_STATS, if there is something to tell. */
-void ov_tell_causes(const char *address, const uint64_t *counters);
-void ov_tell_connections(void);
+void ov_report_causes(const char *address, const uint64_t *counters);
+void ov_report_connections(void);
 
 /* ---- the end of the process ---- */
 
 /* The process ends: no events are reported any more, as that takes locks. */
-extern _Atomic bool ov_ends;
+extern _Atomic bool ov_exiting;
 /*
  * Sends what is due of all devices, as the process ends (oche_device_finish). `patient`: waits
  * a moment for locks that other threads have.
  */
 void ov_ports_finish(bool patient);
 /* It does not end after all. */
-void ov_ports_go_on(void);
+void ov_ports_resume(void);
 /*
- * From now on the process does not end without the calls above (ending.c). `tells`: it has
+ * From now on the process does not end without the calls above (process_exit.c). `tells`: it has
  * something to tell or to write, too.
  */
-void ov_ending_watch(bool tells);
+void ov_exit_watch(bool tells);
 /* Does all that is to be done: the process is about to end. */
-void ov_ending_now(void);
+void ov_exit_now(void);
 /* Calls those that were given to oche_at_end. */
-void ov_others_tell(void);
+void ov_others_report(void);
 
 static inline unsigned ov_port_progress(struct ov_port *port)
 {
@@ -306,8 +305,8 @@ struct ov_cq {
     struct ov_port *port;
     pthread_mutex_t poll_lock;
     uint32_t since_progress;
-    struct oche_turns turns;
-    struct oche_answers answers;
+    struct oche_poll_yield poll_yield;
+    struct oche_uc_delay uc_delay;
     bool single_threaded;
     /* Strict mode: the queue pairs that complete here, under poll_lock; what is still to come. */
     struct ov_strict *senders, *receivers;
@@ -584,22 +583,22 @@ enum ov_once {
 /* As ov_say, but for the first time only that something of this kind is told. */
 void ov_say_once(enum ov_once kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- what is not there (missing.c) ---- */
+/* ---- what is not there (unsupported.c) ---- */
 
 /* Tells that this is not there. */
-void ov_missing(enum ov_once kind);
+void ov_unsupported(enum ov_once kind);
 /* Tells so if this type of queue pair is not there. */
-void ov_missing_qp(enum ibv_qp_type type);
+void ov_unsupported_qp(enum ibv_qp_type type);
 /* Verbs of a context that are not there, and say so. */
-void ov_missing_fill(struct verbs_context *verbs);
+void ov_unsupported_fill(struct verbs_context *verbs);
 /* Tells UCX's user what to do, if `caller`, an address in its code, is UCX's and files are missing.
  */
-void ov_missing_files(const struct ov_device *first, const void *caller);
+void ov_unsupported_files(const struct ov_device *first, const void *caller);
 
 /* ---- the rest ---- */
 
 /* If OCHE_STATS is set, prints the port's counters to standard error. */
-void ov_tell_stats(struct ov_port *port);
+void ov_report_stats(struct ov_port *port);
 bool ov_wants_stats(void);
 /* Return the schemes with their parameters as the user, or the default, names them. */
 const char *ov_cc(void);
@@ -608,12 +607,13 @@ const char *ov_recovery(void);
  * Says once that the congestion control that the user has chosen does nothing for this type of
  * queue pair.
  */
-void ov_tell_unlimited(const struct oche_qp_config *config);
+void ov_warn_unlimited(const struct oche_qp_config *config);
 bool ov_has_defaults(void);
-/* Says so once, if much is sent again (repeats.c). To be called by the port's thread. */
-void ov_look_for_repeats(struct ov_port *port, oche_time now);
-/* Gives parameters that nobody chose the values that suit the wire (suit_wire.c). */
-void ov_suit_wire(struct oche_cc_choice *cc, struct oche_recovery_choice *choice);
+/* Says so once, if much is sent again (retransmission_warning.c). To be called by the port's
+ * thread. */
+void ov_warn_retransmissions(struct ov_port *port, oche_time now);
+/* Gives parameters that nobody chose the values that suit the wire (wire_presets.c). */
+void ov_wire_presets(struct oche_cc_choice *cc, struct oche_recovery_choice *choice);
 /* False if there is to be no view. *folder: the one that the user names, or NULL. */
 bool ov_view_wanted(const char **folder);
 bool ov_is_strict(void);

@@ -62,9 +62,9 @@ int oche_manager_wait(struct ibv_comp_channel *channel, const _Atomic uint32_t *
 /* Has threads that wait so look at their *kicks. */
 void oche_manager_wake(struct ibv_context *context);
 /*
- * From now on `call` is called once when the process ends by exit, a signal or _exit (ending.c),
- * after what was due has been sent. It must take no lock for good, as a thread may have been
- * stopped that has it.
+ * From now on `call` is called once when the process ends by exit, a signal or _exit
+ * (process_exit.c), after what was due has been sent. It must take no lock for good, as a thread
+ * may have been stopped that has it.
  */
 void oche_at_end(void (*call)(void));
 /* Has the library's own thread make progress from now on, as ibv_req_notify_cq does. */

@@ -24,7 +24,7 @@ static int check_values(const struct ov_qp *qp, const struct ibv_qp_attr *attr, 
 {
     if ((mask & IBV_QP_ALT_PATH) ||
         ((mask & IBV_QP_PATH_MIG_STATE) && attr->path_mig_state != IBV_MIG_MIGRATED)) {
-        ov_missing(OV_ONCE_ALTERNATE_PATH);
+        ov_unsupported(OV_ONCE_ALTERNATE_PATH);
         return EOPNOTSUPP;
     }
     if ((mask & IBV_QP_PORT) && attr->port_num != OV_PORT_NUM)
@@ -142,7 +142,7 @@ static void set_retries(struct ov_qp *qp)
 {
     const struct ibv_qp_attr *attr = &qp->attr;
     const bool is_long =
-        attr->timeout >= LONG_TIMEOUT && !oche_device_times_itself(qp->port->device);
+        attr->timeout >= LONG_TIMEOUT && !oche_device_recovery_has_timeouts(qp->port->device);
 
     qp->connection.patience_us = patience_us(timeout_of(attr->timeout), attr->retry_cnt);
     qp->connection.ack_timeout = timeout_of(attr->timeout) / (is_long ? LONG_PARTS : 1);

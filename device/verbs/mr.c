@@ -36,7 +36,7 @@ static int check_access(unsigned int access)
         return EINVAL;
     if ((access & IBV_ACCESS_ON_DEMAND) == 0)
         return 0;
-    ov_missing(OV_ONCE_ODP);
+    ov_unsupported(OV_ONCE_ODP);
     return EOPNOTSUPP;
 }
 

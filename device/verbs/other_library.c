@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A part of liboche-endings.so, which every program under `oche exec` loads, also those that a
+ * A part of liboche-exit.so, which every program under `oche exec` loads, also those that a
  * script or another program starts. Says a line where a program has a libibverbs or a librdmacm
  * other than oche's, and not oche's beside it, as then it has no devices and does not know why.
  * When it starts, that follows from a DT_RPATH, or from another LD_LIBRARY_PATH. (Of the program

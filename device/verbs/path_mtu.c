@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "device/route_mtu.h"
+#include "device/path/route_mtu.h"
 #include "device/verbs/internal.h"
 
 #define HEADERS_BYTES 84   /* IPv6, UDP, BTH, RETH, immediate, ICRC */

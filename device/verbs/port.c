@@ -15,9 +15,10 @@
  * thread that posts. This ends when, several times in a row, it has found no packets or another
  * thread polling.
  *
- * Processes of one user share an address (device/share.h). If the address is taken by another user
- * or by 64 processes, a process gets the first free address of 127.0.0.1 … 127.0.255.254 instead,
- * which only processes on this host can reach, and prints a line about it: see open_somewhere().
+ * Processes of one user share an address (device/shared/sharing.h). If the address is taken by
+ * another user or by 64 processes, a process gets the first free address of 127.0.0.1 …
+ * 127.0.255.254 instead, which only processes on this host can reach, and prints a line about it:
+ * see open_somewhere().
  */
 #include <inttypes.h>
 #include <linux/futex.h>
@@ -27,8 +28,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "device/inside.h"
-#include "device/link_rate.h"
+#include "device/host/critical_section.h"
+#include "device/path/link_rate.h"
 #include "device/verbs/internal.h"
 
 /* the thread stops being eager after this many rounds without packets or with a poller */
@@ -45,14 +46,14 @@ static struct ov_port *ports;
 
 static void take_ports(void)
 {
-    oche_inside_enter();
+    oche_critical_enter();
     pthread_mutex_lock(&ports_lock);
 }
 
 static void give_ports(void)
 {
     pthread_mutex_unlock(&ports_lock);
-    oche_inside_leave();
+    oche_critical_leave();
 }
 
 /* ---- the thread ---- */
@@ -123,14 +124,14 @@ static void keep_names(struct ov_port *port, oche_time *next, oche_time now)
     if (now < *next)
         return;
     *next = now + KEEP_NAMES;
-    oche_device_keep_names(port->device);
+    oche_device_restore_names(port->device);
 }
 
 /* How long the port's thread may wait for something to happen. */
 static oche_time patience_of(const struct ov_port *port, unsigned patience,
                              const struct losses *losses, oche_time now)
 {
-    const oche_time view = oche_time_min(ov_view_patience(port, now), KEEP_NAMES);
+    const oche_time view = oche_time_min(ov_view_wait(port, now), KEEP_NAMES);
 
     if (patience > 0)
         return OV_NAP;
@@ -153,8 +154,8 @@ static void *run(void *argument)
         unsigned packets;
 
         look_for_losses(port, &losses, now);
-        ov_look_for_repeats(port, now);
-        ov_view_turn(port, now);
+        ov_warn_retransmissions(port, now);
+        ov_view_update(port, now);
         keep_names(port, &keep, now);
         if (atomic_exchange_explicit(&port->answered, false, memory_order_relaxed))
             patience = 0;
@@ -167,7 +168,7 @@ static void *run(void *argument)
             continue;
         }
         polled = somebody_polls(port, own);
-        packets = oche_device_progress_aside(port->device);
+        packets = oche_device_progress_checked(port->device);
         own = oche_device_progressed(port->device);
         losses.wanted |= packets > 0;
         patience = packets > 0 && !polled ? EAGER : patience - (patience > 0);
@@ -382,7 +383,7 @@ static struct ov_port *open_new(const struct ov_device *device)
         free(port);
         return ov_null(EAGAIN);
     }
-    ov_ending_watch(config.capture != NULL || ov_wants_stats());
+    ov_exit_watch(config.capture != NULL || ov_wants_stats());
     port->next = ports;
     return ports = port;
 }
@@ -422,7 +423,7 @@ void ov_port_close(struct ov_port *port)
     oche_device_wake(port->device);
     pthread_join(port->thread, NULL);
     ov_view_close(port);
-    ov_tell_stats(port);
+    ov_report_stats(port);
     if (!oche_device_close(port->device))
         ov_say("OCHE_CAPTURE: the capture is not whole");
     pthread_mutex_destroy(&port->lock);
@@ -442,7 +443,7 @@ struct timespec ov_soon(void)
     return time;
 }
 
-_Atomic bool ov_ends;
+_Atomic bool ov_exiting;
 
 /*
  * Calls a function for all devices, under their locks. Those whose locks are not to be had are left
@@ -452,7 +453,7 @@ static void for_all(void (*call)(struct oche_device *device), bool patient)
 {
     const struct timespec end = patient ? ov_soon() : (struct timespec){0};
 
-    oche_inside_enter();
+    oche_critical_enter();
     if (pthread_mutex_timedlock(&ports_lock, &end) == 0) {
         for (struct ov_port *port = ports; port != NULL; port = port->next)
             if (oche_device_lock_within(port->device, &end)) {
@@ -461,7 +462,7 @@ static void for_all(void (*call)(struct oche_device *device), bool patient)
             }
         pthread_mutex_unlock(&ports_lock);
     }
-    oche_inside_leave();
+    oche_critical_leave();
 }
 
 void ov_ports_finish(bool patient)
@@ -469,9 +470,9 @@ void ov_ports_finish(bool patient)
     for_all(oche_device_finish, patient);
 }
 
-void ov_ports_go_on(void)
+void ov_ports_resume(void)
 {
-    for_all(oche_device_go_on, true);
+    for_all(oche_device_resume, true);
 }
 
 static void end_capture(struct ov_port *port)
@@ -487,7 +488,7 @@ static void end_capture(struct ov_port *port)
         oche_device_unlock(port->device);
 }
 
-void ov_ports_tell(void)
+void ov_ports_report(void)
 {
     static _Atomic bool told;
     struct timespec end = ov_soon();
@@ -497,13 +498,13 @@ void ov_ports_tell(void)
         return;
     locked = pthread_mutex_timedlock(&ports_lock, &end) == 0;
     for (struct ov_port *port = ports; port != NULL; port = port->next) {
-        ov_tell_stats(port);
+        ov_report_stats(port);
         end_capture(port);
     }
-    ov_tell_connections();
+    ov_report_connections();
     if (locked)
         pthread_mutex_unlock(&ports_lock);
-    ov_others_tell();
+    ov_others_report();
 }
 
 /*
@@ -513,13 +514,13 @@ void ov_ports_tell(void)
  */
 static void __attribute__((destructor)) end_of_all(void)
 {
-    if (oche_inside_depth > 0) {
-        ov_ending_now();
+    if (oche_critical_depth > 0) {
+        ov_exit_now();
     } else {
-        atomic_store(&ov_ends, true);
+        atomic_store(&ov_exiting, true);
         ov_ports_finish(true);
     }
-    ov_ports_tell();
+    ov_ports_report();
 }
 
 /*
@@ -527,18 +528,18 @@ static void __attribute__((destructor)) end_of_all(void)
  * Otherwise the child would get a half-open device, and nobody would close this device's
  * descriptors in the child.
  */
-void ov_ports_hold(void)
+void ov_ports_before_fork(void)
 {
     take_ports();
 }
 
 /* Called after a fork, in the parent. */
-void ov_ports_release(void)
+void ov_ports_after_fork(void)
 {
     give_ports();
 }
 
-void ov_ports_leave(void)
+void ov_ports_in_child(void)
 {
     for (struct ov_port *port = ports; port != NULL; port = port->next) {
         oche_device_leave(port->device);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/qp_numbers.h"
-#include "device/share.h"
+#include "device/shared/sharing.h"
 #include "device/verbs/internal.h"
 
 #define BASIC_OPERATIONS                                                                           \
@@ -57,7 +57,7 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
     const uint32_t masks = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
     const struct ibv_qp_cap *cap = &attr->cap;
 
-    ov_missing_qp(attr->qp_type);
+    ov_unsupported_qp(attr->qp_type);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attr->pd == NULL)
         return EINVAL;
     if ((attr->comp_mask & ~masks) != 0)
@@ -124,7 +124,7 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
     };
     struct oche_qp *core;
 
-    ov_tell_unlimited(&config);
+    ov_warn_unlimited(&config);
     core = oche_device_create_qp(qp->port->device, &config);
     if (core == NULL && errno == EADDRNOTAVAIL)
         ov_say_once(
@@ -336,7 +336,7 @@ int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
     OV_PASS_ON_OR(EOPNOTSUPP, qp->context->device, ibv_set_ece, qp, ece);
     if (ece->vendor_id == 0)
         return 0;
-    ov_missing(OV_ONCE_ECE);
+    ov_unsupported(OV_ONCE_ECE);
     return EOPNOTSUPP;
 }
 

@@ -39,7 +39,7 @@ static uint64_t connections_of(enum oche_view_connections kind)
     return atomic_load_explicit(&connections[kind], memory_order_relaxed);
 }
 
-void ov_tell_connections(void)
+void ov_report_connections(void)
 {
     const uint64_t by_cm = connections_of(OCHE_VIEW_BY_CM),
                    rdma = connections_of(OCHE_VIEW_SOCKETS_RDMA),
@@ -72,7 +72,7 @@ static void tell_range(const char *address, const char *what, const uint64_t *co
         ov_say("%s: %s %" PRIu64 ":%s", address, what, sum, text);
 }
 
-void ov_tell_causes(const char *address, const uint64_t *counters)
+void ov_report_causes(const char *address, const uint64_t *counters)
 {
     tell_range(address, "sent again", counters, OCHE_VIEW_RESENT_AT, OCHE_VIEW_DROPPED_AT);
     tell_range(address, "dropped", counters, OCHE_VIEW_DROPPED_AT, OCHE_VIEW_COUNTERS);
@@ -110,7 +110,7 @@ static void write_now(struct ov_port *port, struct ov_view *view)
 
     for (unsigned i = 0; i < OCHE_VIEW_CONNECTIONS; i++)
         shown->connections[i] = connections_of((enum oche_view_connections)i);
-    oche_device_look(port->device, shown);
+    oche_device_snapshot(port->device, shown);
     oche_view_writer_write(view->writer);
 }
 
@@ -138,7 +138,7 @@ void ov_view_open(struct ov_port *port)
     atomic_store(&port->view, view);
 }
 
-void ov_view_turn(struct ov_port *port, oche_time now)
+void ov_view_update(struct ov_port *port, oche_time now)
 {
     struct ov_view *view = atomic_load_explicit(&port->view, memory_order_relaxed);
 
@@ -148,7 +148,7 @@ void ov_view_turn(struct ov_port *port, oche_time now)
     view->due = now + PERIOD;
 }
 
-oche_time ov_view_patience(const struct ov_port *port, oche_time now)
+oche_time ov_view_wait(const struct ov_port *port, oche_time now)
 {
     const struct ov_view *view = atomic_load_explicit(&port->view, memory_order_relaxed);
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/base.h"
-#include "device/folder.h"
+#include "device/host/private_folder.h"
 
 #define MOST_NAMES 65536 /* of a folder that are looked at */
 

@@ -21,7 +21,7 @@
 
 /*
  * How long the honest work is kept waiting in all: less than its ACK timeout. A pinned port that is
- * silent for longer may be left (device/peer_ports.h).
+ * silent for longer may be left (device/path/peer_ports.h).
  */
 #define HOSTILE_PATIENCE (8 * OCHE_MS)
 

@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#include "device/share.h"
+#include "device/shared/sharing.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 
@@ -58,7 +58,7 @@ static void close_others(void)
         oche_names_close(&others[i].names);
 }
 
-/* The others take slots 0 and 1, and doors. */
+/* The others take slots 0 and 1, and inboxes. */
 static void open_others(const struct oche_address *address)
 {
     struct oche_error error;
@@ -72,7 +72,7 @@ static void open_others(const struct oche_address *address)
     atexit(close_others);
 }
 
-static void hear(struct other *other)
+static void receive_message(struct other *other)
 {
     uint8_t bytes[MOST_HEARD];
     ssize_t count;
@@ -88,11 +88,11 @@ static void hear(struct other *other)
 static int make_descriptor(struct fuzz_input *input)
 {
     const uint8_t kind = fuzz_byte(input), byte = fuzz_byte(input);
-    const off_t size = lseek(share.census.fd, 0, SEEK_END) - (kind == 3);
+    const off_t size = lseek(share.senders.fd, 0, SEEK_END) - (kind == 3);
     uint8_t content[64];
     int fd;
 
-    if (kind == 0 || kind > 5 || share.census.fd < 0)
+    if (kind == 0 || kind > 5 || share.senders.fd < 0)
         return -1;
     if (kind == 5)
         return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -106,7 +106,7 @@ static int make_descriptor(struct fuzz_input *input)
     return fd;
 }
 
-static void say(struct other *other, struct fuzz_input *input)
+static void send_message(struct other *other, struct fuzz_input *input)
 {
     const uint8_t patches = fuzz_byte(input);
     static uint8_t message[MOST_HEARD + MOST_ADDED];
@@ -119,7 +119,7 @@ static void say(struct other *other, struct fuzz_input *input)
     struct msghdr header = {.msg_iov = &piece, .msg_iovlen = 1, .msg_name = &name};
     int fd;
 
-    hear(other);
+    receive_message(other);
     memcpy(message, other->heard, other->count);
     for (unsigned i = 0; i < patches % 8u; i++) {
         const size_t at = fuzz_byte(input);
@@ -139,7 +139,7 @@ static void say(struct other *other, struct fuzz_input *input)
         header.msg_control = &control;
         header.msg_controllen = sizeof(control);
     }
-    header.msg_namelen = oche_names_door(&share.names, share.slot, &name);
+    header.msg_namelen = oche_names_inbox(&share.names, share.slot, &name);
     sendmsg(other->fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (fd >= 0)
         close(fd);
@@ -163,7 +163,7 @@ static const char *receive(void)
     return NULL;
 }
 
-static void pass(struct fuzz_input *input, bool management)
+static void forward(struct fuzz_input *input, bool management)
 {
     uint8_t packets[512] = {0};
     const uint8_t slot = fuzz_byte(input);
@@ -173,11 +173,11 @@ static void pass(struct fuzz_input *input, bool management)
                                         .from = share.address,
                                         .from_port = PORT};
 
-    packets[OCHE_STEER_SLOT] = (uint8_t)(slot << (8 - OCHE_SLOT_BITS));
-    if (!oche_sharing_elsewhere(&share, packets, in.count))
+    packets[OCHE_SLOT_OFFSET] = (uint8_t)(slot << (8 - OCHE_SLOT_BITS));
+    if (!oche_sharing_is_foreign(&share, packets, in.count))
         return;
     if (management)
-        oche_sharing_hand_over(&share, slot % OCHE_SLOTS, &in, packets, in.count, now);
+        oche_sharing_forward_to(&share, slot % OCHE_SLOTS, &in, packets, in.count, now);
     else
         oche_sharing_forward(&share, &in, packets, in.count, now);
 }
@@ -185,32 +185,32 @@ static void pass(struct fuzz_input *input, bool management)
 /* A probe for our place in the kernel's list comes, one of ours or another one. */
 static void probe(struct fuzz_input *input)
 {
-    uint8_t bytes[24] = {[OCHE_STEER_OPCODE] = OCHE_STEER_PROBE};
+    uint8_t bytes[24] = {[OCHE_OPCODE_OFFSET] = OCHE_PROBE_OPCODE};
     const struct oche_datagram_in in = {
         .bytes = bytes, .count = sizeof(bytes), .from = share.address, .from_port = PORT};
     const uint8_t what = fuzz_byte(input);
 
-    bytes[OCHE_STEER_PLACE] = what % 64;
-    memcpy(bytes + OCHE_STEER_BYTES, &share.nonce, sizeof(share.nonce));
-    bytes[OCHE_STEER_BYTES] ^= what >= 192;
-    oche_sharing_probe(&share, &in);
+    bytes[OCHE_PLACE_OFFSET] = what % 64;
+    memcpy(bytes + OCHE_STEERED_BYTES, &share.nonce, sizeof(share.nonce));
+    bytes[OCHE_STEERED_BYTES] ^= what >= 192;
+    oche_sharing_take_probe(&share, &in);
 }
 
 static void count_senders(struct fuzz_input *input)
 {
-    struct oche_census_view *views[OCHE_SLOTS];
+    struct oche_sender_view *views[OCHE_SLOTS];
     const uint64_t own[] = {fuzz_number(input, 2) | 1, 7};
     unsigned count = 0;
 
-    oche_census_publish(&share.census, own, (uint32_t)(own[0] % 3));
-    oche_census_arrived(&share.census, own[0]);
+    oche_sender_table_publish(&share.senders, own, (uint32_t)(own[0] % 3));
+    oche_sender_table_set_bytes(&share.senders, own[0]);
 
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         if (share.neighbours[slot].view.table != NULL) {
             views[count++] = &share.neighbours[slot].view;
-            oche_census_look(&share.census, views[count - 1], now, 1000);
+            oche_sender_view_update(&share.senders, views[count - 1], now, 1000);
         }
-    oche_census_count(&share.census, views, count);
+    oche_sender_table_count_others(&share.senders, views, count);
 }
 
 static void step(struct fuzz_input *input)
@@ -220,13 +220,13 @@ static void step(struct fuzz_input *input)
     switch (what % 8) {
     case 0:
     case 1:
-        pass(input, what % 8 == 1);
+        forward(input, what % 8 == 1);
         break;
     case 2:
-        oche_sharing_retry(&share);
+        oche_sharing_retry_queued(&share);
         break;
     case 3:
-        oche_sharing_bury(&share);
+        oche_sharing_drop_dead(&share);
         break;
     case 4:
         if (what >= 128)
@@ -238,7 +238,7 @@ static void step(struct fuzz_input *input)
         count_senders(input);
         break;
     default:
-        say(&others[what % 2], input);
+        send_message(&others[what % 2], input);
         break;
     }
 }
@@ -254,11 +254,12 @@ static const char *check(void)
             return "a neighbour at no place";
         if (one->trusted && one->fd < 0)
             return "a neighbour that is not there is trusted";
-        count += one->held;
+        count += one->queued;
     }
     if (oche_sharing_settled(&share) && share.place == OCHE_PLACE_NONE)
         return "settled without a place";
-    return count == share.held_count ? NULL : "what is held for processes is not all that is held";
+    return count == share.queued_count ? NULL
+                                       : "what is held for processes is not all that is held";
 }
 
 /* Returns the lowest descriptor that is free. */
@@ -287,7 +288,7 @@ const char *fuzz_input(const uint8_t *bytes, size_t count)
     if (oche_sharing_open(&share, &address, PORT, &entropy, &error) != OCHE_SHARING_OPEN)
         exit(2);
     now = OCHE_SEC;
-    if (!oche_census_open(&share.census) || !oche_sharing_join(&share, -1, now))
+    if (!oche_sender_table_open(&share.senders) || !oche_sharing_join(&share, -1, now))
         exit(2);
     for (unsigned i = 0; i < MOST_STEPS && input.left > 0 && wrong == NULL; i++) {
         step(&input);
@@ -297,6 +298,6 @@ const char *fuzz_input(const uint8_t *bytes, size_t count)
     }
     oche_sharing_close(&share);
     for (unsigned i = 0; i < OTHERS; i++)
-        hear(&others[i]);
+        receive_message(&others[i]);
     return wrong != NULL || lowest() == before ? wrong : "a descriptor is left open";
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names that processes of this user have (device/names.h): their slots, and the services that
-they listen to."""
+"""The names that processes of this user have (device/shared/names.h): their slots, and the
+services that they listen to."""
 import fcntl
 import glob
 import os

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "core/random.h"
-#include "device/clock.h"
+#include "device/host/clock.h"
 
 #define MOST_BYTES  9216
 #define QUEUE       8192 /* packets, also those that are on their way */

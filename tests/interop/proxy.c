@@ -18,10 +18,10 @@
 #include "core/wire/extension.h"
 #include "core/wire/frame.h"
 #include "core/wire/icrc.h"
-#include "device/address.h"
-#include "device/clock.h"
-#include "device/crc.h"
-#include "device/socket.h"
+#include "device/host/clock.h"
+#include "device/path/address.h"
+#include "device/path/crc.h"
+#include "device/path/socket.h"
 
 #define PORT       OCHE_ROCE_UDP_PORT
 #define LATE       128 /* packets that wait at most */

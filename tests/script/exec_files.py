@@ -73,19 +73,19 @@ def run(*words, **environment):
 
 def main():
     folder = os.path.realpath(os.path.dirname(OCHE))
-    endings, files = (f"{folder}/liboche-{name}.so" for name in ("endings", "files"))
+    hooks, files = (f"{folder}/liboche-{name}.so" for name in ("exit", "files"))
     show = f"cat {ATTRIBUTES}/types/0; echo $LD_PRELOAD"
     with tempfile.TemporaryDirectory() as folder:
         ask = f"BASE, FOLDER = {ATTRIBUTES.encode()!r}, {folder!r}\n" + ASK
         done = run("--files", "--", sys.executable, "-c", ask)
         check(done.returncode == 0 and not done.stderr, done.returncode, done.stderr)
     done = run("--files", "--", "sh", "-c", show)
-    check(done.stdout == f"RoCE v2\n{endings}:{files}\n", "for a program's programs", done)
+    check(done.stdout == f"RoCE v2\n{hooks}:{files}\n", "for a program's programs", done)
     done = run("--", "sh", "-c", show)
-    check(done.stdout == endings + "\n" and "No such file" in done.stderr, "unasked", done)
+    check(done.stdout == hooks + "\n" and "No such file" in done.stderr, "unasked", done)
     # Beside what the user has there.
     done = run("--files", "--", "sh", "-c", "echo $LD_PRELOAD", LD_PRELOAD="libc.so.6")
-    check(done.stdout == f"{endings}:{files}:libc.so.6\n", "beside others", done)
+    check(done.stdout == f"{hooks}:{files}:libc.so.6\n", "beside others", done)
     # A copy of the program that has the one library, and not the other.
     with tempfile.TemporaryDirectory() as folder:
         for name in ("oche", "libibverbs.so.1"):

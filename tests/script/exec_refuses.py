@@ -77,7 +77,7 @@ def main():
         for name, right in (("a b", True), ("a:b", False), ("a;b", False)):
             folder = os.path.join(top, name)
             os.mkdir(folder)
-            for file in ("oche", "libibverbs.so.1", "liboche-endings.so"):
+            for file in ("oche", "libibverbs.so.1", "liboche-exit.so"):
                 shutil.copy(os.path.join(os.path.dirname(OCHE), file), folder)
             done = run("--", "sh", "-c", "echo $LD_LIBRARY_PATH", program=folder + "/oche",
                        LD_LIBRARY_PATH="")

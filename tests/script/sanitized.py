@@ -16,7 +16,7 @@ import sys
 BUILD = os.environ["BUILD"]
 CALLS = {"address": "__asan_", "undefined": "__ubsan_handle_", "thread": "__tsan_"}
 # Programs and libraries for those that have none, and assembly.
-NONE = re.compile(r"liboche-endings\.so\.p/|.*private_jump\.S\.o$|"
+NONE = re.compile(r"liboche-exit\.so\.p/|.*private_jump\.S\.o$|"
                   r"tests/interop/((system|before|later|lesser|patient)[\w-]*\.so|verified|mixed|"
                   r"both_namespaces)\.p/")
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replaces device/clock.c in a program that links this file: time passes as the test says
+ * Replaces device/host/clock.c in a program that links this file: time passes as the test says
  * (still_clock.h), and a little with each look at the clock, so that whoever waits sees it pass.
  */
 #include "tests/support/still_clock.h"

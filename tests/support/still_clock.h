@@ -6,7 +6,7 @@
 #ifndef OCHE_TESTS_SUPPORT_STILL_CLOCK_H
 #define OCHE_TESTS_SUPPORT_STILL_CLOCK_H
 
-#include "device/clock.h"
+#include "device/host/clock.h"
 
 /* What passes with each look. To be raised where a program sleeps until the clock has moved. */
 extern oche_time still_clock_look;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "device/address.h"
-#include "device/peers.h"
+#include "device/path/address.h"
+#include "device/path/peers.h"
 #include "tests/support/crc.h"
 #include "tests/support/test.h"
 

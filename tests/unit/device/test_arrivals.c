@@ -15,7 +15,7 @@
 #include "core/random.h"
 #include "core/wire/frame.h"
 #include "device/internal.h"
-#include "device/socket.h"
+#include "device/path/socket.h"
 #include "device/view/format.h"
 #include "tests/support/crc.h"
 #include "tests/unit/device/pair.h"
@@ -244,7 +244,7 @@ static uint64_t dropped(struct end *end)
 {
     uint64_t counters[OCHE_VIEW_COUNTERS], sum = 0;
 
-    oche_device_count_now(end->device, counters);
+    oche_device_counters_now(end->device, counters);
     for (unsigned i = OCHE_VIEW_DROPPED_AT; i < OCHE_VIEW_COUNTERS; i++)
         sum += counters[i];
     return sum;

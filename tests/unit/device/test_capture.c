@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device/capture.h"
+#include "device/path/capture.h"
 #include "tests/support/test.h"
 
 static char folder[64];

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "device/inside.h"
+#include "device/host/critical_section.h"
 #include "device/internal.h"
 #include "tests/unit/device/pair.h"
 
@@ -24,7 +24,7 @@ static void finish(struct end *end)
 static void go_on(struct end *end)
 {
     oche_device_lock(end->device);
-    oche_device_go_on(end->device);
+    oche_device_resume(end->device);
     oche_device_unlock(end->device);
 }
 
@@ -78,7 +78,7 @@ static void play(struct pair *pair)
 
 static bool holds(const struct end *end)
 {
-    return end->device->hold.until != 0;
+    return end->device->ack_delay.until != 0;
 }
 
 static void held(void **state)
@@ -89,7 +89,7 @@ static void held(void **state)
     (void)state;
     pair_open(&pair, &config, OCHE_TRANSPORT_RC);
     pair_be_patient(&pair);
-    pair.a.device->hold.longest = pair.b.device->hold.longest = 100 * OCHE_SEC;
+    pair.a.device->ack_delay.longest = pair.b.device->ack_delay.longest = 100 * OCHE_SEC;
     play(&pair);
     assert_true(holds(&pair.a));
     finish(&pair.a);
@@ -170,7 +170,8 @@ static void *send_posted(void *argument)
     struct end *end = argument;
     const bool sent = oche_device_send_posted(end->device);
 
-    assert_int_equal(oche_inside_depth, 0); /* whoever ends the process has no locks to wait for */
+    assert_int_equal(oche_critical_depth,
+                     0); /* whoever ends the process has no locks to wait for */
     return sent ? end : NULL;
 }
 

@@ -9,7 +9,7 @@
 #include "core/random.h"
 #include "core/wire/bytes.h"
 #include "core/wire/codec.h"
-#include "device/ip_id.h"
+#include "device/path/ip_id.h"
 #include "tests/support/capture.h"
 #include "tests/support/crc.h"
 #include "tests/support/sample.h"

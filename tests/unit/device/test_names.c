@@ -3,7 +3,7 @@
  * Names of processes that share an address: a slot has one process, whatever comes and goes; what
  * killed processes leave hurts nobody; networks are told apart; a process that cannot be met is
  * noticed; and nothing is given to a process that is not trusted. What other users can do is in
- * test_others.c.
+ * test_other_users.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device/folder.h"
+#include "device/host/private_folder.h"
 #include "device/internal.h"
 #include "tests/unit/device/pair.h"
 
@@ -32,21 +32,21 @@
 
 static const struct oche_device_config shared = {.share = true};
 
-static int new_door(void)
+static int new_inbox(void)
 {
-    const int door = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int inbox = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-    assert_true(door >= 0);
-    return door;
+    assert_true(inbox >= 0);
+    return inbox;
 }
 
-static enum oche_names_result open_names(struct oche_names *names, const char *address, int door)
+static enum oche_names_result open_names(struct oche_names *names, const char *address, int inbox)
 {
     struct oche_address parsed;
     struct oche_error error;
 
     assert_true(oche_address_parse(address, &parsed));
-    return oche_names_open(names, &parsed, PORT, door, &error);
+    return oche_names_open(names, &parsed, PORT, inbox, &error);
 }
 
 /* Runs `what` in a child. Returns its status. */
@@ -70,7 +70,7 @@ static int take_names_and_die(const char *address)
 {
     struct oche_names names;
 
-    if (open_names(&names, address, new_door()) != OCHE_NAMES_TAKEN ||
+    if (open_names(&names, address, new_inbox()) != OCHE_NAMES_TAKEN ||
         !oche_names_take_service(&names, SERVICE))
         return 1;
     kill(getpid(), SIGKILL);
@@ -81,50 +81,50 @@ static int take_names_and_die(const char *address)
 static void path_of(const char *address, char *path, size_t bytes)
 {
     struct oche_names names;
-    const int door = new_door();
+    const int inbox = new_inbox();
 
-    assert_int_equal(open_names(&names, address, door), OCHE_NAMES_TAKEN);
+    assert_int_equal(open_names(&names, address, inbox), OCHE_NAMES_TAKEN);
     snprintf(path, bytes, "%s", names.path);
     oche_names_close(&names);
-    close(door);
+    close(inbox);
 }
 
 static void killed_processes(void **state)
 {
-    char address[32], other[32], path[128], door_path[160];
+    char address[32], other[32], path[128], inbox_path[160];
     struct oche_names names;
-    int door;
+    int inbox;
 
     (void)state;
     loopback_address(address, 1);
     loopback_address(other, 2);
     path_of(address, path, sizeof(path));
     assert_int_equal(access(path, F_OK), -1); /* the last one to go has removed it */
-    snprintf(door_path, sizeof(door_path), "%s.0", path);
+    snprintf(inbox_path, sizeof(inbox_path), "%s.0", path);
     assert_int_equal(in_child(take_names_and_die, address), -SIGKILL);
     assert_int_equal(access(path, F_OK), 0);
-    assert_int_equal(access(door_path, F_OK), 0);
+    assert_int_equal(access(inbox_path, F_OK), 0);
 
     /* the next process has the slot and the service */
-    door = new_door();
-    assert_int_equal(open_names(&names, address, door), OCHE_NAMES_TAKEN);
+    inbox = new_inbox();
+    assert_int_equal(open_names(&names, address, inbox), OCHE_NAMES_TAKEN);
     assert_int_equal(names.slot, 0);
     assert_int_equal(oche_names_service_slot(&names, SERVICE), -1);
     assert_true(oche_names_take_service(&names, SERVICE));
     oche_names_close(&names);
-    close(door);
+    close(inbox);
     assert_int_equal(access(path, F_OK), -1);
-    assert_int_equal(access(door_path, F_OK), -1);
+    assert_int_equal(access(inbox_path, F_OK), -1);
 
     /* the next one of another address cleans up */
     assert_int_equal(in_child(take_names_and_die, address), -SIGKILL);
     assert_int_equal(access(path, F_OK), 0);
-    door = new_door();
-    assert_int_equal(open_names(&names, other, door), OCHE_NAMES_TAKEN);
+    inbox = new_inbox();
+    assert_int_equal(open_names(&names, other, inbox), OCHE_NAMES_TAKEN);
     assert_int_equal(access(path, F_OK), -1);
-    assert_int_equal(access(door_path, F_OK), -1);
+    assert_int_equal(access(inbox_path, F_OK), -1);
     oche_names_close(&names);
-    close(door);
+    close(inbox);
 }
 
 /* Opens a device and forks a child, which writes its number to the pipe; then both wait. */
@@ -188,9 +188,9 @@ static void keep_descriptors(const int ends[2])
 static int take_slot_and_service(const char *address)
 {
     struct oche_names names;
-    const int door = new_door();
+    const int inbox = new_inbox();
 
-    if (open_names(&names, address, door) != OCHE_NAMES_TAKEN)
+    if (open_names(&names, address, inbox) != OCHE_NAMES_TAKEN)
         return 98;
     return oche_names_take_service(&names, SERVICE) ? (int)names.slot : 99;
 }
@@ -202,7 +202,7 @@ static int take_slot_and_service(const char *address)
 static void closed_beside_a_child(void **state)
 {
     struct oche_names names, others;
-    const int door = new_door(), second = new_door();
+    const int inbox = new_inbox(), second = new_inbox();
     char address[32];
     int ends[2], status;
     pid_t child;
@@ -210,7 +210,7 @@ static void closed_beside_a_child(void **state)
     (void)state;
     loopback_address(address, 1);
     assert_int_equal(pipe(ends), 0);
-    assert_int_equal(open_names(&names, address, door), OCHE_NAMES_TAKEN);
+    assert_int_equal(open_names(&names, address, inbox), OCHE_NAMES_TAKEN);
     assert_int_equal(open_names(&others, address, second), OCHE_NAMES_TAKEN);
     assert_int_equal(names.slot, 0);
     assert_true(oche_names_take_service(&names, SERVICE));
@@ -218,7 +218,7 @@ static void closed_beside_a_child(void **state)
     if (child == 0)
         keep_descriptors(ends);
     oche_names_close(&names); /* `others` keeps the file */
-    assert_false(oche_names_slot_held(&others, 0));
+    assert_false(oche_names_slot_taken(&others, 0));
     assert_int_equal(oche_names_service_slot(&others, SERVICE), -1);
     assert_int_equal(in_child(take_slot_and_service, address), 0);
     close(ends[1]);
@@ -226,7 +226,7 @@ static void closed_beside_a_child(void **state)
     assert_int_equal(status, 0);
     oche_names_close(&others);
     close(ends[0]);
-    close(door);
+    close(inbox);
     close(second);
 }
 
@@ -236,14 +236,14 @@ static void closed_beside_a_child(void **state)
  */
 static void closed_by_the_program(void **state)
 {
-    const int door = new_door(), own = memfd_create("own", MFD_CLOEXEC);
+    const int inbox = new_inbox(), own = memfd_create("own", MFD_CLOEXEC);
     struct oche_names names;
     struct stat before, after;
     char address[32];
 
     (void)state;
     loopback_address(address, 1);
-    assert_int_equal(open_names(&names, address, door), OCHE_NAMES_TAKEN);
+    assert_int_equal(open_names(&names, address, inbox), OCHE_NAMES_TAKEN);
     const int number = names.file;
 
     assert_int_equal(dup2(own, number), number); /* closes the other one first */
@@ -256,35 +256,35 @@ static void closed_by_the_program(void **state)
     path_of(address, names.path, sizeof(names.path)); /* removes what is left */
     close(number);
     close(own);
-    close(door);
+    close(inbox);
 }
 
 /* Who cannot have a name where others are goes nowhere else, and is told why. */
 static void no_room_beside_others(void **state)
 {
-    const int door = new_door(), second = new_door();
+    const int inbox = new_inbox(), second = new_inbox();
     struct oche_names names, others;
-    char address[32], door_path[160];
+    char address[32], inbox_path[160];
     struct oche_address parsed;
     struct oche_error error;
 
     (void)state;
     loopback_address(address, 1);
     assert_true(oche_address_parse(address, &parsed));
-    assert_int_equal(open_names(&others, address, door), OCHE_NAMES_TAKEN);
-    snprintf(door_path, sizeof(door_path), "%s.1", others.path);
-    assert_int_equal(mkdir(door_path, 0700), 0); /* as little room as on a full file system */
+    assert_int_equal(open_names(&others, address, inbox), OCHE_NAMES_TAKEN);
+    snprintf(inbox_path, sizeof(inbox_path), "%s.1", others.path);
+    assert_int_equal(mkdir(inbox_path, 0700), 0); /* as little room as on a full file system */
     assert_int_equal(oche_names_open(&names, &parsed, PORT, second, &error), OCHE_NAMES_NOWHERE);
     assert_memory_equal(error.text, others.path, (size_t)(strrchr(others.path, '/') - others.path));
     assert_non_null(strstr(error.text, ": Is a directory"));
     assert_null(strchr(error.text, ';')); /* one place */
-    assert_int_equal(rmdir(door_path), 0);
+    assert_int_equal(rmdir(inbox_path), 0);
     assert_int_equal(oche_names_open(&names, &parsed, PORT, second, &error), OCHE_NAMES_TAKEN);
     assert_string_equal(names.path, others.path);
     oche_names_close(&names);
     oche_names_close(&others);
     close(second);
-    close(door);
+    close(inbox);
 }
 
 static int slot_elsewhere(const char *address)
@@ -295,23 +295,23 @@ static int slot_elsewhere(const char *address)
     for (size_t i = 0; i < OCHE_COUNT_OF(variables); i++)
         if (setenv(variables[i], "/nowhere", 1) != 0)
             return 99;
-    return open_names(&names, address, new_door()) == OCHE_NAMES_TAKEN ? (int)names.slot : 98;
+    return open_names(&names, address, new_inbox()) == OCHE_NAMES_TAKEN ? (int)names.slot : 98;
 }
 
 /* Processes of a user meet, whatever their environments say. */
 static void environments(void **state)
 {
     struct oche_names names;
-    const int door = new_door();
+    const int inbox = new_inbox();
     char address[32];
 
     (void)state;
     loopback_address(address, 1);
-    assert_int_equal(open_names(&names, address, door), OCHE_NAMES_TAKEN);
+    assert_int_equal(open_names(&names, address, inbox), OCHE_NAMES_TAKEN);
     assert_int_equal(in_child(slot_elsewhere, address), 1);
     assert_true(oche_names_take_service(&names, SERVICE));
     oche_names_close(&names);
-    close(door);
+    close(inbox);
 }
 
 /* ---- at the same time ---- */
@@ -326,9 +326,9 @@ static int come_and_go(const char *address)
 
     for (unsigned i = 0; i < ROUNDS; i++) {
         struct oche_names names;
-        const int door = new_door();
+        const int inbox = new_inbox();
 
-        if (open_names(&names, address, door) != OCHE_NAMES_TAKEN)
+        if (open_names(&names, address, inbox) != OCHE_NAMES_TAKEN)
             return 1;
         if (atomic_fetch_add(&owners[names.slot], 1) != 0)
             return 2; /* two have it */
@@ -336,7 +336,7 @@ static int come_and_go(const char *address)
             sched_yield();
         atomic_fetch_sub(&owners[names.slot], 1);
         oche_names_close(&names);
-        close(door);
+        close(inbox);
     }
     return 0;
 }
@@ -393,18 +393,18 @@ static void removed_meanwhile(void **state)
     path_of(address, path, sizeof(path));
     for (unsigned i = 0; i < 400; i++) {
         int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        const int door = new_door();
+        const int inbox = new_inbox();
 
         assert_true(file >= 0);
         assert_int_equal(fcntl(file, F_OFD_SETLK, &all), 0);
         assert_int_equal(pthread_create(&thread, NULL, remove_file, &file), 0);
-        assert_int_equal(open_names(&names, address, door), OCHE_NAMES_TAKEN);
+        assert_int_equal(open_names(&names, address, inbox), OCHE_NAMES_TAKEN);
         assert_int_equal(stat(path, &there), 0);
         assert_int_equal(fstat(names.file, &ours), 0);
         assert_true(there.st_ino == ours.st_ino);
         assert_int_equal(pthread_join(thread, NULL), 0);
         oche_names_close(&names);
-        close(door);
+        close(inbox);
     }
 }
 
@@ -575,7 +575,7 @@ static void remove_names(const char *address)
 static bool wait_for_service(struct end *end)
 {
     for (unsigned tries = 0; tries < 3000; tries++) {
-        if (oche_device_service_held(end->device, SERVICE))
+        if (oche_device_service_taken(end->device, SERVICE))
             return true;
         oche_device_progress(end->device);
         usleep(1000);
@@ -613,7 +613,7 @@ static void lost_names(void **state)
 
 /* ---- trust ---- */
 
-/* As in share.c; the rest is not looked at here. */
+/* As in sharing.c; the rest is not looked at here. */
 struct heard {
     uint32_t magic;
     uint8_t version, kind, slot, place;
@@ -622,9 +622,9 @@ struct heard {
 };
 enum { HELLO, ANSWER, TABLE = 5 };
 
-/* Returns the next message of this kind that comes to the door, and the descriptor with it, or -1.
+/* Returns the next message of this kind that comes to the inbox, and the descriptor with it, or -1.
  */
-static struct heard hear(int door, uint8_t kind, struct end *end, int *descriptor)
+static struct heard hear(int inbox, uint8_t kind, struct end *end, int *descriptor)
 {
     struct heard heard = {0};
     union {
@@ -638,7 +638,7 @@ static struct heard hear(int door, uint8_t kind, struct end *end, int *descripto
                                 .msg_iovlen = 1,
                                 .msg_control = &control,
                                 .msg_controllen = sizeof(control)};
-        const ssize_t count = recvmsg(door, &header, MSG_DONTWAIT);
+        const ssize_t count = recvmsg(inbox, &header, MSG_DONTWAIT);
 
         *descriptor = -1;
         oche_device_progress(end->device);
@@ -664,38 +664,38 @@ static void given_when_trusted(void **state)
     struct oche_names names;
     struct sockaddr_un to;
     struct heard message;
-    const int door = new_door();
+    const int inbox = new_inbox();
     char address[32], byte = 0;
     struct end end;
     int table;
 
     (void)state;
     loopback_address(address, 1);
-    assert_int_equal(open_names(&names, address, door), OCHE_NAMES_TAKEN);
+    assert_int_equal(open_names(&names, address, inbox), OCHE_NAMES_TAKEN);
     assert_int_equal(names.slot, 0);
     end_open(&end, &dart, address, 0);
     for (unsigned i = 0; i < 3; i++) { /* one at joining, one when it knows its place, … */
-        message = hear(door, HELLO, &end, &table);
+        message = hear(inbox, HELLO, &end, &table);
         assert_int_equal(table, -1);
         if (message.place != OCHE_PLACE_NONE)
             break;
     }
-    const socklen_t to_bytes = oche_names_door(&names, end.device->share.slot, &to);
+    const socklen_t to_bytes = oche_names_inbox(&names, end.device->share.slot, &to);
     message.slot = 0;
     message.kind = HELLO; /* a greeting of ours is answered, which proves nothing of us */
-    assert_true(sendto(door, &message, sizeof(message), 0, (struct sockaddr *)&to, to_bytes) > 0);
-    hear(door, ANSWER, &end, &table);
+    assert_true(sendto(inbox, &message, sizeof(message), 0, (struct sockaddr *)&to, to_bytes) > 0);
+    hear(inbox, ANSWER, &end, &table);
     assert_int_equal(table, -1);
     message.kind = ANSWER;
     message.nonce++; /* a wrong answer */
-    assert_true(sendto(door, &message, sizeof(message), 0, (struct sockaddr *)&to, to_bytes) > 0);
+    assert_true(sendto(inbox, &message, sizeof(message), 0, (struct sockaddr *)&to, to_bytes) > 0);
     for (unsigned i = 0; i < 200; i++)
         oche_device_progress(end.device);
     assert_false(end.device->share.neighbours[0].trusted);
-    assert_int_equal(recv(door, &byte, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(recv(inbox, &byte, 1, MSG_DONTWAIT), -1);
     message.nonce--;
-    assert_true(sendto(door, &message, sizeof(message), 0, (struct sockaddr *)&to, to_bytes) > 0);
-    hear(door, TABLE, &end, &table);
+    assert_true(sendto(inbox, &message, sizeof(message), 0, (struct sockaddr *)&to, to_bytes) > 0);
+    hear(inbox, TABLE, &end, &table);
     assert_true(table >= 0);
     assert_int_equal(write(table, &byte, 1), -1);
     assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, table, 0), MAP_FAILED);
@@ -705,7 +705,7 @@ static void given_when_trusted(void **state)
     assert_int_equal(munmap(memory, 4096), 0);
     close(table);
     oche_names_close(&names);
-    close(door);
+    close(inbox);
     end_close(&end);
 }
 
@@ -716,7 +716,7 @@ static void no_abstract_names(void **state)
 {
     FILE *rows = fopen("/proc/net/unix", "r");
     char row[512], part[64];
-    unsigned doors = 0;
+    unsigned inboxes = 0;
     struct end end;
 
     (void)state;
@@ -728,9 +728,9 @@ static void no_abstract_names(void **state)
         if (strstr(row, part) == NULL)
             continue;
         assert_null(strchr(row, '@'));
-        doors++;
+        inboxes++;
     }
-    assert_int_equal(doors, 1);
+    assert_int_equal(inboxes, 1);
     fclose(rows);
     end_close(&end);
 }
@@ -754,19 +754,19 @@ static void folders_stay(void **state)
     assert_int_equal(rmdir(above), 0);
 }
 
-/* A door's path fits the longest address, network and user. */
+/* An inbox's path fits the longest address, network and user. */
 static void longest_names(void **state)
 {
-    struct sockaddr_un door;
+    struct sockaddr_un inbox;
     struct oche_names names = {.file = -1};
 
     (void)state;
     snprintf(names.path, sizeof(names.path),
              "/run/user/4294967295/oche/net-18446744073709551615-%s-65535",
              "2001:0db8:1111:2222:3333:4444:5555:6666");
-    assert_true(strlen(names.path) + strlen(".63") < sizeof(door.sun_path));
-    oche_names_door(&names, OCHE_SLOTS - 1, &door);
-    assert_string_equal(strrchr(door.sun_path, '.'), ".63");
+    assert_true(strlen(names.path) + strlen(".63") < sizeof(inbox.sun_path));
+    oche_names_inbox(&names, OCHE_SLOTS - 1, &inbox);
+    assert_string_equal(strrchr(inbox.sun_path, '.'), ".63");
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The MTUs of loopback and of routes there; nothing is known of what is not there. */
-#include "device/route_mtu.h"
+#include "device/path/route_mtu.h"
 
 #include <net/if.h>
 

@@ -41,17 +41,17 @@ static int close_both(void **state)
 static void a_service_has_one_process(void **state)
 {
     (void)state;
-    assert_false(oche_device_service_held(b.device, SERVICE));
+    assert_false(oche_device_service_taken(b.device, SERVICE));
     assert_true(oche_device_take_service(a.device, SERVICE));
-    assert_true(oche_device_service_held(a.device, SERVICE));
-    assert_true(oche_device_service_held(b.device, SERVICE));
+    assert_true(oche_device_service_taken(a.device, SERVICE));
+    assert_true(oche_device_service_taken(b.device, SERVICE));
     assert_false(oche_device_take_service(b.device, SERVICE));
     assert_int_equal(errno, EADDRINUSE);
     assert_false(oche_device_take_service(a.device, SERVICE));
     assert_int_equal(errno, EADDRINUSE);
     assert_true(oche_device_take_service(b.device, SERVICE + 1));
     oche_device_release_service(a.device, SERVICE);
-    assert_false(oche_device_service_held(b.device, SERVICE));
+    assert_false(oche_device_service_taken(b.device, SERVICE));
     assert_true(oche_device_take_service(b.device, SERVICE));
 }
 
@@ -103,14 +103,14 @@ static void garbage_stays(void **state)
 
     (void)state;
     oche_put24(packet + 5, OCHE_CM_QPN);
-    for (uint32_t count = OCHE_STEER_BYTES; count <= sizeof(packet); count++)
+    for (uint32_t count = OCHE_STEERED_BYTES; count <= sizeof(packet); count++)
         assert_int_equal(
             oche_management_slot(&a.device->services, &a.device->share, packet, count, &asks),
             oche_device_slot(a.device));
     assert_false(asks);
     oche_put24(packet + 5, 2);
     assert_false(oche_management_is(packet, sizeof(packet)));
-    assert_false(oche_management_is(packet, OCHE_STEER_BYTES - 1));
+    assert_false(oche_management_is(packet, OCHE_STEERED_BYTES - 1));
 }
 
 int main(void)

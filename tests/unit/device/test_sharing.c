@@ -20,7 +20,7 @@
 static const struct oche_device_config shared = {.share = true};
 
 /* Open, and known to the others. */
-static void enter(struct end *end, struct end *const *others, unsigned count)
+static void take_slot(struct end *end, struct end *const *others, unsigned count)
 {
     end_open(end, &shared, NULL, 1);
     for (unsigned i = 0; i < 2000; i++) {
@@ -81,8 +81,8 @@ static void two(void **state)
     struct end a, b, *const first[] = {&a};
 
     (void)state;
-    enter(&a, NULL, 0);
-    enter(&b, first, 1);
+    take_slot(&a, NULL, 0);
+    take_slot(&b, first, 1);
     assert_int_not_equal(a.device->share.slot, b.device->share.slot);
     ends_connect(&a, &b, OCHE_TRANSPORT_RC, 1024);
     assert_int_not_equal(oche_qp_number(a.qp) >> OCHE_SLOT_SHIFT,
@@ -101,9 +101,9 @@ static void comings_and_goings(void **state)
     uint64_t before;
 
     (void)state;
-    enter(&a, NULL, 0);
-    enter(&b, others, 1);
-    enter(&c, others, 2);
+    take_slot(&a, NULL, 0);
+    take_slot(&b, others, 1);
+    take_slot(&c, others, 2);
     ends_connect(&c, &b, OCHE_TRANSPORT_RC, 1024);
     exchange(&c, &b, 1);
     assert_int_equal(c.device->share.place, 2);
@@ -116,7 +116,7 @@ static void comings_and_goings(void **state)
     assert_int_equal(astray(&b, &c), before);
 
     others[0] = &c;
-    enter(&d, others, 2);
+    take_slot(&d, others, 2);
     assert_int_equal(d.device->share.slot, 0); /* a's */
     assert_int_equal(d.device->share.place, 2);
     before = astray(&b, &c) + astray(&c, &d);
@@ -138,14 +138,14 @@ static void wrong_program(void **state)
     uint64_t before;
 
     (void)state;
-    enter(&a, NULL, 0);
-    enter(&b, first, 1);
+    take_slot(&a, NULL, 0);
+    take_slot(&b, first, 1);
     ends_connect(&a, &b, OCHE_TRANSPORT_RC, 1024);
     memset(crossed, OCHE_PLACE_NONE, sizeof(crossed));
     crossed[a.device->share.slot] = b.device->share.place;
     crossed[b.device->share.slot] = a.device->share.place;
     usleep(6000);
-    assert_true(oche_steer(a.device->socket.fd, crossed));
+    assert_true(oche_reuseport_install(a.device->socket.fd, crossed));
     exchange(&a, &b, 1);
     assert_true(stats_of(&a).passed_on > 0);
     assert_true(stats_of(&a).taken_over > 0 || stats_of(&b).taken_over > 0);
@@ -180,8 +180,8 @@ static void mixed_datagram(void **state)
     unsigned sent;
 
     (void)state;
-    enter(&a, NULL, 0);
-    enter(&b, first, 1);
+    take_slot(&a, NULL, 0);
+    take_slot(&b, first, 1);
     assert_true(oche_address_parse(loopback_address(text, 2), &from));
     assert_true(oche_address_parse(a.address, &to));
     assert_true(oche_socket_open(&stranger, &from, 4791, &options, &error));
@@ -235,31 +235,31 @@ static void full_queue(void **state)
     uint64_t lost;
 
     (void)state;
-    enter(&a, NULL, 0);
-    enter(&b, first, 1);
+    take_slot(&a, NULL, 0);
+    take_slot(&b, first, 1);
     progress_both(&a, &b, 200);
     misled(&a, &b, 5000);
-    assert_true(oche_sharing_holds(&a.device->share)); /* more than the kernel's queue takes */
+    assert_true(oche_sharing_has_queued(&a.device->share)); /* more than the kernel's queue takes */
     assert_int_equal(stats_of(&a).passed_on, 5000);
     progress_both(&a, &b, 2000);
-    assert_false(oche_sharing_holds(&a.device->share));
+    assert_false(oche_sharing_has_queued(&a.device->share));
     assert_int_equal(stats_of(&b).taken_over, 5000);
     assert_int_equal(stats_of(&a).pass_lost, 0);
 
     misled(&a, &b, 100000);
     lost = stats_of(&a).pass_lost;
     assert_in_range(lost, 1, 99999);
-    for (unsigned i = 0; i < 10000 && oche_sharing_holds(&a.device->share); i++)
+    for (unsigned i = 0; i < 10000 && oche_sharing_has_queued(&a.device->share); i++)
         progress_both(&a, &b, 100);
     progress_both(&a, &b, 200);
     assert_int_equal(stats_of(&b).taken_over + lost, 105000);
 
     misled(&a, &b, 1000); /* and one that is gone gets none, nor does who comes after it */
-    assert_true(oche_sharing_holds(&a.device->share));
+    assert_true(oche_sharing_has_queued(&a.device->share));
     end_close(&b);
-    enter(&b, first, 1);
+    take_slot(&b, first, 1);
     progress_both(&a, &b, 200);
-    assert_false(oche_sharing_holds(&a.device->share));
+    assert_false(oche_sharing_has_queued(&a.device->share));
     assert_int_equal(stats_of(&b).taken_over, 0);
     assert_true(stats_of(&a).pass_lost > lost);
     end_close(&b);
@@ -280,7 +280,7 @@ static void nobody(void **state)
     struct end a;
 
     (void)state;
-    enter(&a, NULL, 0);
+    take_slot(&a, NULL, 0);
     assert_true(oche_address_parse("127.9.9.9", &in.from));
     oche_ip_header_make(&header, &in.from, &a.device->address, 4791, 4791, 0);
     oche_pseudo_from_bytes(&pseudo, header.bytes);
@@ -296,14 +296,14 @@ static void nobody(void **state)
     end_close(&a);
 }
 
-/* Sends bytes to a device's door, as any process of the user's may. */
+/* Sends bytes to a device's inbox, as any process of the user's may. */
 static bool say_to(const struct end *end, const void *bytes, size_t count)
 {
-    struct sockaddr_un door;
-    const socklen_t door_bytes =
-        oche_names_door(&end->device->share.names, end->device->share.slot, &door);
+    struct sockaddr_un inbox;
+    const socklen_t inbox_bytes =
+        oche_names_inbox(&end->device->share.names, end->device->share.slot, &inbox);
     const int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
-    const bool said = sendto(fd, bytes, count, 0, (struct sockaddr *)&door, door_bytes) >= 0;
+    const bool said = sendto(fd, bytes, count, 0, (struct sockaddr *)&inbox, inbox_bytes) >= 0;
 
     close(fd);
     return said;
@@ -317,7 +317,7 @@ static void strange_messages(void **state)
     struct end a;
 
     (void)state;
-    enter(&a, NULL, 0);
+    take_slot(&a, NULL, 0);
     for (unsigned count = 0; count < 40; count += 8)
         assert_true(say_to(&a, message, count)); /* too short */
     message[5] = 77;                             /* no such kind */
@@ -346,8 +346,8 @@ static void random_messages(void **state)
     uint8_t message[400];
 
     (void)state;
-    enter(&a, NULL, 0);
-    enter(&b, first, 1);
+    take_slot(&a, NULL, 0);
+    take_slot(&b, first, 1);
     ends_connect(&a, &b, OCHE_TRANSPORT_RC, 1024);
     for (unsigned i = 0; i < 4000; i++) {
         const size_t count = oche_random_below(&random, sizeof(message));
@@ -361,7 +361,7 @@ static void random_messages(void **state)
         if (i % 3 != 0) { /* packets in it, of a size that there is, to one of us */
             memset(message + 32, 0, 4);
             message[32] = (uint8_t)(8 + oche_random_below(&random, 60));
-            message[40 + OCHE_STEER_SLOT] = (uint8_t)(i % 3 << 2);
+            message[40 + OCHE_SLOT_OFFSET] = (uint8_t)(i % 3 << 2);
         }
         assert_true(say_to(i % 2 ? &a : &b, message, count));
         progress_both(&a, &b, 20);

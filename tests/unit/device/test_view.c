@@ -126,7 +126,7 @@ static void test_sizes_that_are_wrong(void **state)
 
 static uint64_t hung(struct oche_device *device, struct oche_view *view)
 {
-    oche_device_look(device, view);
+    oche_device_snapshot(device, view);
     return view->counters[OCHE_VIEW_HUNG];
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "device/crc.h"
+#include "device/path/crc.h"
 #include "tests/support/crc.h"
 #include "tests/support/test.h"
 

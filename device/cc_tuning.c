@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gives congestion control the parameters that suit the network (oche_cc_scheme.fit): when the
+ * device opens by the line's rate, and later by the round trips that its queue pairs measure. The
+ * farthest peer counts, of each connection the shortest round trip so far.
+ */
+#include "device/internal.h"
+
+#define FIRST_INTERVAL (100 * OCHE_MS) /* between two looks until something was measured */
+#define INTERVAL       OCHE_SEC        /* and then */
+#define LONGEST_TRIP   (100 * OCHE_MS) /* longer ones are due to queues or stopped processes */
+
+static void fit(struct oche_device *device)
+{
+    device->config.cc->fit(device->cc_params, device->config.cc_free, &device->network);
+}
+
+void device_tune_at_open(struct oche_device *device)
+{
+    device->tuning_at = OCHE_NEVER;
+    device->network = (struct oche_cc_network){.line_rate_bps = device->config.line_rate_bps};
+    if (device->config.cc->fit == NULL)
+        return;
+    fit(device);
+    device->tuning_at = 0;
+}
+
+/* Returns the round trip to the farthest peer; 0: none was measured. */
+static oche_time farthest(const struct oche_device *device)
+{
+    oche_time trip = 0;
+
+    for (const struct owned *owned = device->qps; owned != NULL; owned = owned->next) {
+        const oche_time least =
+            oche_qp_least_rtt((const struct oche_qp *)(const void *)(owned + 1));
+        if (least != OCHE_NEVER && least > trip)
+            trip = least;
+    }
+    return oche_time_min(trip, LONGEST_TRIP);
+}
+
+void device_tune(struct oche_device *device, oche_time now)
+{
+    const oche_time trip = farthest(device), before = device->network.round_trip;
+
+    device->tuning_at = now + (trip != 0 ? INTERVAL : FIRST_INTERVAL);
+    if (trip == 0 || (trip <= before + before / 4 && before <= trip + trip / 4))
+        return;
+    device->network.round_trip = trip;
+    fit(device);
+}

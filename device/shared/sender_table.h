@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The senders that the processes of one address count together (Dart, ToN 2020, sec III): what they
+ * share is the address's line. Each process has a table in memory of its own, which it alone
+ * writes: its active senders, and the bytes that have arrived. The others map it to read. They get
+ * its descriptor once they have shown that they run as our user (sharing.h), and cannot write
+ * there: it is sealed. So there are no files, and no other user can get one. The kernel frees the
+ * memory when the last process is gone.
+ *
+ * Nothing in another process's table is trusted: its size is sealed, its numbers have limits, and
+ * what changes while it is read is read again later. So the worst that a process of our user can do
+ * is to have others count up to OCHE_SENDERS_PER_TABLE more senders.
+ *
+ * To look at all tables takes neither a lock nor a system call.
+ */
+#ifndef OCHE_DEVICE_SHARED_SENDER_TABLE_H
+#define OCHE_DEVICE_SHARED_SENDER_TABLE_H
+
+#include <sys/types.h>
+
+#include "core/base.h"
+#include "device/path/address.h"
+
+#define OCHE_SENDERS_PER_TABLE 1024 /* of one process that others learn of */
+#define OCHE_SENDERS_MOST      4096 /* of all processes that are told apart */
+
+struct sender_memory;
+
+/* Another process's table, as we saw it last. */
+struct oche_sender_view {
+    const struct sender_memory *table; /* NULL: it has none */
+    ino_t inode;
+    uint64_t bytes;   /* that had arrived there */
+    uint32_t version; /* of the senders that we have counted; odd: they change just then */
+    oche_time lively; /* when anything there changed last */
+    bool silent;      /* nothing has changed for so long that its senders no longer count */
+};
+
+struct oche_sender_table {
+    int fd; /* our table; -1: we count no senders, or memory was out */
+    struct sender_memory *own;
+    uint64_t *ids;     /* OCHE_SENDERS_PER_TABLE, for reading another table */
+    uint64_t *counted; /* a hash table of senders, for counting; 0: free */
+    uint32_t own_count;
+    oche_time again; /* before this, the senders are not counted anew */
+    bool stale;      /* a table has changed since they were counted */
+};
+
+/* Makes our table. Returns false if there is no memory. */
+bool oche_sender_table_open(struct oche_sender_table *table);
+void oche_sender_table_close(struct oche_sender_table *table);
+
+/* Returns what a sender is called in tables: a process of a host, by its address and its slot. */
+uint64_t oche_sender_id(const struct oche_address *address, unsigned slot);
+
+/* Publish our senders, at most OCHE_SENDERS_PER_TABLE, and the bytes on the line that have arrived.
+ */
+void oche_sender_table_publish(struct oche_sender_table *table, const uint64_t *ids,
+                               uint32_t count);
+void oche_sender_table_set_bytes(struct oche_sender_table *table, uint64_t bytes);
+
+/*
+ * Maps another process's table, and takes the descriptor over. If it is not a table, or its size is
+ * not sealed, there is none.
+ */
+void oche_sender_view_open(struct oche_sender_view *view, int fd, oche_time now);
+void oche_sender_view_close(struct oche_sender_view *view);
+
+/*
+ * Looks whether a table has changed. Returns the bytes that have arrived there since the last call,
+ * at most `most`.
+ */
+uint64_t oche_sender_view_update(struct oche_sender_table *table, struct oche_sender_view *view,
+                                 oche_time now, uint64_t most);
+/*
+ * Returns how many senders other processes have that we have not: `views` has `count` of them.
+ */
+uint32_t oche_sender_table_count_others(struct oche_sender_table *table,
+                                        struct oche_sender_view *const *views, unsigned count);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which process of an address listens to a service of the connection manager (a port of rdma_cm's,
+ * core/cm/mad.h). A service belongs to one process of the address: the one that has it among the
+ * names (names.h), which tell the others its slot. There they pass on what asks for the service.
+ *
+ * Where an address is not shared (sharing.h) there is one process, and only it is asked.
+ */
+#ifndef OCHE_DEVICE_SHARED_SERVICES_H
+#define OCHE_DEVICE_SHARED_SERVICES_H
+
+#include "device/shared/sharing.h"
+
+struct oche_taken_service {
+    struct oche_taken_service *next;
+    uint64_t id;
+};
+
+struct oche_services {
+    struct oche_taken_service *first; /* those that this process has taken */
+};
+
+/*
+ * Takes a service for this process. Returns false with errno: EADDRINUSE: this process or another
+ * one has it; or why no socket could be made.
+ */
+bool oche_services_take(struct oche_services *services, const struct oche_sharing *share,
+                        uint64_t id);
+void oche_services_release(struct oche_services *services, const struct oche_sharing *share,
+                           uint64_t id);
+/* Releases all of them. */
+void oche_services_clear(struct oche_services *services, const struct oche_sharing *share);
+/* Takes all of them again where the names were lost (oche_sharing_restore_names). */
+void oche_services_take_again(const struct oche_services *services,
+                              const struct oche_sharing *share);
+/* True if this process has taken the service. */
+bool oche_services_has(const struct oche_services *services, uint64_t id);
+/* True if this process or another one has taken the service. */
+bool oche_services_taken(const struct oche_services *services, const struct oche_sharing *share,
+                         uint64_t id);
+/*
+ * Returns the slot of the process that listens to the service; our own if nobody does. Strangers
+ * choose the service: it costs a system call.
+ */
+unsigned oche_services_slot(const struct oche_services *services, const struct oche_sharing *share,
+                            uint64_t id);
+
+#endif

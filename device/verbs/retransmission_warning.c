@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tells once when more than a tenth of what is sent is sent again: then a network that loses
+ * packets, or a scheme that does not suit it, costs more than a user would think.
+ */
+#include <inttypes.h>
+
+#include "device/verbs/internal.h"
+
+#define PERIOD OCHE_SEC
+#define FEWEST 1000 /* packets of which a tenth says something */
+#define FEW    100  /* or so many, if it took long to send them */
+#define LONG   (5 * OCHE_SEC)
+
+void ov_warn_retransmissions(struct ov_port *port, oche_time now)
+{
+    struct ov_retransmissions *repeats = &port->retransmissions;
+    char address[OCHE_ADDRESS_TEXT];
+    struct oche_device_stats stats;
+    const struct oche_nic *nic = oche_device_nic(port->device);
+    uint64_t sent, again, left_out;
+
+    if (repeats->told || now < repeats->due)
+        return;
+    repeats->due = now + PERIOD;
+    oche_device_lock(port->device);
+    oche_device_stats_now(port->device, &stats);
+    /*
+     * No loss, or none of ours: a READ's request that leaves again is small, and there are few
+     * packets beside it.
+     */
+    left_out = oche_nic_resent(nic, OCHE_RESENT_RESPONSES) +
+               oche_nic_resent(nic, OCHE_RESENT_NOT_READY) +
+               oche_nic_resent(nic, OCHE_RESENT_TWICE);
+    oche_device_unlock(port->device);
+    sent = stats.nic.data_packets_sent - repeats->sent;
+    again = stats.nic.retransmitted_packets - left_out - repeats->again;
+    if (sent < FEWEST && (sent < FEW || now < repeats->since + LONG))
+        return;
+    repeats->since = now;
+    repeats->sent += sent;
+    repeats->again += again;
+    if (again <= sent / 10)
+        return;
+    oche_address_print(&port->address, address);
+    ov_say("%s: of %" PRIu64 " packets %" PRIu64 " were sent again: the network loses packets%s; "
+           "oche stat tells the causes",
+           address, sent, again,
+           ov_has_defaults() ? ""
+                             : ", for which the defaults (--cc=cubic --recovery=selective_repeat) "
+                               "are made");
+    repeats->told = true;
+}
