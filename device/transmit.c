@@ -384,7 +384,7 @@ static unsigned send_lane(struct oche_device *device, struct lane *lane)
 
     while (lane->unsent < lane->datagrams_end) {
         const unsigned left = lane->datagrams_end - lane->unsent;
-        const enum oche_send_result result = oche_socket_send_from(
+        const enum oche_send_result result = oche_socket_send(
             &device->socket, device->source_ports.fds[lane->port], &t->datagrams[lane->unsent],
             left < OCHE_SOCKET_OUT ? left : OCHE_SOCKET_OUT, &sent);
 

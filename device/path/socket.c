@@ -311,15 +311,9 @@ static void write_message(const struct oche_socket *by, const struct oche_datagr
         message->msg_control = control;
 }
 
-enum oche_send_result oche_socket_send(struct oche_socket *by, struct oche_datagram_out *out,
-                                       unsigned count, unsigned *sent)
-{
-    return oche_socket_send_from(by, by->fd, out, count, sent);
-}
-
-enum oche_send_result oche_socket_send_from(struct oche_socket *by, int fd,
-                                            struct oche_datagram_out *out, unsigned count,
-                                            unsigned *sent)
+enum oche_send_result oche_socket_send(struct oche_socket *by, int fd,
+                                       struct oche_datagram_out *out, unsigned count,
+                                       unsigned *sent)
 {
     struct oche_socket_scratch *scratch = by->scratch;
     int status;

@@ -103,15 +103,12 @@ enum oche_send_result {
     OCHE_SEND_ERROR,     /* it cannot be sent for another reason: no route, … */
 };
 
-/* Sends up to OCHE_SOCKET_OUT datagrams without waiting; *sent becomes the number sent. */
-enum oche_send_result oche_socket_send(struct oche_socket *by, struct oche_datagram_out *out,
-                                       unsigned count, unsigned *sent);
 /*
- * As oche_socket_send, but through the socket `fd`, of the same IP version; `by` provides the
- * buffers.
+ * Sends up to OCHE_SOCKET_OUT datagrams without waiting; *sent becomes the number sent. They leave
+ * through the socket `fd`, of the same IP version as `by`, which provides the buffers.
  */
-enum oche_send_result oche_socket_send_from(struct oche_socket *by, int fd,
-                                            struct oche_datagram_out *out, unsigned count,
-                                            unsigned *sent);
+enum oche_send_result oche_socket_send(struct oche_socket *by, int fd,
+                                       struct oche_datagram_out *out, unsigned count,
+                                       unsigned *sent);
 
 #endif

@@ -103,25 +103,6 @@ const char *oche_view_connection_name(enum oche_view_connections kind)
     return names[kind];
 }
 
-static uint64_t sum_of(const struct oche_view *view, unsigned first, unsigned end)
-{
-    uint64_t sum = 0;
-
-    for (unsigned i = first; i < end; i++)
-        sum += view->counters[i];
-    return sum;
-}
-
-uint64_t oche_view_resent(const struct oche_view *view)
-{
-    return sum_of(view, OCHE_VIEW_RESENT_AT, OCHE_VIEW_DROPPED_AT);
-}
-
-uint64_t oche_view_dropped(const struct oche_view *view)
-{
-    return sum_of(view, OCHE_VIEW_DROPPED_AT, OCHE_VIEW_COUNTERS);
-}
-
 /* ---- sealing and checking ---- */
 
 /* Tells a file that is half written from a whole one (FNV-1a, by words); no defence. */

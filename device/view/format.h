@@ -128,10 +128,6 @@ struct oche_view_row oche_view_row(unsigned counter);
 /* Returns the name of a kind of connections. */
 const char *oche_view_connection_name(enum oche_view_connections kind);
 
-/* Return the sum of all causes. */
-uint64_t oche_view_resent(const struct oche_view *view);
-uint64_t oche_view_dropped(const struct oche_view *view);
-
 /* Fills in the members before `open_ns`. `listed` must be right. */
 void oche_view_seal(struct oche_view *view);
 

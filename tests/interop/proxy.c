@@ -85,7 +85,7 @@ static void send_on(struct proxy *proxy, unsigned side, uint8_t *bytes, uint32_t
     unsigned sent;
 
     /* One that does not go is one more that is lost. */
-    if (oche_socket_send(&proxy->socket, &out, 1, &sent) == OCHE_SEND_DONE)
+    if (oche_socket_send(&proxy->socket, proxy->socket.fd, &out, 1, &sent) == OCHE_SEND_DONE)
         proxy->passed++;
 }
 

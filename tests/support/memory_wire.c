@@ -212,18 +212,12 @@ static void send_one(int fd, const struct oche_datagram_out *out)
     }
 }
 
-enum oche_send_result oche_socket_send_from(struct oche_socket *by, int fd,
-                                            struct oche_datagram_out *out, unsigned count,
-                                            unsigned *sent)
+enum oche_send_result oche_socket_send(struct oche_socket *by, int fd,
+                                       struct oche_datagram_out *out, unsigned count,
+                                       unsigned *sent)
 {
     (void)by;
     for (*sent = 0; *sent < count; ++*sent)
         send_one(fd, &out[*sent]);
     return OCHE_SEND_DONE;
-}
-
-enum oche_send_result oche_socket_send(struct oche_socket *by, struct oche_datagram_out *out,
-                                       unsigned count, unsigned *sent)
-{
-    return oche_socket_send_from(by, by->fd, out, count, sent);
 }

@@ -4,19 +4,6 @@
 
 #define NONE UINT32_MAX
 
-const char *oche_look_name(enum oche_look look)
-{
-    static const char *const names[OCHE_LOOKS] = {
-        [OCHE_LOOK_INSERTED] = "group begins",   [OCHE_LOOK_BEGUN] = "sender begins",
-        [OCHE_LOOK_ALONE] = "no other sender",   [OCHE_LOOK_AWAITED] = "sender will begin",
-        [OCHE_LOOK_GONE] = "group gone",         [OCHE_LOOK_WRONG] = "wrong list",
-        [OCHE_LOOK_UNKNOWN] = "unknown address", [OCHE_LOOK_STRANGER] = "not of the group",
-        [OCHE_LOOK_FULL] = "no place",
-    };
-
-    return look < OCHE_LOOKS ? names[look] : "?";
-}
-
 /* ---- memory ---- */
 
 /* Returns how many groups can fit at most; each has at least two senders. */

@@ -40,7 +40,6 @@ enum oche_look {
     OCHE_LOOK_FULL,     /* there is no room for the group */
     OCHE_LOOKS
 };
-const char *oche_look_name(enum oche_look look);
 
 struct oche_look_entry {
     struct oche_auss_member member;

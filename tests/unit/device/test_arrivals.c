@@ -79,7 +79,8 @@ static void fake_send_as(struct fake *fake, uint8_t *bytes, size_t count, size_t
                                     .tos = tos};
     unsigned sent;
 
-    assert_int_equal(oche_socket_send(&fake->socket, &out, 1, &sent), OCHE_SEND_DONE);
+    assert_int_equal(oche_socket_send(&fake->socket, fake->socket.fd, &out, 1, &sent),
+                     OCHE_SEND_DONE);
     assert_int_equal(sent, 1);
 }
 

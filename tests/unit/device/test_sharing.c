@@ -195,7 +195,7 @@ static void mixed_datagram(void **state)
         oche_pseudo_from_bytes(&pseudo, header.bytes);
         assert_int_equal(oche_encode_transport(&packet, &pseudo, crc_zlib, bytes + i * 24, 24), 24);
     }
-    assert_int_equal(oche_socket_send(&stranger, &out, 1, &sent), OCHE_SEND_DONE);
+    assert_int_equal(oche_socket_send(&stranger, stranger.fd, &out, 1, &sent), OCHE_SEND_DONE);
     progress_both(&a, &b, 200);
     assert_int_equal(oche_nic_rejected(oche_device_nic(a.device), OCHE_REJECT_NO_QP), 3);
     assert_int_equal(oche_nic_rejected(oche_device_nic(b.device), OCHE_REJECT_NO_QP), 9);

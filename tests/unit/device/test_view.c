@@ -297,9 +297,8 @@ static void test_alive_and_killed(void **state)
     assert_int_equal(views.entries[0]->user, geteuid());
     assert_true(views.entries[0]->silent_s < 60);
     assert_int_equal(views.entries[0]->view.listed, 2);
-    assert_int_equal(oche_view_dropped(&views.entries[0]->view),
-                     OCHE_VIEW_DROPS * (100 + OCHE_VIEW_DROPPED_AT) +
-                         OCHE_VIEW_DROPS * (OCHE_VIEW_DROPS - 1) / 2);
+    for (unsigned i = 0; i < OCHE_VIEW_COUNTERS; i++)
+        assert_int_equal(views.entries[0]->view.counters[i], 100 + i);
     snprintf(path, sizeof(path), "%s/%s", folder, views.entries[0]->name);
     assert_int_equal(stat(path, &about), 0);
     assert_int_equal(about.st_mode & 07777, 0600);
