@@ -290,9 +290,9 @@ static void store_flows(struct oche_results *results, struct oche_world *world)
         if (sent->started == OCHE_NEVER)
             continue;
         char root[OCHE_OUTCOME_NAME_BYTES];
-        struct oche_flow_holds holds;
+        struct oche_flow_pause_loss holds;
 
-        oche_world_flow_holds(world, i, &holds);
+        oche_world_flow_pause_loss(world, i, &holds);
         struct oche_results_flow flow = {
             .id = i,
             .workload = plan->workload,
@@ -479,7 +479,7 @@ static void store_hop(const struct deflections *to, uint32_t flow, bool ordinary
                                        .time = at->time});
 }
 
-static void store_paths(void *context, const struct oche_world_taken_way *way)
+static void store_paths(void *context, const struct oche_world_deflected_path *way)
 {
     const struct deflections *to = context;
     struct oche_walk walk;
@@ -498,10 +498,10 @@ static void store_ways(struct oche_results *results, const struct oche_world *wo
     const struct oche_flows *flows = oche_world_flows(world);
     struct deflections to = {results, world, oche_world_topology(world)};
 
-    if (flows->ways == NULL)
+    if (flows->paths == NULL)
         return;
     for (OCHE_EACH_MADE_FLOW(i, flows)) {
-        const struct oche_flow_way *way = &flows->ways[i];
+        const struct oche_flow_path *way = &flows->paths[i];
         const struct oche_flow_plan *plan = &flows->plan[i];
 
         if (way->packets == 0)
@@ -517,7 +517,7 @@ static void store_ways(struct oche_results *results, const struct oche_world *wo
                                   });
     }
     oche_world_deflections(world, store_deflection, &to);
-    oche_world_taken_ways(world, store_paths, &to);
+    oche_world_deflected_paths(world, store_paths, &to);
 }
 
 /* ---- counters ---- */
@@ -668,11 +668,11 @@ static void store_holds(struct oche_results *results, const struct oche_world *w
     const struct oche_world_config *config = oche_world_config(world);
     uint32_t *series = calloc(oche_world_network(world)->port_count + 1, sizeof(*series));
     size_t count;
-    const struct oche_world_hold *holds = oche_world_holds(world, &count);
+    const struct oche_world_paused_port *holds = oche_world_paused_ports(world, &count);
 
     OCHE_GOT(series != NULL);
     for (size_t i = 0; i < count; i++) {
-        const struct oche_world_hold *hold = &holds[i];
+        const struct oche_world_paused_port *hold = &holds[i];
         uint32_t *number = &series[topology->nodes[hold->node].first_port + hold->port];
 
         if (*number == 0) {

@@ -30,37 +30,37 @@ static void remark_on_windows(uint32_t processes, double events, const char *hav
 static void print_shares(const struct oche_world *world, FILE *out)
 {
     const struct oche_world_config *config = oche_world_config(world);
-    const struct oche_world_shares *shares = oche_world_shares(world);
+    const struct oche_world_thread_split *split = oche_world_thread_split(world);
     uint64_t all = 0;
 
     if (config->mail != NULL)
         fprintf(out, "processes: %u", config->mail->count);
     else
-        fprintf(out, "threads: %u", shares->threads);
+        fprintf(out, "threads: %u", split->threads);
     if (config->threads == 0 && config->mail == NULL)
         fprintf(out, ", chosen for %u processor%s", config->processors,
                 config->processors == 1 ? "" : "s");
-    if (shares->events_a_window > 0)
+    if (split->events_a_window > 0)
         fprintf(out, "; windows of %s are expected to hold %s events",
                 oche_figure_time(oche_world_network(world)->window).text,
-                oche_figure_count((uint64_t)(shares->events_a_window + 0.5)).text);
+                oche_figure_count((uint64_t)(split->events_a_window + 0.5)).text);
     fputc('\n', out);
-    if (shares->parts == NULL || shares->threads == 1)
+    if (split->parts == NULL || split->threads == 1)
         return;
-    for (uint32_t i = 0; i < shares->threads; i++)
-        all += shares->parts[i].work;
-    for (uint32_t i = 0; i < shares->threads; i++)
+    for (uint32_t i = 0; i < split->threads; i++)
+        all += split->parts[i].work;
+    for (uint32_t i = 0; i < split->threads; i++)
         fprintf(out, "part %u: %u hosts, %u switches, %.1f %% of the expected work\n", i,
-                shares->parts[i].hosts, shares->parts[i].switches,
-                100 * (double)shares->parts[i].work / (double)all);
-    fprintf(out, "%u of %u links are between parts\n", shares->cut_links,
+                split->parts[i].hosts, split->parts[i].switches,
+                100 * (double)split->parts[i].work / (double)all);
+    fprintf(out, "%u of %u links are between parts\n", split->cut_links,
             oche_world_topology(world)->link_count);
 }
 
 void oche_threads_print(const struct oche_world *world, bool verbose, FILE *out)
 {
     const struct oche_rank_mail *mail = oche_world_config(world)->mail;
-    const double events = oche_world_shares(world)->events_a_window;
+    const double events = oche_world_thread_split(world)->events_a_window;
 
     if (verbose)
         print_shares(world, out);
@@ -85,7 +85,7 @@ static void print_messages(const struct oche_ranks *ranks, double wall_s, FILE *
     fprintf(out,
             "they looked at the whole %s times, for %s in all; each waited for others for %.0f "
             "%% of the time\n",
-            oche_figure_count(all->looks).text, oche_figure_bytes(all->look_bytes).text,
+            oche_figure_count(all->checks).text, oche_figure_bytes(all->check_bytes).text,
             wall_s > 0 ? 1e-7 * (double)all->waited_ns / ranks->count / wall_s : 0);
 }
 

@@ -27,7 +27,7 @@ struct oche_workload_outcome {
      * not have at the end. Neither includes failed flows.
      */
     double offered_bps;
-    bool open;      /* a clock starts its flows (sim/world/load.c) */
+    bool open;      /* a clock starts its flows (sim/world/run/load.c) */
     bool supplied;  /* at least one of the flows is produced at a given rate */
     double carried; /* goodput_bps / offered_bps; NAN: not supplied, or nothing was offered */
     uint64_t backlog_bytes;

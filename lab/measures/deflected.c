@@ -7,18 +7,19 @@
 #include "sim/topology/walk.h"
 
 struct most {
-    struct oche_world_taken_way ways[OCHE_DEFLECTED_SHOWN];
+    struct oche_world_deflected_path ways[OCHE_DEFLECTED_SHOWN];
     uint32_t count;
 };
 
-static bool is_more(const struct oche_world_taken_way *a, const struct oche_world_taken_way *b)
+static bool is_more(const struct oche_world_deflected_path *a,
+                    const struct oche_world_deflected_path *b)
 {
     if (a->deflections != b->deflections)
         return a->deflections > b->deflections;
     return a->count > b->count; /* if the counts are equal, the earlier flow stays first */
 }
 
-static void keep(void *context, const struct oche_world_taken_way *way)
+static void keep(void *context, const struct oche_world_deflected_path *way)
 {
     struct most *most = context;
     uint32_t at = most->count;
@@ -53,7 +54,7 @@ static void add_node(const struct oche_topology *topology, char *text, size_t *u
 }
 
 static void fill(struct oche_deflected_line *line, const struct oche_world *world,
-                 const struct oche_world_taken_way *way)
+                 const struct oche_world_deflected_path *way)
 {
     const struct oche_topology *topology = oche_world_topology(world);
     struct oche_walk walk;
@@ -83,7 +84,7 @@ void oche_deflected_take(struct oche_deflected *deflected, const struct oche_wor
     struct most most = {.count = 0};
 
     *deflected = (struct oche_deflected){.count = 0};
-    oche_world_taken_ways(world, keep, &most);
+    oche_world_deflected_paths(world, keep, &most);
     for (uint32_t i = 0; i < most.count; i++)
         fill(&deflected->lines[deflected->count++], world, &most.ways[i]);
 }

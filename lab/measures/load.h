@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Load of open-loop workloads: bytes offered and bytes delivered between the end of warm-up and the
- * stop of arrivals (sim/world/load.c).
+ * stop of arrivals (sim/world/run/load.c).
  */
 #ifndef OCHE_LAB_MEASURES_LOAD_H
 #define OCHE_LAB_MEASURES_LOAD_H

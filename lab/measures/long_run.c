@@ -14,11 +14,11 @@
  * Writes of how many tries at the largest message one gets through, where each loss begins it
  * again; a run without duration waits for that.
  */
-static bool begins_again(const struct oche_world *world, const struct oche_ahead *ahead,
+static bool begins_again(const struct oche_world *world, const struct oche_work_estimate *estimate,
                          char text[OCHE_LONG_RUN_BYTES])
 {
     const struct oche_world_config *config = oche_world_config(world);
-    const double packets = ceil((double)ahead->most_bytes / ahead->payload_bytes);
+    const double packets = ceil((double)estimate->most_bytes / estimate->payload_bytes);
 
     if (config->run.duration > 0 || config->recovery == NULL || !config->recovery->whole_messages ||
         (config->endpoint != NULL && !config->endpoint->roce))
@@ -32,21 +32,21 @@ static bool begins_again(const struct oche_world *world, const struct oche_ahead
              "of %.3g tries at %s meets none, so that this run may take very long: set duration, "
              "send smaller messages, or choose another recovery",
              config->recovery->name, oche_figure_share(config->loss.probability).text, tries,
-             oche_figure_bytes(ahead->most_bytes).text);
+             oche_figure_bytes(estimate->most_bytes).text);
     return true;
 }
 
 bool oche_long_run_remark(const struct oche_world *world, char text[OCHE_LONG_RUN_BYTES])
 {
-    const struct oche_ahead ahead = oche_world_ahead(world);
+    const struct oche_work_estimate estimate = oche_world_estimate_work(world);
 
-    if (begins_again(world, &ahead, text))
+    if (begins_again(world, &estimate, text))
         return true;
-    if (ahead.hops < LONG_HOPS)
+    if (estimate.hops < LONG_HOPS)
         return false;
     snprintf(text, OCHE_LONG_RUN_BYTES,
              "ahead: some %.2g packet-hops, at four million a second %s; Ctrl-C ends the run with "
              "what there is",
-             ahead.hops, oche_figure_wait(ahead.hops / HOPS_PER_SECOND).text);
+             estimate.hops, oche_figure_wait(estimate.hops / HOPS_PER_SECOND).text);
     return true;
 }

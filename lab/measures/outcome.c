@@ -191,11 +191,11 @@ static void list_flows(struct oche_outcome *outcome, struct oche_world *world)
     for (OCHE_EACH_MADE_FLOW(i, flows)) {
         struct oche_outcome_flow *flow = &outcome->listed[outcome->listed_count];
         double goodput = oche_flow_goodput(world, i);
-        struct oche_flow_holds holds;
+        struct oche_flow_pause_loss holds;
 
         if (goodput < 0)
             continue;
-        oche_world_flow_holds(world, i, &holds);
+        oche_world_flow_pause_loss(world, i, &holds);
         flow->lost_share = (double)holds.lost / (double)holds.life;
         snprintf(flow->name, sizeof(flow->name), "%s to %s, %s",
                  topology->nodes[flows->plan[i].src].name, topology->nodes[flows->plan[i].dst].name,
@@ -481,7 +481,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
         .pfc = config->switches.pfc,
         .ipv6 = config->hosts.ipv6,
         .seed = config->seed,
-        .threads = one_thread ? 1 : oche_world_shares(world)->threads,
+        .threads = one_thread ? 1 : oche_world_thread_split(world)->threads,
         .processors = config->threads == 0 && config->mail == NULL ? config->processors : 0,
         .processes = config->mail == NULL ? 1 : config->mail->count,
         .defaults = config->defaults,
@@ -501,7 +501,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     take_headroom_remark(outcome, world);
     oche_unfit_take(&outcome->unfit, world);
     oche_world_totals(world, &outcome->totals);
-    oche_world_ways(world, &outcome->ways);
+    oche_world_path_lengths(world, &outcome->ways);
     take_flows(outcome, world);
     take_hosts(outcome, world);
     oche_load_take(&outcome->load, world);

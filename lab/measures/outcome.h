@@ -92,7 +92,7 @@ struct oche_outcome {
     oche_time simulated;
     double wall_s; /* wall-clock time of the run, without building the world */
     struct oche_world_totals totals;
-    struct oche_world_ways ways;
+    struct oche_world_path_lengths ways;
 
     /* Flows. Of these members only `warmup_flows` counts flows that started during warm-up. */
     uint64_t warmup_flows, flows, delivered, failed;

@@ -128,7 +128,7 @@ static void take_lines(struct oche_pathologies *pathologies, const struct oche_w
 }
 
 static void note_worst(struct oche_pathologies *pathologies, const struct oche_world *world,
-                       uint32_t flow, const struct oche_flow_holds *holds)
+                       uint32_t flow, const struct oche_flow_pause_loss *holds)
 {
     const struct oche_topology *topology = oche_world_topology(world);
     const struct oche_flow_plan *plan = &oche_world_flows(world)->plan[flow];
@@ -153,12 +153,12 @@ static void take_victims(struct oche_pathologies *pathologies, struct oche_world
 
     pathologies->share_limit = config->measure.victim_share;
     for (OCHE_EACH_MADE_FLOW(i, flows)) {
-        struct oche_flow_holds holds;
+        struct oche_flow_pause_loss holds;
 
         if (flows->sent[i].started == OCHE_NEVER || flows->sent[i].started < config->run.warmup)
             continue;
         measured++;
-        oche_world_flow_holds(world, i, &holds);
+        oche_world_flow_pause_loss(world, i, &holds);
         pathologies->victims += oche_flow_is_victim(&holds, pathologies->share_limit);
         if (holds.lost > 0 && (double)holds.lost / (double)holds.life > pathologies->worst_share)
             note_worst(pathologies, world, i, &holds);

@@ -64,7 +64,7 @@ void oche_size_rows_packets(struct oche_outcome *outcome, const struct oche_worl
     const struct oche_flows *flows = oche_world_flows(world);
     oche_time warmup = oche_world_config(world)->run.warmup;
 
-    if (flows->ways == NULL)
+    if (flows->paths == NULL)
         return;
     for (OCHE_EACH_MADE_FLOW(i, flows)) {
         uint64_t bytes = flows->plan[i].bytes;
@@ -76,8 +76,8 @@ void oche_size_rows_packets(struct oche_outcome *outcome, const struct oche_worl
 
             if (sizes->flows == 0 || bytes < sizes->from_bytes || bytes >= sizes->to_bytes)
                 continue;
-            outcome->size_packets[row].packets += flows->ways[i].packets;
-            outcome->size_packets[row].marked += flows->ways[i].marked;
+            outcome->size_packets[row].packets += flows->paths[i].packets;
+            outcome->size_packets[row].marked += flows->paths[i].marked;
         }
     }
 }

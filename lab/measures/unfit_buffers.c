@@ -29,46 +29,46 @@ static void name_section(const struct oche_world_config *config, unsigned kind, 
         snprintf(text, SECTION_BYTES, "switch");
 }
 
-static void judge_marks(struct oche_unfit *unfit, const struct oche_switch_bounds *bounds,
+static void judge_marks(struct oche_unfit *unfit, const struct oche_buffer_limits *limits,
                         const char *section, const char *name, struct said *said)
 {
-    if (bounds->kmin >= bounds->queue && !said->kmin) {
+    if (limits->kmin >= limits->queue && !said->kmin) {
         said->kmin = true;
         oche_unfit_say(unfit,
                        "%s.kmin: nothing is ever marked: marks begin above a queue of %s, and at "
                        "%s a queue has room for %s",
-                       section, oche_figure_bytes(bounds->kmin).text, name,
-                       oche_figure_bytes(bounds->queue).text);
-    } else if (bounds->kmin < bounds->queue && bounds->kmax >= bounds->queue && !said->kmax) {
+                       section, oche_figure_bytes(limits->kmin).text, name,
+                       oche_figure_bytes(limits->queue).text);
+    } else if (limits->kmin < limits->queue && limits->kmax >= limits->queue && !said->kmax) {
         said->kmax = true;
         oche_unfit_say(unfit,
                        "%s.kmax: at most %s of the packets are marked: all would be above a queue "
                        "of %s, and at %s a queue has room for %s",
-                       section, oche_figure_share(bounds->most_marked).text,
-                       oche_figure_bytes(bounds->kmax).text, name,
-                       oche_figure_bytes(bounds->queue).text);
+                       section, oche_figure_share(limits->most_marked).text,
+                       oche_figure_bytes(limits->kmax).text, name,
+                       oche_figure_bytes(limits->queue).text);
     }
 }
 
 /* Judges when PAUSEs begin. */
-static void judge_pauses(struct oche_unfit *unfit, const struct oche_switch_bounds *bounds,
+static void judge_pauses(struct oche_unfit *unfit, const struct oche_buffer_limits *limits,
                          const char *section, const char *name, struct said *said)
 {
-    if (bounds->shared < bounds->frame && !said->headroom) {
+    if (limits->shared < limits->frame && !said->headroom) {
         said->headroom = true;
         oche_unfit_say(unfit,
                        "%s.buffer: PAUSEs begin with the first packets: of %s at %s, %s are "
                        "headroom, and %s of the rest are there to share",
-                       section, oche_figure_bytes(bounds->memory).text, name,
-                       oche_figure_bytes(bounds->headroom).text,
-                       oche_figure_bytes(bounds->shared).text);
-    } else if (bounds->shared >= bounds->frame && bounds->xoff > bounds->shared && !said->xoff) {
+                       section, oche_figure_bytes(limits->memory).text, name,
+                       oche_figure_bytes(limits->headroom).text,
+                       oche_figure_bytes(limits->shared).text);
+    } else if (limits->shared >= limits->frame && limits->xoff > limits->shared && !said->xoff) {
         said->xoff = true;
         oche_unfit_say(unfit,
                        "%s.xoff: PAUSEs begin only where nothing is free: they would at %s of a "
                        "port, and the ports of %s share %s",
-                       section, oche_figure_bytes(bounds->xoff).text, name,
-                       oche_figure_bytes(bounds->shared).text);
+                       section, oche_figure_bytes(limits->xoff).text, name,
+                       oche_figure_bytes(limits->shared).text);
     }
 }
 
@@ -115,14 +115,14 @@ void oche_unfit_judge_buffers(struct oche_unfit *unfit, const struct oche_world 
     for (uint32_t i = 0; i < topology->switch_count; i++) {
         const uint32_t number = oche_topology_at_place(topology, topology->host_count + i);
         const struct oche_topology_node *node = &topology->nodes[number];
-        const struct oche_switch_bounds bounds =
-            oche_world_switch_bounds(world, number - topology->host_count);
+        const struct oche_buffer_limits limits =
+            oche_world_buffer_limits(world, number - topology->host_count);
         char section[SECTION_BYTES];
 
         name_section(config, node->kind, section);
         if (marks && oche_world_of_tier(config, node->kind)->ecn)
-            judge_marks(unfit, &bounds, section, node->name, &said);
-        if (bounds.lossless)
-            judge_pauses(unfit, &bounds, section, node->name, &said);
+            judge_marks(unfit, &limits, section, node->name, &said);
+        if (limits.lossless)
+            judge_pauses(unfit, &limits, section, node->name, &said);
     }
 }

@@ -109,7 +109,7 @@ struct oche_workload_offer {
 
 /*
  * What makes the flows of a workload start. Where a clock does, the workload has a load of its own:
- * how much it offers does not depend on what the network delivers (sim/world/load.c).
+ * how much it offers does not depend on what the network delivers (sim/world/run/load.c).
  */
 struct oche_workload_arrivals {
     enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Summaries of time series: values at equal intervals (sim/world/series.c samples them). A window
- * is a range of samples; with windows, a transient can be left out or examined alone.
+ * Summaries of time series: values at equal intervals (sim/world/run/series.c samples them). A
+ * window is a range of samples; with windows, a transient can be left out or examined alone.
  */
 #ifndef OCHE_SIM_MEASURE_TIME_SERIES_H
 #define OCHE_SIM_MEASURE_TIME_SERIES_H

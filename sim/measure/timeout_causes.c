@@ -30,7 +30,7 @@ struct entry {
 };
 
 struct oche_timeout_causes {
-    oche_connection_look *look;
+    oche_connection_reader *read_progress;
     void *context;
     struct entry *entries; /* open addressing */
     uint32_t count, capacity;
@@ -88,7 +88,7 @@ static bool matters(const struct oche_timeout_causes *causes, const struct entry
 
     if (entry->about == NOTHING)
         return false;
-    causes->look(causes->context, entry->connection, &progress);
+    causes->read_progress(causes->context, entry->connection, &progress);
     if (progress.acknowledged == UINT64_MAX)
         return false;
     switch ((enum about)entry->about) {
@@ -169,14 +169,15 @@ static struct entry *take(struct oche_timeout_causes *causes, uint32_t connectio
     return entry;
 }
 
-struct oche_timeout_causes *oche_timeout_causes_create(oche_connection_look *look, void *context)
+struct oche_timeout_causes *oche_timeout_causes_create(oche_connection_reader *read_progress,
+                                                       void *context)
 {
     struct oche_timeout_causes *causes = malloc(sizeof(*causes));
 
     if (causes == NULL)
         oche_panic(__FILE__, __LINE__, "out of memory for the causes of timeouts");
-    *causes =
-        (struct oche_timeout_causes){.look = look, .context = context, .capacity = FIRST_CAPACITY};
+    *causes = (struct oche_timeout_causes){
+        .read_progress = read_progress, .context = context, .capacity = FIRST_CAPACITY};
     causes->entries = make_entries(causes->capacity);
     return causes;
 }
@@ -202,7 +203,7 @@ void oche_timeout_causes_lost(struct oche_timeout_causes *causes, uint32_t conne
 {
     struct oche_connection_progress progress;
 
-    causes->look(causes->context, connection, &progress);
+    causes->read_progress(causes->context, connection, &progress);
     uint64_t psn = unwrap(lost->psn, progress.expected);
     bool old = oche_psn_diff(lost->psn, (uint32_t)progress.expected & OCHE_PSN_MASK) < 0;
     enum about about = lost->kind == OCHE_LOST_ACK   ? ACK
@@ -401,7 +402,7 @@ enum oche_timeout_cause oche_timeout_causes_judge(struct oche_timeout_causes *ca
 {
     struct stall stall = {.causes = causes, .timed_out = timed_out, .connection = connection};
 
-    causes->look(causes->context, connection, &stall.at);
+    causes->read_progress(causes->context, connection, &stall.at);
     find_missing(&stall);
     enum oche_timeout_cause cause = judge(&stall);
     struct entry *again = take(causes, connection, STALL, 0);

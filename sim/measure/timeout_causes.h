@@ -62,16 +62,17 @@ struct oche_connection_progress {
                               pair is gone */
     struct oche_qp_losses losses; /* of the receiver's queue pair; all 0: no queue pair */
 };
-typedef void oche_connection_look(void *context, uint32_t connection,
-                                  struct oche_connection_progress *progress);
+typedef void oche_connection_reader(void *context, uint32_t connection,
+                                    struct oche_connection_progress *progress);
 
 struct oche_timeout_causes;
 
 /*
- * Creates the state. The functions below call `look` for the progress of connections. Memory grows
- * with the number of losses that are not yet repaired.
+ * Creates the state. The functions below call `read_progress` for the progress of connections.
+ * Memory grows with the number of losses that are not yet repaired.
  */
-struct oche_timeout_causes *oche_timeout_causes_create(oche_connection_look *look, void *context);
+struct oche_timeout_causes *oche_timeout_causes_create(oche_connection_reader *read_progress,
+                                                       void *context);
 void oche_timeout_causes_free(struct oche_timeout_causes *causes);
 /*
  * Records a lost packet. Losses may be recorded in any order among themselves. But a loss must be

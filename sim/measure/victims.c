@@ -99,13 +99,13 @@ static void look(const struct oche_pause_tree *tree, const struct oche_walk *wal
         }
 }
 
-void oche_flow_holds_of(const struct oche_pause_tree *tree, const struct oche_walk *walk,
-                        unsigned cls, oche_time begun, oche_time ended, oche_time alone,
-                        struct oche_flow_holds *holds)
+void oche_flow_pause_loss_of(const struct oche_pause_tree *tree, const struct oche_walk *walk,
+                             unsigned cls, oche_time begun, oche_time ended, oche_time alone,
+                             struct oche_flow_pause_loss *holds)
 {
     oche_time longest_foreign = 0;
 
-    *holds = (struct oche_flow_holds){.root = OCHE_NO_PAUSE_NODE};
+    *holds = (struct oche_flow_pause_loss){.root = OCHE_NO_PAUSE_NODE};
     if (ended <= begun)
         return;
     holds->life = ended - begun;
@@ -130,7 +130,7 @@ void oche_flow_holds_of(const struct oche_pause_tree *tree, const struct oche_wa
         holds->lost = holds->life - alone;
 }
 
-bool oche_flow_is_victim(const struct oche_flow_holds *holds, double share)
+bool oche_flow_is_victim(const struct oche_flow_pause_loss *holds, double share)
 {
     return holds->lost > 0 && (double)holds->lost >= share * (double)holds->life;
 }

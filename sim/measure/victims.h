@@ -21,7 +21,7 @@
 
 #include "sim/measure/pause_tree.h"
 
-struct oche_flow_holds {
+struct oche_flow_pause_loss {
     oche_time life;
     oche_time held, own, foreign;
     oche_time lost; /* time lost to foreign roots */
@@ -32,11 +32,11 @@ struct oche_flow_holds {
  * Computes the holds of a flow of class `cls` that took the path `walk`, from `begun` until
  * `ended`. `alone` is the time that the flow would have taken without other traffic.
  */
-void oche_flow_holds_of(const struct oche_pause_tree *tree, const struct oche_walk *walk,
-                        unsigned cls, oche_time begun, oche_time ended, oche_time alone,
-                        struct oche_flow_holds *holds);
+void oche_flow_pause_loss_of(const struct oche_pause_tree *tree, const struct oche_walk *walk,
+                             unsigned cls, oche_time begun, oche_time ended, oche_time alone,
+                             struct oche_flow_pause_loss *holds);
 
 /* True if the flow lost at least this share of its life to foreign roots. */
-bool oche_flow_is_victim(const struct oche_flow_holds *holds, double share);
+bool oche_flow_is_victim(const struct oche_flow_pause_loss *holds, double share);
 
 #endif

@@ -342,7 +342,7 @@ void oche_flows_free(struct oche_flows *flows)
     oche_sparse_free(flows->owned_plan);
     oche_sparse_free(flows->sent);
     oche_sparse_free(flows->received);
-    oche_sparse_free(flows->ways);
+    oche_sparse_free(flows->paths);
     oche_sparse_free(flows->connections);
     oche_sparse_free(flows->pairs);
     oche_sparse_free(flows->each);

@@ -59,7 +59,7 @@ struct oche_flow_received {
  * The path that a flow's packets took, counted over the packets that arrived. Written by the
  * destination's node.
  */
-struct oche_flow_way {
+struct oche_flow_path {
     uint64_t links;      /* links crossed, summed over packets */
     uint64_t packets;    /* packets with data, including retransmissions */
     uint64_t marked;     /* packets with data that had the CE mark */
@@ -118,8 +118,8 @@ struct oche_flows {
     struct oche_flow_plan *owned_plan;
     struct oche_flow_sent *sent;
     struct oche_flow_received *received;
-    struct oche_flow_way *ways; /* one per flow; NULL: not recorded */
-    uint32_t count;             /* all flows, also those that are not made yet */
+    struct oche_flow_path *paths; /* one per flow; NULL: not recorded */
+    uint32_t count;               /* all flows, also those that are not made yet */
     struct oche_flow_sources sources;
     struct oche_connection *connections;
     uint32_t connection_count;

@@ -42,7 +42,7 @@ static void flow_pieces(const struct oche_flows *flows, uint32_t block, struct p
     pieces[0] = PIECE(flows->owned_plan, block);
     pieces[1] = PIECE(flows->sent, block);
     pieces[2] = PIECE(flows->received, block);
-    pieces[3] = PIECE(flows->ways, block);
+    pieces[3] = PIECE(flows->paths, block);
 }
 
 static bool is_flow_over(const struct oche_flows *flows, uint32_t flow)

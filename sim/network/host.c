@@ -293,7 +293,7 @@ static bool is_of_earlier_flow(const struct oche_flows *flows,
     if (connection->delivered == 0 || connection->parts_delivered > 0)
         return false;
     uint32_t before = flows->order[connection->first + connection->delivered - 1];
-    const struct oche_flow_way *way = &flows->ways[before];
+    const struct oche_flow_path *way = &flows->paths[before];
 
     return way->packets > 0 && (packet->dest_qpn & OCHE_SHADOW_QPN) == 0 &&
            oche_psn_diff(packet->psn, way->last_psn) <= 0;
@@ -319,7 +319,7 @@ static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_pac
     const struct oche_deflection *deflection = &host->shared->deflection;
     uint8_t left = packet->bth_reserved & OCHE_BTH_TOKENS;
 
-    struct oche_flow_way *way = &flows->ways[flow];
+    struct oche_flow_path *way = &flows->paths[flow];
 
     if (way->packets == 0 || oche_psn_diff(packet->psn, way->last_psn) > 0)
         way->last_psn = packet->psn;
@@ -351,7 +351,7 @@ static OCHE_NOINLINE bool note(struct oche_host *host, struct oche_packet *packe
         return true;
     if (host->notes & OCHE_HOST_NOTES_CREDITS)
         oche_host_credits_arrived(host, packet);
-    if (host->notes & OCHE_HOST_NOTES_WAYS)
+    if (host->notes & OCHE_HOST_NOTES_PATHS)
         note_way(host, packet);
     return false;
 }
@@ -367,7 +367,7 @@ static OCHE_NOINLINE void expire_of_link(struct oche_host *host, oche_time now)
     }
     oche_slow_host_expire(host, now);
     while ((packet = oche_slow_host_drain(host, now)) != NULL) {
-        if (host->notes & OCHE_HOST_NOTES_WAYS)
+        if (host->notes & OCHE_HOST_NOTES_PATHS)
             note_way(host, packet);
         host->endpoint->receive(oche_host_endpoint_state(host), packet, now);
         oche_packet_return(&host->shard->pool, packet);
@@ -507,7 +507,7 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
     host->address = address;
     host->classes = UINT8_MAX;
     host->next_start = oche_flows_next_start(shared->flows, address);
-    host->notes = shared->flows->ways != NULL ? OCHE_HOST_NOTES_WAYS : 0;
+    host->notes = shared->flows->paths != NULL ? OCHE_HOST_NOTES_PATHS : 0;
     host->holds_feedback = shared->params->feedback_jitter > 0;
     host->feedback = oche_feedback_make(shared->params->feedback_jitter, shared->seed,
                                         shared->places == NULL ? address : shared->places[address]);

@@ -12,7 +12,7 @@
 #include "sim/network/host.h"
 
 /* Flags of oche_host.notes: what is recorded about each packet that arrives or leaves. */
-#define OCHE_HOST_NOTES_WAYS    UINT8_C(1) /* each packet's path is recorded in flows->ways */
+#define OCHE_HOST_NOTES_PATHS   UINT8_C(1) /* each packet's path is recorded in flows->paths */
 #define OCHE_HOST_NOTES_CREDITS UINT8_C(2) /* the link has credits (host_credits.h) */
 #define OCHE_HOST_NOTES_SLOW    UINT8_C(4) /* a slow receiver, or PAUSE storms (slow_host.h) */
 /* Notes of hosts that also send frames of the link layer, with timers for them. */

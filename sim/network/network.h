@@ -171,7 +171,7 @@ typedef void oche_tap(void *context, uint32_t port, const struct oche_packet *pa
  * When a run is looked at: at the ends of windows in which something happened, where any of these
  * is so, and where the run is to pause. All 0: at the end of every window.
  */
-struct oche_looks {
+struct oche_window_checks {
     oche_time at;     /* the window ends at this time, or later */
     uint64_t flows;   /* so many flows, or more, are completed */
     uint64_t awaited; /* so many flows for which the run waits, or more */
@@ -192,16 +192,16 @@ struct oche_network {
     struct oche_shard *shards;
     uint32_t shard_count;
     uint32_t gap_bytes;
-    oche_time window;               /* length of a window: the smallest link delay */
-    oche_time now;                  /* everything before this time has happened */
-    struct oche_looks looks;        /* may be changed while no thread runs, as by who looks */
-    struct oche_pace pace;          /* whether threads run windows together */
-    struct oche_schedule *schedule; /* records a run in one thread; NULL: does not */
-    struct oche_team *team;         /* the threads; NULL: none was needed so far */
-    struct oche_ranks *ranks;       /* the other processes that run it; NULL: there are none */
-    uint64_t windows_together;      /* run by all threads at once */
-    uint64_t events_together;       /* in these */
-    bool ipv6;                      /* in bytes mode frames are IPv6, not IPv4 */
+    oche_time window;                 /* length of a window: the smallest link delay */
+    oche_time now;                    /* everything before this time has happened */
+    struct oche_window_checks checks; /* may be changed while no thread runs, as by a check */
+    struct oche_pace pace;            /* whether threads run windows together */
+    struct oche_schedule *schedule;   /* records a run in one thread; NULL: does not */
+    struct oche_team *team;           /* the threads; NULL: none was needed so far */
+    struct oche_ranks *ranks;         /* the other processes that run it; NULL: there are none */
+    uint64_t windows_together;        /* run by all threads at once */
+    uint64_t events_together;         /* in these */
+    bool ipv6;                        /* in bytes mode frames are IPv6, not IPv4 */
     const struct oche_endpoint
         *endpoint;   /* the hosts' endpoint if it is not the RNIC; NULL: the RNIC */
     bool bytes_mode; /* encode and decode every packet at every link */
@@ -243,12 +243,12 @@ void oche_network_can_fail(struct oche_network *network, uint32_t port);
 void oche_network_ready(struct oche_network *network);
 
 /*
- * Runs all events before `until`. If `look` is not NULL, it is called, while no shard runs, at the
- * ends of windows that network->looks says; if it returns true, the run ends. It may change
- * network->looks.
+ * Runs all events before `until`. If `check` is not NULL, it is called, while no shard runs, at the
+ * ends of windows that network->checks says; if it returns true, the run ends. It may change
+ * network->checks.
  */
-typedef bool oche_network_look(void *context, oche_time now);
-void oche_network_run(struct oche_network *network, oche_time until, oche_network_look *look,
+typedef bool oche_network_check(void *context, oche_time now);
+void oche_network_run(struct oche_network *network, oche_time until, oche_network_check *check,
                       void *context);
 
 /*

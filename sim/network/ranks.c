@@ -116,8 +116,8 @@ static void finish(struct oche_ranks *ranks, uint32_t own)
 
 void oche_ranks_exchange(struct oche_ranks *ranks)
 {
-    ranks->counts.looks++;
-    ranks->counts.look_bytes += exchange(ranks, ranks->out);
+    ranks->counts.checks++;
+    ranks->counts.check_bytes += exchange(ranks, ranks->out);
     finish(ranks, ranks->rank);
 }
 
@@ -125,8 +125,8 @@ void oche_ranks_share(struct oche_ranks *ranks)
 {
     for (uint32_t r = 0; r < ranks->count; r++)
         ranks->same[r] = ranks->out[0];
-    ranks->counts.looks++;
-    ranks->counts.look_bytes += exchange(ranks, ranks->same);
+    ranks->counts.checks++;
+    ranks->counts.check_bytes += exchange(ranks, ranks->same);
     finish(ranks, 0);
 }
 
@@ -187,7 +187,7 @@ void oche_ranks_sum_counts(struct oche_ranks *ranks)
 
     oche_rank_put(oche_ranks_to(ranks, 0), &own, sizeof(own));
     oche_ranks_share(ranks);
-    *sum = (struct oche_rank_counts){.windows = own.windows, .looks = own.looks};
+    *sum = (struct oche_rank_counts){.windows = own.windows, .checks = own.checks};
     for (uint32_t r = 0; r < ranks->count; r++) {
         struct oche_rank_counts of;
 
@@ -195,7 +195,7 @@ void oche_ranks_sum_counts(struct oche_ranks *ranks)
         sum->packets += of.packets;
         sum->bytes += of.bytes;
         sum->most = of.most > sum->most ? of.most : sum->most;
-        sum->look_bytes += of.look_bytes;
+        sum->check_bytes += of.check_bytes;
         sum->waited_ns += of.waited_ns;
     }
 }
@@ -240,9 +240,9 @@ static struct oche_rank_sum sum_up(struct oche_ranks *ranks)
 
 static struct oche_rank_report report_on(struct oche_ranks *ranks, oche_time end)
 {
-    const struct oche_looks *looks = &ranks->network->looks;
+    const struct oche_window_checks *checks = &ranks->network->checks;
     struct oche_shard *shard = &ranks->network->shards[ranks->rank];
-    const bool interrupted = looks->interrupt != NULL && *looks->interrupt != 0;
+    const bool interrupted = checks->interrupt != NULL && *checks->interrupt != 0;
     struct oche_rank_report report = {
         .end = end,
         .next = oche_events_next_time(&shard->events),
@@ -257,7 +257,7 @@ static struct oche_rank_report report_on(struct oche_ranks *ranks, oche_time end
         .flags = interrupted ? ASKED | INTERRUPTED : 0,
     };
 
-    if (report.mishaps > 0 || (looks->windows > 0 && ranks->unlooked >= looks->windows))
+    if (report.mishaps > 0 || (checks->windows > 0 && ranks->unchecked >= checks->windows))
         report.flags |= ASKED;
     shard->crosses_from = OCHE_NEVER;
     return report;
@@ -369,11 +369,11 @@ static oche_time run_window(struct oche_ranks *ranks, oche_time until)
                               oche_time_add(end, MOST_WINDOWS * network->window));
     ran = oche_windows_run(shard, end, limit, sum->flows - shard->flows_completed,
                            sum->awaited - shard->awaited_completed);
-    ranks->unlooked += shard->windows - before;
+    ranks->unchecked += shard->windows - before;
     return ran;
 }
 
-void oche_ranks_run(struct oche_ranks *ranks, oche_time until, oche_network_look *look,
+void oche_ranks_run(struct oche_ranks *ranks, oche_time until, oche_network_check *check,
                     void *context)
 {
     struct oche_network *network = ranks->network;
@@ -390,12 +390,12 @@ void oche_ranks_run(struct oche_ranks *ranks, oche_time until, oche_network_look
         tell(ranks, run_window(ranks, until));
         network->now = sum->end;
         bool due = (sum->flags & ASKED) || sum->end == until ||
-                   oche_windows_due(&network->looks, sum->end, sum->flows, sum->awaited);
+                   oche_windows_due(&network->checks, sum->end, sum->flows, sum->awaited);
 
-        if (!due || look == NULL)
+        if (!due || check == NULL)
             continue;
-        ranks->unlooked = 0;
-        if (look(context, network->now))
+        ranks->unchecked = 0;
+        if (check(context, network->now))
             return;
     }
 }

@@ -7,21 +7,21 @@
  * Ranks run the same windows as threads do (team.h), and the same function of all reports tells
  * each of them the next window. After a window each sends one message to each other rank: its
  * report, the packets that crossed to that rank, and what became of flows that end there. So all
- * know whether to look when the window has ended, and none runs past a window at which the run may
- * end. These are the looks, and how they see the other ranks' part:
+ * know whether to check when the window has ended, and none runs past a window at which the run may
+ * end. These are the checks, and how they see the other ranks' part:
  *
  *   causes of timeouts         a report counts losses and timeouts: all ranks get all of both, and
- *                              what the ends of the connections concerned tell (world/causes.c)
- *   PAUSEs, victims            rank 0 gets the notes at the time of looks.at (world/pauses.c)
+ *                              what the ends of the connections concerned tell (timeout_causes.c)
+ *   PAUSEs, victims            rank 0 gets the notes at the time of checks.at (pauses.c)
  *   deadlock                   ranks exchange which ports are held, strike off ports of their own
  *                              switches, and exchange what is left, until none changes (deadlock.c)
  *   all is delivered           reports have the completed flows; whether bytes are still under way,
- *                              each says of the flows that begin there (world/run.c)
+ *                              each says of the flows that begin there (run/run.c)
  *   flows out of memory        each for itself
- *   a stall, what is cut off   sums of what each says of its own flows, links and hosts (ending.c)
+ *   a stall, what is cut off   sums of what each says of its own flows, links and hosts (stall.c)
  *   samples                    sums of what each reads from its devices (series.c)
- *   progress, an interrupt     flags in a report: one rank asks, all look
- *   results                    after the run rank 0 gets what the others' devices counted (told.h)
+ *   progress, an interrupt     flags in a report: one rank asks, all check
+ *   results                    after the run rank 0 gets what the other ranks counted (readings.h)
  *
  * Packets return to the pool of the rank that receives them, and none is given away.
  */
@@ -51,8 +51,8 @@ struct oche_rank_counts {
     uint64_t packets; /* sent to other ranks */
     uint64_t bytes;   /* sent to other ranks after windows, reports included */
     uint64_t most;    /* of these, in one message */
-    uint64_t looks;   /* exchanges for looks and results */
-    uint64_t look_bytes;
+    uint64_t checks;  /* exchanges for checks and results */
+    uint64_t check_bytes;
     uint64_t waited_ns; /* for others' messages */
 };
 
@@ -68,7 +68,7 @@ struct oche_ranks {
     uint32_t rank, count;
     struct oche_network *network;
     struct oche_flows *flows;
-    struct oche_rank_bytes *out, *in; /* by rank: messages of windows and looks */
+    struct oche_rank_bytes *out, *in; /* by rank: messages of windows and checks */
     struct oche_rank_bytes *same;     /* by rank: the same message for all */
     struct oche_rank_report *reports; /* the last one of each */
     struct oche_rank_sum sum;         /* of these */
@@ -76,7 +76,7 @@ struct oche_ranks {
     struct oche_flow_notes notes;     /* of this rank's hosts, in this window */
     struct oche_rank_counts counts;
     struct oche_rank_counts of_all; /* sums, after the run; `windows` and `most`: of any one */
-    uint64_t unlooked;              /* windows since the run was looked at; kept by rank 0 */
+    uint64_t unchecked;             /* windows since the run was looked at; kept by rank 0 */
     bool interrupted;               /* some rank is to end the run */
 };
 
@@ -98,13 +98,13 @@ static inline bool oche_network_has(const struct oche_network *network, uint32_t
 void oche_ranks_sum_counts(struct oche_ranks *ranks);
 
 /* As oche_network_run, which calls it. All ranks must. */
-void oche_ranks_run(struct oche_ranks *ranks, oche_time until, oche_network_look *look,
+void oche_ranks_run(struct oche_ranks *ranks, oche_time until, oche_network_check *check,
                     void *context);
 
 /* True if losses or timeouts of any rank are to be judged. */
 bool oche_ranks_have_mishaps(const struct oche_ranks *ranks);
 
-/* ---- exchanges for looks: all ranks call the same ones in the same order ---- */
+/* ---- exchanges for checks: all ranks call the same ones in the same order ---- */
 
 /* Return a message to rank `to`, or to all, which is empty at first. */
 struct oche_rank_bytes *oche_ranks_to(struct oche_ranks *ranks, uint32_t to);

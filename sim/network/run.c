@@ -55,7 +55,7 @@ static struct soonest soonest_event(const struct oche_network *network)
 
 struct done {
     uint64_t flows, awaited; /* completed */
-    bool asked;              /* by any shard, for a look */
+    bool asked;              /* by any shard, for a check */
 };
 
 static struct done done_by_all(const struct oche_network *network)
@@ -112,25 +112,25 @@ static uint64_t run_alone(struct oche_network *network, const struct soonest *so
     return network->shards[soonest->first].windows - windows;
 }
 
-static bool is_due(const struct oche_network *network, oche_time until, uint64_t unlooked)
+static bool is_due(const struct oche_network *network, oche_time until, uint64_t unchecked)
 {
-    const struct oche_looks *looks = &network->looks;
+    const struct oche_window_checks *checks = &network->checks;
     const struct done done = done_by_all(network);
 
     return network->now == until || done.asked ||
-           (looks->windows > 0 && unlooked >= looks->windows) ||
-           oche_windows_due(looks, network->now, done.flows, done.awaited);
+           (checks->windows > 0 && unchecked >= checks->windows) ||
+           oche_windows_due(checks, network->now, done.flows, done.awaited);
 }
 
-void oche_network_run(struct oche_network *network, oche_time until, oche_network_look *look,
+void oche_network_run(struct oche_network *network, oche_time until, oche_network_check *check,
                       void *context)
 {
-    uint64_t unlooked = 0;
+    uint64_t unchecked = 0;
     bool stopped = false;
 
     OCHE_MUST(until < OCHE_TIME_LIMIT);
     if (network->ranks != NULL) {
-        oche_ranks_run(network->ranks, until, look, context);
+        oche_ranks_run(network->ranks, until, check, context);
         return;
     }
     while (network->now < until && !stopped) {
@@ -141,13 +141,13 @@ void oche_network_run(struct oche_network *network, oche_time until, oche_networ
             break;
         }
         if (network->pace.together && oche_team_is_here(network)) {
-            stopped = oche_team_run(network, until, look, context);
+            stopped = oche_team_run(network, until, check, context);
             continue;
         }
-        unlooked += run_alone(network, &soonest, until);
-        if (look == NULL || !is_due(network, until, unlooked))
+        unchecked += run_alone(network, &soonest, until);
+        if (check == NULL || !is_due(network, until, unchecked))
             continue;
-        unlooked = 0;
-        stopped = look(context, network->now);
+        unchecked = 0;
+        stopped = check(context, network->now);
     }
 }

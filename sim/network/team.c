@@ -13,7 +13,7 @@
 #define MOST_WINDOWS 256             /* that a shard runs by itself between reports */
 
 enum flag {
-    ASKED = 1 << 0, /* for a look */
+    ASKED = 1 << 0, /* for a check */
     LEAVE = 1 << 1, /* one thread goes on alone; said by the first one */
 };
 
@@ -45,14 +45,14 @@ struct oche_team {
     struct member *members;
     uint64_t spin_ns;
     oche_time until;
-    oche_network_look *look;
+    oche_network_check *check;
     void *context;
     uint32_t turn;    /* of the last window that was run together */
     uint32_t call;    /* the number of the last call */
     bool is_called;   /* members are there, or will be */
     bool goes_on;     /* after all have met: together */
     bool is_paused;   /* all have met, and wait for the next step of the run */
-    bool is_stopped;  /* `look` has returned true */
+    bool is_stopped;  /* `check` has returned true */
     bool cancelled;   /* the call was for nothing */
     atomic_bool over; /* threads are to end */
     /* Raised by the first thread: members are to come, to begin, and to go on after they met. */
@@ -121,19 +121,19 @@ static void write_report(struct oche_shard *shard, struct report *report, oche_t
     shard->crosses_from = OCHE_NEVER;
 }
 
-/* The first thread's own reasons to look, or to leave. */
-static uint32_t flags_of_first(struct oche_team *team, uint64_t events, uint64_t *unlooked)
+/* The first thread's own reasons to check, or to leave. */
+static uint32_t flags_of_first(struct oche_team *team, uint64_t events, uint64_t *unchecked)
 {
     struct oche_network *network = team->network;
-    uint64_t windows = network->looks.windows;
+    uint64_t windows = network->checks.windows;
     uint32_t flags = 0;
 
     network->windows_together++;
     oche_pace_count(&network->pace, events, true, oche_clock_ns);
     if (!network->pace.together)
         flags |= LEAVE;
-    if (windows > 0 && ++*unlooked >= windows) {
-        *unlooked = 0;
+    if (windows > 0 && ++*unchecked >= windows) {
+        *unchecked = 0;
         flags |= ASKED;
     }
     return flags;
@@ -141,7 +141,7 @@ static uint32_t flags_of_first(struct oche_team *team, uint64_t events, uint64_t
 
 /* Runs the next window, and reports. `sum` is of the one before. */
 static void run_window(struct oche_team *team, struct oche_shard *shard, const struct sum *sum,
-                       uint32_t turn, uint64_t *unlooked)
+                       uint32_t turn, uint64_t *unchecked)
 {
     const struct oche_network *network = team->network;
     struct report *report = &team->members[shard->index].reports[turn & 1];
@@ -157,7 +157,7 @@ static void run_window(struct oche_team *team, struct oche_shard *shard, const s
                            sum->awaited - shard->awaited_completed);
     write_report(shard, report, ran, shard->handled_events - events);
     if (shard->index == 0)
-        report->flags |= flags_of_first(team, sum->events, unlooked);
+        report->flags |= flags_of_first(team, sum->events, unchecked);
     oche_turn_raise(&report->turn, turn);
 }
 
@@ -169,7 +169,7 @@ static void exchange(struct oche_team *team, struct oche_shard *shard, uint32_t 
     oche_windows_collect(shard);
 }
 
-/* The first thread, when all others wait: looks if `due`, and decides whether all go on. */
+/* The first thread, when all others wait: checks if `due`, and decides whether all go on. */
 static void look_at_all(struct oche_team *team, const struct sum *sum, uint32_t turn, bool due)
 {
     struct oche_network *network = team->network;
@@ -178,7 +178,7 @@ static void look_at_all(struct oche_team *team, const struct sum *sum, uint32_t 
         oche_turn_await(&team->members[s].met, turn, team->spin_ns);
     network->now = sum->end;
     oche_network_balance(network);
-    team->is_stopped = due && team->look != NULL && team->look(team->context, sum->end);
+    team->is_stopped = due && team->check != NULL && team->check(team->context, sum->end);
     team->turn = turn;
     team->goes_on = !team->is_stopped && sum->soonest < team->until;
     /* At the end of a step all wait for the next one, which changes the reports. */
@@ -190,13 +190,13 @@ static void look_at_all(struct oche_team *team, const struct sum *sum, uint32_t 
 }
 
 /*
- * After a window: lets the first thread look if there is a reason; then the sum is made anew, as
+ * After a window: lets the first thread check if there is a reason; then the sum is made anew, as
  * the next step of the run may have changed it. Returns whether all go on.
  */
 static bool meet(struct oche_team *team, uint32_t shard, struct sum *sum, uint32_t turn)
 {
     bool due = (sum->flags & ASKED) || sum->end == team->until ||
-               oche_windows_due(&team->network->looks, sum->end, sum->flows, sum->awaited);
+               oche_windows_due(&team->network->checks, sum->end, sum->flows, sum->awaited);
 
     if (!due && !(sum->flags & LEAVE) && sum->soonest < team->until &&
         !oche_network_is_unbalanced(sum->most_idle, sum->least_idle))
@@ -217,11 +217,11 @@ static void run_together(struct oche_team *team, uint32_t shard)
     struct oche_shard *own = &team->network->shards[shard];
     uint32_t turn = team->turn;
     struct sum sum = sum_up(team, turn);
-    uint64_t unlooked = 0;
+    uint64_t unchecked = 0;
 
     do {
         turn++;
-        run_window(team, own, &sum, turn, &unlooked);
+        run_window(team, own, &sum, turn, &unchecked);
         exchange(team, own, turn);
         sum = sum_up(team, turn);
     } while (meet(team, shard, &sum, turn));
@@ -295,14 +295,14 @@ bool oche_team_is_here(struct oche_network *network)
     return all;
 }
 
-bool oche_team_run(struct oche_network *network, oche_time until, oche_network_look *look,
+bool oche_team_run(struct oche_network *network, oche_time until, oche_network_check *check,
                    void *context)
 {
     struct oche_team *team = network->team;
     const uint64_t events = oche_network_events(network);
 
     team->until = until;
-    team->look = look;
+    team->check = check;
     team->context = context;
     for (uint32_t s = 0; s < network->shard_count; s++)
         write_report(&network->shards[s], &team->members[s].reports[team->turn & 1], network->now,

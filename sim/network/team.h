@@ -6,22 +6,22 @@
  * it. From the same reports all compute the same next window, so one exchange a window is enough,
  * and where one shard alone has events it goes on through several windows (oche_windows_run).
  *
- * All wait for the first thread only where somebody has to look at more than one shard. These are
- * the looks, and what asks for them in the reports:
+ * All wait for the first thread only where somebody has to read more than one shard. These are
+ * the checks, and what asks for them in the reports:
  *
  *   causes of timeouts         a loss or a timeout is noted: both ends of a connection are examined
  *                              at the end of that window, before a packet sent since can be there
- *   PAUSEs, deadlock, victims  the time of looks.at, that follows from the scenario
+ *   PAUSEs, deadlock, victims  the time of checks.at, that follows from the scenario
  *   all is delivered           completed flows, of which each report has its shard's
  *   flows out of memory        the same
- *   the trace of events        looks.at is 0: every window, since lines are in order of time
+ *   the trace of events        checks.at is 0: every window, since lines are in order of time
  *   progress, an interrupt     the first thread's own
  *   samples, a stall, what is cut off, the end   the run is made in steps, which end there
  *   packets of pools           a shard has many to spare and another none; nothing shows of it
  *
  * Senders of an incast are drawn, and flows are listed, before the run, and a host makes followers
- * in a chain by itself, so no shard looks at another for them. The ends of windows are multiples of
- * the window, wherever an event is, so looks are at the same times for any number of threads.
+ * in a chain by itself, so no shard reads another for them. The ends of windows are multiples of
+ * the window, wherever an event is, so checks are at the same times for any number of threads.
  */
 #ifndef OCHE_SIM_NETWORK_TEAM_H
 #define OCHE_SIM_NETWORK_TEAM_H
@@ -35,10 +35,10 @@
 bool oche_team_is_here(struct oche_network *network);
 
 /*
- * Runs windows together until `until`, until `look` returns true, or until it is thought that one
- * thread alone is quicker. All threads must be there. Returns whether `look` returned true.
+ * Runs windows together until `until`, until `check` returns true, or until it is thought that one
+ * thread alone is quicker. All threads must be there. True if `check` returned true.
  */
-bool oche_team_run(struct oche_network *network, oche_time until, oche_network_look *look,
+bool oche_team_run(struct oche_network *network, oche_time until, oche_network_check *check,
                    void *context);
 
 /* Ends the threads. NULL: there are none. */

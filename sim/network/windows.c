@@ -124,15 +124,15 @@ oche_time oche_windows_run(struct oche_shard *shard, oche_time end, oche_time li
                            uint64_t awaited)
 {
     const struct oche_network *network = shard->network;
-    const struct oche_looks *looks = &network->looks;
-    const uint64_t most = looks->windows == 0 ? UINT64_MAX : looks->windows;
+    const struct oche_window_checks *checks = &network->checks;
+    const uint64_t most = checks->windows == 0 ? UINT64_MAX : checks->windows;
 
     for (uint64_t count = 1;; count++) {
         run_window(shard, end);
         shard->windows++;
         if (end >= limit || count == most || shard->crosses_from != OCHE_NEVER ||
             oche_windows_ask(shard) ||
-            oche_windows_due(looks, end, flows + shard->flows_completed,
+            oche_windows_due(checks, end, flows + shard->flows_completed,
                              awaited + shard->awaited_completed))
             return end;
         oche_time soonest = oche_events_next_time(&shard->events);

@@ -41,20 +41,20 @@ oche_time oche_windows_run(struct oche_shard *shard, oche_time end, oche_time li
 /* Takes in what other shards sent to this one in the window of its side. */
 void oche_windows_collect(struct oche_shard *shard);
 
-/* True if notes of the shard, or an interrupt, ask for a look at the end of the window. */
+/* True if notes of the shard, or an interrupt, ask for a check at the end of the window. */
 static inline bool oche_windows_ask(const struct oche_shard *shard)
 {
-    const struct oche_looks *looks = &shard->network->looks;
+    const struct oche_window_checks *checks = &shard->network->checks;
 
     return (shard->mishaps.lost_count | shard->mishaps.timed_out_count) != 0 ||
-           (looks->interrupt != NULL && *looks->interrupt != 0);
+           (checks->interrupt != NULL && *checks->interrupt != 0);
 }
 
 /* True if the run is to be looked at when so many flows are completed. */
-static inline bool oche_windows_due(const struct oche_looks *looks, oche_time end, uint64_t flows,
-                                    uint64_t awaited)
+static inline bool oche_windows_due(const struct oche_window_checks *checks, oche_time end,
+                                    uint64_t flows, uint64_t awaited)
 {
-    return end >= looks->at || flows >= looks->flows || awaited >= looks->awaited;
+    return end >= checks->at || flows >= checks->flows || awaited >= checks->awaited;
 }
 
 #endif

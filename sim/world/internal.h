@@ -24,7 +24,7 @@ struct oche_world_watched {
     struct oche_queue_watch watch;
 };
 
-/* longest_queues.c: a port, and the most bytes that it had queued in each span of the run. */
+/* run/longest_queues.c: a port, and the most bytes that it had queued in each span of the run. */
 struct oche_world_long_queue {
     uint32_t port; /* global number */
     uint32_t most; /* bytes: the largest of its spans */
@@ -50,16 +50,16 @@ struct oche_world_column {
     double *values;
 };
 
-/* cut_off.c: when it is next looked whether all flows that are left are cut off. */
-struct oche_world_cut_off {
+/* run/unreachable.c: the next check whether all flows that are left have no path any more. */
+struct oche_world_unreachable {
     oche_time quiet;    /* nothing must have arrived for so long */
     oche_time next;     /* OCHE_NEVER: not at all */
-    oche_time since;    /* nothing has arrived since then; 0: it was not looked at */
-    uint64_t delivered; /* at the last look */
+    oche_time since;    /* nothing has arrived since then; 0: not checked yet */
+    uint64_t delivered; /* at the last check */
     bool ended;         /* the run has ended because they are */
 };
 
-/* load.c: the window in which load is measured, and what was counted until its end. */
+/* run/load.c: the window in which load is measured, and what was counted until its end. */
 struct oche_world_arrivals {
     bool *open;           /* by workload: it has a load of its own */
     bool any;             /* some workload is open, and the window is not empty */
@@ -83,8 +83,9 @@ struct oche_world {
     struct oche_static_routes static_routes;
     struct oche_topology_routes used_routes; /* the routes in use: oche_world_used_routes */
     struct oche_network network;
-    struct oche_world_told *told; /* told.h; NULL: no other process has told anything */
-    struct oche_world_shares shares;
+    struct oche_world_gathered
+        *gathered; /* results/readings.h; NULL: there are no other processes */
+    struct oche_world_thread_split thread_split;
     uint8_t lanes;       /* number of lanes for data, which are the classes 0 … lanes - 1 */
     uint8_t class_count; /* number of classes: lanes, priority flows (if there are any), control */
     uint64_t *onward;    /* the result of oche_world_onward; NULL: no mechanism misroutes */
@@ -100,13 +101,13 @@ struct oche_world {
     struct oche_world_failures *failures; /* link failures; NULL: none */
     char *losses; /* struct oche_loss, one for each port whose packets may be lost */
     struct oche_timeout_causes *causes;
-    struct oche_world_ends *ends;                 /* causes.c: while ranks judge; else NULL */
+    struct oche_world_ends *ends; /* run/timeout_causes.c: while ranks judge; else NULL */
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* since the end of warm-up */
     struct oche_pause_tree *pause_tree;
     struct oche_pause_note *notes; /* notes not yet given to the tree, in order of time */
     size_t note_count;
     /* PAUSEs are examined at the end of the first window at or after this */
-    oche_time pauses_look_at;
+    oche_time pauses_check_at;
     struct oche_deadlock deadlock;
     struct oche_world_watched *watched;
     uint32_t watched_count;
@@ -117,8 +118,8 @@ struct oche_world {
     char flow_remark[OCHE_FLOW_REMARK_BYTES];
     enum oche_world_end end;
     const volatile sig_atomic_t *interrupt; /* ends the run when it is not 0; NULL: nothing does */
-    struct oche_world_idle *idle;           /* ending.c; NULL: the run has a duration */
-    struct oche_world_cut_off cut_off;
+    struct oche_world_stall *stall;         /* run/stall.c; NULL: the run has a duration */
+    struct oche_world_unreachable unreachable;
     oche_world_visit *visit; /* NULL: nobody visits the run */
     void *visit_context;
     oche_time visit_at; /* the end of a window; OCHE_NEVER: not again, or not yet */
@@ -130,8 +131,8 @@ struct oche_world {
     struct oche_nic_stats *nic_before;
     uint64_t *counted_before; /* OCHE_MOST_COUNTERS per host: the scheme's own counters */
     uint64_t *line_before, *lost_before, *cut_before, *late_before;
-    uint64_t *flow_before;             /* bytes received of each flow; NULL: there was no warm-up */
-    struct oche_flow_way *ways_before; /* NULL: paths are not recorded */
+    uint64_t *flow_before; /* bytes received of each flow; NULL: there was no warm-up */
+    struct oche_flow_path *paths_before; /* NULL: paths are not recorded */
 
     /* Time series: columns of values, one row per interval. */
     struct oche_world_column *columns;
@@ -142,11 +143,11 @@ struct oche_world {
     uint64_t *column_last;  /* by column: the counter's value at the last sample */
     double *totals_last;    /* by column: the gauge's value at the last sample */
     oche_time *paused_last; /* by port and class: time held until the last sample */
-    struct oche_world_hold *holds;
-    size_t hold_count, hold_capacity;
-    uint64_t holds_of_all; /* ranks, at the last sample */
+    struct oche_world_paused_port *paused_ports;
+    size_t paused_count, paused_capacity;
+    uint64_t paused_of_all; /* ranks, at the last sample */
     struct oche_world_longest longest;
-    struct oche_world_slowest *slowest; /* slowest_flows.c; NULL: no flow is followed */
+    struct oche_world_slowest *slowest; /* run/slowest_flows.c; NULL: no flow is followed */
 };
 
 static inline bool oche_world_has_static_routes(const struct oche_world_config *config)
@@ -183,25 +184,25 @@ void oche_world_free_rates(struct oche_world *world);
 bool oche_world_build_flows(struct oche_world *world, struct oche_workload_facts facts,
                             struct oche_error *error);
 
-/* shares.c */
+/* thread_split.c */
 /*
  * Sets part[n] for each node n: the thread that runs it. Returns the number of threads. To be
  * called when there are topology, routes and flows.
  */
-uint32_t oche_world_share_out(struct oche_world *world, uint16_t *part);
+uint32_t oche_world_split_nodes(struct oche_world *world, uint16_t *part);
 
 /* pinned_flows.c */
 /* Gives flows the paths of the file of static routes. To be called when flows are made. */
 bool oche_world_pin_flows(struct oche_world *world, struct oche_error *error);
 
-/* ending.c */
-void oche_world_ending_start(struct oche_world *world);
-/* Returns when oche_world_ending_look is to be called next; OCHE_NEVER: not at all. */
-oche_time oche_world_ending_next(const struct oche_world *world);
+/* run/stall.c */
+void oche_world_stall_start(struct oche_world *world);
+/* Returns when oche_world_stall_check is to be called next; OCHE_NEVER: not at all. */
+oche_time oche_world_stall_next(const struct oche_world *world);
 /* To be called between windows. True if nothing has been delivered for so long that it never will
  * be. */
-bool oche_world_ending_look(struct oche_world *world);
-void oche_world_ending_free(struct oche_world *world);
+bool oche_world_stall_check(struct oche_world *world);
+void oche_world_stall_free(struct oche_world *world);
 bool oche_world_is_under_way(const struct oche_world *world, uint32_t flow);
 /*
  * True if a link or a route changes, a storm ends or, if `flows`, a flow starts by the clock, at
@@ -209,42 +210,42 @@ bool oche_world_is_under_way(const struct oche_world *world, uint32_t flow);
  */
 bool oche_world_something_is_to_come(const struct oche_world *world, bool flows);
 
-/* cut_off.c */
+/* run/unreachable.c */
 /* To be called when the network knows its changes. `timeout` is the longest one. */
-void oche_world_cut_off_start(struct oche_world *world, oche_time timeout);
-/* True if it is time to look, and links that stay down cut off every flow that is left. */
-bool oche_world_cut_off_look(struct oche_world *world);
+void oche_world_unreachable_start(struct oche_world *world, oche_time timeout);
+/* True if a check is due, and links that stay down leave no path to any flow that is left. */
+bool oche_world_unreachable_check(struct oche_world *world);
 
-/* pauses.c */
+/* run/pauses.c */
 /* Like oche_world_walk, for a flow that may not be made yet. */
 void oche_world_walk_plan(const struct oche_world *world, const struct oche_flow_plan *plan,
                           bool back, struct oche_walk *walk);
 void oche_world_pauses_start(struct oche_world *world);
 /* To be called at the end of a window. Returns true if the network is deadlocked. */
-bool oche_world_pauses_look(struct oche_world *world);
+bool oche_world_pauses_check(struct oche_world *world);
 void oche_world_pauses_finish(struct oche_world *world);
 void oche_world_pauses_free(struct oche_world *world);
 
 /*
- * deadlock.c: looks for a deadlock in the current state of the switches; fills world->deadlock if
- * there is one.
+ * run/deadlock.c: looks for a deadlock in the current state of the switches; fills world->deadlock
+ * if there is one.
  */
 void oche_world_deadlock_check(struct oche_world *world);
 
-/* watches.c */
+/* run/watched_queues.c */
 /* Finds the ports of measure.queues and makes their histograms. */
 bool oche_world_build_watches(struct oche_world *world, struct oche_error *error);
 
-/* series.c */
+/* run/series.c */
 void oche_world_series_start(struct oche_world *world);
 /* Returns how many series the run keeps, if it keeps any. */
 uint32_t oche_world_series_planned(const struct oche_world *world);
 void oche_world_series_sample(struct oche_world *world);
 void oche_world_series_free(struct oche_world *world);
 
-/* longest_queues.c */
+/* run/longest_queues.c */
 /* To be called after oche_world_series_start, and after each oche_world_series_sample. */
-void oche_world_longest_start(struct oche_world *world);
+void oche_world_longest_queues_start(struct oche_world *world);
 void oche_world_longest_sample(struct oche_world *world);
 /* Finds the longest queues of this process' switches. To be called when the run is over. */
 void oche_world_longest_finish(struct oche_world *world);
@@ -252,8 +253,8 @@ void oche_world_longest_finish(struct oche_world *world);
 bool oche_world_longest_add(struct oche_world *world, const struct oche_world_long_queue *queue);
 void oche_world_longest_free(struct oche_world *world);
 
-/* slowest_flows.c */
-/* To be called after oche_world_longest_start, whose spans are used. */
+/* run/slowest_flows.c */
+/* To be called after oche_world_longest_queues_start, whose spans are used. */
 void oche_world_slowest_start(struct oche_world *world);
 /* To be called at the end of span number `span`, and when each two spans have become one. */
 void oche_world_slowest_sample(struct oche_world *world, uint32_t span);
@@ -262,7 +263,7 @@ void oche_world_slowest_join(struct oche_world *world);
 void oche_world_slowest_finish(struct oche_world *world);
 void oche_world_slowest_free(struct oche_world *world);
 
-/* auto_interval.c */
+/* run/auto_interval.c */
 /* True if measure.interval is auto and the run keeps series nevertheless. */
 bool oche_world_samples_by_itself(const struct oche_world *world);
 /* Returns how many rows such series may have. */
@@ -277,7 +278,7 @@ oche_time oche_world_auto_interval(const struct oche_world *world, uint32_t rows
 /* After a sample: if there are too many rows, makes one of each two and doubles the interval. */
 void oche_world_series_join(struct oche_world *world);
 
-/* failures.c */
+/* run/failures.c */
 /*
  * Reads the scenario's list `failures`: which links fail, and when. Returns false, with an error,
  * if the list is wrong. To be called before the switches are built.
@@ -291,7 +292,7 @@ void oche_world_failures_free(struct oche_world *world);
 /* True if from `from` to `until` no switch used routes around a failure. */
 bool oche_world_routes_whole(const struct oche_world *world, oche_time from, oche_time until);
 
-/* load.c */
+/* run/load.c */
 /* Finds the window. To be called when there are flows and a network. */
 void oche_world_load_plan(struct oche_world *world);
 /* Returns the end of the window if it is to come; else OCHE_NEVER. */
@@ -310,15 +311,15 @@ bool oche_world_build_slow_hosts(struct oche_world *world, uint8_t lossless,
 void oche_world_free_slow_hosts(struct oche_world *world);
 
 /*
- * symmetry.c: if the congestion control requires symmetric routing, checks that every flow's
+ * checks/symmetry.c: if the congestion control requires symmetric routing, checks that every flow's
  * packets take the same path there and back.
  */
 bool oche_world_check_symmetry(const struct oche_world *world, struct oche_error *error);
 
-/* deflections.c */
+/* results/deflections.c */
 void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world_totals *totals);
 
-/* causes.c */
+/* run/timeout_causes.c */
 void oche_world_causes_start(struct oche_world *world);
 /* To be called between windows: finds the causes of the timeouts in the window that has ended. */
 void oche_world_causes_judge(struct oche_world *world);

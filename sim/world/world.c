@@ -20,7 +20,7 @@
 #include "sim/network/switch_node.h"
 #include "sim/topology/onward.h"
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 const void *oche_world_mechanism(const struct oche_world_config *config,
                                  const struct oche_switch_mechanism *mechanism)
@@ -59,7 +59,7 @@ static bool build_network(struct oche_world *world, struct oche_error *error)
     uint32_t nodes = oche_topology_nodes(topology);
     uint32_t *degree = oche_world_make(nodes, sizeof(*degree));
     uint16_t *part = oche_world_make(nodes, sizeof(*part));
-    uint32_t parts = oche_world_share_out(world, part);
+    uint32_t parts = oche_world_split_nodes(world, part);
 
     for (uint32_t i = 0; i < nodes; i++)
         degree[i] = topology->nodes[i].port_count;
@@ -405,9 +405,10 @@ static void build_hosts(struct oche_world *world)
     uint32_t count = world->topology.host_count;
 
     if (oche_world_mechanism(config, &oche_iofd) != NULL || config->measure.ways) {
-        world->flows.ways = oche_world_make_sparse(world->flows.count, sizeof(*world->flows.ways));
-        world->ways_before =
-            oche_world_make_sparse(world->flows.count, sizeof(*world->ways_before));
+        world->flows.paths =
+            oche_world_make_sparse(world->flows.count, sizeof(*world->flows.paths));
+        world->paths_before =
+            oche_world_make_sparse(world->flows.count, sizeof(*world->paths_before));
     }
 
     world->host_params = config->hosts;
@@ -662,18 +663,18 @@ void oche_world_free(struct oche_world *world)
     oche_world_series_free(world);
     oche_world_longest_free(world);
     oche_world_slowest_free(world);
-    oche_world_ending_free(world);
+    oche_world_stall_free(world);
     oche_world_causes_free(world);
     oche_world_pauses_free(world);
     oche_world_failures_free(world);
-    oche_world_told_free(world);
+    oche_world_gathered_free(world);
     oche_world_load_free(world);
     for (uint32_t i = 0; i < world->watched_count; i++)
         free(world->watched[i].watch.time);
     free(world->hosts);
     oche_world_free_slow_hosts(world);
     free(world->switches);
-    free(world->shares.parts);
+    free(world->thread_split.parts);
     oche_world_free_rates(world);
     free(world->onward);
     free(world->losses);
@@ -688,7 +689,7 @@ void oche_world_free(struct oche_world *world)
     free(world->cut_before);
     free(world->late_before);
     oche_sparse_free(world->flow_before);
-    oche_sparse_free(world->ways_before);
+    oche_sparse_free(world->paths_before);
     oche_flows_free(&world->flows);
     if (world->network.shards != NULL)
         oche_network_free(&world->network);

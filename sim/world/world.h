@@ -154,20 +154,20 @@ oche_time oche_world_first_stop(const struct oche_world *world);
  * How deflection changes paths: the links that data packets arriving after warm-up crossed, and the
  * links that they would have crossed on shortest paths; summed over flows.
  */
-struct oche_way_sum {
+struct oche_path_length_sum {
     uint64_t flows, packets, links, shortest;
     uint64_t added; /* links beyond the shortest */
 };
-struct oche_world_ways {
+struct oche_world_path_lengths {
     bool known; /* some mechanism deflects; if false, all else is 0 */
     /*
      * all: sum over all flows. short_ones: sum over the flows that started after warm-up and are a
      * single short message. deflected: sum over those short flows that were deflected.
      */
-    struct oche_way_sum all, short_ones, deflected;
+    struct oche_path_length_sum all, short_ones, deflected;
     uint64_t unnoted; /* deflected messages that are missing in oche_world_deflections */
 };
-void oche_world_ways(const struct oche_world *world, struct oche_world_ways *ways);
+void oche_world_path_lengths(const struct oche_world *world, struct oche_world_path_lengths *ways);
 
 /* A deflection: one message that one switch sent by another port than its routes say. */
 struct oche_world_deflection {
@@ -190,7 +190,7 @@ struct oche_world_hop {
     oche_time time;       /* time of the deflection at this hop; OCHE_NEVER: not deflected */
 };
 /* The path that a deflected message took when it was sent for the first time. */
-struct oche_world_taken_way {
+struct oche_world_deflected_path {
     uint32_t flow;
     bool arrives; /* false: the rest of the path is unknown, as too many messages were deflected */
     uint32_t deflections, others; /* deflections of the first transmission; of retransmissions */
@@ -201,22 +201,23 @@ struct oche_world_taken_way {
  * Calls `each` for the paths of all deflected messages, in order of their flows, except messages
  * that were sent while switches routed around failures, whose paths are unknown.
  */
-void oche_world_taken_ways(const struct oche_world *world,
-                           void (*each)(void *context, const struct oche_world_taken_way *way),
-                           void *context);
+void oche_world_deflected_paths(const struct oche_world *world,
+                                void (*each)(void *context,
+                                             const struct oche_world_deflected_path *way),
+                                void *context);
 
 /* Which thread has how much of a world. */
 struct oche_world_part {
     uint32_t hosts, switches;
     uint64_t work; /* that is expected, in no unit */
 };
-struct oche_world_shares {
+struct oche_world_thread_split {
     uint32_t threads;
     double events_a_window;        /* that are expected; 0: unknown, as with one thread */
     struct oche_world_part *parts; /* one for each thread; NULL: there is one */
     uint32_t cut_links;            /* between parts */
 };
-const struct oche_world_shares *oche_world_shares(const struct oche_world *world);
+const struct oche_world_thread_split *oche_world_thread_split(const struct oche_world *world);
 
 /* The parts of a world. */
 const struct oche_world_config *oche_world_config(const struct oche_world *world);
@@ -270,15 +271,15 @@ struct oche_overload {
 bool oche_world_overload(const struct oche_world *world, struct oche_overload *overload);
 
 /* An estimate of how much a run has to simulate, from its flows. */
-struct oche_ahead {
+struct oche_work_estimate {
     double hops;            /* packets times links, ACKs included, if nothing is lost */
     uint64_t most_bytes;    /* of the largest flow */
     uint32_t payload_bytes; /* of a full packet */
 };
 /* To be called before the run. Goes through the flows, up to a million. */
-struct oche_ahead oche_world_ahead(const struct oche_world *world);
+struct oche_work_estimate oche_world_estimate_work(const struct oche_world *world);
 /* How far the queues of a switch can grow, and from where on it marks and pauses, in bytes. */
-struct oche_switch_bounds {
+struct oche_buffer_limits {
     bool lossless; /* PFC applies to data */
     uint64_t memory, headroom;
     uint64_t shared; /* by all ports, without headroom and the reserve for crossing packets */
@@ -289,7 +290,7 @@ struct oche_switch_bounds {
     uint64_t kmin, kmax;
     double most_marked;
 };
-struct oche_switch_bounds oche_world_switch_bounds(const struct oche_world *world, uint32_t number);
+struct oche_buffer_limits oche_world_buffer_limits(const struct oche_world *world, uint32_t number);
 /* From where on the hosts of an entry of `slow_receivers` pause and resume, in bytes. */
 struct oche_receiver_thresholds {
     uint64_t least_xoff, most_xoff, least_xon, most_xon;
@@ -391,13 +392,14 @@ struct oche_world_series oche_world_series(const struct oche_world *world, uint3
  * A port that PAUSE held during an interval of the time series. Ports that were not held have no
  * entry.
  */
-struct oche_world_hold {
+struct oche_world_paused_port {
     uint32_t node, port; /* port: number within the node */
     uint32_t row;        /* number of the interval, from 0 */
     oche_time held;      /* time held, of the class that was held longest */
 };
 /* Returns the holds in order of interval, node, port (owned by the world); sets *count. */
-const struct oche_world_hold *oche_world_holds(const struct oche_world *world, size_t *count);
+const struct oche_world_paused_port *oche_world_paused_ports(const struct oche_world *world,
+                                                             size_t *count);
 
 /*
  * The ports of switches that had the longest queues, without those of measure.queues, the longest
@@ -478,7 +480,8 @@ uint64_t oche_world_pauses_unnoted(const struct oche_world *world);
  */
 void oche_world_pause_senders(const struct oche_world *world, uint32_t *count_of);
 /* Computes the time that a flow lost to PAUSEs; all 0 if the flow never started. */
-void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_flow_holds *holds);
+void oche_world_flow_pause_loss(struct oche_world *world, uint32_t flow,
+                                struct oche_flow_pause_loss *holds);
 
 /* A deadlock: ports that hold each other for ever. */
 struct oche_deadlock {

@@ -103,8 +103,8 @@ static void assert_same_slowest(const struct random_world *one, const struct ran
 static void assert_same_series(const struct random_world *one, const struct random_world *many)
 {
     size_t a, b;
-    const struct oche_world_hold *holds = oche_world_holds(one->world, &a);
-    const struct oche_world_hold *others = oche_world_holds(many->world, &b);
+    const struct oche_world_paused_port *holds = oche_world_paused_ports(one->world, &a);
+    const struct oche_world_paused_port *others = oche_world_paused_ports(many->world, &b);
 
     ASSERT_SAME(one, oche_world_series_count(one->world), oche_world_series_count(many->world));
     ASSERT_SAME(one, oche_world_interval(one->world), oche_world_interval(many->world));

@@ -272,11 +272,11 @@ static void assert_clean(const struct world *world, const char *what)
 /* ---- ways ---- */
 
 /* Of one message, all of whose packets arrived once. */
-static void test_way(void *context, const struct oche_world_taken_way *way)
+static void test_way(void *context, const struct oche_world_deflected_path *way)
 {
     struct world *world = context;
     const struct oche_topology *topology = oche_world_topology(world->small.world);
-    const struct oche_flow_way *known = &oche_world_flows(world->small.world)->ways[way->flow];
+    const struct oche_flow_path *known = &oche_world_flows(world->small.world)->paths[way->flow];
     uint32_t deflected = 0;
 
     ASSERT_IS(world, "ways", way->arrives, true);
@@ -317,7 +317,7 @@ static void test_ways(struct world *world)
     uint64_t noted = 0;
 
     oche_world_deflections(world->small.world, count_one, &noted);
-    oche_world_taken_ways(world->small.world, test_way, world);
+    oche_world_deflected_paths(world->small.world, test_way, world);
     /* With a hold a message may follow the one before it, and is counted with it. */
     ASSERT_IS(world, "ways", noted >= counter(world, OCHE_IOFD_DEFLECTIONS), true);
     if (world->iofd.hold == OCHE_NEVER)

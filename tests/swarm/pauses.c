@@ -77,7 +77,7 @@ static void pauses_event(void *context, uint32_t node, const struct oche_trace_r
 /* True if ports have little to share beside their headrooms: then any length stops one. */
 static bool has_little(const struct oche_world *world, uint32_t node)
 {
-    return oche_world_switch_bounds(world, node - world->topology.host_count).shared < PLENTY;
+    return oche_world_buffer_limits(world, node - world->topology.host_count).shared < PLENTY;
 }
 
 /*

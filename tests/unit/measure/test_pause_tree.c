@@ -384,7 +384,7 @@ static struct oche_walk way(const struct net *net, const char *const *ports)
 static void test_own_and_foreign(void **state)
 {
     struct net net;
-    struct oche_flow_holds holds;
+    struct oche_flow_pause_loss holds;
 
     (void)state;
     begin(&net, &(struct oche_pause_tree_config){.from = 0});
@@ -395,7 +395,7 @@ static void test_own_and_foreign(void **state)
     struct oche_walk free_one =
         WAY_OF(&net, "host1", "leaf0:spine1", "spine1:leaf1", "leaf1:host3");
 
-    oche_flow_holds_of(net.tree, &guilty, 0, 0, 100 * OCHE_US, 10 * OCHE_US, &holds);
+    oche_flow_pause_loss_of(net.tree, &guilty, 0, 0, 100 * OCHE_US, 10 * OCHE_US, &holds);
     assert_int_equal(holds.life, 100 * OCHE_US);
     assert_int_equal(holds.held, 40 * OCHE_US);
     assert_int_equal(holds.own, 40 * OCHE_US);
@@ -404,7 +404,7 @@ static void test_own_and_foreign(void **state)
     assert_int_equal(holds.root, NONE);
     assert_false(oche_flow_is_victim(&holds, 0.1));
 
-    oche_flow_holds_of(net.tree, &victim, 0, 0, 100 * OCHE_US, 10 * OCHE_US, &holds);
+    oche_flow_pause_loss_of(net.tree, &victim, 0, 0, 100 * OCHE_US, 10 * OCHE_US, &holds);
     assert_int_equal(holds.held, 40 * OCHE_US);
     assert_int_equal(holds.own, 0);
     assert_int_equal(holds.foreign, 40 * OCHE_US);
@@ -413,9 +413,9 @@ static void test_own_and_foreign(void **state)
     assert_true(oche_flow_is_victim(&holds, 0.4));
     assert_false(oche_flow_is_victim(&holds, 0.401));
 
-    oche_flow_holds_of(net.tree, &free_one, 0, 0, 100 * OCHE_US, 10 * OCHE_US, &holds);
+    oche_flow_pause_loss_of(net.tree, &free_one, 0, 0, 100 * OCHE_US, 10 * OCHE_US, &holds);
     assert_int_equal(holds.held, 0);
-    oche_flow_holds_of(net.tree, &victim, 1, 0, 100 * OCHE_US, 10 * OCHE_US, &holds);
+    oche_flow_pause_loss_of(net.tree, &victim, 1, 0, 100 * OCHE_US, 10 * OCHE_US, &holds);
     assert_int_equal(holds.held, 0); /* another class */
     end(&net);
 }
@@ -424,7 +424,7 @@ static void test_own_and_foreign(void **state)
 static void test_life(void **state)
 {
     struct net net;
-    struct oche_flow_holds holds;
+    struct oche_flow_pause_loss holds;
 
     (void)state;
     begin(&net, &(struct oche_pause_tree_config){.from = 0});
@@ -432,18 +432,18 @@ static void test_life(void **state)
     finish(&net, 100 * OCHE_US);
     struct oche_walk walk = WAY_OF(&net, "host0", "leaf0:spine1", "spine1:leaf1", "leaf1:host3");
 
-    oche_flow_holds_of(net.tree, &walk, 0, 60 * OCHE_US + HOST, 80 * OCHE_US, OCHE_US, &holds);
+    oche_flow_pause_loss_of(net.tree, &walk, 0, 60 * OCHE_US + HOST, 80 * OCHE_US, OCHE_US, &holds);
     assert_int_equal(holds.held, 10 * OCHE_US);
-    oche_flow_holds_of(net.tree, &walk, 0, 0, 40 * OCHE_US + HOST, OCHE_US, &holds);
+    oche_flow_pause_loss_of(net.tree, &walk, 0, 0, 40 * OCHE_US + HOST, OCHE_US, &holds);
     assert_int_equal(holds.held, 10 * OCHE_US);
-    oche_flow_holds_of(net.tree, &walk, 0, 80 * OCHE_US, 90 * OCHE_US, OCHE_US, &holds);
+    oche_flow_pause_loss_of(net.tree, &walk, 0, 80 * OCHE_US, 90 * OCHE_US, OCHE_US, &holds);
     assert_int_equal(holds.held, 0);
-    oche_flow_holds_of(net.tree, &walk, 0, 0, 100 * OCHE_US, 95 * OCHE_US, &holds);
+    oche_flow_pause_loss_of(net.tree, &walk, 0, 0, 100 * OCHE_US, 95 * OCHE_US, &holds);
     assert_int_equal(holds.foreign, 40 * OCHE_US);
     assert_int_equal(holds.lost, 5 * OCHE_US);
-    oche_flow_holds_of(net.tree, &walk, 0, 0, 100 * OCHE_US, 200 * OCHE_US, &holds);
+    oche_flow_pause_loss_of(net.tree, &walk, 0, 0, 100 * OCHE_US, 200 * OCHE_US, &holds);
     assert_int_equal(holds.lost, 0);
-    oche_flow_holds_of(net.tree, &walk, 0, 50 * OCHE_US, 50 * OCHE_US, 0, &holds);
+    oche_flow_pause_loss_of(net.tree, &walk, 0, 50 * OCHE_US, 50 * OCHE_US, 0, &holds);
     assert_int_equal(holds.life, 0);
     assert_false(oche_flow_is_victim(&holds, 0.1));
     end(&net);
@@ -456,7 +456,7 @@ static void test_life(void **state)
 static void test_both(void **state)
 {
     struct net net;
-    struct oche_flow_holds holds;
+    struct oche_flow_pause_loss holds;
 
     (void)state;
     begin(&net, &(struct oche_pause_tree_config){.from = 0});
@@ -469,7 +469,7 @@ static void test_both(void **state)
     finish(&net, 500 * OCHE_US);
     struct oche_walk walk = WAY_OF(&net, "host0", "leaf0:spine0", "spine0:leaf1", "leaf1:host2");
 
-    oche_flow_holds_of(net.tree, &walk, 0, 0, 500 * OCHE_US, OCHE_US, &holds);
+    oche_flow_pause_loss_of(net.tree, &walk, 0, 0, 500 * OCHE_US, OCHE_US, &holds);
     assert_int_equal(holds.held, 50 * OCHE_US);
     assert_int_equal(holds.own, 30 * OCHE_US);
     assert_int_equal(holds.foreign, 20 * OCHE_US);

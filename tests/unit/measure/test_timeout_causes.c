@@ -9,19 +9,20 @@
 
 #define CONNECTIONS 40000
 
-/* What `look` says of every connection. */
+/* What `read_progress` says of every connection. */
 struct ends {
     struct oche_connection_progress at[CONNECTIONS];
-    uint64_t looks;
+    uint64_t reads;
 };
 
 static struct ends ends;
 
-static void look(void *context, uint32_t connection, struct oche_connection_progress *progress)
+static void read_progress(void *context, uint32_t connection,
+                          struct oche_connection_progress *progress)
 {
     struct ends *all = context;
 
-    all->looks++;
+    all->reads++;
     *progress = all->at[connection];
 }
 
@@ -46,7 +47,7 @@ static struct oche_timed_out timeout(oche_time time, uint64_t una, uint64_t high
 static struct oche_timeout_causes *start(void)
 {
     ends = (struct ends){0};
-    return oche_timeout_causes_create(look, &ends);
+    return oche_timeout_causes_create(read_progress, &ends);
 }
 
 static void expect(uint32_t connection, uint64_t expected, uint64_t acknowledged)
@@ -193,11 +194,11 @@ static void test_many(void **state)
     /* The same PSNs for as long as one likes: no growth, so no sweep that asks for all of them. */
     oche_timeout_causes_tidy(causes);
     for (uint32_t round = 0; round < 1000; round++) {
-        uint64_t looks = ends.looks;
+        uint64_t reads = ends.reads;
         for (uint32_t c = 1; c < 200; c += 2)
             lose(causes, c, OCHE_LOST_DATA, 109, 20 + round);
         oche_timeout_causes_tidy(causes);
-        assert_true(ends.looks - looks <= 100);
+        assert_true(ends.reads - reads <= 100);
     }
     oche_timeout_causes_free(causes);
 }

@@ -290,7 +290,7 @@ static void test_threads_meet_for_many_events(void **state)
 static void test_measures_with_threads(void **state)
 {
     static double first[160][512];
-    static struct oche_world_hold held[20000];
+    static struct oche_world_paused_port held[20000];
     struct oche_world_totals one = {0};
     struct oche_flow_plan flows[64];
     uint32_t count = busy_flows(flows, 16);
@@ -329,7 +329,7 @@ static void test_measures_with_threads(void **state)
         assert_in_range(goodput - of_hosts, 0, 16 * 512);
         assert_in_range(goodput - of_flows, 0, count * 512);
         size_t holds;
-        const struct oche_world_hold *hold = oche_world_holds(small.world, &holds);
+        const struct oche_world_paused_port *hold = oche_world_paused_ports(small.world, &holds);
         assert_in_range(holds, 10, 20000);
         if (threads == 1)
             memcpy(held, hold, holds * sizeof(*hold));

@@ -9,7 +9,7 @@
 #include "core/wire/extension.h"
 #include "sim/network/payload.h"
 #include "sim/network/rank_packets.h"
-#include "sim/world/packed.h"
+#include "sim/world/results/packed_counters.h"
 #include "tests/support/test.h"
 
 #define WHEN (7 * OCHE_US)

@@ -60,8 +60,8 @@ static void assert_same_series(const struct ran *one, const struct ran *other)
 static void assert_same_holds(const struct ran *one, const struct ran *other)
 {
     size_t count, others;
-    const struct oche_world_hold *a = oche_world_holds(one->world, &count);
-    const struct oche_world_hold *b = oche_world_holds(other->world, &others);
+    const struct oche_world_paused_port *a = oche_world_paused_ports(one->world, &count);
+    const struct oche_world_paused_port *b = oche_world_paused_ports(other->world, &others);
 
     assert_true(count > 0);
     assert_int_equal(count, others);

@@ -137,8 +137,8 @@ static void test_hot_spot(void **state)
     assert_int_equal(nodes[order[0]].depth, 0);
     assert_int_equal(senders[order[0]], 7);
     for (uint32_t i = 0; i < 7; i++) { /* each crosses the hot spot: nobody is a victim */
-        struct oche_flow_holds holds;
-        oche_world_flow_holds(small.world, i, &holds);
+        struct oche_flow_pause_loss holds;
+        oche_world_flow_pause_loss(small.world, i, &holds);
         assert_int_equal(holds.own, holds.held);
         assert_int_equal(holds.lost, 0);
     }
@@ -151,7 +151,7 @@ static void test_nothing(void **state)
     struct oche_flow_plan flows[64];
     uint32_t count = busy_flows(flows), nodes;
     struct small_world small;
-    struct oche_flow_holds holds;
+    struct oche_flow_pause_loss holds;
 
     (void)state;
     busy_world(&small);
@@ -159,7 +159,7 @@ static void test_nothing(void **state)
     small_world_run(&small, flows, count);
     oche_pause_tree_nodes(oche_world_pause_tree(small.world), &nodes);
     assert_int_equal(nodes, 0);
-    oche_world_flow_holds(small.world, 0, &holds);
+    oche_world_flow_pause_loss(small.world, 0, &holds);
     assert_true(holds.life > 0);
     assert_int_equal(holds.held, 0);
     for (uint32_t i = 0; i < small.world->network.node_count; i++)
@@ -305,7 +305,7 @@ static void test_victim(void **state)
 {
     const struct oche_flow_plan flows[] = {ring_flow(0, 2, 3000000), ring_flow(1, 3, 3000000)};
     struct small_world small;
-    struct oche_flow_holds holds;
+    struct oche_flow_pause_loss holds;
     uint32_t count;
     char name[64];
 
@@ -320,9 +320,9 @@ static void test_victim(void **state)
     small.config.switches.pfc_priorities = 2;
     small.config.run.duration = OCHE_SEC;
     small_world_run(&small, flows, 2);
-    oche_world_flow_holds(small.world, 0, &holds);
+    oche_world_flow_pause_loss(small.world, 0, &holds);
     assert_int_equal(holds.lost, 0);
-    oche_world_flow_holds(small.world, 1, &holds);
+    oche_world_flow_pause_loss(small.world, 1, &holds);
     assert_true(oche_flow_is_victim(&holds, 0.3));
     oche_topology_global_name(
         oche_world_topology(small.world),

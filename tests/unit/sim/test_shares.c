@@ -28,7 +28,7 @@ static const char shift[] = "topology: {type: fat_tree, k: 4, link_rate: 100Gbps
 struct made {
     struct oche_scenario *scenario;
     struct oche_world *world;
-    const struct oche_world_shares *shares;
+    const struct oche_world_thread_split *shares;
 };
 
 static struct made make(const char *text, uint32_t threads, uint32_t processors, bool record)
@@ -44,7 +44,7 @@ static struct made make(const char *text, uint32_t threads, uint32_t processors,
     made.world = oche_world_create(&made.scenario->config, &error);
     if (made.world == NULL)
         fail_msg("%s", error.text);
-    made.shares = oche_world_shares(made.world);
+    made.shares = oche_world_thread_split(made.world);
     assert_int_equal(oche_world_network(made.world)->shard_count, made.shares->threads);
     return made;
 }

@@ -181,7 +181,7 @@ static void test_where_it_begins(void **state)
     uint32_t held = topology->nodes[end->peer].first_port + end->peer_port, count, roots = 0;
     const struct oche_pause_node *nodes =
         oche_pause_tree_nodes(oche_world_pause_tree(ran.world), &count);
-    struct oche_flow_holds holds;
+    struct oche_flow_pause_loss holds;
 
     (void)state;
     for (uint32_t i = 0; i < count; i++) {
@@ -189,11 +189,11 @@ static void test_where_it_begins(void **state)
         assert_true(nodes[i].depth > 0 || nodes[i].port == held);
     }
     assert_int_equal(roots, 1);
-    oche_world_flow_holds(ran.world, 0, &holds);
+    oche_world_flow_pause_loss(ran.world, 0, &holds);
     assert_int_equal(holds.lost, 0);
-    oche_world_flow_holds(ran.world, 1, &holds);
+    oche_world_flow_pause_loss(ran.world, 1, &holds);
     assert_true(holds.lost > holds.life / 2);
-    oche_world_flow_holds(ran.world, 2, &holds);
+    oche_world_flow_pause_loss(ran.world, 2, &holds);
     assert_int_equal(holds.lost, 0);
     ran_close(&ran);
 }

@@ -188,7 +188,7 @@ static void marks_are_noted_by_flow(void **state)
     small_world_run(&small, flows, 9);
     assert_int_equal(small.totals.flows_completed, 9);
     for (uint32_t i = 0; i < 9; i++) {
-        const struct oche_flow_way *way = &oche_world_flows(small.world)->ways[i];
+        const struct oche_flow_path *way = &oche_world_flows(small.world)->paths[i];
 
         assert_true(way->marked <= way->packets && way->links == 2 * way->packets);
         marked += way->marked;

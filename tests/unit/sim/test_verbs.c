@@ -8,7 +8,7 @@
 
 #include "sim/measure/timeout_causes.h"
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 static const char *const recoveries[] = {"go_back_n", "go_back_0", "improved_go_back_n",
                                          "selective_repeat"};

@@ -52,7 +52,7 @@ static void test_estimate(void **state)
     for (size_t i = 0; i < OCHE_COUNT_OF(texts); i++) {
         struct opened opened = open_text(texts[i]);
         char text[OCHE_LONG_RUN_BYTES];
-        double said = oche_world_ahead(opened.world).hops;
+        double said = oche_world_estimate_work(opened.world).hops;
 
         assert_false(oche_long_run_remark(opened.world, text));
         oche_world_run(opened.world, NULL, NULL);

@@ -312,7 +312,7 @@ static void test_mechanisms(void **state)
     struct oche_scenario *scenario = oche_scenario_open(DEFLECTION, on, 3, &error);
     struct oche_point_result with, without;
     struct oche_world_totals totals;
-    struct oche_world_ways ways;
+    struct oche_world_path_lengths ways;
 
     (void)state;
     assert_non_null(scenario);
@@ -321,7 +321,7 @@ static void test_mechanisms(void **state)
     assert_non_null(world);
     oche_world_run(world, NULL, NULL);
     oche_world_totals(world, &totals);
-    oche_world_ways(world, &ways);
+    oche_world_path_lengths(world, &ways);
     oche_point_run(DEFLECTION, on, 3, &with);
     oche_point_run(DEFLECTION, off, 3, &without);
     assert_int_equal(with.status, OCHE_POINT_DONE);

@@ -12,7 +12,7 @@
 
 #include "sim/engine/sparse_memory.h"
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 #define MOST_SPANS  256
 #define LEAST_SPANS 32
@@ -27,7 +27,7 @@ static uint32_t spans_for(uint32_t ports)
     return spans;
 }
 
-void oche_world_longest_start(struct oche_world *world)
+void oche_world_longest_queues_start(struct oche_world *world)
 {
     struct oche_world_longest *longest = &world->longest;
     const uint32_t ports = world->network.port_count;

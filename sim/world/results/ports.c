@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 /* All counters of struct oche_nic_stats are uint64_t. */
 #define NIC_COUNTERS (sizeof(struct oche_nic_stats) / sizeof(uint64_t))

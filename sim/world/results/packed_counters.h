@@ -3,8 +3,8 @@
  * Structs of counters of which most are 0, without these: a bit for each word that tells whether it
  * is there, and the words that are. So they travel, and so they are kept.
  */
-#ifndef OCHE_SIM_WORLD_PACKED_H
-#define OCHE_SIM_WORLD_PACKED_H
+#ifndef OCHE_SIM_WORLD_RESULTS_PACKED_COUNTERS_H
+#define OCHE_SIM_WORLD_RESULTS_PACKED_COUNTERS_H
 
 #include "sim/network/rank_mail.h"
 

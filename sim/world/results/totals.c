@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Access to a world: its parts, and sums over hosts and switches. */
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 #include <string.h>
 

@@ -138,8 +138,8 @@ static double joined(enum oche_world_join how, double before, double after)
 /* Joins the holds of a port in two rows that become one; they are in order of row, node, port. */
 static void join_holds(struct oche_world *world)
 {
-    struct oche_world_hold *holds = world->holds, *joint;
-    size_t count = world->hold_count, made = 0, at = 0;
+    struct oche_world_paused_port *holds = world->paused_ports, *joint;
+    size_t count = world->paused_count, made = 0, at = 0;
 
     joint = malloc((count + 1) * sizeof(*joint));
     OCHE_GOT(joint != NULL);
@@ -155,7 +155,7 @@ static void join_holds(struct oche_world *world)
             bool of_a =
                 a < second && (b == end || holds[a].node < holds[b].node ||
                                (holds[a].node == holds[b].node && holds[a].port <= holds[b].port));
-            struct oche_world_hold hold = of_a ? holds[a++] : holds[b++];
+            struct oche_world_paused_port hold = of_a ? holds[a++] : holds[b++];
 
             if (of_a && b < end && holds[b].node == hold.node && holds[b].port == hold.port)
                 hold.held += holds[b++].held;
@@ -166,13 +166,13 @@ static void join_holds(struct oche_world *world)
     }
     if (made > 0)
         memcpy(holds, joint, made * sizeof(*holds));
-    world->hold_count = made;
+    world->paused_count = made;
     free(joint);
 }
 
 void oche_world_series_join(struct oche_world *world)
 {
-    bool many_holds = world->holds_of_all > MOST_NEW_HOLDS && world->rows > LEAST_ROWS;
+    bool many_holds = world->paused_of_all > MOST_NEW_HOLDS && world->rows > LEAST_ROWS;
 
     if (world->rows % 2 != 0 || (world->rows < world->most_rows && !many_holds))
         return;

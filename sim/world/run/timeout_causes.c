@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 /* What both ends of a connection tell. */
 struct ends {
@@ -65,19 +65,19 @@ static int compare_numbers(const void *a, const void *b)
 
 static struct ends ends_of(const struct oche_world *world, uint32_t number)
 {
-    const struct oche_world_ends *told = world->ends;
+    const struct oche_world_ends *all = world->ends;
 
-    if (told == NULL)
+    if (all == NULL)
         return read_ends(world, number);
     const uint32_t *at =
-        bsearch(&number, told->connections, told->count, sizeof(number), compare_numbers);
+        bsearch(&number, all->connections, all->count, sizeof(number), compare_numbers);
 
     OCHE_MUST(at != NULL);
-    return told->ends[at - told->connections];
+    return all->ends[at - all->connections];
 }
 
-/* An oche_connection_look: tells the progress of connection `number` at both ends. */
-static void look(void *context, uint32_t number, struct oche_connection_progress *progress)
+/* An oche_connection_reader: tells the progress of connection `number` at both ends. */
+static void read_progress(void *context, uint32_t number, struct oche_connection_progress *progress)
 {
     const struct ends ends = ends_of(context, number);
 
@@ -199,7 +199,7 @@ static void share_ends(struct oche_world *world, struct oche_world_ends *ends)
 void oche_world_causes_start(struct oche_world *world)
 {
     world->network.keep_mishaps = true;
-    world->causes = oche_timeout_causes_create(look, world);
+    world->causes = oche_timeout_causes_create(read_progress, world);
 }
 
 void oche_world_causes_free(struct oche_world *world)

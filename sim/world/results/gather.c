@@ -5,7 +5,7 @@
 
 #include "sim/network/flow_notes.h"
 #include "sim/network/link_failure.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 #define NODES 128   /* in one exchange */
 #define FLOWS 16384 /* the same of flows, and of connections */
@@ -139,13 +139,13 @@ static void put_node(const struct oche_world *world, uint32_t node, struct oche_
 }
 
 /* The chunks come in order of age, the last one first, and stay so. */
-static void get_rtts(struct oche_world_told *told, uint32_t host, uint32_t count,
+static void get_rtts(struct oche_world_gathered *gathered, uint32_t host, uint32_t count,
                      struct oche_rank_bytes *bytes)
 {
-    struct oche_rtt_chunk **last = &told->rtts[host];
+    struct oche_rtt_chunk **last = &gathered->rtts[host];
 
     for (uint32_t i = 0; i < count; i++) {
-        struct oche_rtt_chunk *chunk = oche_arena_take(&told->arena, sizeof(*chunk));
+        struct oche_rtt_chunk *chunk = oche_arena_take(&gathered->arena, sizeof(*chunk));
 
         oche_rank_get(bytes, &chunk->count, sizeof(chunk->count));
         oche_rank_get(bytes, chunk->samples, chunk->count * sizeof(chunk->samples[0]));
@@ -158,17 +158,17 @@ static void get_rtts(struct oche_world_told *told, uint32_t host, uint32_t count
 static void get_host(struct oche_world *world, const struct node_part *node,
                      struct oche_rank_bytes *bytes)
 {
-    struct oche_world_told *told = world->told;
+    struct oche_world_gathered *gathered = world->gathered;
     struct host_part part;
 
-    told->hosts[node->node] =
-        oche_packed_get(&told->store, bytes, sizeof(struct oche_host_reading));
+    gathered->hosts[node->node] =
+        oche_packed_get(&gathered->store, bytes, sizeof(struct oche_host_reading));
     oche_rank_get(bytes, &part, sizeof(part));
     world->nic_before[node->node] = part.nic_before;
     world->late_before[node->node] = part.late_before;
     memcpy(&world->counted_before[node->node * OCHE_MOST_COUNTERS], part.counted_before,
            sizeof(part.counted_before));
-    get_rtts(told, node->node, node->rtts, bytes);
+    get_rtts(gathered, node->node, node->rtts, bytes);
 }
 
 static void get_switch(struct oche_world *world, const struct node_part *node,
@@ -176,10 +176,10 @@ static void get_switch(struct oche_world *world, const struct node_part *node,
 {
     struct oche_deflection_notes *notes = &world->network.nodes[node->node].deflections;
     const struct oche_topology_node *at = &world->topology.nodes[node->node];
-    struct oche_world_told *told = world->told;
+    struct oche_world_gathered *gathered = world->gathered;
 
-    told->switches[node->node - world->topology.host_count] =
-        oche_packed_get(&told->store, bytes, sizeof(struct oche_switch_reading));
+    gathered->switches[node->node - world->topology.host_count] =
+        oche_packed_get(&gathered->store, bytes, sizeof(struct oche_switch_reading));
     for (uint32_t i = 0; i < node->deflections; i++) {
         struct oche_deflection_note note;
 
@@ -189,8 +189,8 @@ static void get_switch(struct oche_world *world, const struct node_part *node,
     }
     notes->dropped = node->deflections_dropped;
     for (uint32_t port = 0; port < at->port_count; port++)
-        told->ports[at->first_port + port] =
-            oche_packed_get(&told->store, bytes, sizeof(struct oche_port_reading));
+        gathered->ports[at->first_port + port] =
+            oche_packed_get(&gathered->store, bytes, sizeof(struct oche_port_reading));
 }
 
 static void get_ports(struct oche_world *world, uint32_t node, struct oche_rank_bytes *bytes)
@@ -251,7 +251,7 @@ struct flow_part {
     bool from_poster, from_destination;
     struct oche_flow_sent sent;
     struct oche_flow_received received;
-    struct oche_flow_way way, way_before;
+    struct oche_flow_path way, way_before;
     uint64_t bytes_before, arrived;
 };
 
@@ -312,9 +312,9 @@ static void put_flow(const struct oche_world *world, uint32_t number, struct och
 
     if (!part.from_poster && (part.sent.started == OCHE_NEVER || !part.from_destination))
         return;
-    if (part.from_destination && flows->ways != NULL) {
-        part.way = flows->ways[number];
-        part.way_before = world->ways_before[number];
+    if (part.from_destination && flows->paths != NULL) {
+        part.way = flows->paths[number];
+        part.way_before = world->paths_before[number];
     }
     if (part.from_destination) {
         part.bytes_before = world->flow_before == NULL ? 0 : world->flow_before[number];
@@ -338,14 +338,14 @@ static void get_flow(struct oche_world *world, uint32_t from, struct oche_rank_b
     }
     if (!part.from_destination)
         return;
-    if (flows->ways != NULL) {
-        flows->ways[part.number] = part.way;
-        world->ways_before[part.number] = part.way_before;
+    if (flows->paths != NULL) {
+        flows->paths[part.number] = part.way;
+        world->paths_before[part.number] = part.way_before;
     }
     if (world->flow_before != NULL && part.bytes_before > 0)
         world->flow_before[part.number] = part.bytes_before;
     if (part.arrived > 0)
-        world->told->arrived[part.number] = part.arrived;
+        world->gathered->arrived[part.number] = part.arrived;
 }
 
 /* Moves flows that are over out of memory, whenever that was done last. */
@@ -469,9 +469,9 @@ static void get_longest(struct oche_world *world, uint32_t from, struct oche_ran
     oche_world_longest_add(world, &queue);
 }
 
-static int compare_holds(const void *a, const void *b)
+static int compare_paused(const void *a, const void *b)
 {
-    const struct oche_world_hold *x = a, *y = b;
+    const struct oche_world_paused_port *x = a, *y = b;
 
     if (x->row != y->row)
         return x->row < y->row ? -1 : 1;
@@ -480,21 +480,23 @@ static int compare_holds(const void *a, const void *b)
     return x->port < y->port ? -1 : x->port > y->port;
 }
 
-static void put_hold(const struct oche_world *world, uint32_t number, struct oche_rank_bytes *bytes)
+static void put_paused(const struct oche_world *world, uint32_t number,
+                       struct oche_rank_bytes *bytes)
 {
-    if (!is_first(world) && number < world->hold_count)
-        oche_rank_put(bytes, &world->holds[number], sizeof(*world->holds));
+    if (!is_first(world) && number < world->paused_count)
+        oche_rank_put(bytes, &world->paused_ports[number], sizeof(*world->paused_ports));
 }
 
-static void get_hold(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
+static void get_paused(struct oche_world *world, uint32_t from, struct oche_rank_bytes *bytes)
 {
     (void)from;
-    if (world->hold_count == world->hold_capacity) {
-        world->hold_capacity = world->hold_capacity == 0 ? 1024 : world->hold_capacity * 2;
-        world->holds = realloc(world->holds, world->hold_capacity * sizeof(*world->holds));
-        OCHE_GOT(world->holds != NULL);
+    if (world->paused_count == world->paused_capacity) {
+        world->paused_capacity = world->paused_capacity == 0 ? 1024 : world->paused_capacity * 2;
+        world->paused_ports =
+            realloc(world->paused_ports, world->paused_capacity * sizeof(*world->paused_ports));
+        OCHE_GOT(world->paused_ports != NULL);
     }
-    oche_rank_get(bytes, &world->holds[world->hold_count++], sizeof(*world->holds));
+    oche_rank_get(bytes, &world->paused_ports[world->paused_count++], sizeof(*world->paused_ports));
 }
 
 /* ---- exchanges ---- */
@@ -531,8 +533,8 @@ static uint64_t next_flow(const struct oche_world *world, uint32_t from)
 }
 
 /* Tells rank 0 of numbers 0 to count - 1, of so many in one exchange. */
-static void tell(struct oche_world *world, uint64_t count, uint32_t step, next_one *next,
-                 put_one *put, get_one *get)
+static void gather(struct oche_world *world, uint64_t count, uint32_t step, next_one *next,
+                   put_one *put, get_one *get)
 {
     struct oche_ranks *ranks = world->network.ranks;
 
@@ -551,12 +553,12 @@ static void tell(struct oche_world *world, uint64_t count, uint32_t step, next_o
 }
 
 /* Returns the most holds that any rank has. */
-static uint64_t most_holds(const struct oche_world *world)
+static uint64_t most_paused(const struct oche_world *world)
 {
     struct oche_ranks *ranks = world->network.ranks;
     uint64_t *counts = oche_world_make(ranks->count, sizeof(*counts)), most = 0;
 
-    counts[ranks->rank] = world->hold_count;
+    counts[ranks->rank] = world->paused_count;
     oche_ranks_sum(ranks, counts, ranks->count);
     for (uint32_t r = 0; r < ranks->count; r++)
         most = counts[r] > most ? counts[r] : most;
@@ -568,29 +570,30 @@ static void tell_pauses(struct oche_world *world)
 {
     uint64_t unnoted = oche_world_pauses_unnoted(world);
 
-    tell(world, most_holds(world), FLOWS, each, put_hold, get_hold);
-    if (world->hold_count > 0)
-        qsort(world->holds, world->hold_count, sizeof(*world->holds), compare_holds);
+    gather(world, most_paused(world), FLOWS, each, put_paused, get_paused);
+    if (world->paused_count > 0)
+        qsort(world->paused_ports, world->paused_count, sizeof(*world->paused_ports),
+              compare_paused);
     oche_ranks_sum(world->network.ranks, &unnoted, 1);
-    world->told->pauses_unnoted = unnoted;
+    world->gathered->pauses_unnoted = unnoted;
 }
 
-static struct oche_world_told *make_told(const struct oche_world *world)
+static struct oche_world_gathered *make_gathered(const struct oche_world *world)
 {
-    struct oche_world_told *told = calloc(1, sizeof(*told));
+    struct oche_world_gathered *gathered = calloc(1, sizeof(*gathered));
     const struct oche_topology *topology = &world->topology;
 
-    OCHE_GOT(told != NULL);
-    oche_arena_init(&told->arena);
-    told->hosts = oche_world_make(topology->host_count, sizeof(*told->hosts));
-    told->rtts = oche_world_make(topology->host_count, sizeof(*told->rtts));
-    told->ports = oche_world_make(world->network.port_count, sizeof(*told->ports));
-    told->switches = oche_world_make(topology->switch_count, sizeof(*told->switches));
-    told->arrived = oche_world_make_sparse(world->flows.count, sizeof(*told->arrived));
-    return told;
+    OCHE_GOT(gathered != NULL);
+    oche_arena_init(&gathered->arena);
+    gathered->hosts = oche_world_make(topology->host_count, sizeof(*gathered->hosts));
+    gathered->rtts = oche_world_make(topology->host_count, sizeof(*gathered->rtts));
+    gathered->ports = oche_world_make(world->network.port_count, sizeof(*gathered->ports));
+    gathered->switches = oche_world_make(topology->switch_count, sizeof(*gathered->switches));
+    gathered->arrived = oche_world_make_sparse(world->flows.count, sizeof(*gathered->arrived));
+    return gathered;
 }
 
-/* Gives back the memory of what has been told. */
+/* Gives back the memory of what has been gathered. */
 static void release_devices(struct oche_world *world)
 {
     struct oche_network *network = &world->network;
@@ -611,22 +614,22 @@ static void release_devices(struct oche_world *world)
     oche_arena_free(&shard->tables);
 }
 
-void oche_world_tell(struct oche_world *world)
+void oche_world_gather(struct oche_world *world)
 {
     if (world->network.ranks == NULL)
         return;
     oche_ranks_sum_counts(world->network.ranks); /* without what follows */
     oche_ranks_sum(world->network.ranks, &world->arrivals.delivered_bytes, 1);
-    world->told = make_told(world);
+    world->gathered = make_gathered(world);
     tell_made(world);
-    tell(world, world->flows.connection_count, FLOWS, next_connection, put_connection,
-         get_connection);
-    tell(world, world->flows.count, FLOWS, next_flow, put_flow, get_flow);
-    tell(world, world->network.node_count, NODES, each, put_node, get_node);
-    tell(world, world->network.connections, FLOWS, next_hit, put_hit, get_hit);
-    tell(world, world->watched_count, NODES, each, put_watch, get_watch);
-    tell(world, OCHE_WORLD_LONGEST_QUEUES, NODES, each, put_longest, get_longest);
+    gather(world, world->flows.connection_count, FLOWS, next_connection, put_connection,
+           get_connection);
+    gather(world, world->flows.count, FLOWS, next_flow, put_flow, get_flow);
+    gather(world, world->network.node_count, NODES, each, put_node, get_node);
+    gather(world, world->network.connections, FLOWS, next_hit, put_hit, get_hit);
+    gather(world, world->watched_count, NODES, each, put_watch, get_watch);
+    gather(world, OCHE_WORLD_LONGEST_QUEUES, NODES, each, put_longest, get_longest);
     tell_pauses(world);
-    world->told->all = true;
+    world->gathered->all = true;
     release_devices(world);
 }

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 #define MOST_OF_LINKS 2
 #define LEAST_FLOWS   17 /* tables list fewer one by one */

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Readings of hosts and switches, of this process or of others. */
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/engine/sparse_memory.h"
 
-static bool is_told(const struct oche_world *world)
+static bool is_gathered(const struct oche_world *world)
 {
-    return world->told != NULL && world->told->all;
+    return world->gathered != NULL && world->gathered->all;
 }
 
 void oche_world_read_host(const struct oche_world *world, uint32_t number,
                           struct oche_host_reading *reading)
 {
-    if (is_told(world)) {
-        oche_packed_open(world->told->hosts[number], reading, sizeof(*reading));
+    if (is_gathered(world)) {
+        oche_packed_open(world->gathered->hosts[number], reading, sizeof(*reading));
         return;
     }
     struct oche_host *host = world->hosts[number];
@@ -43,10 +43,10 @@ void oche_world_read_port(const struct oche_world *world, uint32_t number, uint3
     const struct oche_topology *topology = &world->topology;
     const struct oche_switch *sw = world->switches[number];
 
-    if (is_told(world)) {
+    if (is_gathered(world)) {
         uint32_t first = topology->nodes[topology->host_count + number].first_port;
 
-        oche_packed_open(world->told->ports[first + port], reading, sizeof(*reading));
+        oche_packed_open(world->gathered->ports[first + port], reading, sizeof(*reading));
         return;
     }
     *reading = (struct oche_port_reading){.paused = 0};
@@ -59,8 +59,8 @@ void oche_world_read_port(const struct oche_world *world, uint32_t number, uint3
 void oche_world_read_switch(const struct oche_world *world, uint32_t number,
                             struct oche_switch_reading *reading)
 {
-    if (is_told(world)) {
-        oche_packed_open(world->told->switches[number], reading, sizeof(*reading));
+    if (is_gathered(world)) {
+        oche_packed_open(world->gathered->switches[number], reading, sizeof(*reading));
         return;
     }
     memset(reading, 0, sizeof(*reading));
@@ -73,27 +73,27 @@ uint64_t oche_world_read_arrived(const struct oche_world *world, uint32_t flow)
 {
     const struct oche_flow_plan *plan = &world->flows.plan[flow];
 
-    return is_told(world) ? world->told->arrived[flow]
-                          : oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
+    return is_gathered(world) ? world->gathered->arrived[flow]
+                              : oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
 }
 
 const struct oche_rtt_chunk *oche_world_rtts(const struct oche_world *world, uint32_t host)
 {
-    return is_told(world) ? world->told->rtts[host] : oche_host_rtts(world->hosts[host]);
+    return is_gathered(world) ? world->gathered->rtts[host] : oche_host_rtts(world->hosts[host]);
 }
 
-void oche_world_told_free(struct oche_world *world)
+void oche_world_gathered_free(struct oche_world *world)
 {
-    struct oche_world_told *told = world->told;
+    struct oche_world_gathered *gathered = world->gathered;
 
-    if (told == NULL)
+    if (gathered == NULL)
         return;
-    free(told->hosts);
-    free(told->ports);
-    free(told->switches);
-    oche_packed_free(&told->store);
-    free(told->rtts);
-    oche_sparse_free(told->arrived);
-    oche_arena_free(&told->arena);
-    free(told);
+    free(gathered->hosts);
+    free(gathered->ports);
+    free(gathered->switches);
+    oche_packed_free(&gathered->store);
+    free(gathered->rtts);
+    oche_sparse_free(gathered->arrived);
+    oche_arena_free(&gathered->arena);
+    free(gathered);
 }

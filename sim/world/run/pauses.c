@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 /* ---- notes ---- */
 
@@ -130,13 +130,13 @@ static void give_notes(struct oche_world *world, oche_time until)
         memmove(world->notes, &world->notes[given], world->note_count * sizeof(*world->notes));
 }
 
-bool oche_world_pauses_look(struct oche_world *world)
+bool oche_world_pauses_check(struct oche_world *world)
 {
     oche_time now = world->network.now, delay = oche_pause_tree_delay(world->pause_tree);
 
-    if (now < world->pauses_look_at)
+    if (now < world->pauses_check_at)
         return world->deadlock.found;
-    world->pauses_look_at = oche_time_add(now, OCHE_DEADLOCK_PATIENCE);
+    world->pauses_check_at = oche_time_add(now, OCHE_DEADLOCK_PATIENCE);
     if (!take_notes(world))
         return false;
     give_notes(world, now > delay ? now - delay : 0);
@@ -169,7 +169,7 @@ uint64_t oche_world_pauses_unnoted(const struct oche_world *world)
     for (uint32_t i = 0; i < world->network.node_count; i++)
         if (world->network.nodes[i].pauses != NULL)
             sum += world->network.nodes[i].pauses->dropped;
-    return sum + (world->told == NULL ? 0 : world->told->pauses_unnoted);
+    return sum + (world->gathered == NULL ? 0 : world->gathered->pauses_unnoted);
 }
 
 const struct oche_deadlock *oche_world_deadlock(const struct oche_world *world)
@@ -228,13 +228,14 @@ static unsigned data_class(const struct oche_world *world, uint32_t flow)
     return world->flows.plan[flow].priority ? world->lanes : OCHE_DATA_CLASS;
 }
 
-void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_flow_holds *holds)
+void oche_world_flow_pause_loss(struct oche_world *world, uint32_t flow,
+                                struct oche_flow_pause_loss *holds)
 {
     oche_time begun = world->flows.sent[flow].started, alone;
     uint32_t nodes;
     struct oche_walk walk;
 
-    *holds = (struct oche_flow_holds){.root = OCHE_NO_PAUSE_NODE};
+    *holds = (struct oche_flow_pause_loss){.root = OCHE_NO_PAUSE_NODE};
     oche_pause_tree_nodes(world->pause_tree, &nodes);
     if (begun == OCHE_NEVER)
         return;
@@ -244,8 +245,8 @@ void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_
     oche_world_walk(world, flow, false, &walk);
     alone = world->flows.received[flow].delivered != OCHE_NEVER ? oche_world_ideal_time(world, flow)
                                                                 : least_time(world, flow, &walk);
-    oche_flow_holds_of(world->pause_tree, &walk, data_class(world, flow), begun,
-                       end_of(world, flow), alone, holds);
+    oche_flow_pause_loss_of(world->pause_tree, &walk, data_class(world, flow), begun,
+                            end_of(world, flow), alone, holds);
 }
 
 /* ---- which hosts send to the hot spots ---- */

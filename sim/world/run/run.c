@@ -4,7 +4,7 @@
  * the interval after warm-up, and where to look for a stall, whatever the number of threads.
  */
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 #include <string.h>
 
@@ -97,8 +97,8 @@ static void set_looks(struct watcher *watcher)
 {
     const struct oche_world *world = watcher->world;
 
-    watcher->world->network.looks = (struct oche_looks){
-        .at = world->config->events != NULL ? 0 : world->pauses_look_at,
+    watcher->world->network.checks = (struct oche_window_checks){
+        .at = world->config->events != NULL ? 0 : world->pauses_check_at,
         .flows = oche_flows_next_move(&world->flows),
         .awaited = world->config->run.stop_when_done ? world->awaited : UINT64_MAX,
         .windows = watcher->report != NULL ? REPORT_EVERY : 0,
@@ -143,7 +143,7 @@ static bool at_window_end(void *context, oche_time now)
     if (world->config->run.stop_when_done && awaited_done(world) == world->awaited &&
         has_arrived(watcher))
         end(watcher, OCHE_END_DELIVERED);
-    if (oche_world_pauses_look(world))
+    if (oche_world_pauses_check(world))
         end(watcher, OCHE_END_DEADLOCK);
     if (is_interrupted(world))
         end(watcher, OCHE_END_INTERRUPTED);
@@ -196,14 +196,14 @@ static void end_warmup(struct oche_world *world)
         world->lost_before[i] = world->network.extras[i].lost_packets;
         world->cut_before[i] = world->network.extras[i].cut_packets;
     }
-    if (world->ways_before != NULL)
+    if (world->paths_before != NULL)
         for (OCHE_EACH_MADE_FLOW(i, &world->flows))
-            world->ways_before[i] = world->flows.ways[i];
+            world->paths_before[i] = world->flows.paths[i];
     watch_queues(world, true);
     if (now > 0)
         note_flows(world);
     oche_world_series_start(world);
-    oche_world_longest_start(world);
+    oche_world_longest_queues_start(world);
     oche_world_slowest_start(world);
 }
 
@@ -226,7 +226,7 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
     oche_time step, window = network->window;
     bool hidden = world->most_rows > 0; /* that the run stops at `step` must not show in it */
 
-    until = oche_time_min(until, oche_world_ending_next(world));
+    until = oche_time_min(until, oche_world_stall_next(world));
     if (world->visit != NULL)
         until = oche_time_min(until, world->visit_at);
     step = until;
@@ -251,7 +251,7 @@ static void run_to_sample(struct watcher *watcher, oche_time until)
         if (watcher->looked != network->now)
             at_window_end(watcher, network->now);
     }
-    if (!watcher->done && oche_world_ending_look(world))
+    if (!watcher->done && oche_world_stall_check(world))
         end(watcher, OCHE_END_STALLED);
 }
 
@@ -300,7 +300,7 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     world->end = run->duration > 0 ? OCHE_END_DURATION : OCHE_END_BOUND;
     if (run->duration == 0 && world->awaited == 0)
         end(&watcher, OCHE_END_DELIVERED);
-    oche_world_ending_start(world);
+    oche_world_stall_start(world);
     oche_world_plan_end(world);
     while (!watcher.done && world->network.now < run->warmup)
         run_to_sample(&watcher, run->warmup);
@@ -324,5 +324,5 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
     watch_queues(world, false);
     oche_world_longest_finish(world);
     oche_world_slowest_finish(world);
-    oche_world_tell(world);
+    oche_world_gather(world);
 }

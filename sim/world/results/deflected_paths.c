@@ -92,7 +92,7 @@ static bool turns_up(const struct oche_topology *topology, uint32_t node, uint32
            oche_topology_is_up(topology, node, port);
 }
 
-static void travel(struct traveller *at, struct oche_world_taken_way *way)
+static void travel(struct traveller *at, struct oche_world_deflected_path *way)
 {
     const struct oche_topology *topology = &at->world->topology;
     const struct oche_flow_plan *plan = &at->world->flows.plan[way->flow];
@@ -131,9 +131,10 @@ static void travel(struct traveller *at, struct oche_world_taken_way *way)
     }
 }
 
-void oche_world_taken_ways(const struct oche_world *world,
-                           void (*each)(void *context, const struct oche_world_taken_way *way),
-                           void *context)
+void oche_world_deflected_paths(const struct oche_world *world,
+                                void (*each)(void *context,
+                                             const struct oche_world_deflected_path *way),
+                                void *context)
 {
     const struct oche_iofd_params *iofd = oche_world_mechanism(world->config, &oche_iofd);
     struct notes notes = {0};
@@ -144,7 +145,7 @@ void oche_world_taken_ways(const struct oche_world *world,
     if (notes.count > 0)
         qsort(notes.list, notes.count, sizeof(*notes.list), by_flow);
     for (size_t i = 0, end; i < notes.count; i = end) {
-        struct oche_world_taken_way way = {.flow = notes.list[i].flow};
+        struct oche_world_deflected_path way = {.flow = notes.list[i].flow};
         const struct oche_flow_plan *plan = &world->flows.plan[way.flow];
         struct traveller at = {
             .world = world,

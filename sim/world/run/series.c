@@ -6,7 +6,7 @@
  * number of threads gives the same values.
  */
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,14 +124,15 @@ static void sample_hold(struct oche_world *world, uint32_t node, uint32_t port,
     }
     if (longest == 0)
         return;
-    if (world->hold_count == world->hold_capacity) {
-        world->hold_capacity = world->hold_capacity == 0 ? 1024 : world->hold_capacity * 2;
-        world->holds = realloc(world->holds, world->hold_capacity * sizeof(*world->holds));
-        if (world->holds == NULL)
+    if (world->paused_count == world->paused_capacity) {
+        world->paused_capacity = world->paused_capacity == 0 ? 1024 : world->paused_capacity * 2;
+        world->paused_ports =
+            realloc(world->paused_ports, world->paused_capacity * sizeof(*world->paused_ports));
+        if (world->paused_ports == NULL)
             oche_panic(__FILE__, __LINE__, "out of memory for series");
     }
-    world->holds[world->hold_count++] =
-        (struct oche_world_hold){.node = node, .port = port, .row = world->rows, .held = longest};
+    world->paused_ports[world->paused_count++] = (struct oche_world_paused_port){
+        .node = node, .port = port, .row = world->rows, .held = longest};
 }
 
 /* Returns how many PAUSE frames a host has sent. */
@@ -359,8 +360,8 @@ void oche_world_series_sample(struct oche_world *world)
     world->rows++;
     if (world->most_rows == 0)
         return;
-    world->holds_of_all = world->hold_count;
-    oche_ranks_sum(world->network.ranks, &world->holds_of_all, 1);
+    world->paused_of_all = world->paused_count;
+    oche_ranks_sum(world->network.ranks, &world->paused_of_all, 1);
     oche_world_series_join(world);
 }
 
@@ -374,7 +375,7 @@ void oche_world_series_free(struct oche_world *world)
     free(world->column_last);
     free(world->totals_last);
     oche_sparse_free(world->paused_last);
-    free(world->holds);
+    free(world->paused_ports);
 }
 
 oche_time oche_world_interval(const struct oche_world *world)
@@ -398,8 +399,9 @@ struct oche_world_series oche_world_series(const struct oche_world *world, uint3
                                       .count = world->rows};
 }
 
-const struct oche_world_hold *oche_world_holds(const struct oche_world *world, size_t *count)
+const struct oche_world_paused_port *oche_world_paused_ports(const struct oche_world *world,
+                                                             size_t *count)
 {
-    *count = world->hold_count;
-    return world->holds;
+    *count = world->paused_count;
+    return world->paused_ports;
 }

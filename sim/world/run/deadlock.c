@@ -15,7 +15,7 @@
  * depend on the order, so each rank strikes off what its switches may release, all tell what is
  * left, and so on until none has anything to strike off.
  */
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

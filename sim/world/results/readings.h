@@ -7,13 +7,13 @@
  * that of one process, and no other rank's. Then no rank needs its devices any more, and none keeps
  * them: results take memory, too.
  */
-#ifndef OCHE_SIM_WORLD_TOLD_H
-#define OCHE_SIM_WORLD_TOLD_H
+#ifndef OCHE_SIM_WORLD_RESULTS_READINGS_H
+#define OCHE_SIM_WORLD_RESULTS_READINGS_H
 
 #include "fabric/registry.h"
 #include "sim/network/ranks.h"
 #include "sim/world/internal.h"
-#include "sim/world/packed.h"
+#include "sim/world/results/packed_counters.h"
 
 /* A host's counters are since the beginning of the run, those of its port since warm-up. */
 struct oche_host_reading {
@@ -36,7 +36,7 @@ struct oche_switch_reading {
 };
 
 /* What all ranks have told: packed readings by host, by port (global number) and by switch. */
-struct oche_world_told {
+struct oche_world_gathered {
     const uint64_t **hosts, **ports, **switches;
     struct oche_packed_store store;
     struct oche_rtt_chunk **rtts; /* by host */
@@ -68,7 +68,7 @@ void oche_world_read_switch(const struct oche_world *world, uint32_t number,
 uint64_t oche_world_read_arrived(const struct oche_world *world, uint32_t flow);
 
 /* To be called by all ranks when the run is over: rank 0 gets what the others have. */
-void oche_world_tell(struct oche_world *world);
-void oche_world_told_free(struct oche_world *world);
+void oche_world_gather(struct oche_world *world);
+void oche_world_gathered_free(struct oche_world *world);
 
 #endif

@@ -59,32 +59,33 @@ static double carried(const struct oche_world *world, const double *wanted)
 }
 
 /* Looks at a flow. Returns its packets. */
-static double look_at(const struct oche_world *world, const struct oche_flow_plan *plan,
-                      struct hosts *hosts, struct oche_ahead *ahead)
+static double add_flow(const struct oche_world *world, const struct oche_flow_plan *plan,
+                       struct hosts *hosts, struct oche_work_estimate *estimate)
 {
-    if (plan->bytes > ahead->most_bytes)
-        ahead->most_bytes = plan->bytes;
+    if (plan->bytes > estimate->most_bytes)
+        estimate->most_bytes = plan->bytes;
     if (hosts->seen++ % hosts->path_every == 0) {
         hosts->links += links_of(world, plan);
         hosts->paths++;
     }
-    return (double)(bytes_of(world, plan) / ahead->payload_bytes + 1);
+    return (double)(bytes_of(world, plan) / estimate->payload_bytes + 1);
 }
 
 /* Draws up to `most` flows of a copy of the source, and adds all of its packets. */
 static void add_source(const struct oche_world *world, struct oche_flow_source source,
-                       uint32_t most, struct hosts *hosts, struct oche_ahead *ahead)
+                       uint32_t most, struct hosts *hosts, struct oche_work_estimate *estimate)
 {
     const uint32_t src = source.flow.src, before = source.made;
     double packets = 0;
 
     do /* the first flow is drawn already */
-        packets += look_at(world, &source.flow, hosts, ahead);
+        packets += add_flow(world, &source.flow, hosts, estimate);
     while (source.made - before + 1 < most && oche_flow_source_draw(&source));
     hosts->packets[src] += packets * source.count / (source.made - before + 1);
 }
 
-static void add_all(const struct oche_world *world, struct hosts *hosts, struct oche_ahead *ahead)
+static void add_all(const struct oche_world *world, struct hosts *hosts,
+                    struct oche_work_estimate *estimate)
 {
     const struct oche_flow_sources *sources = &world->flows.sources;
     const uint32_t count = world->flows.count, every = count / MOST_FLOWS + 1;
@@ -94,27 +95,28 @@ static void add_all(const struct oche_world *world, struct hosts *hosts, struct 
     hosts->path_every = (count < MOST_FLOWS ? count : MOST_FLOWS) / MOST_PATHS + 1;
     for (uint32_t i = 0, s = 0; i < count;) {
         if (s < sources->count && sources->list[s].first == i) {
-            add_source(world, sources->list[s], most, hosts, ahead);
+            add_source(world, sources->list[s], most, hosts, estimate);
             i += sources->list[s++].count;
             continue;
         }
         if (i % every == 0)
             hosts->packets[world->flows.plan[i].src] +=
-                look_at(world, &world->flows.plan[i], hosts, ahead) * every;
+                add_flow(world, &world->flows.plan[i], hosts, estimate) * every;
         i++;
     }
 }
 
-struct oche_ahead oche_world_ahead(const struct oche_world *world)
+struct oche_work_estimate oche_world_estimate_work(const struct oche_world *world)
 {
     const uint64_t every = world->config->hosts.ack_every_packets;
     struct hosts hosts = {.packets = oche_world_make(world->topology.host_count, sizeof(double))};
-    struct oche_ahead ahead = {.payload_bytes = oche_world_packets(world->config).payload_bytes};
+    struct oche_work_estimate estimate = {.payload_bytes =
+                                              oche_world_packets(world->config).payload_bytes};
 
-    add_all(world, &hosts, &ahead);
+    add_all(world, &hosts, &estimate);
     if (hosts.paths > 0)
-        ahead.hops = carried(world, hosts.packets) * (hosts.links / (double)hosts.paths) *
-                     (1 + 1 / (double)every);
+        estimate.hops = carried(world, hosts.packets) * (hosts.links / (double)hosts.paths) *
+                        (1 + 1 / (double)every);
     free(hosts.packets);
-    return ahead;
+    return estimate;
 }

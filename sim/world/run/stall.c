@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of a run without duration in which not all is delivered: nothing more has arrived for
- * 1,000 times the longest timeout, or can (cut_off.c), or the run is at its bound. Looked at at
+ * 1,000 times the longest timeout, or can (unreachable.c), or the run is at its bound. Looked at at
  * times that follow from the scenario alone, so any number of threads gives the same end.
  */
 #include <stdio.h>
@@ -12,19 +12,19 @@
 #include "params/text_stream.h"
 #include "sim/engine/sparse_memory.h"
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 #define TIMEOUTS   1000 /* so many of the longest timeout pass without a byte */
 #define LOOKS      10   /* in that time */
 #define MOST_NAMED 3
 
-struct oche_world_idle {
+struct oche_world_stall {
     oche_time timeout; /* the longest one, or the longest round trip if that is longer */
     bool round_trip;
     oche_time patience, next;
     oche_time since;    /* nothing has arrived since then */
-    uint64_t completed; /* flows, at the last look */
-    uint64_t *most;     /* the most bytes that each flow had at any look; of oche_sparse_take */
+    uint64_t completed; /* flows, at the last check */
+    uint64_t *most;     /* the most bytes that each flow had at any check; of oche_sparse_take */
 };
 
 /* ---- the longest timeout ---- */
@@ -65,28 +65,29 @@ static oche_time longest_timeout(const struct oche_world *world)
 
 /* ---- looking ---- */
 
-void oche_world_ending_start(struct oche_world *world)
+void oche_world_stall_start(struct oche_world *world)
 {
-    struct oche_world_idle *idle;
+    struct oche_world_stall *stall;
 
     if (world->config->run.duration > 0)
         return;
-    world->idle = idle = oche_world_make(1, sizeof(*idle));
+    world->stall = stall = oche_world_make(1, sizeof(*stall));
     oche_time timeout = longest_timeout(world), trip = oche_world_longest_round_trip(world);
 
-    idle->round_trip = trip > timeout;
-    idle->timeout = oche_time_max(timeout, trip);
-    idle->patience =
-        idle->timeout < world->until / TIMEOUTS ? idle->timeout * TIMEOUTS : world->until;
-    idle->since = world->network.now;
-    idle->next = world->network.now + idle->patience / LOOKS;
-    idle->most = oche_world_make_sparse(world->flows.count, sizeof(*idle->most));
-    oche_world_cut_off_start(world, idle->timeout);
+    stall->round_trip = trip > timeout;
+    stall->timeout = oche_time_max(timeout, trip);
+    stall->patience =
+        stall->timeout < world->until / TIMEOUTS ? stall->timeout * TIMEOUTS : world->until;
+    stall->since = world->network.now;
+    stall->next = world->network.now + stall->patience / LOOKS;
+    stall->most = oche_world_make_sparse(world->flows.count, sizeof(*stall->most));
+    oche_world_unreachable_start(world, stall->timeout);
 }
 
-oche_time oche_world_ending_next(const struct oche_world *world)
+oche_time oche_world_stall_next(const struct oche_world *world)
 {
-    return world->idle == NULL ? OCHE_NEVER : oche_time_min(world->idle->next, world->cut_off.next);
+    return world->stall == NULL ? OCHE_NEVER
+                                : oche_time_min(world->stall->next, world->unreachable.next);
 }
 
 bool oche_world_is_under_way(const struct oche_world *world, uint32_t flow)
@@ -111,9 +112,9 @@ static uint64_t look_at_flows(struct oche_world *world, bool *arrived)
             continue;
         uint64_t bytes = oche_world_flow_bytes(world, i);
 
-        found[1] |= bytes > world->idle->most[i];
-        if (bytes > world->idle->most[i]) /* after Go-Back-0 there may be fewer */
-            world->idle->most[i] = bytes;
+        found[1] |= bytes > world->stall->most[i];
+        if (bytes > world->stall->most[i]) /* after Go-Back-0 there may be fewer */
+            world->stall->most[i] = bytes;
     }
     oche_ranks_sum(world->network.ranks, found, OCHE_COUNT_OF(found));
     *arrived = found[1] > 0;
@@ -146,38 +147,38 @@ bool oche_world_something_is_to_come(const struct oche_world *world, bool flows)
 /* True if nothing has arrived for so long that nothing will. */
 static bool patience_is_over(struct oche_world *world)
 {
-    struct oche_world_idle *idle = world->idle;
+    struct oche_world_stall *stall = world->stall;
     oche_time now = world->network.now;
     uint64_t completed = 0;
 
-    if (now < idle->next)
+    if (now < stall->next)
         return false;
-    idle->next = now + idle->patience / LOOKS;
+    stall->next = now + stall->patience / LOOKS;
     for (uint32_t s = 0; s < world->network.shard_count; s++)
         completed += world->network.shards[s].flows_completed;
-    bool progress = completed != idle->completed;
+    bool progress = completed != stall->completed;
 
-    idle->completed = completed;
+    stall->completed = completed;
     if (!progress) {
         uint64_t under_way = look_at_flows(world, &progress);
 
         progress = progress || oche_world_something_is_to_come(world, under_way == 0);
     }
     if (progress)
-        idle->since = now;
-    return now - idle->since >= idle->patience;
+        stall->since = now;
+    return now - stall->since >= stall->patience;
 }
 
-bool oche_world_ending_look(struct oche_world *world)
+bool oche_world_stall_check(struct oche_world *world)
 {
-    return world->idle != NULL && (patience_is_over(world) || oche_world_cut_off_look(world));
+    return world->stall != NULL && (patience_is_over(world) || oche_world_unreachable_check(world));
 }
 
-void oche_world_ending_free(struct oche_world *world)
+void oche_world_stall_free(struct oche_world *world)
 {
-    if (world->idle != NULL)
-        oche_sparse_free(world->idle->most);
-    free(world->idle);
+    if (world->stall != NULL)
+        oche_sparse_free(world->stall->most);
+    free(world->stall);
 }
 
 enum oche_world_end oche_world_ended(const struct oche_world *world)
@@ -294,7 +295,7 @@ static void print_timers(const struct oche_world *world, FILE *out)
 
 char *oche_world_waiting_text(const struct oche_world *world)
 {
-    const struct oche_world_idle *idle = world->idle;
+    const struct oche_world_stall *stall = world->stall;
     char *text = NULL;
     size_t bytes;
 
@@ -302,18 +303,18 @@ char *oche_world_waiting_text(const struct oche_world *world)
         return NULL;
     FILE *out = oche_text_stream_open(&text, &bytes);
 
-    if (world->end == OCHE_END_STALLED && world->cut_off.ended)
+    if (world->end == OCHE_END_STALLED && world->unreachable.ended)
         fprintf(out,
                 "nothing was delivered from %s or earlier to %s, and links that stay down cut off "
                 "every flow that is left: ",
-                oche_figure_time(world->cut_off.since).text,
+                oche_figure_time(world->unreachable.since).text,
                 oche_figure_time(world->network.now).text);
     else if (world->end == OCHE_END_STALLED)
         fprintf(out,
                 "nothing was delivered from %s or earlier to %s, %s times the longest %s (%s): ",
-                oche_figure_time(idle->since).text, oche_figure_time(world->network.now).text,
-                oche_figure_count(TIMEOUTS).text, idle->round_trip ? "round trip" : "timeout",
-                oche_figure_time(idle->timeout).text);
+                oche_figure_time(stall->since).text, oche_figure_time(world->network.now).text,
+                oche_figure_count(TIMEOUTS).text, stall->round_trip ? "round trip" : "timeout",
+                oche_figure_time(stall->timeout).text);
     else
         fprintf(out,
                 "not all was delivered at %s, the most that this run may last without duration; "

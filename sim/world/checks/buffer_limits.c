@@ -19,7 +19,7 @@ static struct oche_red_ramp last_ramp(const struct oche_switch_config *config)
     return last;
 }
 
-struct oche_switch_bounds oche_world_switch_bounds(const struct oche_world *world, uint32_t number)
+struct oche_buffer_limits oche_world_buffer_limits(const struct oche_world *world, uint32_t number)
 {
     struct oche_switch_port_config ports[OCHE_MAX_PORTS];
     struct oche_switch_config config;
@@ -27,7 +27,7 @@ struct oche_switch_bounds oche_world_switch_bounds(const struct oche_world *worl
     oche_world_switch_config(world, number, &config, ports);
     const struct oche_buffer_plan plan = oche_buffer_plan(&config);
     const struct oche_red_ramp ramp = last_ramp(&config);
-    struct oche_switch_bounds bounds = {
+    struct oche_buffer_limits limits = {
         .lossless = config.params->pfc && (config.lossless_classes >> OCHE_DATA_CLASS & 1) != 0,
         .memory = oche_switch_memory(&config),
         .headroom = plan.headroom_total,
@@ -38,8 +38,8 @@ struct oche_switch_bounds oche_world_switch_bounds(const struct oche_world *worl
         .kmax = ramp.kmax,
     };
 
-    bounds.queue = bounds.lossless ? bounds.memory : oche_world_lossy_room(world, number);
-    bounds.most_marked =
-        (double)oche_red_probability(&ramp, bounds.queue) / (double)(UINT64_C(1) << 63);
-    return bounds;
+    limits.queue = limits.lossless ? limits.memory : oche_world_lossy_room(world, number);
+    limits.most_marked =
+        (double)oche_red_probability(&ramp, limits.queue) / (double)(UINT64_C(1) << 63);
+    return limits;
 }

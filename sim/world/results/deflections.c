@@ -2,7 +2,7 @@
 /* The results of deflection: the switches' counters, and the paths that packets took. */
 #include "fabric/iofd.h"
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 static void add_switch(const uint64_t *values, const struct oche_switch_mechanism *mechanism,
                        uint64_t *sums)
@@ -39,7 +39,8 @@ void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world
     }
 }
 
-static void add_way(struct oche_way_sum *sum, const struct oche_flow_way *way, uint32_t shortest)
+static void add_way(struct oche_path_length_sum *sum, const struct oche_flow_path *way,
+                    uint32_t shortest)
 {
     sum->flows += way->packets > 0;
     sum->packets += way->packets;
@@ -49,8 +50,9 @@ static void add_way(struct oche_way_sum *sum, const struct oche_flow_way *way, u
 }
 
 /* Adds one flow; `way` sums up its packets that arrived after warm-up. */
-static void add_flow(const struct oche_world *world, uint32_t flow, const struct oche_flow_way *way,
-                     uint64_t short_bytes, struct oche_world_ways *ways)
+static void add_flow(const struct oche_world *world, uint32_t flow,
+                     const struct oche_flow_path *way, uint64_t short_bytes,
+                     struct oche_world_path_lengths *ways)
 {
     const struct oche_flow_plan *plan = &world->flows.plan[flow];
     uint32_t shortest = oche_topology_hops(&world->routes, plan->src, plan->dst);
@@ -63,20 +65,20 @@ static void add_flow(const struct oche_world *world, uint32_t flow, const struct
         add_way(&ways->deflected, way, shortest);
 }
 
-void oche_world_ways(const struct oche_world *world, struct oche_world_ways *ways)
+void oche_world_path_lengths(const struct oche_world *world, struct oche_world_path_lengths *ways)
 {
     const struct oche_iofd_params *iofd = oche_world_mechanism(world->config, &oche_iofd);
 
-    *ways = (struct oche_world_ways){.known = iofd != NULL};
+    *ways = (struct oche_world_path_lengths){.known = iofd != NULL};
     if (iofd == NULL)
         return;
     for (OCHE_EACH_MADE_FLOW(i, &world->flows)) {
-        struct oche_flow_way way = world->flows.ways[i];
+        struct oche_flow_path way = world->flows.paths[i];
 
         if (world->flows.sent[i].started == OCHE_NEVER)
             continue;
-        way.packets -= world->ways_before[i].packets;
-        way.links -= world->ways_before[i].links;
+        way.packets -= world->paths_before[i].packets;
+        way.links -= world->paths_before[i].links;
         add_flow(world, i, &way, iofd->short_bytes, ways);
     }
     for (uint32_t node = world->topology.host_count; node < world->network.node_count; node++)

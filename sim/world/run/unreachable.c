@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of a run without duration whose last flows have no way left: links that stay down lie
- * between their hosts. Their senders would go on until ending.c's patience is over, at line rate.
+ * between their hosts. Their senders would go on until stall.c's patience is over, at line rate.
  * The run ends once nothing has arrived for a few timeouts, after the last link and the last route
  * have changed: packets that were past the cut have arrived by then.
  */
@@ -9,7 +9,7 @@
 
 #include "sim/network/link_failure.h"
 #include "sim/world/internal.h"
-#include "sim/world/told.h"
+#include "sim/world/results/readings.h"
 
 #define TIMEOUTS 4 /* so many of the longest timeout pass without a byte */
 
@@ -55,16 +55,17 @@ static oche_time last_change(const struct oche_world *world)
 static void set_next(struct oche_world *world, oche_time from)
 {
     const oche_time window = world->network.window;
-    oche_time next = oche_time_add(from, world->cut_off.quiet);
+    oche_time next = oche_time_add(from, world->unreachable.quiet);
 
-    world->cut_off.next = next >= world->until ? OCHE_NEVER : (next / window + 1) * window;
+    world->unreachable.next = next >= world->until ? OCHE_NEVER : (next / window + 1) * window;
 }
 
-void oche_world_cut_off_start(struct oche_world *world, oche_time timeout)
+void oche_world_unreachable_start(struct oche_world *world, oche_time timeout)
 {
     oche_time last = last_change(world);
 
-    world->cut_off = (struct oche_world_cut_off){.quiet = TIMEOUTS * timeout, .next = OCHE_NEVER};
+    world->unreachable =
+        (struct oche_world_unreachable){.quiet = TIMEOUTS * timeout, .next = OCHE_NEVER};
     if (last != OCHE_NEVER && timeout < world->until / TIMEOUTS && senders_go_on(world))
         set_next(world, last);
 }
@@ -155,23 +156,23 @@ static uint64_t delivered(const struct oche_world *world)
     return sum;
 }
 
-bool oche_world_cut_off_look(struct oche_world *world)
+bool oche_world_unreachable_check(struct oche_world *world)
 {
-    struct oche_world_cut_off *cut_off = &world->cut_off;
+    struct oche_world_unreachable *unreachable = &world->unreachable;
     oche_time now = world->network.now;
 
-    if (now < cut_off->next)
+    if (now < unreachable->next)
         return false;
     set_next(world, now);
     if (oche_world_something_is_to_come(world, true)) {
-        cut_off->since = 0;
+        unreachable->since = 0;
         return false;
     }
     uint64_t sum = delivered(world);
-    bool quiet = cut_off->since > 0 && sum == cut_off->delivered;
+    bool quiet = unreachable->since > 0 && sum == unreachable->delivered;
 
     if (!quiet)
-        cut_off->since = now;
-    cut_off->delivered = sum;
-    return cut_off->ended = quiet && all_are_cut_off(world);
+        unreachable->since = now;
+    unreachable->delivered = sum;
+    return unreachable->ended = quiet && all_are_cut_off(world);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Structs of counters without what is 0. */
-#include "sim/world/packed.h"
+#include "sim/world/results/packed_counters.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -54,7 +54,7 @@ static struct expected expect(const struct oche_world *world, uint64_t *work)
     struct oche_flow_walk flows = oche_flow_walk(&world->flows);
     uint64_t *sent = oche_world_make(hosts, sizeof(*sent)), seen = 0;
     uint64_t *received = oche_world_make(hosts, sizeof(*received));
-    struct expected expected = {.events = oche_world_ahead(world).hops};
+    struct expected expected = {.events = oche_world_estimate_work(world).hops};
     const struct oche_flow_plan *plan;
 
     while (seen < MOST_DRAWN && (plan = oche_flow_walk_next(&flows)) != NULL) {
@@ -94,7 +94,7 @@ static oche_time shortest_delay(const struct oche_topology *topology)
 static uint32_t choose(const struct oche_world *world, const struct expected *expected)
 {
     const struct oche_world_config *config = world->config;
-    double most = world->shares.events_a_window / EVENTS_EACH;
+    double most = world->thread_split.events_a_window / EVENTS_EACH;
 
     /* A capture needs one thread, and a trace is written by one. */
     if (config->tap_port_count > 0 || config->events != NULL || expected->events < LEAST_EVENTS)
@@ -104,44 +104,44 @@ static uint32_t choose(const struct oche_world *world, const struct expected *ex
     return most < 2 ? 1 : most > MOST_THREADS ? MOST_THREADS : (uint32_t)most;
 }
 
-uint32_t oche_world_share_out(struct oche_world *world, uint16_t *part)
+uint32_t oche_world_split_nodes(struct oche_world *world, uint16_t *part)
 {
     const struct oche_world_config *config = world->config;
-    struct oche_world_shares *shares = &world->shares;
+    struct oche_world_thread_split *split = &world->thread_split;
     uint32_t nodes = oche_topology_nodes(&world->topology), threads = config->threads;
 
     if (config->mail != NULL)
         threads = config->mail->count;
     if (threads == 1 || (threads == 0 && config->processors < 2)) {
-        shares->threads = 1;
+        split->threads = 1;
         return oche_topology_partition(&world->topology, 1, NULL, part);
     }
     uint64_t *work = oche_world_make(nodes, sizeof(*work));
     struct expected expected = expect(world, work);
 
     if (expected.time > 0)
-        shares->events_a_window =
+        split->events_a_window =
             expected.events / (double)expected.time * (double)shortest_delay(&world->topology);
     if (threads == 0)
         threads = choose(world, &expected);
     /* A node without expected packets has some work, too: timers, and what is not expected. */
     for (uint32_t n = 0; n < nodes; n++)
         work[n] = 64 * work[n] + (uint64_t)world->topology.nodes[n].port_count;
-    shares->threads = oche_topology_partition(&world->topology, threads, work, part);
-    shares->parts = oche_world_make(shares->threads, sizeof(*shares->parts));
+    split->threads = oche_topology_partition(&world->topology, threads, work, part);
+    split->parts = oche_world_make(split->threads, sizeof(*split->parts));
     for (uint32_t n = 0; n < nodes; n++) {
-        shares->parts[part[n]].work += work[n];
-        shares->parts[part[n]].hosts += n < world->topology.host_count;
-        shares->parts[part[n]].switches += n >= world->topology.host_count;
+        split->parts[part[n]].work += work[n];
+        split->parts[part[n]].hosts += n < world->topology.host_count;
+        split->parts[part[n]].switches += n >= world->topology.host_count;
     }
     for (uint32_t i = 0; i < world->topology.link_count; i++)
-        shares->cut_links += part[world->topology.links[i].a] != part[world->topology.links[i].b];
+        split->cut_links += part[world->topology.links[i].a] != part[world->topology.links[i].b];
     free(work);
     /* A rank without a part of its own has nothing to do. */
-    return config->mail != NULL ? config->mail->count : shares->threads;
+    return config->mail != NULL ? config->mail->count : split->threads;
 }
 
-const struct oche_world_shares *oche_world_shares(const struct oche_world *world)
+const struct oche_world_thread_split *oche_world_thread_split(const struct oche_world *world)
 {
-    return &world->shares;
+    return &world->thread_split;
 }
