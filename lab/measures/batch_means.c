@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "lab/reproduce/interval.h"
+#include "lab/measures/interval.h"
 
 #define NORMAL_95 1.644854 /* the 95th percentile of the normal distribution */
 

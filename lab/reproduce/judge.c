@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lab/reproduce/claim.h"
-#include "lab/reproduce/interval.h"
+#include "lab/measures/interval.h"
 
 #define BOOTSTRAP_SEED 1
 /* a verdict is unsure if this share of the draws gives another verdict */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/reproduce/interval.h"
+#include "lab/measures/interval.h"
 
 /* A quantity at one combination: its dividend and its divisor, each with one number per repeat. */
 struct series {

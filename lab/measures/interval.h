@@ -4,8 +4,8 @@
  * repeats with replacement, many times; the interval is the middle 95 % of the resulting numbers
  * (percentile method; with fewer than about ten repeats the interval is too narrow).
  */
-#ifndef OCHE_LAB_REPRODUCE_INTERVAL_H
-#define OCHE_LAB_REPRODUCE_INTERVAL_H
+#ifndef OCHE_LAB_MEASURES_INTERVAL_H
+#define OCHE_LAB_MEASURES_INTERVAL_H
 
 #include "core/base.h"
 #include "core/random.h"

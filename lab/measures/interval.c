@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computes intervals by Student's t and by bootstrap. */
-#include "lab/reproduce/interval.h"
+#include "lab/measures/interval.h"
 
 #include <math.h>
 #include <stdlib.h>

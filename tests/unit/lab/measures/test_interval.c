@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Intervals cover what they should, about as often as they say. */
-#include "lab/reproduce/interval.h"
+#include "lab/measures/interval.h"
 
 #include <math.h>
 
