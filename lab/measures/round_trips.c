@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/measure/percentile.h"
-#include "sim/endpoint/gauge.h"
+#include "sim/network/gauge.h"
 
 static void make(struct oche_sorted_values *values, size_t most)
 {

@@ -7,7 +7,7 @@
 
 #include "params/error.h"
 #include "sim/capture/pcap_writer.h"
-#include "sim/endpoint/endpoint.h"
+#include "sim/network/endpoint.h"
 #include "sim/network/address.h"
 
 #define LARGEST_FRAME_BYTES 10000 /* MTU 9000 and all headers */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "sim/capture/event_fields.h"
-#include "sim/endpoint/endpoint.h"
+#include "sim/network/endpoint.h"
 #include "sim/network/host.h"
 
 #define LINE_BYTES   2048 /* room for a line: some 40 columns of up to 20 digits */

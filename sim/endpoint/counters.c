@@ -2,7 +2,7 @@
 #include "sim/endpoint/counters.h"
 
 #include "core/cc/cc.h"
-#include "sim/endpoint/endpoint.h"
+#include "sim/endpoint/registry.h"
 
 /*
  * Finds the counters of congestion-control scheme `number`; numbers after the last scheme are

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of endpoints, made from the list in sim/endpoint/meson.build. */
+#include "sim/endpoint/registry.h"
+
 #include <string.h>
 
-#include "sim/endpoint/endpoint.h"
 #include "sim/endpoint/endpoints.h" /* made by Meson: OCHE_ENDPOINTS is X(dctcp) X(tcp) … */
 
 #define X(name) extern const struct oche_endpoint oche_endpoint_##name;

@@ -10,7 +10,7 @@
 #include "core/wire/codec.h"
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
-#include "sim/endpoint/endpoint.h"
+#include "sim/network/endpoint.h"
 #include "sim/network/address.h"
 
 static uint32_t crc(uint32_t before, const uint8_t *bytes, size_t count)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "sim/network/fcp_trace.h"
-#include "sim/endpoint/rnic.h"
+#include "sim/network/rnic.h"
 #include "sim/network/feedback.h"
 #include "sim/network/flow_notes.h"
 #include "sim/network/host_credits.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host: one port, one endpoint (sim/endpoint: the RNIC of core/qp, or another transport), and
- * the flows that begin and end here.
+ * A host: one port, one endpoint (rnic.h, or another transport of sim/endpoint), and the flows that
+ * begin and end here.
  */
 #ifndef OCHE_SIM_NETWORK_HOST_H
 #define OCHE_SIM_NETWORK_HOST_H

@@ -7,7 +7,7 @@
 #ifndef OCHE_SIM_NETWORK_HOST_STATE_H
 #define OCHE_SIM_NETWORK_HOST_STATE_H
 
-#include "sim/endpoint/endpoint.h"
+#include "sim/network/endpoint.h"
 #include "sim/network/feedback.h"
 #include "sim/network/host.h"
 

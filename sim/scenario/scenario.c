@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "params/printable.h"
+#include "sim/endpoint/registry.h"
 #include "sim/world/world.h"
 
 /* The keys at the root besides those of oche_run_params. */

@@ -15,7 +15,7 @@
 #include "fabric/switch.h"
 #include "sim/app/app.h"
 #include "sim/capture/event_log.h"
-#include "sim/endpoint/endpoint.h"
+#include "sim/network/endpoint.h"
 #include "sim/network/host.h"
 #include "sim/topology/topology.h"
 

@@ -15,13 +15,23 @@ import subprocess
 import sys
 import tempfile
 
-# What a quoted include may begin with, by the folder of the file that includes.
+BELOW_SIM = ["fabric/", "core/", "params/"]
+# What a quoted include may begin with, by the folder of the file that includes. The row with the
+# longest name counts.
 ARROWS = {
     "core": ["core/"],
     "fabric": ["fabric/", "core/wire/", "core/base.h", "core/error.h", "core/random.h",
                "core/param.h"],
     "params": ["params/", "core/"],
     "sim": ["sim/", "fabric/", "rogue/", "core/", "params/"],
+    # Inside the simulator: no two rooms include each other.
+    "sim/engine": ["sim/engine/", *BELOW_SIM],
+    "sim/topology": ["sim/topology/", *BELOW_SIM],
+    "sim/network": ["sim/network/", "sim/engine/", "sim/topology/", *BELOW_SIM],
+    "sim/app": ["sim/app/", "sim/network/", "sim/engine/", "sim/topology/", *BELOW_SIM],
+    "sim/measure": ["sim/measure/", "sim/network/", "sim/topology/", *BELOW_SIM],
+    "sim/endpoint": ["sim/endpoint/", "sim/network/", "rogue/", *BELOW_SIM],
+    "sim/capture": ["sim/capture/", "sim/network/", "sim/topology/", *BELOW_SIM],
     "device": ["device/device.h", "device/internal.h", "device/qp_numbers.h", "device/host/",
                "device/path/", "device/shared/", "device/view/", "core/", "params/"],
     "device/host": ["device/host/", "core/base.h"],
@@ -86,9 +96,9 @@ def without_comments(text):
 def check_source(path, text):
     """The violations in one file; `path` is relative to the root."""
     folder = path.split("/")[0]
-    row = next((name for name in sorted(ARROWS, reverse=True) if path.startswith(name + "/")),
-               folder)
-    arrows = ARROWS.get(row, [])
+    room = next((name for name in sorted(ARROWS, reverse=True) if path.startswith(name + "/")),
+                folder)
+    arrows = ARROWS.get(room, [])
     found = []
     for number, line in enumerate(text.split("\n"), 1):
         include = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
@@ -97,7 +107,7 @@ def check_source(path, text):
         quote, target = include.groups()
         if quote == '"' and not any(target == a or (a.endswith("/") and target.startswith(a))
                                     for a in arrows):
-            found.append(f"{path}:{number}: {row} must not include {target}")
+            found.append(f"{path}:{number}: {room} must not include {target}")
         if quote == "<" and folder in PURE and target not in PURE_HEADERS:
             found.append(f"{path}:{number}: {folder} must not include <{target}>")
     if folder not in PURE:
@@ -172,6 +182,9 @@ def self_test():
         "fabric/trick.c": ('#include "core/base.h.c"\n', "must not include core/base.h.c"),
         "sim/good.c": ('#include "fabric/switch.h"\n#include "core/qp/nic.h"\n'
                        '#include <stdio.h>\nvoid *f(void) { return malloc(1); }\n', None),
+        "sim/network/up.c": ('#include "sim/endpoint/rnic.h"\n',
+                             "sim/network must not include sim/endpoint/rnic.h"),
+        "sim/endpoint/down.c": ('#include "sim/network/host.h"\n', None),
         "sim/meets.c": ('#include "device/device.h"\n', "must not include device/device.h"),
         "device/good.c": ('#include "device/internal.h"\n#include "device/path/socket.h"\n', None),
         "device/up.c": ('#include "device/verbs/internal.h"\n',

@@ -3,6 +3,7 @@
 #include "tests/support/small_world.h"
 
 #include "fabric/registry.h"
+#include "sim/endpoint/registry.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include "core/wire/opcode.h"
 #include "core/wire/packet.h"
 #include "params/units.h"
+#include "sim/endpoint/registry.h"
 #include "tests/swarm/plan.h"
 
 #define MOST_HOSTS    24

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "sim/endpoint/rnic.h"
+#include "sim/network/rnic.h"
 #include "sim/world/internal.h"
 #include "tests/swarm/watch.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "rogue/param_rows.h"
-#include "sim/endpoint/rnic.h"
+#include "sim/network/rnic.h"
 #include "sim/endpoint/rogue/rogue_host.h"
 
 _Static_assert(offsetof(struct oche_rogue_params, library) == 0, "the library's rows come first");

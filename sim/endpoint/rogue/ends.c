@@ -51,8 +51,8 @@ static bool post(void *context, unsigned qp, const struct rogue_piece *piece)
         .imm = piece->echo_imm,
         .sge_count = 1,
         .remote_va = va,
-        .rkey = OCHE_MEMORY_KEY,
-        .sge[0] = {.va = va, .length = piece->bytes, .lkey = OCHE_MEMORY_KEY},
+        .rkey = OCHE_HOST_MEMORY_KEY,
+        .sge[0] = {.va = va, .length = piece->bytes, .lkey = OCHE_HOST_MEMORY_KEY},
     };
 
     return oche_qp_post_send(end->qps[qp], &work) == 0;
@@ -63,7 +63,7 @@ static void answer(void *context, uint32_t imm)
 {
     struct oche_rogue_end *end = context;
     struct oche_send_work work = {
-        .wr_id = NO_PIECE, .opcode = OCHE_WORK_WRITE_IMM, .imm = imm, .rkey = OCHE_MEMORY_KEY};
+        .wr_id = NO_PIECE, .opcode = OCHE_WORK_WRITE_IMM, .imm = imm, .rkey = OCHE_HOST_MEMORY_KEY};
 
     oche_qp_post_send(end->qps[0], &work);
 }
@@ -85,7 +85,7 @@ static void limit_reads(void *context, unsigned qp, uint64_t bps)
     struct oche_send_work work = {.wr_id = NO_PIECE,
                                   .opcode = OCHE_WORK_WRITE_IMM,
                                   .imm = oche_read_limit_imm(bps),
-                                  .rkey = OCHE_MEMORY_KEY};
+                                  .rkey = OCHE_HOST_MEMORY_KEY};
 
     oche_qp_post_send(end->qps[qp], &work);
 }
@@ -438,8 +438,8 @@ static void on_completion(void *context, struct oche_cq *cq)
     .delivered = on_delivered, .unknown_qp = on_unknown_qp, .completion_event = on_completion
 
 static const struct oche_nic_port plain_port = {PORT};
-static const struct oche_nic_port payload_port = {PORT, .read = oche_memory_read,
-                                                  .write = oche_memory_write};
+static const struct oche_nic_port payload_port = {PORT, .read = oche_host_memory_read,
+                                                  .write = oche_host_memory_write};
 
 /* ---- polling ---- */
 
@@ -581,7 +581,7 @@ void oche_rogue_create(void *state, struct oche_host *host)
     rogue->nic = oche_nic_create(
         oche_arena_take_spacious(&host->shard->arena, oche_nic_bytes(&config)), &config);
     host->nic = rogue->nic;
-    oche_memory_add(rogue->nic);
+    oche_host_memory_add(rogue->nic);
     oche_rogue_make_timers(rogue, shared->flows->host_connections[host->address] + 1);
     make_datagrams(rogue);
 }

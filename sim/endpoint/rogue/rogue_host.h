@@ -11,8 +11,8 @@
 #include "core/qp/heap.h"
 #include "core/random.h"
 #include "rogue/connection.h"
-#include "sim/endpoint/endpoint.h"
-#include "sim/endpoint/memory.h"
+#include "sim/network/endpoint.h"
+#include "sim/network/host_memory.h"
 #include "sim/network/host_state.h"
 
 /* The parameters of `congestion_control` if its value is rogue. */
@@ -61,7 +61,7 @@ struct oche_rogue_timers {
 };
 
 struct oche_rogue {
-    struct oche_memory memory; /* first: see memory.h */
+    struct oche_host_memory memory; /* first: see memory.h */
     struct oche_nic *nic;
     struct oche_host *host;
     const struct oche_rogue_params *params;

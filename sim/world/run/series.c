@@ -2,7 +2,7 @@
 /*
  * Time series of a world: goodput of all hosts together, of each host in small worlds, and of each
  * flow if there are few; PAUSE frames, how long ports were held, watched queues, pacing rates and
- * what else endpoints tell of connections (sim/endpoint/gauge.h). Sampled between windows, so any
+ * what else endpoints tell of connections (sim/network/gauge.h). Sampled between windows, so any
  * number of threads gives the same values.
  */
 #include "sim/world/internal.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/cc/cc.h"
-#include "sim/endpoint/endpoint.h"
-#include "sim/network/host.h"
 #include "sim/endpoint/counters.h"
+#include "sim/endpoint/registry.h"
+#include "sim/network/host.h"
 #include "tests/support/counted.h"
 #include "tests/support/test.h"
 

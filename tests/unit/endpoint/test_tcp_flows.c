@@ -3,6 +3,7 @@
  * Flows over TCP in a network that loses nothing by itself: how long one takes alone, how several
  * share, and that neither bytes mode, payload nor threads change an event.
  */
+#include "sim/endpoint/registry.h"
 #include "sim/endpoint/tcp_dctcp/params.h"
 #include "sim/measure/fairness.h"
 #include "tests/support/small_world.h"

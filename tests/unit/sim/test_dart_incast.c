@@ -10,7 +10,7 @@
 
 #include "core/cc/dart/dart.h"
 #include "core/qp/qp_internal.h"
-#include "sim/endpoint/rnic.h"
+#include "sim/network/rnic.h"
 #include "sim/network/host_state.h"
 #include "sim/world/internal.h"
 

@@ -7,6 +7,7 @@
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
 
+#include "sim/endpoint/registry.h"
 #include "sim/world/internal.h"
 
 #define RATE (10 * OCHE_GBPS)

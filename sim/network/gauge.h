@@ -5,8 +5,8 @@
  * An endpoint has a table of gauges, and chunks of samples; the world knows neither a gauge's
  * meaning nor who measures.
  */
-#ifndef OCHE_SIM_ENDPOINT_GAUGE_H
-#define OCHE_SIM_ENDPOINT_GAUGE_H
+#ifndef OCHE_SIM_NETWORK_GAUGE_H
+#define OCHE_SIM_NETWORK_GAUGE_H
 
 #include "core/base.h"
 #include "sim/engine/arena.h"

@@ -9,14 +9,14 @@
  * the RNIC; every other endpoint has a name of its own. So one axis of a sweep can contain schemes
  * and endpoints.
  */
-#ifndef OCHE_SIM_ENDPOINT_ENDPOINT_H
-#define OCHE_SIM_ENDPOINT_ENDPOINT_H
+#ifndef OCHE_SIM_NETWORK_ENDPOINT_H
+#define OCHE_SIM_NETWORK_ENDPOINT_H
 
 #include "core/param.h"
 #include "core/qp/nic.h"
 #include "core/wire/frame.h"
 #include "core/wire/packet.h"
-#include "sim/endpoint/gauge.h"
+#include "sim/network/gauge.h"
 #include "sim/network/flow_plan.h"
 #include "sim/topology/routes.h"
 
@@ -174,12 +174,7 @@ struct oche_endpoint {
                    struct oche_frame *frame);
 };
 
-/* All endpoints except the RNIC; NULL ends the list. */
-extern const struct oche_endpoint *const oche_endpoints[];
-/* Returns the endpoint that a scenario calls `name`, or NULL. */
-const struct oche_endpoint *oche_endpoint_find(const char *name);
-
-/* The RNIC: see sim/endpoint/rnic.h. */
+/* The RNIC: see rnic.h. All others are in sim/endpoint. */
 extern const struct oche_endpoint oche_endpoint_rnic;
 
 #endif

@@ -4,15 +4,17 @@
  * one queue pair at each end. The RNIC is the same object code that the device uses on the wire;
  * here its port is a simulated link and its clock is virtual.
  *
- * Parts     A flow that is longer than a message can be (2 GiB) is several messages, back to back
- *           on one queue pair, as programs do it. The flow is delivered and completed with the
- * last. SENDs     The receiver has posted receives before any message can arrive, and posts another
- * one for each that was used. So no SEND ever finds a receiver that is not ready. READs     The
- * destination posts, and its first request makes the queue pair of the source. That one is given up
- * when it has been idle, if its only READ has left as one request: should the destination ask
- * again, it asks for all that is missing.
+ * Parts: a flow that is longer than a message can be (2 GiB) is several messages, back to back on
+ * one queue pair, as in real programs. The last message delivers and completes the flow.
+ *
+ * SENDs: the receiver has posted receives before any message can arrive, and posts another one for
+ * each that was used. So every SEND finds a receiver that is ready.
+ *
+ * READs: the destination posts, and its first request makes the queue pair of the source. If the
+ * connection's only READ has left as one request, the source frees its queue pair once that has
+ * been idle. A destination that asks again then asks for all that is missing.
  */
-#include "sim/endpoint/rnic.h"
+#include "sim/network/rnic.h"
 
 #include <string.h>
 
@@ -199,7 +201,7 @@ static void post_receive(const struct oche_rnic *rnic, struct oche_qp *qp)
         .sge_count = 1,
         .sge[0] = {.va = send_va(oche_qp_number(qp) - OCHE_FIRST_QPN),
                    .length = (uint32_t)parts_of(rnic).most,
-                   .lkey = OCHE_MEMORY_KEY},
+                   .lkey = OCHE_HOST_MEMORY_KEY},
     };
     const int failed = oche_qp_post_recv(qp, &work);
 
@@ -299,11 +301,11 @@ static bool post_part(struct oche_rnic *rnic, struct oche_connection *connection
         .flags = OCHE_WORK_SIGNALED,
         .sge_count = 1,
         .remote_va = va,
-        .rkey = OCHE_MEMORY_KEY,
+        .rkey = OCHE_HOST_MEMORY_KEY,
         .group = connection->reads ? NULL : oche_flow_incast(rnic->host->flows, number),
         .sge[0] = {.va = plan->verb == OCHE_VERB_SEND ? send_va(plan->connection) : va,
                    .length = bytes,
-                   .lkey = OCHE_MEMORY_KEY},
+                   .lkey = OCHE_HOST_MEMORY_KEY},
     };
 
     if (oche_qp_post_send(qp, &work) != 0)
@@ -486,8 +488,8 @@ static const struct oche_nic_port payload_port = {
     .delivered = on_delivered,
     .unknown_qp = on_unknown_qp,
     .timed_out = on_timed_out,
-    .read = oche_memory_read,
-    .write = oche_memory_write,
+    .read = oche_host_memory_read,
+    .write = oche_host_memory_write,
 };
 
 /* ---- making and reading ---- */
@@ -528,7 +530,7 @@ static void create(void *state, struct oche_host *host)
     host->nic = rnic->nic;
     rnic->cq = oche_cq_create(oche_arena_take(arena, oche_cq_bytes(1U << CQ_LOG2)), 1U << CQ_LOG2);
     rnic->cq_log2 = CQ_LOG2;
-    oche_memory_add(rnic->nic);
+    oche_host_memory_add(rnic->nic);
     struct oche_qp_config typical = qp_config(rnic, 0, false);
     rnic->qp_bytes =
         (uint32_t)oche_lines(oche_qp_bytes(rnic->nic, &typical) + sizeof(struct oche_rnic_parked));

@@ -3,18 +3,18 @@
  * The RNIC as an endpoint: the packet path, inline because nearly every host has an RNIC and the
  * host's loop calls it directly. The rest is in rnic.c.
  */
-#ifndef OCHE_SIM_ENDPOINT_RNIC_H
-#define OCHE_SIM_ENDPOINT_RNIC_H
+#ifndef OCHE_SIM_NETWORK_RNIC_H
+#define OCHE_SIM_NETWORK_RNIC_H
 
 #include "core/wire/opcode.h"
-#include "sim/endpoint/endpoint.h"
-#include "sim/endpoint/memory.h"
+#include "sim/network/endpoint.h"
+#include "sim/network/host_memory.h"
 #include "sim/network/host.h"
 
 struct oche_rnic_parked;
 
 struct oche_rnic {
-    struct oche_memory memory; /* first: see memory.h */
+    struct oche_host_memory memory; /* first: see host_memory.h */
     struct oche_nic *nic;
     struct oche_host *host;
     struct oche_cq *cq;
