@@ -160,9 +160,9 @@ static uint64_t arrived_bytes(void *state, uint32_t connection)
 
 /* ---- counters ---- */
 
-#define COUNTER(member, text)                                                                      \
+#define COUNTER(member, words, text)                                                               \
     {                                                                                              \
-        .name = #member, .offset = 0, .help = (text), .value = member                              \
+        .name = #member, .label = (words), .help = (text), .value = member                         \
     }
 #define SUM(member)                                                                                \
     static uint64_t member(const void *state)                                                      \
@@ -188,23 +188,32 @@ SUM(sample_timeouts)
 SUM(answers)
 
 static const struct oche_counter counter_rows[] = {
-    COUNTER(pieces, "segments and small verbs that were posted"),
-    COUNTER(signals, "of these, with a completion signal"),
-    COUNTER(samples, "round trips that changed a window"),
-    COUNTER(held_off, "round trips not used, because the limiter was changing"),
-    COUNTER(limiter_changes, "new rates of the limiter"),
-    COUNTER(switches, "times that a shadow queue pair took over"),
-    COUNTER(replayed_pieces, "segments that were posted again on a shadow"),
-    COUNTER(resynchronised, "queue pairs that were brought back, at each end"),
-    COUNTER(resync_messages, "messages between libraries"),
-    COUNTER(unanswered_batches,
+    COUNTER(pieces, "RoGUE: segments posted", "segments and small verbs that were posted"),
+    COUNTER(signals, "RoGUE: segments with a completion signal",
+            "of these, with a completion signal"),
+    COUNTER(samples, "RoGUE: RTT samples that changed a window",
+            "round trips that changed a window"),
+    COUNTER(held_off, "RoGUE: RTT samples skipped, limiter changing",
+            "round trips not used, because the limiter was changing"),
+    COUNTER(limiter_changes, "RoGUE: rate limiter changes", "new rates of the limiter"),
+    COUNTER(switches, "RoGUE: takeovers by a shadow QP",
+            "times that a shadow queue pair took over"),
+    COUNTER(replayed_pieces, "RoGUE: segments replayed on a shadow QP",
+            "segments that were posted again on a shadow"),
+    COUNTER(resynchronised, "RoGUE: QPs brought back, at each end",
+            "queue pairs that were brought back, at each end"),
+    COUNTER(resync_messages, "RoGUE: messages between libraries", "messages between libraries"),
+    COUNTER(unanswered_batches, "RoGUE: UC batches without an answer in time",
             "UC: batches whose answer was lost, or came after they were given up"),
-    COUNTER(sample_timeouts, "UC: times that all batches under way were given up"),
-    COUNTER(answers, "UC: answers to the last verb of a batch"),
+    COUNTER(sample_timeouts, "RoGUE: UC timeouts that gave up all batches",
+            "UC: times that all batches under way were given up"),
+    COUNTER(answers, "RoGUE: UC answers to batches", "UC: answers to the last verb of a batch"),
     {.name = "doubled_bytes",
+     .label = "RoGUE: bytes delivered twice",
      .offset = offsetof(struct oche_rogue, doubled_bytes),
      .help = "bytes that a shadow delivered a second time"},
     {.name = "missing_bytes",
+     .label = "RoGUE: bytes passed over",
      .offset = offsetof(struct oche_rogue, missing_bytes),
      .help = "bytes that were passed over; RC: must be 0"},
 };
