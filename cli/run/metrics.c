@@ -88,7 +88,7 @@ static bool is_nothing(const struct oche_row *row, const struct oche_outcome *ou
     for (unsigned i = 0; i < OCHE_ROW_METRICS && row->metrics[i] != NULL; i++) {
         const double value = oche_metric_value(outcome, row->metrics[i], which);
 
-        if (!isnan(value) && value != 0)
+        if (!isnan(value) && value != 0 && !oche_few(outcome, row->metrics[i], which))
             return false;
     }
     return true;
@@ -106,7 +106,7 @@ static bool is_above(const char *name, const struct oche_subject *subject, doubl
 
 /* True if the row is one of these runs, whether it is empty or not. */
 static bool is_there(const struct oche_row *row, const struct oche_subject *subject,
-                     const struct oche_outcome *outcomes, size_t count)
+                     const struct oche_outcome *outcomes, size_t count, bool by_size)
 {
     bool only = row->only == NULL, each = row->only_each == NULL,
          any = row->shown == OCHE_SHOWN_ALWAYS;
@@ -117,7 +117,7 @@ static bool is_there(const struct oche_row *row, const struct oche_subject *subj
         each = row->only_each(&outcomes[i], oche_subject_in(subject, &outcomes[i]));
     for (unsigned i = 0; i < OCHE_ROW_METRICS && row->metrics[i] != NULL && !any; i++)
         any = is_above(row->metrics[i], subject, -INFINITY, outcomes, count);
-    return only && each && any &&
+    return only && each && any && (by_size || !row->by_size) &&
            (row->where == NULL || is_above(row->where, subject, 0, outcomes, count));
 }
 
@@ -131,15 +131,17 @@ static bool is_empty(const struct oche_row *row, const struct oche_subject *subj
     return !row->zero_tells;
 }
 
-/* Adds a rule before the row and, if the row has a title, the title. */
-static void add_title(struct oche_table *table, const char *title, size_t count)
+/* Adds the title with the names of all parts. */
+static void add_title(struct oche_table *table, const struct oche_row *row)
 {
-    oche_table_rule(table);
-    if (title[0] == '\0')
-        return;
-    oche_table_cell(table, "%s", title);
-    for (size_t i = 0; i < count; i++)
-        oche_table_cell(table, "%s", "");
+    char title[OCHE_CELL_BYTES];
+    size_t length = (size_t)snprintf(title, sizeof(title), "%s", row->title);
+
+    for (unsigned i = 0; i < OCHE_ROW_METRICS && row->parts[i] != NULL; i++)
+        length += (size_t)snprintf(title + length, sizeof(title) - length, "%s%s",
+                                   i == 0 ? ": " : ", ", row->parts[i]);
+    OCHE_MUST(length < sizeof(title));
+    oche_table_title(table, title);
 }
 
 /* Returns the end of the row's name, after the subject's. */
@@ -173,44 +175,120 @@ static void add_samples(char *name, size_t bytes, const struct oche_row *row,
              least < most ? oche_figure_count((uint64_t)most).text : "");
 }
 
+static void add_cells(struct oche_table *table, const struct oche_row *row,
+                      const struct oche_subject *subject, const struct oche_outcome *outcomes,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char cell[OCHE_CELL_BYTES];
+
+        make_cell(cell, row, &outcomes[i], oche_subject_in(subject, &outcomes[i]));
+        oche_table_cell(table, "%s", cell);
+    }
+}
+
+/*
+ * Takes subject `number` if it has a row in these runs that is shown, and draws the rule before the
+ * group's first row. `begun`: the group has rows already.
+ */
+static bool begin_row(struct oche_table *table, const struct oche_row *row,
+                      struct oche_subject *subject, unsigned number,
+                      const struct oche_outcome *outcomes, size_t count,
+                      struct oche_rows_shown *shown, bool *begun)
+{
+    if (!oche_subject_take(subject, row->each, number, outcomes, count) ||
+        !is_there(row, subject, outcomes, count, shown->by_size))
+        return false;
+    if (!shown->all && is_empty(row, subject, outcomes, count)) {
+        shown->hidden++;
+        return false;
+    }
+    if (!*begun)
+        oche_table_rule(table);
+    *begun = true;
+    return true;
+}
+
 /* Draws the rows of all subjects. `begun`: the group has rows already. Returns true if it has. */
 static bool draw(struct oche_table *table, const struct oche_row *row,
                  const struct oche_outcome *outcomes, size_t count, struct oche_rows_shown *shown,
                  bool begun)
 {
-    bool titled = row->title == NULL || row->title[0] == '\0', drawn = false;
+    bool titled = row->title == NULL;
     struct oche_subject subject;
     char name[2 * OCHE_CELL_BYTES];
 
     for (unsigned n = 0; n < oche_subject_count(row->each, outcomes, count); n++) {
-        if (!oche_subject_take(&subject, row->each, n, outcomes, count) ||
-            !is_there(row, &subject, outcomes, count))
+        if (!begin_row(table, row, &subject, n, outcomes, count, shown, &begun))
             continue;
-        if (!shown->all && is_empty(row, &subject, outcomes, count)) {
-            shown->hidden++;
-            continue;
-        }
-        if (!titled || !begun)
-            add_title(table, titled ? "" : row->title, count);
-        titled = begun = drawn = true;
+        if (!titled)
+            add_title(table, row);
+        titled = true;
         snprintf(name, sizeof(name), "%s%s%s", row->label, subject.name, after_of(row, &subject));
         add_samples(name, sizeof(name), row, &subject, outcomes, count);
         oche_table_cell(table, "%s", name);
-        for (size_t i = 0; i < count; i++) {
-            char cell[OCHE_CELL_BYTES];
+        add_cells(table, row, &subject, outcomes, count);
+    }
+    return begun;
+}
 
-            make_cell(cell, row, &outcomes[i], oche_subject_in(&subject, &outcomes[i]));
-            oche_table_cell(table, "%s", cell);
+/* Returns a row of one part. */
+static struct oche_row part_of(const struct oche_row *row, unsigned i)
+{
+    struct oche_row part = *row;
+
+    memset(part.metrics, 0, sizeof(part.metrics));
+    memset(part.parts, 0, sizeof(part.parts));
+    part.metrics[0] = row->metrics[i];
+    part.parts[0] = row->parts[i];
+    part.widths[0] = 0;
+    return part;
+}
+
+static bool draw_parts(struct oche_table *table, const struct oche_row *row,
+                       const struct oche_outcome *outcomes, size_t count,
+                       struct oche_rows_shown *shown, bool begun)
+{
+    for (unsigned i = 0; i < OCHE_ROW_METRICS && row->parts[i] != NULL; i++) {
+        const struct oche_row part = part_of(row, i);
+
+        begun = draw(table, &part, outcomes, count, shown, begun);
+    }
+    return begun;
+}
+
+static bool draw_subjects(struct oche_table *table, const struct oche_row *row,
+                          const struct oche_outcome *outcomes, size_t count,
+                          struct oche_rows_shown *shown, bool begun)
+{
+    struct oche_subject subject;
+    char title[2 * OCHE_CELL_BYTES];
+
+    for (unsigned n = 0; n < oche_subject_count(row->each, outcomes, count); n++) {
+        if (!begin_row(table, row, &subject, n, outcomes, count, shown, &begun))
+            continue;
+        snprintf(title, sizeof(title), "%s: %s", row->title, subject.name);
+        oche_table_title(table, title);
+        for (unsigned i = 0; i < OCHE_ROW_METRICS && row->parts[i] != NULL; i++) {
+            const struct oche_row part = part_of(row, i);
+
+            oche_table_cell(table, "%s%s", row->label, row->parts[i]);
+            add_cells(table, &part, &subject, outcomes, count);
         }
     }
-    unsigned left_out = oche_subjects_left_out(row->each, outcomes, count);
+    return begun;
+}
 
-    if (!drawn || left_out == 0)
-        return begun;
+static void add_left_out(struct oche_table *table, const struct oche_row *row,
+                         const struct oche_outcome *outcomes, size_t count)
+{
+    const unsigned left_out = oche_subjects_left_out(row->each, outcomes, count);
+
+    if (left_out == 0)
+        return;
     oche_table_cell(table, "%sand %u shorter ones", row->label, left_out);
     for (size_t i = 0; i < count; i++)
         oche_table_cell(table, "%s", "");
-    return begun;
 }
 
 void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
@@ -220,12 +298,20 @@ void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
     bool begun = false;
 
     for (size_t i = 0; i < oche_row_count; i++) {
-        if (oche_rows[i].group != group)
+        const struct oche_row *row = &oche_rows[i];
+
+        if (row->group != group)
             continue;
-        if (oche_rows[i].draw == NULL)
-            begun = draw(table, &oche_rows[i], outcomes, count, shown, begun);
-        else if (begun)
-            oche_rows[i].draw(table, outcomes, count, shown);
+        if (row->draw != NULL)
+            begun = row->draw(table, outcomes, count, shown, begun);
+        else if (count == 1 || row->parts[0] == NULL)
+            begun = draw(table, row, outcomes, count, shown, begun);
+        else if (row->by_subject)
+            begun = draw_subjects(table, row, outcomes, count, shown, begun);
+        else
+            begun = draw_parts(table, row, outcomes, count, shown, begun);
+        if (begun && row->each == OCHE_EACH_QUEUE)
+            add_left_out(table, row, outcomes, count);
     }
 }
 

@@ -13,22 +13,24 @@
 
 enum oche_metric_group {
     OCHE_METRICS_FLOWS,
-    OCHE_METRICS_SLOWDOWNS, /* slowdowns by size */
-    OCHE_METRICS_TIMES,     /* completion times by size */
+    OCHE_METRICS_LOAD,      /* load or goodput */
     OCHE_METRICS_LIST,      /* goodput of each flow, if there are few, and of each workload */
-    OCHE_METRICS_TRAFFIC,   /* load or goodput, losses, retransmissions, notifications */
-    OCHE_METRICS_LINKS,     /* utilisation by place */
-    OCHE_METRICS_MARKS,     /* ECN marks by place */
+    OCHE_METRICS_SLOWDOWNS, /* of all flows, and by size */
+    OCHE_METRICS_TIMES,     /* completion times, likewise */
+    OCHE_METRICS_TRAFFIC,   /* losses, retransmissions, notifications */
     OCHE_METRICS_PAUSES,
     OCHE_METRICS_DEFLECTION, /* only if a mechanism deflects */
+    OCHE_METRICS_LINKS,      /* utilisation by place */
+    OCHE_METRICS_MARKS,      /* ECN marks by place, and where packets waited */
     OCHE_METRICS_QUEUES,
     OCHE_METRICS_RUN,
     OCHE_METRIC_GROUPS
 };
 
-/* Says whether tables print rows that are 0 or a dash in every column; counts hidden rows. */
+/* Says which rows tables print, and counts hidden rows. */
 struct oche_rows_shown {
-    bool all;
+    bool all;     /* also rows that are 0 or a dash in every column */
+    bool by_size; /* of a comparison: every percentile of each flow size */
     unsigned hidden;
 };
 

@@ -27,7 +27,8 @@ enum key {
     KEY_PARTITION,
     KEY_UNTIL_STABLE,
     KEY_WITHIN,
-    KEY_ALL
+    KEY_ALL,
+    KEY_BY_SIZE
 };
 
 static void add_set(struct oche_run_options *options, const char *key, const char *value,
@@ -180,6 +181,8 @@ static void check(const struct oche_run_options *options, struct argp_state *sta
     else if (options->scenario == NULL)
         oche_refuse(state, "which scenario? give a YAML file, or the name of one that oche run "
                            "--list shows");
+    if (options->by_size && options->compare == NULL)
+        oche_refuse(state, "--by-size is of --compare; a run alone has its flow sizes in a table");
     if (options->within > 0 && options->until_stable == NULL)
         oche_refuse(state, "--within is of --until-stable; give that too");
     if (options->pcap != NULL && options->compare != NULL)
@@ -202,6 +205,7 @@ static bool *flag_of(struct oche_run_options *options, int key)
            : key == KEY_JSON          ? &options->json
            : key == KEY_LIST          ? &options->list
            : key == KEY_ALL           ? &options->all
+           : key == KEY_BY_SIZE       ? &options->by_size
            : key == KEY_SHOW_DEFAULTS ? &options->show_defaults
                                       : NULL;
 }
@@ -310,6 +314,8 @@ static const struct argp_option known[] = {
     {"within", KEY_WITHIN, "SHARE", 0, "half the interval of --until-stable, over the mean; 5%", 0},
     {"all", KEY_ALL, NULL, 0, "show also the rows of tables that are 0, or a dash, in every column",
      0},
+    {"by-size", KEY_BY_SIZE, NULL, 0,
+     "with --compare: show every percentile of slowdown and FCT for each flow size", 0},
     {"verbose", 'v', NULL, 0,
      "tell what each thread or process has of the network, and what they exchanged", 0},
     {"quiet", 'q', NULL, 0,

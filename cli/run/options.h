@@ -25,7 +25,8 @@ struct oche_run_options {
     uint32_t threads;                         /* 0: as many as gain time */
     uint32_t report_parts;                    /* --partition-report; 0: not given */
     bool csv, json, list, show_defaults, quiet, verbose;
-    bool all; /* rows of tables that are empty, too */
+    bool all;     /* rows of tables that are empty, too */
+    bool by_size; /* of a comparison: every percentile of each flow size */
 };
 
 /*

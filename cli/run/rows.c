@@ -18,14 +18,18 @@ static const char *so_far(const struct oche_outcome *o, unsigned which)
 
 static void worst_victim(char *cell, const struct oche_outcome *o)
 {
-    static const char name[] = "victims.lost.max";
-    const double share = oche_metric_value(o, name, 0);
+    const char *flow = o->pathologies.worst_flow;
 
-    if (o->pathologies.worst_flow[0] == '\0')
-        snprintf(cell, OCHE_CELL_BYTES, "%s", OCHE_NO_FIGURE);
-    else
-        snprintf(cell, OCHE_CELL_BYTES, "%s, %s", o->pathologies.worst_flow,
-                 oche_metric_figure(name, share).text);
+    snprintf(cell, OCHE_CELL_BYTES, "%s", flow[0] == '\0' ? OCHE_NO_FIGURE : flow);
+}
+
+static void worst_victim_share(char *cell, const struct oche_outcome *o)
+{
+    static const char name[] = "victims.lost.max";
+    const bool any = o->pathologies.worst_flow[0] != '\0';
+
+    snprintf(cell, OCHE_CELL_BYTES, "%s",
+             oche_metric_figure(name, any ? oche_metric_value(o, name, 0) : NAN).text);
 }
 
 static void jain(char *cell, const struct oche_outcome *o)
@@ -34,22 +38,6 @@ static void jain(char *cell, const struct oche_outcome *o)
 
     snprintf(cell, OCHE_CELL_BYTES, "%s",
              oche_metric_figure(name, o->compete ? oche_metric_value(o, name, 0) : NAN).text);
-}
-
-static void largest(char *cell, const struct oche_outcome *o, const char *name)
-{
-    snprintf(cell, OCHE_CELL_BYTES, "%s",
-             oche_metric_figure(name, oche_metric_value(o, name, OCHE_OUTCOME_SIZES)).text);
-}
-
-static void largest_time(char *cell, const struct oche_outcome *o)
-{
-    largest(cell, o, "fct.SIZE.max");
-}
-
-static void largest_slowdown(char *cell, const struct oche_outcome *o)
-{
-    largest(cell, o, "slowdown.SIZE.max");
 }
 
 static void hash(char *cell, const struct oche_outcome *o)
@@ -73,7 +61,7 @@ static void steady(char *cell, const struct oche_outcome *o)
 static void threads(char *cell, const struct oche_outcome *o)
 {
     if (o->processes > 1)
-        snprintf(cell, OCHE_CELL_BYTES, "%u in each of %u processes", o->threads, o->processes);
+        snprintf(cell, OCHE_CELL_BYTES, "%u in %u processes", o->threads, o->processes);
     else if (o->processors > o->threads)
         snprintf(cell, OCHE_CELL_BYTES, "%u of %u (auto)", o->threads, o->processors);
     else
@@ -133,6 +121,21 @@ static bool deflects(const struct oche_outcome *o)
     return o->ways.known;
 }
 
+static bool several_sizes(const struct oche_outcome *o)
+{
+    unsigned sizes = 0;
+
+    for (unsigned i = 0; i < OCHE_OUTCOME_SIZES; i++)
+        sizes += o->sizes[i].flows > 0;
+    return sizes > 1;
+}
+
+static bool is_one_size(const struct oche_outcome *o, unsigned which)
+{
+    (void)o;
+    return which < OCHE_OUTCOME_SIZES;
+}
+
 static bool supplied(const struct oche_outcome *o)
 {
     for (uint32_t w = 0; w < o->by_workload.count; w++)
@@ -143,22 +146,31 @@ static bool supplied(const struct oche_outcome *o)
 
 /* ---- the rows ---- */
 
-#define FLOWS          OCHE_METRICS_FLOWS
-#define TIMES          OCHE_METRICS_TIMES
-#define SLOWDOWNS      OCHE_METRICS_SLOWDOWNS
-#define LIST           OCHE_METRICS_LIST
-#define TRAFFIC        OCHE_METRICS_TRAFFIC
-#define LINKS          OCHE_METRICS_LINKS
-#define MARKS          OCHE_METRICS_MARKS
-#define PAUSES         OCHE_METRICS_PAUSES
-#define DEFLECTION     OCHE_METRICS_DEFLECTION
-#define QUEUES         OCHE_METRICS_QUEUES
-#define RUN            OCHE_METRICS_RUN
-#define IF_KNOWN       .shown = OCHE_SHOWN_IF_KNOWN
-#define WIDE(a, b)     .widths = {a, b}
-#define PERCENTILES(m) m ".p50", m ".p90", m ".p99", m ".p99.9"
-#define BY_SIZE                                                                                    \
-    .each = OCHE_EACH_SIZE, .where = "flows.SIZE.started", .samples = "flows.SIZE.delivered"
+#define FLOWS      OCHE_METRICS_FLOWS
+#define LOAD       OCHE_METRICS_LOAD
+#define LIST       OCHE_METRICS_LIST
+#define SLOWDOWNS  OCHE_METRICS_SLOWDOWNS
+#define TIMES      OCHE_METRICS_TIMES
+#define TRAFFIC    OCHE_METRICS_TRAFFIC
+#define PAUSES     OCHE_METRICS_PAUSES
+#define DEFLECTION OCHE_METRICS_DEFLECTION
+#define LINKS      OCHE_METRICS_LINKS
+#define MARKS      OCHE_METRICS_MARKS
+#define QUEUES     OCHE_METRICS_QUEUES
+#define RUN        OCHE_METRICS_RUN
+#define IF_KNOWN   .shown = OCHE_SHOWN_IF_KNOWN
+#define WIDE(a, b) .widths = {a, b}
+/* A row of all flows; rows of the flows of each size, if there are several sizes. */
+#define ALL_SIZES(...)                                                                             \
+    {                                                                                              \
+        __VA_ARGS__, .each = OCHE_EACH_ALL_SIZES                                                   \
+    }
+#define BY_SIZE(group_, title_, metric, ...)                                                       \
+    {                                                                                              \
+        group_, "  ", {metric}, title_, .each = OCHE_EACH_SIZE, .where = "flows.SIZE.started",     \
+                                        .samples = "flows.SIZE.delivered", .only = several_sizes,  \
+                                        .only_each = is_one_size, __VA_ARGS__                      \
+    }
 
 const struct oche_row oche_rows[] = {
     {FLOWS, "flows started", {"flows.started"}, .zero_tells = true},
@@ -167,15 +179,16 @@ const struct oche_row oche_rows[] = {
     {FLOWS, "  failed", {"flows.failed"}},
     {FLOWS, "left out: began in warm-up", {"flows.in_warmup"}},
 
-    {SLOWDOWNS,
-     "  ",
-     {PERCENTILES("slowdown.SIZE")},
-     "slowdown p50, p90, p99, p99.9",
-     BY_SIZE,
-     WIDE(6, 6)},
-    {SLOWDOWNS, "  largest of all", .text = largest_slowdown},
-    {TIMES, "  ", {PERCENTILES("fct.SIZE")}, "FCT p50, p90, p99, p99.9", BY_SIZE, WIDE(6, 6)},
-    {TIMES, "  largest of all", .text = largest_time},
+    {LOAD, "load offered until arrivals stop", {"load.offered"}, .only = has_load},
+    {LOAD, "  delivered by then", {"load.delivered"}, .only = has_load, .zero_tells = true},
+    {LOAD,
+     "  share delivered by then",
+     {"load.delivered_share"},
+     .only = has_load,
+     .zero_tells = true},
+    {LOAD, "  all delivered, after that", {"load.drain"}, .only = has_load},
+    {LOAD, "goodput, all hosts", {"goodput"}, .only = has_goodput, .zero_tells = true},
+    {LOAD, "Jain's index of flow goodputs", .text = jain},
 
     {LIST,
      "  ",
@@ -187,34 +200,49 @@ const struct oche_row oche_rows[] = {
     {LIST,
      "  ",
      {"workload.N.flow_goodput.p10", "workload.N.flow_goodput.p50"},
-     "goodput of flows by workload, 10 % below, median",
+     "goodput of a flow by workload",
+     {"p10", "p50"},
      .each = OCHE_EACH_WORKLOAD,
      WIDE(0, 8)},
     {LIST,
      "  ",
      {"workload.N.pair_goodput.p10", "workload.N.pair_goodput.p50"},
-     "goodput of pairs, over the measured time, the same",
+     "goodput of a pair by workload, measured time",
+     {"p10", "p50"},
      .each = OCHE_EACH_WORKLOAD,
      WIDE(0, 8),
      .only_each = is_closed},
     {LIST,
      "  ",
      {"workload.N.offered", "workload.N.carried"},
-     "made by workload, over the measured time, share carried",
+     "load by workload, measured time",
+     {"offered", "share carried"},
      .each = OCHE_EACH_WORKLOAD,
      WIDE(0, 8),
      .only = supplied},
 
-    {TRAFFIC, "load offered until arrivals stop", {"load.offered"}, .only = has_load},
-    {TRAFFIC,
-     "  delivered by then, share",
-     {"load.delivered", "load.delivered_share"},
-     WIDE(0, 7),
-     .only = has_load,
-     .zero_tells = true},
-    {TRAFFIC, "  all delivered, after that", {"load.drain"}, .only = has_load},
-    {TRAFFIC, "goodput, all hosts", {"goodput"}, .only = has_goodput, .zero_tells = true},
-    {TRAFFIC, "Jain's index of flow goodputs", .text = jain},
+    ALL_SIZES(SLOWDOWNS, "slowdown p50", {"slowdown.SIZE.p50"}, .samples = "flows.SIZE.delivered"),
+    ALL_SIZES(SLOWDOWNS, "slowdown p90", {"slowdown.SIZE.p90"}),
+    ALL_SIZES(SLOWDOWNS, "slowdown p99", {"slowdown.SIZE.p99"}),
+    ALL_SIZES(SLOWDOWNS, "slowdown p99.9", {"slowdown.SIZE.p99.9"}),
+    ALL_SIZES(SLOWDOWNS, "slowdown max", {"slowdown.SIZE.max"}),
+    BY_SIZE(SLOWDOWNS, "slowdown p50 by flow size", "slowdown.SIZE.p50"),
+    BY_SIZE(SLOWDOWNS, "slowdown p90 by flow size", "slowdown.SIZE.p90", .by_size = true),
+    BY_SIZE(SLOWDOWNS, "slowdown p99 by flow size", "slowdown.SIZE.p99"),
+    BY_SIZE(SLOWDOWNS, "slowdown p99.9 by flow size", "slowdown.SIZE.p99.9", .by_size = true),
+    BY_SIZE(SLOWDOWNS, "slowdown max by flow size", "slowdown.SIZE.max", .by_size = true),
+
+    ALL_SIZES(TIMES, "FCT p50", {"fct.SIZE.p50"}, .samples = "flows.SIZE.delivered"),
+    ALL_SIZES(TIMES, "FCT p90", {"fct.SIZE.p90"}),
+    ALL_SIZES(TIMES, "FCT p99", {"fct.SIZE.p99"}),
+    ALL_SIZES(TIMES, "FCT p99.9", {"fct.SIZE.p99.9"}),
+    ALL_SIZES(TIMES, "FCT max", {"fct.SIZE.max"}),
+    BY_SIZE(TIMES, "FCT p50 by flow size", "fct.SIZE.p50", .by_size = true),
+    BY_SIZE(TIMES, "FCT p90 by flow size", "fct.SIZE.p90", .by_size = true),
+    BY_SIZE(TIMES, "FCT p99 by flow size", "fct.SIZE.p99", .by_size = true),
+    BY_SIZE(TIMES, "FCT p99.9 by flow size", "fct.SIZE.p99.9", .by_size = true),
+    BY_SIZE(TIMES, "FCT max by flow size", "fct.SIZE.max", .by_size = true),
+
     {TRAFFIC, "data packets retransmitted", {"retransmitted_packets"}},
     {TRAFFIC, "ACK timeouts", {"timeouts"}},
     {TRAFFIC, "  the last packet was lost", {"timeouts.last_packet"}, IF_KNOWN},
@@ -244,37 +272,6 @@ const struct oche_row oche_rows[] = {
     {TRAFFIC, "  on links that were or went down", {"lost.link_down"}, .only = fails},
     {TRAFFIC, "  flows that lost some of these", {"failures.flows"}, .only = fails},
 
-    {LINKS,
-     "  ",
-     {"load.utilisation.PLACE.mean", "load.utilisation.PLACE.max"},
-     "link use until arrivals stop: mean, most",
-     .each = OCHE_EACH_PLACE,
-     WIDE(0, 7),
-     IF_KNOWN},
-    {LINKS,
-     "  ",
-     {"utilisation.PLACE.mean", "utilisation.PLACE.max"},
-     "link utilisation, mean, most",
-     .each = OCHE_EACH_PLACE,
-     WIDE(0, 7),
-     IF_KNOWN,
-     .only = has_no_load},
-
-    {MARKS,
-     "  ",
-     {"marks.PLACE"},
-     "packets marked CE",
-     .each = OCHE_EACH_PLACE,
-     IF_KNOWN,
-     .where = "marks"},
-    {MARKS,
-     "  ",
-     {"congestion.WHERE.queueing", "congestion.WHERE.queueing_share"},
-     "waiting on a packet's way, share",
-     .each = OCHE_EACH_LINK,
-     WIDE(0, 7),
-     IF_KNOWN},
-
     {PAUSES, "PAUSE frames sent", {"pauses"}},
     {PAUSES,
      "  by ",
@@ -292,7 +289,8 @@ const struct oche_row oche_rows[] = {
     {PAUSES, "most that one port was held", {"pause_time.max"}},
     {PAUSES, "ports where PAUSEs began", {"pause_roots"}},
     {PAUSES, "victims of congestion elsewhere", {"victims"}},
-    {PAUSES, "  worst off, share of time lost", .text = worst_victim},
+    {PAUSES, "  worst off", .text = worst_victim},
+    {PAUSES, "  share of its time lost", .text = worst_victim_share},
 
     {DEFLECTION,
      "deflected flows, of short messages",
@@ -315,11 +313,47 @@ const struct oche_row oche_rows[] = {
     {DEFLECTION, "ways of short messages longer by", {"iofd.path_dilation"}, .only = deflects},
     {DEFLECTION, "load of links higher by", {"iofd.load_added"}, .only = deflects},
 
+    {LINKS,
+     "  ",
+     {"load.utilisation.PLACE.mean", "load.utilisation.PLACE.max"},
+     "link use until arrivals stop",
+     {"mean", "most"},
+     .each = OCHE_EACH_PLACE,
+     WIDE(0, 7),
+     IF_KNOWN},
+    {LINKS,
+     "  ",
+     {"utilisation.PLACE.mean", "utilisation.PLACE.max"},
+     "link utilisation",
+     {"mean", "most"},
+     .each = OCHE_EACH_PLACE,
+     WIDE(0, 7),
+     IF_KNOWN,
+     .only = has_no_load},
+
+    {MARKS,
+     "  ",
+     {"marks.PLACE"},
+     "packets marked CE",
+     .each = OCHE_EACH_PLACE,
+     IF_KNOWN,
+     .where = "marks"},
+    {MARKS,
+     "  ",
+     {"congestion.WHERE.queueing", "congestion.WHERE.queueing_share"},
+     "waiting on a packet's way",
+     {"mean", "share"},
+     .each = OCHE_EACH_LINK,
+     WIDE(0, 7),
+     IF_KNOWN},
+
     {QUEUES,
      "  ",
-     {PERCENTILES("queue.PORT"), "queue.PORT.max"},
-     "queue, measured time: p50, p90, p99, p99.9, most",
+     {"queue.PORT.p50", "queue.PORT.p90", "queue.PORT.p99", "queue.PORT.p99.9", "queue.PORT.max"},
+     "queue, measured time",
+     {"p50", "p90", "p99", "p99.9", "most"},
      .each = OCHE_EACH_QUEUE,
+     .by_subject = true,
      WIDE(6, 6),
      .zero_tells = true},
 

@@ -27,8 +27,13 @@ struct oche_row {
     enum oche_metric_group group;
     const char *label; /* begin of the row's name, before the subject's name */
     const char *metrics[OCHE_ROW_METRICS];
-    const char
-        *title; /* title above the row, after a rule; a group's first row has a rule anyway */
+    /*
+     * Title above the row. `parts` name the metrics. One run has all parts side by side, in one
+     * row. Of several runs each part has a row, so that columns are narrow: below a title for each
+     * part are all subjects or, if `by_subject`, below a title for each subject are all parts.
+     */
+    const char *title;
+    const char *parts[OCHE_ROW_METRICS];
     const char *after;      /* end of the row's name, after the subject's name */
     const char *after_host; /* the same for the tier of hosts; NULL: as `after` */
     enum oche_each each;
@@ -38,6 +43,8 @@ struct oche_row {
     const char *where;   /* the row is shown only if this metric is above 0 in at least one run */
     const char *samples; /* metric whose value is said beside the row's name, as "n 812" */
     bool zero_tells;     /* the row is shown even if it is 0 in all runs */
+    bool by_subject;
+    bool by_size; /* the row is shown only if rows by flow size are asked for */
     /* the row is shown only if this returns true for at least one run, or its subject there */
     bool (*only)(const struct oche_outcome *outcome);
     bool (*only_each)(const struct oche_outcome *outcome, unsigned which);
@@ -47,9 +54,12 @@ struct oche_row {
      */
     void (*text)(char *cell, const struct oche_outcome *outcome);
     const char *(*note)(const struct oche_outcome *outcome, unsigned which);
-    /* Draws rows of its own. Then all other members except `group` are not used. */
-    void (*draw)(struct oche_table *table, const struct oche_outcome *outcomes, size_t count,
-                 struct oche_rows_shown *shown);
+    /*
+     * Draws rows of its own. Then all other members except `group` are not used. `begun`: the group
+     * has rows already. Returns true if it has now.
+     */
+    bool (*draw)(struct oche_table *table, const struct oche_outcome *outcomes, size_t count,
+                 struct oche_rows_shown *shown, bool begun);
 };
 
 extern const struct oche_row oche_rows[];

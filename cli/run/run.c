@@ -568,7 +568,7 @@ static void print_results(const struct session *session)
         oche_summary_print(&session->outcomes[0], session->options.all, stdout);
     } else {
         oche_comparison_print(session->variants.key, session->outcomes, session->finished,
-                              session->options.all, stdout);
+                              session->options.all, session->options.by_size, stdout);
         if (!is_interrupted(session))
             oche_remarks_print(session->variants.key, session->outcomes, session->count, stdout);
     }

@@ -17,30 +17,46 @@ static double value_of(const struct oche_counter *counter, const struct oche_out
     return counter->with_drops ? value + oche_metric_value(o, "drops.mechanism", 0) : value;
 }
 
-static void add_cell(struct oche_table *table, const struct oche_counter *counter,
-                     const struct oche_outcome *o, unsigned which)
+/* Adds a row of a metric of the counter: a share, if the run counted some. */
+static void add_shares(struct oche_table *table, const struct oche_counter *counter,
+                       const char *label, const char *metric, unsigned which,
+                       const struct oche_outcome *outcomes, size_t count)
 {
-    static const char count[] = "SCHEME.COUNTER", of_packets[] = "SCHEME.COUNTER.packets_share",
-                      of_bytes[] = "SCHEME.COUNTER.bytes_share";
-    const double value = value_of(counter, o, which);
-    const struct oche_figure figure = oche_metric_figure(count, value);
+    oche_table_cell(table, "%s", label);
+    for (size_t i = 0; i < count; i++) {
+        const bool any = value_of(counter, &outcomes[i], which) > 0;
+        const double share = any ? oche_metric_value(&outcomes[i], metric, which) : NAN;
 
-    if (isnan(value) || counter->opcode == 0 || value == 0)
-        oche_table_cell(table, "%s", figure.text);
-    else
-        oche_table_cell(
-            table, "%s %7s %7s", figure.text,
-            oche_metric_figure(of_packets, oche_metric_value(o, of_packets, which)).text,
-            oche_metric_figure(of_bytes, oche_metric_value(o, of_bytes, which)).text);
+        oche_table_cell(table, "%s", oche_metric_figure(metric, share).text);
+    }
 }
 
-void oche_scheme_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count,
-                      struct oche_rows_shown *shown)
+static void add_rows(struct oche_table *table, const struct oche_counter *counter, unsigned which,
+                     const struct oche_outcome *outcomes, size_t count)
+{
+    char name[NAME_BYTES];
+
+    oche_table_cell(table, "%s",
+                    counter->label != NULL ? counter->label
+                                           : oche_scheme_counter_name(which, name, sizeof(name)));
+    for (size_t i = 0; i < count; i++)
+        oche_table_cell(
+            table, "%s",
+            oche_metric_figure("SCHEME.COUNTER", value_of(counter, &outcomes[i], which)).text);
+    if (counter->opcode == 0)
+        return;
+    add_shares(table, counter, "  of all packets that hosts sent", "SCHEME.COUNTER.packets_share",
+               which, outcomes, count);
+    add_shares(table, counter, "  of all bytes that hosts sent", "SCHEME.COUNTER.bytes_share",
+               which, outcomes, count);
+}
+
+bool oche_scheme_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count,
+                      struct oche_rows_shown *shown, bool begun)
 {
     for (unsigned which = 0; which < oche_scheme_counter_most(); which++) {
         const struct oche_counters *of;
         const struct oche_counter *counter = oche_scheme_counter(which, &of);
-        char name[NAME_BYTES];
         bool any = false, counted = false;
 
         for (size_t i = 0; i < count; i++)
@@ -53,13 +69,12 @@ void oche_scheme_rows(struct oche_table *table, const struct oche_outcome *outco
             shown->hidden++;
             continue;
         }
-        oche_table_cell(table, "%s",
-                        counter->label != NULL
-                            ? counter->label
-                            : oche_scheme_counter_name(which, name, sizeof(name)));
-        for (size_t i = 0; i < count; i++)
-            add_cell(table, counter, &outcomes[i], which);
+        if (!begun)
+            oche_table_rule(table);
+        begun = true;
+        add_rows(table, counter, which, outcomes, count);
     }
+    return begun;
 }
 
 bool oche_scheme_tells_own_packets(const struct oche_outcome *outcome)

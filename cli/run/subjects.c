@@ -42,6 +42,7 @@ unsigned oche_subject_count(enum oche_each each, const struct oche_outcome *outc
 
     switch (each) {
     case OCHE_EACH_RUN:
+    case OCHE_EACH_ALL_SIZES:
         return 1;
     case OCHE_EACH_SIZE:
         return OCHE_OUTCOME_SIZES + 1;
@@ -147,7 +148,9 @@ bool oche_subject_take(struct oche_subject *subject, enum oche_each each, unsign
 
     OCHE_MUST(number < oche_subject_count(each, outcomes, count));
     subject->each = each;
-    subject->which = each == OCHE_EACH_PLACE ? oche_places_up[number] : number;
+    subject->which = each == OCHE_EACH_PLACE       ? oche_places_up[number]
+                     : each == OCHE_EACH_ALL_SIZES ? OCHE_OUTCOME_SIZES
+                                                   : number;
     switch (each) {
     case OCHE_EACH_QUEUE:
         return take_queue(subject, number, outcomes, count) == QUEUE_SHOWN;
@@ -171,6 +174,7 @@ bool oche_subject_take(struct oche_subject *subject, enum oche_each each, unsign
         name = first->listed[number].name;
         break;
     case OCHE_EACH_RUN:
+    case OCHE_EACH_ALL_SIZES:
         break;
     }
     snprintf(subject->name, sizeof(subject->name), "%s", name);

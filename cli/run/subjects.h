@@ -8,6 +8,7 @@
 enum oche_each {
     OCHE_EACH_RUN, /* the run as a whole: one row */
     OCHE_EACH_SIZE,
+    OCHE_EACH_ALL_SIZES, /* flows of all sizes: one row, without a name */
     OCHE_EACH_PLACE,
     OCHE_EACH_LINK, /* kinds of links (sim/measure/congestion.h) */
     OCHE_EACH_TIER,

@@ -3,6 +3,8 @@
 #include "cli/run/summary.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli/run/columns.h"
 #include "cli/run/metrics.h"
@@ -12,11 +14,9 @@
 #include "params/figures.h"
 #include "params/table.h"
 
-static void print_and_free(struct oche_table *table, FILE *out)
-{
-    oche_table_print(table, out);
-    oche_table_free(table);
-}
+#define DEFAULT_WIDTH 120
+#define LEAST_WIDTH   80
+#define LONG_NAME     16 /* characters; longer names make columns wider than their numbers do */
 
 static const char *defaults_of(const struct oche_outcome *outcome)
 {
@@ -103,6 +103,9 @@ static void print_no_loss(const struct oche_outcome *outcome, FILE *out)
 
 void oche_summary_print(const struct oche_outcome *outcome, bool all, FILE *out)
 {
+    static const enum oche_metric_group groups[] = {OCHE_METRICS_LOAD,    OCHE_METRICS_LIST,
+                                                    OCHE_METRICS_TRAFFIC, OCHE_METRICS_DEFLECTION,
+                                                    OCHE_METRICS_QUEUES,  OCHE_METRICS_RUN};
     struct oche_table *rest = oche_table_create(2);
     struct oche_rows_shown shown = {.all = all};
 
@@ -130,12 +133,10 @@ void oche_summary_print(const struct oche_outcome *outcome, bool all, FILE *out)
     }
     oche_table_cell(rest, "in all");
     oche_table_cell(rest, "%s", "");
-    oche_metric_rows(rest, OCHE_METRICS_LIST, outcome, 1, &shown);
-    oche_metric_rows(rest, OCHE_METRICS_TRAFFIC, outcome, 1, &shown);
-    oche_metric_rows(rest, OCHE_METRICS_DEFLECTION, outcome, 1, &shown);
-    oche_metric_rows(rest, OCHE_METRICS_QUEUES, outcome, 1, &shown);
-    oche_metric_rows(rest, OCHE_METRICS_RUN, outcome, 1, &shown);
-    print_and_free(rest, out);
+    for (size_t i = 0; i < OCHE_COUNT_OF(groups); i++)
+        oche_metric_rows(rest, groups[i], outcome, 1, &shown);
+    oche_table_print(rest, out);
+    oche_table_free(rest);
     print_no_loss(outcome, out);
     oche_rows_hidden_print(&shown, 1, out);
     print_deflected(outcome, "", out);
@@ -198,26 +199,68 @@ static struct oche_run_name head_of(const char *key, const struct oche_outcome *
     return name;
 }
 
-void oche_comparison_print(const char *key, const struct oche_outcome *outcomes, size_t count,
-                           bool all, FILE *out)
+/*
+ * Returns the width for tables: the terminal's, or DEFAULT_WIDTH where the output is not one. On a
+ * terminal that is narrower than LEAST_WIDTH lines are wrapped.
+ */
+static size_t width_for(FILE *out)
+{
+    struct winsize size;
+
+    if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return DEFAULT_WIDTH;
+    return size.ws_col > LEAST_WIDTH ? size.ws_col : LEAST_WIDTH;
+}
+
+/* True if the run's column has a number in place of a long name. */
+static bool is_numbered(const char *key, const struct oche_outcome *outcome)
+{
+    return strlen(head_of(key, outcome).text) > LONG_NAME;
+}
+
+/* Returns the table. `numbers`: columns whose names are long have numbers for them. */
+static struct oche_table *compare(const char *key, const struct oche_outcome *outcomes,
+                                  size_t count, bool numbers, struct oche_rows_shown *shown)
 {
     struct oche_table *table = oche_table_create(1 + count);
-    struct oche_rows_shown shown = {.all = all};
 
-    print_settings(key, outcomes, count, out);
-    print_windows(key, outcomes, count, out);
-    oche_notes_print(key, outcomes, count, out);
-    fputc('\n', out);
     oche_table_cell(table, "%s", key);
     for (size_t i = 0; i < count; i++) {
         char mark[OCHE_NOTE_MARK_BYTES];
 
         oche_notes_mark(outcomes, count, i, mark);
-        oche_table_cell(table, "%s%s", head_of(key, &outcomes[i]).text, mark);
+        if (numbers && is_numbered(key, &outcomes[i]))
+            oche_table_cell(table, "#%zu%s", i + 1, mark);
+        else
+            oche_table_cell(table, "%s%s", head_of(key, &outcomes[i]).text, mark);
     }
+    shown->hidden = 0;
     for (unsigned group = 0; group < OCHE_METRIC_GROUPS; group++)
-        oche_metric_rows(table, group, outcomes, count, &shown);
-    print_and_free(table, out);
+        oche_metric_rows(table, group, outcomes, count, shown);
+    return table;
+}
+
+void oche_comparison_print(const char *key, const struct oche_outcome *outcomes, size_t count,
+                           bool all, bool by_size, FILE *out)
+{
+    struct oche_rows_shown shown = {.all = all, .by_size = by_size};
+    struct oche_table *table = compare(key, outcomes, count, false, &shown);
+    const size_t width = width_for(out);
+    const bool numbers = oche_table_width(table) > width;
+
+    print_settings(key, outcomes, count, out);
+    print_windows(key, outcomes, count, out);
+    oche_notes_print(key, outcomes, count, out);
+    fputc('\n', out);
+    if (numbers) {
+        oche_table_free(table);
+        table = compare(key, outcomes, count, true, &shown);
+    }
+    oche_table_print_within(table, width, out);
+    oche_table_free(table);
+    for (size_t i = 0; numbers && i < count; i++)
+        if (is_numbered(key, &outcomes[i]))
+            fprintf(out, "#%zu: %s\n", i + 1, head_of(key, &outcomes[i]).text);
     oche_rows_hidden_print(&shown, count, out);
     for (size_t i = 0; i < count; i++)
         print_deflected(&outcomes[i], oche_run_name_of(key, &outcomes[i]).text, out);

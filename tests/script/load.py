@@ -116,7 +116,11 @@ def test_tables(work, scenario):
     check("Goodput" not in both and "goodput" not in both, both)
     check(both.index("slowdown p50") < both.index("FCT p50"), "slowdown first")
     check("Until arrivals stop, the network delivers " in both, both)
-    check(re.search(r"^  all sizes \(n [\d,]+\) ", both, re.M), both)
+    check(re.search(r"^slowdown p50 \(n [\d,]+\) ", both, re.M), both)
+    check("slowdown p99 by flow size" in both and "slowdown p90 by flow size" not in both, both)
+    sizes = oche(*compare, "--by-size")
+    check("slowdown p90 by flow size\n  below 10KB (n " in sizes and
+          "FCT p99 by flow size\n  below 10KB (n " in sizes, sizes)
     check("These numbers are of one seed, 3:" in both, both)
     hidden = re.search(r"^(\d+) rows are hidden that are 0 in all runs; --all shows them\.$", both,
                        re.M)

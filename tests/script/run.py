@@ -229,18 +229,20 @@ def test_dart_counts(work):
     folder = os.path.join(work, "dart")
     text = oche(scenario("pauses"), "--out", folder, "--compare", "congestion_control=dart,dcqcn")
     rows = {}
-    for name in ("updates of dart", "ACKs with a share", "look-ahead: groups announced"):
-        rows[name] = re.search(rf"^{name}[^0-9]* +([\d,]+) .*–$", text, re.M)
+    updates, acks, groups = ("Dart: updates of the share sent", "Dart: ACKs with a share",
+                             "Dart: groups of senders announced")
+    for name in (updates, acks, groups):
+        rows[name] = re.search(rf"^{name} +([\d,]+) +–$", text, re.M)
         check(rows[name] is not None, name, "in", text)
     check("other packets of congestion control" not in text, "updates are shown twice")
     if None in rows.values():
         return
     shown = {name: int(row.group(1).replace(",", "")) for name, row in rows.items()}
     with database(folder, "dart") as db:
-        check(shown["ACKs with a share"] == counter(db, "dart_share_acks") ==
+        check(shown[acks] == counter(db, "dart_share_acks") ==
               counter(db, "nic_acks_sent") + counter(db, "nic_naks_sent") > 0, shown)
-        check(shown["updates of dart"] == counter(db, "nic_cc_packets_sent") > 0, shown)
-        check(shown["look-ahead: groups announced"] == counter(db, "dart_groups") > 0, shown)
+        check(shown[updates] == counter(db, "nic_cc_packets_sent") > 0, shown)
+        check(shown[groups] == counter(db, "dart_groups") > 0, shown)
         check(counter(db, "dart_groups_not_come") >= 0, "not come")
         check(counter(db, "dart_groups_void") == 0, "void")
     with database(folder, "dcqcn") as db:
@@ -329,6 +331,28 @@ def test_json(work):
     both = json.loads(oche(scenario("pauses"), "--out", folder, "--json", "--compare",
                            "switch.pfc=true,false"))
     check([run["info"]["label"] for run in both["runs"]] == ["true", "false"], "labels")
+
+
+def test_wide_compare(work):
+    """A table fits in 120 columns: further runs stand in another table below, and long names below
+    all of them."""
+    long = "{name: dcqcn, mode: nic}"
+    text = oche(scenario("pauses"), "--out", os.path.join(work, "wide"), "--compare",
+                f"congestion_control=none,dcqcn,timely,dart,{long}")
+    tables = re.findall(r"^congestion_control .*\n(?:.+\n)+", text, re.M)
+    check(len(tables) == 2, "two tables", text)
+    lines = [line for table in tables for line in table.splitlines() if line[:1] not in "[#"]
+    check(max(map(len, lines)) <= 120, max(lines, key=len))
+    heads = [table.splitlines()[0].split()[1:] for table in tables]
+    check(heads == [["PFC", "alone", "dcqcn", "timely"], ["dart", "#5"]], heads)
+    check(f"\n#5: {long}\n" in text, text)
+    check(len(re.findall("^trace hash", text, re.M)) == 2, text)
+    four = oche(scenario("pauses"), "--out", os.path.join(work, "wide"), "--compare",
+                "congestion_control=none,dcqcn,timely,dart")
+    check(len(re.findall("^trace hash", four, re.M)) == 1, four)
+    alone = subprocess.run([OCHE, "run", scenario("pauses"), "--by-size"], check=False, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    check(alone.returncode == 2 and "--by-size is of --compare" in alone.stderr, alone.stderr)
 
 
 def test_compare(work):
@@ -846,6 +870,7 @@ def main():
         test_json(work)
         test_rogue_over_time(work)
         test_compare(work)
+        test_wide_compare(work)
         test_links_between_tors(work)
         test_remark(work)
         test_flows_without_a_time(work)

@@ -158,13 +158,46 @@ static void test_few_flows_have_no_tail(void **state)
                                                         .flows = 150,
                                                         .delivered = i == 0 ? 99 : 150,
                                                         .slowdown = {1, 2, 777, 888}};
+        runs[i].sizes[1].flows = 1; /* another size: rows by size are shown */
     }
     char *text = draw(OCHE_METRICS_SLOWDOWNS, runs, 2, false, &hidden);
 
-    assert_non_null(strstr(text, "below 10KB (n 99 to 150)"));
-    assert_non_null(strstr(text, "1.00   2.00      –      –"));
-    assert_non_null(strstr(text, "1.00   2.00    777      –"));
+    assert_non_null(strstr(text, "slowdown p99 by flow size\n"
+                                 "  below 10KB (n 99 to 150)     –   777\n"));
+    assert_null(strstr(text, "p90 by flow size")); /* without --by-size */
+    assert_null(strstr(text, "888"));
     free(text);
+    free(runs);
+}
+
+/* Several runs have a row for each part of what one run has side by side. */
+static void test_parts_have_rows(void **state)
+{
+    struct oche_outcome *runs = calloc(2, sizeof(*runs));
+    unsigned hidden;
+
+    (void)state;
+    assert_non_null(runs);
+    for (unsigned i = 0; i < 2; i++) {
+        runs[i].queue_count = 1;
+        runs[i].queues = calloc(1, sizeof(*runs[i].queues));
+        assert_non_null(runs[i].queues);
+        snprintf(runs[i].queues[0].name, sizeof(runs[i].queues[0].name), "tor0:host0");
+        runs[i].queues[0].occupancy.max_bytes = 9000 + i;
+        runs[i].queues[0].occupancy.percentile[0] = 50;
+    }
+    char *text = draw(OCHE_METRICS_QUEUES, runs, 1, false, &hidden);
+
+    assert_non_null(strstr(text, "queue, measured time: p50, p90, p99, p99.9, most\n"
+                                 "  tor0:host0     50B      0      0      0    9KB\n"));
+    free(text);
+    text = draw(OCHE_METRICS_QUEUES, runs, 2, false, &hidden);
+    assert_non_null(strstr(text, "queue, measured time: tor0:host0\n"
+                                 "  p50    50B     50B\n"));
+    assert_non_null(strstr(text, "  most   9KB  9.00KB\n"));
+    free(text);
+    for (unsigned i = 0; i < 2; i++)
+        free(runs[i].queues);
     free(runs);
 }
 
@@ -185,17 +218,19 @@ static void test_load_in_place_of_goodput(void **state)
                                     .delivered_bps = 2e9,
                                     .share = 0.667,
                                     .drain_s = 0.25};
-    char *text = draw(OCHE_METRICS_TRAFFIC, runs, 1, false, &hidden);
+    char *text = draw(OCHE_METRICS_LOAD, runs, 1, false, &hidden);
 
     assert_null(strstr(text, "goodput"));
     assert_null(strstr(text, "Jain"));
     assert_non_null(strstr(text, "3Gbps"));
-    assert_non_null(strstr(text, "2Gbps  66.7 %"));
+    assert_non_null(strstr(text, "  delivered by then "));
+    assert_non_null(strstr(text, "2Gbps\n"));
+    assert_non_null(strstr(text, "66.7 %\n"));
     assert_non_null(strstr(text, "250ms"));
     free(text);
     runs->load.alone = false;
     runs->compete = true;
-    text = draw(OCHE_METRICS_TRAFFIC, runs, 1, false, &hidden);
+    text = draw(OCHE_METRICS_LOAD, runs, 1, false, &hidden);
     assert_non_null(strstr(text, "goodput, all hosts"));
     assert_non_null(strstr(text, "Jain's index of flow goodputs"));
     assert_non_null(strstr(text, "load offered"));
@@ -213,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_hosts_are_no_switches),
         cmocka_unit_test(test_rows_of_zeros),
         cmocka_unit_test(test_few_flows_have_no_tail),
+        cmocka_unit_test(test_parts_have_rows),
         cmocka_unit_test(test_load_in_place_of_goodput),
     };
 
