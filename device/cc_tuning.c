@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gives congestion control the parameters that suit the network (oche_cc_scheme.fit): when the
+ * Gives congestion control the parameters that suit the network (oche_cc_advice.fit): when the
  * device opens by the line's rate, and later by the round trips that its queue pairs measure. The
  * farthest peer counts, of each connection the shortest round trip so far.
  */
+#include "core/cc/cc_advice.h"
 #include "device/internal.h"
 
 #define FIRST_INTERVAL (100 * OCHE_MS) /* between two looks until something was measured */
@@ -12,14 +13,14 @@
 
 static void fit(struct oche_device *device)
 {
-    device->config.cc->fit(device->cc_params, device->config.cc_free, &device->network);
+    device->config.cc->advice->fit(device->cc_params, device->config.cc_free, &device->network);
 }
 
 void device_tune_at_open(struct oche_device *device)
 {
     device->tuning_at = OCHE_NEVER;
     device->network = (struct oche_cc_network){.line_rate_bps = device->config.line_rate_bps};
-    if (device->config.cc->fit == NULL)
+    if (device->config.cc->advice == NULL || device->config.cc->advice->fit == NULL)
         return;
     fit(device);
     device->tuning_at = 0;

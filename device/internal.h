@@ -24,6 +24,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "core/cc/cc_advice.h"
 #include "core/random.h"
 #include "device/device.h"
 #include "device/host/clock.h"

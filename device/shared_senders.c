@@ -12,7 +12,7 @@
 void device_senders_open(struct oche_device *device)
 {
     device->share.senders.fd = -1;
-    if (!device->config.share || device->config.cc->senders == NULL)
+    if (!device->config.share || device->config.cc->counting == NULL)
         return;
     /* Without memory for a table this process counts alone. */
     oche_sender_table_open(&device->share.senders);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
 #include "params/error.h"
 #include "params/units.h"
 
@@ -168,8 +169,8 @@ static const char *wrong_with(const struct oche_cc_choice *choice)
 
     if (choice->cc->check == NULL)
         return NULL;
-    if (choice->cc->fit != NULL)
-        choice->cc->fit(&fitted, choice->free, &network);
+    if (choice->cc->advice != NULL && choice->cc->advice->fit != NULL)
+        choice->cc->advice->fit(&fitted, choice->free, &network);
     return choice->cc->check(&fitted);
 }
 

@@ -21,7 +21,7 @@ union oche_scheme_params {
 struct oche_cc_choice {
     const struct oche_cc_scheme *cc;
     union oche_scheme_params params;
-    /* bit i: row i of the scheme's table was not given, nor a preset (oche_cc_scheme.fit) */
+    /* bit i: row i of the scheme's table was not given, nor a preset (oche_cc_advice.fit) */
     uint64_t free;
 };
 

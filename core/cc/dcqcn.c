@@ -697,6 +697,13 @@ static void dcqcn_fit(void *params, uint64_t free, const struct oche_cc_network 
     dcqcn_fit_rows(&oche_cc_dcqcn.table, params, free, network);
 }
 
+static const struct oche_cc_advice advice = {
+    .remark = dcqcn_remark,
+    .rate_remark = dcqcn_rate_remark,
+    .derived = dcqcn_derived,
+    .fit = dcqcn_fit,
+};
+
 const struct oche_cc_scheme oche_cc_dcqcn = {
     .name = "dcqcn",
     .paper = "DCQCN, SIGCOMM 2015, sec 3",
@@ -716,8 +723,5 @@ const struct oche_cc_scheme oche_cc_dcqcn = {
     .arrived = dcqcn_arrived,
     .stamp_ack = dcqcn_stamp_ack,
     .check = dcqcn_check,
-    .remark = dcqcn_remark,
-    .rate_remark = dcqcn_rate_remark,
-    .derived = dcqcn_derived,
-    .fit = dcqcn_fit,
+    .advice = &advice,
 };

@@ -9,6 +9,7 @@
 #define OCHE_CORE_CC_DCQCN_H
 
 #include "core/cc/cc.h"
+#include "core/cc/cc_advice.h"
 
 struct dcqcn_params {
     uint32_t preset; /* enum oche_preset */
@@ -74,7 +75,7 @@ struct dcqcn_nic_state {
 #define DCQCN_DEPLOYED_COUNT 7
 extern const struct oche_deployed dcqcn_deployed[DCQCN_DEPLOYED_COUNT];
 
-/* The hook `derived` of schemes whose parameters begin with struct dcqcn_params. */
+/* The hook oche_cc_advice.derived of schemes whose parameters begin with struct dcqcn_params. */
 bool dcqcn_derived(const void *params, const struct oche_param *param, uint64_t line_bps,
                    struct oche_derived *derived);
 
@@ -84,8 +85,9 @@ uint64_t dcqcn_rai_of(const struct dcqcn_params *params, uint64_t line_bps);
 uint64_t dcqcn_rhai_of(const struct dcqcn_params *params, uint64_t line_bps);
 
 /*
- * The hook `fit` of a scheme whose parameters begin with struct dcqcn_params, for these (`table`:
- * the scheme's), and the time to which all others are in proportion: the paper's 50us.
+ * The hook oche_cc_advice.fit of a scheme whose parameters begin with struct dcqcn_params, for
+ * these (`table`: the scheme's), and the time to which all others are in proportion: the paper's
+ * 50us.
  */
 void dcqcn_fit_rows(const struct oche_param_table *table, void *params, uint64_t free,
                     const struct oche_cc_network *network);

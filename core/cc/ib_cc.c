@@ -26,7 +26,7 @@
 #include "core/cc/ib_cc.h"
 
 #include "core/cc/cc.h"
-#include "core/wire/opcode.h"
+#include "core/cc/ecn_echo.h"
 
 enum cct { CCT_DELAY, CCT_RATE };
 enum becn { BECN_ACK, BECN_CNP };
@@ -77,7 +77,6 @@ enum cause { CAUSE_BECN, CAUSE_TIMER, CAUSE_INITIAL };
 
 struct ib_cc_flow {
     uint32_t ccti;
-    bool fecn; /* receiver: a FECN has arrived and no ACK has returned it yet */
 };
 
 static struct ib_cc_flow *of(struct oche_cc_flow *flow)
@@ -194,25 +193,11 @@ static void ib_cc_arrived(struct oche_cc_flow *flow, oche_time now,
                           const struct oche_packet *packet, struct oche_cc_reply *reply)
 {
     const struct ib_cc_params *p = flow->params;
-    const struct oche_opcode_row *row = oche_opcode(packet->opcode);
 
-    (void)now;
-    if (packet->ecn != OCHE_ECN_CE)
-        return;
-    if (p->becn == BECN_CNP || row->service != OCHE_SERVICE_RC || (row->flags & OCHE_OP_RESPONSE))
-        reply->send_cnp = true;
+    if (p->becn == BECN_CNP)
+        reply->send_cnp = packet->ecn == OCHE_ECN_CE;
     else
-        of(flow)->fecn = true;
-}
-
-static void ib_cc_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet)
-{
-    (void)now;
-    if (!of(flow)->fecn || packet->opcode == OCHE_CNP ||
-        oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD))
-        return; /* the peer's hook is not called for READ data that acknowledges nothing */
-    packet->bth |= OCHE_BTH_BECN;
-    of(flow)->fecn = false;
+        oche_ecn_echo_arrived(flow, now, packet, reply);
 }
 
 static const char *ib_cc_check(const void *params)
@@ -229,6 +214,7 @@ const struct oche_cc_scheme oche_cc_ib_cc = {
     .name = "ib_cc",
     .paper = "InfiniBand Architecture Specification, volume 1, annex A10 (Dart sec V-B)",
     .table = OCHE_PARAM_TABLE_DEPLOYED(table, struct ib_cc_params, in_use),
+    .check = ib_cc_check,
     .flow_state_bytes = sizeof(struct ib_cc_flow),
     .needs = OCHE_CC_NEEDS_ECN,
     .transports = OCHE_CC_RC | OCHE_CC_UC,
@@ -239,6 +225,5 @@ const struct oche_cc_scheme oche_cc_ib_cc = {
     .cnp = ib_cc_cnp,
     .timer = ib_cc_timer,
     .arrived = ib_cc_arrived,
-    .stamp_ack = ib_cc_stamp,
-    .check = ib_cc_check,
+    .stamp_ack = oche_ecn_echo_stamp,
 };

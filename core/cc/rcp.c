@@ -24,7 +24,8 @@
  *   - It needs switches that no real network has, so it does not run on the wire, and peers need
  *     not tell each other that they know the trailer.
  */
-#include "core/cc/cc.h"
+#include "core/cc/cc_headers.h"
+#include "core/cc/cc_nic.h"
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 
@@ -207,6 +208,15 @@ static void rcp_nic_start(struct oche_cc_nic *nic)
     state->nic = nic;
 }
 
+static const struct oche_cc_nic_hooks nic_hooks = {.start = rcp_nic_start};
+
+static const struct oche_cc_headers headers = {
+    .ack_opcode = OCHE_RC_ACK_RATE,
+    .own_opcode = OCHE_RATE,
+    .trailer = true,
+    .own = hear,
+};
+
 const struct oche_cc_scheme oche_cc_rcp = {
     .name = "rcp",
     .paper = "RCP, N. Dukkipati, Stanford 2008, with Dart's parameters (ToN 2020, sec VI-D)",
@@ -216,17 +226,14 @@ const struct oche_cc_scheme oche_cc_rcp = {
     .needs = OCHE_CC_NEEDS_NOTHING,
     .transports = OCHE_CC_RC | OCHE_CC_UC,
     .runs_on_wire = false,
-    .ack_opcode = OCHE_RC_ACK_RATE,
-    .own_opcode = OCHE_RATE,
-    .trailer = true,
     .switch_mechanism = "rcp_rate",
-    .nic_start = rcp_nic_start,
     .start = rcp_start,
     .sent = rcp_sent,
     .acked = rcp_acked,
-    .own = hear,
     .loss = rcp_loss,
     .busy = rcp_busy,
     .arrived = rcp_arrived,
     .stamp_ack = rcp_stamp,
+    .nic = &nic_hooks,
+    .headers = &headers,
 };

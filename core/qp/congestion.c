@@ -8,6 +8,9 @@
  */
 #include <string.h>
 
+#include "core/cc/cc_counting.h"
+#include "core/cc/cc_headers.h"
+#include "core/cc/cc_messages.h"
 #include "core/qp/pieces.h"
 
 /* ---- state by peer ---- */
@@ -101,7 +104,7 @@ void congestion_nic_timer(struct oche_nic *nic, oche_time now)
 {
     heap_remove(&nic->timers, nic->config.max_qps);
     nic->cc_nic.timer = OCHE_NEVER;
-    nic->cc->nic_timer(&nic->cc_nic, now);
+    nic->cc->nic->timer(&nic->cc_nic, now);
     /* a timer that is set to now is moved 1 ps on, so that the caller's loop ends */
     if (nic->cc_nic.timer <= now)
         nic->cc_nic.timer = now + 1;
@@ -111,7 +114,7 @@ void congestion_nic_timer(struct oche_nic *nic, oche_time now)
 void oche_nic_elsewhere(struct oche_nic *nic, const struct oche_cc_elsewhere *elsewhere,
                         oche_time now)
 {
-    nic->cc->elsewhere(&nic->cc_nic, now, elsewhere);
+    nic->cc->counting->elsewhere(&nic->cc_nic, now, elsewhere);
     if (nic->cc_touched)
         attend(nic, now);
 }
@@ -165,7 +168,7 @@ void congestion_start(struct oche_qp *qp, oche_time now)
     qp->flow.rate_bps = qp->flow.initial_rate_bps;
     qp->flow.window_bytes = UINT64_MAX;
     qp->flow.catch_up_packets = 0;
-    qp->flow.burst = qp->flow.names_groups = qp->flow.more = false;
+    qp->flow.burst = qp->flow.names_groups = qp->flow.more = qp->flow.mark_waits = false;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;
     if (cc->transports >> qp->transport & 1) {
@@ -191,27 +194,29 @@ void congestion_stop(struct oche_qp *qp)
 
 static void tell_message(struct oche_qp *qp, oche_time now, bool begins)
 {
-    const struct oche_cc_scheme *cc = qp->nic->cc;
+    const struct oche_cc_messages *messages = qp->nic->cc->messages;
 
     if (begins)
-        cc->message_begins(&qp->flow, now);
+        messages->begins(&qp->flow, now);
     else
-        cc->message_ends(&qp->flow, now);
+        messages->ends(&qp->flow, now);
     congestion_apply(qp, now);
 }
 
 void congestion_group(struct oche_qp *qp, const struct oche_packet *packet, bool begins,
                       oche_time now)
 {
-    if (qp->nic->cc->group == NULL)
+    const struct oche_cc_messages *messages = qp->nic->cc->messages;
+
+    if (messages == NULL || messages->group == NULL)
         return;
-    qp->nic->cc->group(&qp->flow, now, packet, begins);
+    messages->group(&qp->flow, now, packet, begins);
     congestion_apply(qp, now);
 }
 
 void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
-    if (OCHE_LIKELY(qp->nic->cc->message_begins == NULL) || qp->flow.arriving)
+    if (OCHE_LIKELY(qp->nic->cc->messages == NULL) || qp->flow.arriving)
         return; /* the scheme knows of the message, which recovery has begun again */
     if (OCHE_UNLIKELY(!(qp->flags & QP_CC_STARTED)))
         return;
@@ -231,22 +236,25 @@ void congestion_message_ends(struct oche_qp *qp, oche_time now)
 
 void congestion_read_begins(struct oche_qp *qp, oche_time now)
 {
-    if (qp->nic->cc->message_begins != NULL)
+    if (qp->nic->cc->messages != NULL)
         tell_message(qp, now, true);
 }
 
 void congestion_read_ends(struct oche_qp *qp, oche_time now)
 {
-    if (qp->nic->cc->message_ends != NULL && (qp->flags & QP_CC_STARTED))
+    if (qp->nic->cc->messages != NULL && (qp->flags & QP_CC_STARTED))
         tell_message(qp, now, false);
 }
 
 void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
+    const struct oche_cc_headers *headers = qp->nic->cc->headers;
+
     qp->nic->stats.cc_packets_received++;
-    if (packet->opcode != qp->nic->cc->own_opcode || !(packet->ext & OCHE_EXT_SCHEME))
+    if (headers == NULL || packet->opcode != headers->own_opcode ||
+        !(packet->ext & OCHE_EXT_SCHEME))
         return;
-    qp->nic->cc->own(&qp->flow, now, packet);
+    headers->own(&qp->flow, now, packet);
     congestion_apply(qp, now);
 }
 
@@ -353,7 +361,7 @@ void congestion_note_more(struct oche_qp *qp, oche_time now)
     if (more == qp->flow.more || !(qp->flags & QP_CC_STARTED))
         return;
     qp->flow.more = more;
-    qp->nic->cc->more(&qp->flow, now);
+    qp->nic->cc->messages->more(&qp->flow, now);
     congestion_apply(qp, now);
 }
 

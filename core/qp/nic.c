@@ -6,6 +6,8 @@
  */
 #include <string.h>
 
+#include "core/cc/cc_counting.h"
+#include "core/cc/cc_headers.h"
 #include "core/qp/qp_internal.h"
 #include "core/wire/cnp.h"
 
@@ -22,16 +24,17 @@ size_t oche_nic_table_bytes(const struct oche_nic_config *config)
 {
     const struct oche_cc_scheme *cc = config->cc;
 
-    return cc->nic_tables_size == NULL ? 0
-                                       : cc->nic_tables_size(config->cc_params, config->max_qps);
+    return cc->nic == NULL || cc->nic->tables_bytes == NULL
+               ? 0
+               : cc->nic->tables_bytes(config->cc_params, config->max_qps);
 }
 
 static size_t nic_peer_state_bytes(const struct oche_nic_config *config)
 {
     const struct oche_cc_scheme *cc = config->cc;
 
-    return cc->peer_state_size == NULL ? cc->peer_state_bytes
-                                       : cc->peer_state_size(config->cc_params);
+    return cc->nic == NULL || cc->nic->peer_bytes == NULL ? 0
+                                                          : cc->nic->peer_bytes(config->cc_params);
 }
 
 /*
@@ -64,7 +67,7 @@ static struct layout layout_of(const struct oche_nic_config *config)
     l.timer_entries = place(&l.end, timers * sizeof(struct heap_entry));
     l.pacing_entries = place(&l.end, qps * sizeof(struct heap_entry));
     l.peer_states = place(&l.end, peers * l.peer_state_stride);
-    l.wanting = place(&l.end, config->cc->nic_start != NULL ? qps * sizeof(void *) : 0);
+    l.wanting = place(&l.end, config->cc->nic != NULL ? qps * sizeof(void *) : 0);
     l.free_slots = place(&l.end, qps * sizeof(uint32_t));
     l.regions = place(&l.end, oche_regions_bytes(config->max_regions));
     l.peer_map = place(&l.end, map_growing_capacity(peers) * sizeof(struct map_entry));
@@ -86,7 +89,7 @@ size_t oche_nic_bytes(const struct oche_nic_config *config)
 static uint8_t shown_by(const struct oche_nic_config *config)
 {
     const struct oche_cc_scheme *cc = config->cc;
-    bool extends = config->recovery->extend != NULL || cc->own_opcode != 0 || cc->ack_opcode != 0;
+    bool extends = config->recovery->extend != NULL || cc->headers != NULL;
 
     return (uint8_t)((extends           ? OCHE_BTH_EXTENSIONS
                       : cc->cnp != NULL ? OCHE_BTH_CNP_PSN
@@ -113,7 +116,8 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     nic->trace = config->trace;
     nic->address = config->address;
     nic->ipv6 = config->ipv6;
-    nic->trailer_bytes = config->cc->trailer ? OCHE_TRAILER_BYTES : 0;
+    nic->trailer_bytes =
+        config->cc->headers != NULL && config->cc->headers->trailer ? OCHE_TRAILER_BYTES : 0;
     nic->control_class = config->control_class;
     nic->shows = shown_by(config);
     nic->gap_bytes = (uint16_t)config->gap_bytes;
@@ -150,15 +154,19 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
         .trace = config->trace,
     };
     memset(nic->cc_nic.state, 0, config->cc->nic_state_bytes);
-    if (config->cc->nic_start != NULL)
-        config->cc->nic_start(&nic->cc_nic);
+    if (config->cc->nic != NULL) {
+        nic->sender_line = config->cc->nic->sender_line;
+        nic->receiver_line = config->cc->nic->receiver_line;
+        if (config->cc->nic->start != NULL)
+            config->cc->nic->start(&nic->cc_nic);
+    }
     return nic;
 }
 
 uint32_t oche_nic_senders(const struct oche_nic *nic, uint32_t *addresses, uint32_t most,
                           uint32_t *version)
 {
-    return nic->cc->senders(nic->cc_nic.state, addresses, most, version);
+    return nic->cc->counting->senders(nic->cc_nic.state, addresses, most, version);
 }
 
 uint64_t oche_nic_received_line_bytes(const struct oche_nic *nic)
@@ -239,9 +247,9 @@ uint64_t oche_nic_resent(const struct oche_nic *nic, enum oche_resent cause)
 
 bool oche_nic_counts(const struct oche_nic *nic, struct oche_cc_senders *senders)
 {
-    if (nic->cc->counts == NULL)
+    if (nic->cc->counting == NULL)
         return false;
-    *senders = nic->cc->counts(nic->cc_nic.state);
+    *senders = nic->cc->counting->counts(nic->cc_nic.state);
     return true;
 }
 
@@ -280,11 +288,11 @@ static void fetch_qp(const struct oche_nic *nic, const struct oche_qp *qp, enum 
         fetch_line(&qp->rx);
     if (fetch == FETCH_TRANSMIT) {
         fetch_line(&qp->send_ring);
-        fetch_line(cc_state + nic->cc->sender_line);
+        fetch_line(cc_state + nic->sender_line);
     }
     fetch_line(&qp->flow);
     if (fetch == FETCH_REQUEST)
-        fetch_line(cc_state + nic->cc->receiver_line);
+        fetch_line(cc_state + nic->receiver_line);
 }
 
 void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet, unsigned step)

@@ -21,6 +21,7 @@
 
 #include "core/base.h"
 #include "core/cc/cc.h"
+#include "core/cc/cc_counting.h"
 #include "core/qp/cause.h"
 #include "core/qp/work.h"
 #include "core/recovery/recovery.h"

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/cc/cc_headers.h"
 #include "core/qp/pieces.h"
 #include "core/qp/placement.h"
 
@@ -254,7 +255,8 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->max_inline_bytes = (uint16_t)config->max_inline_bytes;
     qp->flags = qp_fixed_flags(config, nic);
     bool rc = config->transport == OCHE_TRANSPORT_RC;
-    qp->shows = rc || (nic->cc->own_opcode != 0 && config->transport == OCHE_TRANSPORT_UC);
+    qp->shows = rc || (nic->cc->headers != NULL && nic->cc->headers->own_opcode != 0 &&
+                       config->transport == OCHE_TRANSPORT_UC);
     qp->full_line_bytes =
         oche_frame_bytes_with(middle, qp->mtu, qp->nic->trailer_bytes, nic->ipv6) + nic->gap_bytes;
     qp->resends_singly = nic->habits.resend_one_verb_at_a_time;

@@ -356,6 +356,7 @@ struct oche_nic {
     /* Cache lines 2 to 4: heaps, and a list for each class; few of the lists are in use. */
     struct heap timers CACHE_ALIGNED;
     struct heap pacing;
+    uint16_t sender_line, receiver_line; /* of struct oche_cc_nic_hooks */
     struct ready_list ready[OCHE_CLASSES];
 
     /* The cache line that posting threads write. */
@@ -368,13 +369,12 @@ struct oche_nic {
     uint64_t rejected[OCHE_REJECT_CAUSES], resent[OCHE_RESENT_CAUSES];
     struct oche_nic_config config;
 
-    struct slots slots; /* of queue pairs */
+    struct slots slots, peer_slots; /* of queue pairs; of peers */
     struct regions regions;
     struct oche_window *windows;
     struct map peer_map;
     struct peer *peers;
     uint8_t *peer_states;
-    struct slots peer_slots;
     size_t peer_state_stride;
     struct oche_cc_nic cc_nic;
 };
@@ -577,7 +577,7 @@ void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint
 void congestion_read_acked(struct oche_qp *qp, const struct oche_packet *packet,
                            uint64_t acked_bytes, oche_time rtt, oche_time now);
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now);
-void congestion_undo(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now); /* see cc.h */
+void congestion_undo(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now); /* see cc_nic.h */
 void congestion_timers(struct oche_qp *qp, oche_time now);
 /* Runs the scheme's timer of the NIC. */
 void congestion_nic_timer(struct oche_nic *nic, oche_time now);
@@ -603,7 +603,7 @@ oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now);
 uint32_t congestion_peer_of(const struct oche_qp *qp); /* the peer device's number */
 uint32_t congestion_first_asked(const struct oche_qp *qp);
 bool congestion_peer_take(struct oche_qp *qp);
-void *congestion_peer_state(const struct oche_cc_nic *cc, uint32_t address); /* see cc.h */
+void *congestion_peer_state(const struct oche_cc_nic *cc, uint32_t address); /* see cc_nic.h */
 void congestion_peer_release(struct oche_qp *qp);
 
 /* ---- requester.c ---- */

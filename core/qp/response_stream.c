@@ -14,6 +14,7 @@
  * the data's class from then on; with oche_nic_config.acks_with_data always in the data's class.
  * CNPs and congestion control's own packets always leave in the control class.
  */
+#include "core/cc/cc_headers.h"
 #include "core/qp/qp_internal.h"
 #include "core/wire/cnp.h"
 
@@ -241,7 +242,7 @@ static void send_own(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     qp->control &= (uint8_t)~CONTROL_OWN;
     qp->nic->stats.cc_packets_sent++;
     /* an unreliable connection's PSNs tell nothing: its sender hears of none */
-    packet_begin(qp, packet, qp->nic->cc->own_opcode,
+    packet_begin(qp, packet, qp->nic->cc->headers->own_opcode,
                  qp->transport == OCHE_TRANSPORT_RC ? qp->rx.epsn : 0, 0);
     packet->ecn = OCHE_ECN_NOT_ECT;
     stamp(qp, packet, now);
@@ -280,9 +281,11 @@ static void add_sack(struct oche_qp *qp, struct oche_packet *packet)
 /* Returns the opcode of a plain ACK or NAK. */
 static inline uint8_t aeth_opcode(const struct oche_qp *qp)
 {
-    const struct oche_cc_scheme *cc = qp->nic->cc;
+    const struct oche_cc_headers *headers = qp->nic->cc->headers;
 
-    return OCHE_UNLIKELY(cc->ack_opcode != 0) && qp->flow.extended ? cc->ack_opcode : OCHE_RC_ACK;
+    return OCHE_UNLIKELY(headers != NULL) && qp->flow.extended && headers->ack_opcode != 0
+               ? headers->ack_opcode
+               : OCHE_RC_ACK;
 }
 
 static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time now)

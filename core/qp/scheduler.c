@@ -14,6 +14,7 @@
  * The backlog counts one packet for each queue pair in a ready list, because the due time of its
  * next packet is known only when this packet leaves.
  */
+#include "core/cc/cc_messages.h"
 #include "core/qp/qp_internal.h"
 
 /* ---- ready lists ---- */
@@ -283,7 +284,7 @@ static bool transmit_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_
         if (qp->queued == QUEUED_NOT && has_data(qp))
             enqueue(nic, qp, horizon);
     }
-    if (OCHE_UNLIKELY(nic->cc->more != NULL))
+    if (OCHE_UNLIKELY(nic->cc->messages != NULL) && nic->cc->messages->more != NULL)
         congestion_note_more(qp, now);
     return sent;
 }

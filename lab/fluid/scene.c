@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
 #include "core/cc/dcqcn.h"
 #include "core/wire/opcode.h"
 #include "params/error.h"
@@ -281,7 +282,7 @@ static void take_automatic(struct oche_fluid_model *model, uint64_t line_bps)
     for (size_t i = 0; i < scheme->table.count; i++) {
         const struct oche_param *param = &scheme->table.params[i];
 
-        if (param->automatic && scheme->derived(model->scheme, param, line_bps, &derived))
+        if (param->automatic && scheme->advice->derived(model->scheme, param, line_bps, &derived))
             oche_param_set(param, model->scheme, derived.value);
     }
 }
@@ -300,7 +301,7 @@ static void take_derived(struct oche_fluid_model *model, const struct oche_world
         const struct oche_param *from = oche_param_find(&scheme->table, to->name);
 
         if (from != NULL && from->automatic &&
-            scheme->derived(oche_world_fitted_cc(world), from, line_bps, &derived))
+            scheme->advice->derived(oche_world_fitted_cc(world), from, line_bps, &derived))
             oche_param_set(to, model->rows[i].values, derived.value);
     }
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
 #include "lab/measures/ignored.h"
 #include "lab/measures/posted.h"
 #include "lab/measures/size_rows.h"
@@ -337,15 +338,15 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
         take_endpoint_remark(outcome, config);
         return;
     }
-    if (config->cc->remark == NULL)
+    if (config->cc->advice == NULL || config->cc->advice->remark == NULL)
         return;
     const struct oche_host_rates *rates = oche_world_host_rates(world);
     const oche_time empty_rtt = oche_world_empty_rtt(world);
     const char *remark = NULL;
 
     for (uint32_t i = 0; i < rates->count && remark == NULL; i++)
-        remark =
-            config->cc->remark(oche_world_fitted_cc(world), empty_rtt, rates->kinds[i].link_bps);
+        remark = config->cc->advice->remark(oche_world_fitted_cc(world), empty_rtt,
+                                            rates->kinds[i].link_bps);
     if (remark != NULL)
         snprintf(outcome->remark, sizeof(outcome->remark),
                  "where nothing waits, a round trip takes up to %s: %s",

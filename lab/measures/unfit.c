@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/cc/cc_advice.h"
 #include "params/figures.h"
 
 void oche_unfit_say(struct oche_unfit *unfit, const char *format, ...)
@@ -112,11 +113,12 @@ static void judge_line_rate(struct oche_unfit *unfit, const struct oche_world *w
     const char *remark = NULL;
     uint64_t line_bps = 0;
 
-    if (config->endpoint != NULL || config->cc->rate_remark == NULL)
+    if (config->endpoint != NULL || config->cc->advice == NULL ||
+        config->cc->advice->rate_remark == NULL)
         return;
     for (uint32_t i = rates->count; i-- > 0 && remark == NULL;) {
         line_bps = rates->kinds[i].link_bps;
-        remark = config->cc->rate_remark(config->cc_params, line_bps);
+        remark = config->cc->advice->rate_remark(config->cc_params, line_bps);
     }
     if (remark != NULL)
         oche_unfit_say(unfit, "congestion_control: %s carry %s: %s",

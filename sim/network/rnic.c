@@ -18,6 +18,7 @@
 
 #include <string.h>
 
+#include "core/cc/cc_headers.h"
 #include "sim/network/flow.h"
 #include "sim/network/host_state.h"
 
@@ -541,7 +542,8 @@ static uint32_t data_frame(const struct oche_host_params *hosts, const void *par
                            uint32_t payload_bytes)
 {
     const struct oche_cc_scheme *cc = params;
-    uint32_t trailer = cc != NULL && cc->trailer ? OCHE_TRAILER_BYTES : 0;
+    uint32_t trailer =
+        cc != NULL && cc->headers != NULL && cc->headers->trailer ? OCHE_TRAILER_BYTES : 0;
 
     return oche_frame_bytes_with(opcode, payload_bytes, trailer, hosts->ipv6);
 }

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
 #include "core/wire/packet.h"
 #include "sim/world/internal.h"
 
@@ -89,7 +90,8 @@ void *oche_world_fit_cc(const struct oche_world *world)
     const struct oche_cc_scheme *cc = world->config->cc;
     const struct oche_host_rates *rates = oche_world_host_rates(world);
 
-    if (cc == NULL || cc->fit == NULL || world->config->cc_params == NULL)
+    if (cc == NULL || cc->advice == NULL || cc->advice->fit == NULL ||
+        world->config->cc_params == NULL)
         return NULL;
     void *params = oche_world_make(1, cc->table.struct_bytes);
     const struct oche_cc_network network = {
@@ -98,7 +100,7 @@ void *oche_world_fit_cc(const struct oche_world *world)
     };
 
     memcpy(params, world->config->cc_params, cc->table.struct_bytes);
-    cc->fit(params, 0, &network);
+    cc->advice->fit(params, 0, &network);
     return params;
 }
 

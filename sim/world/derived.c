@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
 #include "fabric/chips.h"
 #include "fabric/ecn.h"
 #include "fabric/fecn.h"
@@ -94,12 +95,12 @@ static void take_hosts(const struct oche_world *world, const char *key, struct r
     const struct oche_param *param = cc != NULL ? oche_param_find(&cc->table, key) : NULL;
     struct oche_derived derived;
 
-    if (param == NULL || cc->derived == NULL)
+    if (param == NULL || cc->advice == NULL || cc->advice->derived == NULL)
         return;
     for (uint32_t host = 0; host < world->topology.host_count; host++) {
         uint64_t line_bps = oche_topology_port_link(&world->topology, host, 0)->rate_bps;
 
-        if (!cc->derived(oche_world_fitted_cc(world), param, line_bps, &derived))
+        if (!cc->advice->derived(oche_world_fitted_cc(world), param, line_bps, &derived))
             return;
         take(range, derived.value.u);
         range->by = derived.by;

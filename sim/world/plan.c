@@ -294,7 +294,7 @@ static uint64_t count_awaited(const struct oche_world_config *config,
  */
 static bool lets_reads_go(const struct oche_cc_scheme *cc)
 {
-    return cc != NULL && cc->acked != NULL && cc->cnp == NULL && cc->own == NULL &&
+    return cc != NULL && cc->acked != NULL && cc->cnp == NULL && cc->headers == NULL &&
            !cc->windows_reads;
 }
 

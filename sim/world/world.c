@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
+#include "core/cc/cc_messages.h"
 #include "core/wire/opcode.h"
 #include "fabric/chips.h"
 #include "fabric/ib_credits.h"
@@ -101,8 +103,9 @@ static uint32_t group_bytes(const struct oche_world_config *config)
 {
     uint32_t most = 0;
 
-    if (config->endpoint != NULL || config->cc->names_groups == NULL ||
-        !config->cc->names_groups(config->cc_params))
+    if (config->endpoint != NULL || config->cc->messages == NULL ||
+        config->cc->messages->names_groups == NULL ||
+        !config->cc->messages->names_groups(config->cc_params))
         return 0;
     for (uint32_t i = 0; i < config->workload_count; i++) {
         const struct oche_workload_config *workload = &config->workloads[i];
@@ -568,9 +571,9 @@ static bool build_topology(struct oche_world *world, struct oche_error *error)
         return false;
     oche_world_rate_hosts(world);
     const char *wrong =
-        config->cc == NULL || config->cc->check_hosts == NULL
+        config->cc == NULL || config->cc->advice == NULL || config->cc->advice->check_hosts == NULL
             ? NULL
-            : config->cc->check_hosts(config->cc_params, world->topology.host_count);
+            : config->cc->advice->check_hosts(config->cc_params, world->topology.host_count);
 
     if (wrong != NULL)
         return oche_fail(error, "congestion_control.%s", wrong);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random work: what is posted when, over which link. See qp_work.h. */
+#include "core/cc/cc_headers.h"
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 #include "tests/property/qp_work.h"
@@ -105,9 +106,11 @@ enum appearance { PLAIN, NOTIFYING, EXTENDED, APPEARANCES };
         .sent = fickle_sent, .acked = fickle_acked, __VA_ARGS__                                    \
     }
 #define NOTIFIES .cnp = take_cnp, .arrived = notify_some
-#define EXTENDS  NOTIFIES, .ack_opcode = OCHE_RC_ACK_SHARE, .stamp_ack = stamp_share
+#define EXTENDS  NOTIFIES, .headers = &headers, .stamp_ack = stamp_share
 
 #define READS .windows_reads = true
+
+static const struct oche_cc_headers headers = {.ack_opcode = OCHE_RC_ACK_SHARE};
 
 /* By whether the window is fickle, and whether READs leave in pieces. */
 static const struct oche_cc_scheme schemes[2][2][APPEARANCES] = {
@@ -717,10 +720,10 @@ static void describe(const struct qp_work *w)
             p->slots, (unsigned long)(p->receive_gap / OCHE_US), o->window_packets, o->ack_every,
             (unsigned long)(o->ack_timeout / OCHE_US), (int)o->retry_count, (int)o->rnr_retry,
             o->credits, o->extensions, o->bytes, o->deflection.tokens, o->deflection.short_bytes,
-            o->drop, o->twice, o->late, o->damage, o->cc->ack_opcode, o->peer_cc->ack_opcode,
-            o->cc->cnp != NULL, o->peer_cc->cnp != NULL,
-            (unsigned long)(o->line_rate_bps / OCHE_GBPS), (unsigned long)(o->delay / OCHE_NS),
-            o->first_psn);
+            o->drop, o->twice, o->late, o->damage, o->cc->headers != NULL ? OCHE_RC_ACK_SHARE : 0,
+            o->peer_cc->headers != NULL ? OCHE_RC_ACK_SHARE : 0, o->cc->cnp != NULL,
+            o->peer_cc->cnp != NULL, (unsigned long)(o->line_rate_bps / OCHE_GBPS),
+            (unsigned long)(o->delay / OCHE_NS), o->first_psn);
 }
 
 static void count(const struct qp_work *w, struct qp_work_tally *tally)

@@ -17,6 +17,7 @@
  *     test_answers_random [RUNS]
  *     test_answers_random FIRST LAST
  */
+#include "core/cc/cc_headers.h"
 #include "core/wire/aeth.h"
 #include "core/wire/cnp.h"
 #include "core/wire/opcode.h"
@@ -492,13 +493,15 @@ static void start(struct oche_cc_flow *flow, oche_time now)
     flow->window_bytes = UINT64_MAX;
 }
 
+static const struct oche_cc_headers headers = {.ack_opcode = OCHE_RC_ACK_SHARE};
+
 static const struct oche_cc_scheme schemes[2] = {
     {.name = "notified", .transports = OCHE_CC_RC, .start = start, .cnp = notified},
     {.name = "extended",
      .transports = OCHE_CC_RC,
      .start = start,
      .cnp = notified,
-     .ack_opcode = OCHE_RC_ACK_SHARE},
+     .headers = &headers},
 };
 
 static uint32_t few(struct world *w)
@@ -549,7 +552,7 @@ static void open_world(struct world *w, uint64_t seed)
     OCHE_MUST(parsed);
     draw_trouble(w);
     const struct oche_cc_scheme *cc = &schemes[below(w, 2)];
-    w->extends = choice.recovery->extend != NULL || cc->ack_opcode != 0;
+    w->extends = choice.recovery->extend != NULL || cc->headers != NULL;
     w->agreed = one_in(w, 2);
     w->peers_bits =
         w->agreed ? (w->extends ? OCHE_BTH_EXTENSIONS : OCHE_BTH_CNP_PSN) : bits[below(w, 3)];

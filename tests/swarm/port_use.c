@@ -18,7 +18,7 @@ struct port_use *port_use_make(const struct swarm_run *run)
 {
     const struct oche_world_config *config = oche_world_config(run->world);
 
-    if (config->endpoint != NULL || config->cc->own_opcode != 0 ||
+    if (config->endpoint != NULL || config->cc->headers != NULL ||
         oche_world_mechanism(config, &oche_ib_credits) != NULL)
         return NULL;
     struct port_use *use = calloc(1, sizeof(*use));

@@ -62,6 +62,9 @@
 
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
+#include "core/cc/cc_headers.h"
+#include "core/cc/cc_messages.h"
 #include "core/cc/dart/dart_params.h"
 #include "core/cc/dart/dart_state.h"
 #include "core/wire/extension.h"
@@ -571,7 +574,7 @@ static uint32_t places(const struct dart_params *p)
     return p->look_ahead ? (uint32_t)p->look_ahead_senders : 0;
 }
 
-static size_t dart_nic_tables_size(const void *params, uint32_t max_peers)
+static size_t dart_tables_bytes(const void *params, uint32_t max_peers)
 {
     const struct dart_params *p = params;
     size_t tenant = oche_auss_bytes(max_peers + places(p)) + oche_look_ahead_bytes(places(p));
@@ -580,7 +583,7 @@ static size_t dart_nic_tables_size(const void *params, uint32_t max_peers)
            oche_lines(p->tenants * sizeof(struct dart_set)) + p->tenants * tenant;
 }
 
-static size_t dart_peer_state_size(const void *params)
+static size_t dart_peer_bytes(const void *params)
 {
     return ((const struct dart_params *)params)->tenants * sizeof(struct dart_peer);
 }
@@ -610,25 +613,49 @@ static void dart_nic_start(struct oche_cc_nic *nic)
     }
 }
 
+static const struct oche_cc_nic_hooks nic_hooks = {
+    .start = dart_nic_start,
+    .timer = dart_nic_timer,
+    .peer_bytes = dart_peer_bytes,
+    .tables_bytes = dart_tables_bytes,
+    .sender_line = OCHE_CACHE_LINE,
+    .receiver_line = 2 * OCHE_CACHE_LINE,
+};
+
+static const struct oche_cc_messages messages = {
+    .begins = dart_message_begins,
+    .ends = dart_message_ends,
+    .more = dart_more,
+    .names_groups = dart_names_groups,
+    .group = dart_group,
+};
+
+static const struct oche_cc_counting counting = {
+    .counts = dart_counts,
+    .senders = dart_senders,
+    .elsewhere = dart_elsewhere,
+};
+
+static const struct oche_cc_headers headers = {
+    .ack_opcode = OCHE_RC_ACK_SHARE,
+    .own_opcode = OCHE_SHARE,
+    .own = hear,
+};
+
+static const struct oche_cc_advice advice = {
+    .check_hosts = dart_check_hosts,
+    .derived = dcqcn_derived,
+    .fit = dart_fit,
+};
+
 const struct oche_cc_scheme oche_cc_dart = {
     .name = "dart",
     .paper = "Dart, ToN 2020, sec III: DASR, and DCQCN where the receiver is not the bottleneck",
     .table = OCHE_PARAM_TABLE_DEPLOYED(dart_param_rows, struct dart_params, dcqcn_deployed),
-    .flow_state_bytes = sizeof(struct dart_flow),
-    .sender_line = OCHE_CACHE_LINE,
-    .receiver_line = 2 * OCHE_CACHE_LINE,
-    .peer_state_bytes = sizeof(struct dart_peer),
-    .peer_state_size = dart_peer_state_size,
-    .nic_state_bytes = sizeof(struct dart_nic),
-    .nic_tables_size = dart_nic_tables_size,
-    .nic_start = dart_nic_start,
-    .nic_timer = dart_nic_timer,
+    .check = dart_check,
     .counters = &dart_counters,
-    .counts = dart_counts,
-    .senders = dart_senders,
-    .elsewhere = dart_elsewhere,
-    .ack_opcode = OCHE_RC_ACK_SHARE,
-    .own_opcode = OCHE_SHARE,
+    .flow_state_bytes = sizeof(struct dart_flow),
+    .nic_state_bytes = sizeof(struct dart_nic),
     .needs = OCHE_CC_NEEDS_ECN,
     .transports = OCHE_CC_RC | OCHE_CC_UC,
     .runs_on_wire = true,
@@ -637,19 +664,14 @@ const struct oche_cc_scheme oche_cc_dart = {
     .sent = dart_sent,
     .acked = dart_acked,
     .cnp = dart_cnp,
-    .own = hear,
     .timer = dart_timer,
     .idle = dart_idle,
     .busy = dart_busy,
-    .more = dart_more,
     .arrived = dart_arrived,
     .stamp_ack = dart_stamp,
-    .message_begins = dart_message_begins,
-    .message_ends = dart_message_ends,
-    .names_groups = dart_names_groups,
-    .group = dart_group,
-    .check = dart_check,
-    .check_hosts = dart_check_hosts,
-    .derived = dcqcn_derived,
-    .fit = dart_fit,
+    .nic = &nic_hooks,
+    .messages = &messages,
+    .counting = &counting,
+    .headers = &headers,
+    .advice = &advice,
 };

@@ -3,6 +3,7 @@
 #ifndef OCHE_CORE_CC_DART_DART_STATE_H
 #define OCHE_CORE_CC_DART_DART_STATE_H
 
+#include "core/cc/cc_counting.h"
 #include "core/cc/dart/auss.h"
 #include "core/cc/dart/dart.h"
 #include "core/cc/dart/dart_params.h"
@@ -164,7 +165,7 @@ void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *pa
 
 /* ---- dart_view.c ---- */
 
-/* The scheme's `senders`: of all tenants. */
+/* The hook oche_cc_counting.counts: the senders of all tenants. */
 struct oche_cc_senders dart_counts(const void *nic_state);
 
 /* ---- dart_counters.c ---- */

@@ -113,6 +113,13 @@ static void timely_fit(void *params, uint64_t free, const struct oche_cc_network
     timely_fit_rows(&rows, params, free, network);
 }
 
+static const struct oche_cc_advice advice = {
+    .remark = timely_remark,
+    .rate_remark = timely_rate_remark,
+    .derived = timely_derived,
+    .fit = timely_fit,
+};
+
 const struct oche_cc_scheme oche_cc_timely = {
     .name = "timely",
     .paper = "TIMELY, SIGCOMM 2015, Algorithm 1",
@@ -132,8 +139,5 @@ const struct oche_cc_scheme oche_cc_timely = {
     .acked = timely_acked,
     .idle = timely_idle,
     .check = timely_check,
-    .derived = timely_derived,
-    .remark = timely_remark,
-    .rate_remark = timely_rate_remark,
-    .fit = timely_fit,
+    .advice = &advice,
 };

@@ -22,6 +22,7 @@
 #define OCHE_CORE_CC_TIMELY_TIMELY_ENGINE_H
 
 #include "core/cc/cc.h"
+#include "core/cc/cc_advice.h"
 
 /*
  * Parameters of both schemes. The table of a scheme does not have the other scheme's own

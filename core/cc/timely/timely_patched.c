@@ -100,6 +100,12 @@ static void patched_fit(void *params, uint64_t free, const struct oche_cc_networ
     timely_fit_rows(&rows, params, free, network);
 }
 
+static const struct oche_cc_advice advice = {
+    .remark = patched_remark,
+    .derived = timely_derived,
+    .fit = patched_fit,
+};
+
 const struct oche_cc_scheme oche_cc_timely_patched = {
     .name = "timely_patched",
     .paper = "Patched TIMELY (ECN or Delay, CoNEXT 2016, sec 4.3)",
@@ -115,7 +121,5 @@ const struct oche_cc_scheme oche_cc_timely_patched = {
     .acked = patched_acked,
     .idle = timely_idle,
     .check = timely_check,
-    .derived = timely_derived,
-    .remark = patched_remark,
-    .fit = patched_fit,
+    .advice = &advice,
 };

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cc/cc_headers.h"
+#include "core/cc/cc_messages.h"
+#include "core/cc/cc_nic.h"
 #include "core/cc/dart/dart.h"
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
@@ -56,9 +59,9 @@ static struct bench *make(void)
     b->cc = oche_cc_find("dart");
     assert_non_null(b->cc);
     assert_true(b->cc->flow_state_bytes <= sizeof(b->flow_state[0]));
-    assert_true(b->cc->peer_state_bytes <= sizeof(b->peer_state[0]));
     assert_true(b->cc->table.struct_bytes <= sizeof(b->params));
     oche_param_defaults(&b->cc->table, b->params);
+    assert_true(b->cc->nic->peer_bytes(b->params) <= sizeof(b->peer_state[0]));
     set(b, "base_rtt", (union oche_value){.u = RTT});
     return b;
 }
@@ -86,11 +89,11 @@ static void begin(struct bench *b)
         .received_line_bytes = &b->line_bytes,
         .params = b->params,
         .state = calloc(1, b->cc->nic_state_bytes),
-        .tables = aligned_alloc(OCHE_CACHE_LINE, b->cc->nic_tables_size(b->params, FLOWS)),
+        .tables = aligned_alloc(OCHE_CACHE_LINE, b->cc->nic->tables_bytes(b->params, FLOWS)),
         .trace = &b->trace};
     assert_true(b->nic.state != NULL && b->nic.tables != NULL);
-    memset(b->nic.tables, 0xa5, b->cc->nic_tables_size(b->params, FLOWS)); /* it is not zeroed */
-    b->cc->nic_start(&b->nic);
+    memset(b->nic.tables, 0xa5, b->cc->nic->tables_bytes(b->params, FLOWS)); /* it is not zeroed */
+    b->cc->nic->start(&b->nic);
     for (uint32_t i = 0; i < FLOWS; i++) {
         b->flow[i] = (struct oche_cc_flow){.extended = true,
                                            .qpn = 16 + i,
@@ -159,7 +162,7 @@ static void advance(struct bench *b, oche_time to)
     while (b->nic.timer <= to) {
         b->now = b->nic.timer > b->now ? b->nic.timer : b->now;
         b->nic.timer = OCHE_NEVER;
-        b->cc->nic_timer(&b->nic, b->now);
+        b->cc->nic->timer(&b->nic, b->now);
         attend(b);
     }
     b->now = to;
@@ -196,9 +199,9 @@ static void feed(struct bench *b, oche_time span, double fraction, bool marked)
 static void message(struct bench *b, uint32_t flow, bool begins)
 {
     if (begins)
-        b->cc->message_begins(&b->flow[flow], b->now);
+        b->cc->messages->begins(&b->flow[flow], b->now);
     else
-        b->cc->message_ends(&b->flow[flow], b->now);
+        b->cc->messages->ends(&b->flow[flow], b->now);
     attend(b);
 }
 
@@ -413,7 +416,7 @@ static void hear(struct bench *b, uint32_t flow, struct oche_share share)
     struct oche_packet packet = {.opcode = OCHE_SHARE};
 
     oche_share_put(&packet, &share);
-    b->cc->own(&b->flow[flow], b->now, &packet);
+    b->cc->headers->own(&b->flow[flow], b->now, &packet);
     attend(b);
 }
 
@@ -429,7 +432,7 @@ static void send(struct bench *b, uint32_t flow)
 static void more(struct bench *b, uint32_t flow, bool is)
 {
     b->flow[flow].more = is;
-    b->cc->more(&b->flow[flow], b->now);
+    b->cc->messages->more(&b->flow[flow], b->now);
     attend(b);
 }
 
@@ -624,7 +627,7 @@ static void name_group(struct bench *b, uint32_t id, uint8_t tenant, bool kept)
     oche_group_put(&packet, &group, tenant);
     if (kept)
         oche_group_clear(&packet);
-    b->cc->group(&b->flow[2], b->now, &packet, true);
+    b->cc->messages->group(&b->flow[2], b->now, &packet, true);
     attend(b);
 }
 
@@ -654,7 +657,7 @@ static void groups(void **state)
         begin(b);
         assert_int_equal(b->flow[2].names_groups, how != 2);
         b->nic.shared_addresses = how == 1 ? 0 : 8;
-        b->cc->message_begins(&b->flow[2], b->now);
+        b->cc->messages->begins(&b->flow[2], b->now);
         announce(b, 1, 0);
         assert_int_equal(view(b).senders, how == 0 ? 3 : 1);
         assert_int_equal(view(b).told, how == 0 ? 3 * 16 : 16); /* in sixteenths */
@@ -668,7 +671,7 @@ static void groups(void **state)
         advance(b, b->now + 2 * OCHE_MS);
         assert_int_equal(view(b).senders, 1);
         assert_int_equal(view(b).not_come, how == 0 ? 2 : 0);
-        b->cc->message_ends(&b->flow[2], b->now);
+        b->cc->messages->ends(&b->flow[2], b->now);
         assert_int_equal(view(b).senders, 0);
         done(b);
     }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
 #include "tests/support/counted.h"
 #include "tests/unit/cc/cc_bench.h"
 
@@ -40,16 +41,16 @@ static void check_automatic(const struct oche_cc_scheme *scheme, const struct oc
 
     if (!param->automatic && !chosen)
         return;
-    assert_non_null(scheme->derived);
+    assert_true(scheme->advice != NULL && scheme->advice->derived != NULL);
     oche_param_set(param, values, (union oche_value){.u = chosen ? 0 : UINT64_MAX});
-    if (!scheme->derived(values, param, 100 * OCHE_GBPS, &derived))
+    if (!scheme->advice->derived(values, param, 100 * OCHE_GBPS, &derived))
         fail_msg("%s: %s", scheme->name, param->name);
     assert_true(oche_param_in_range(param, derived.value));
     assert_true(derived.value.u != (chosen ? 0 : UINT64_MAX));
     if (chosen)
         assert_non_null(oche_param_find(&scheme->table, derived.by));
     oche_param_set(param, values, derived.value);
-    assert_false(scheme->derived(values, param, 100 * OCHE_GBPS, &derived));
+    assert_false(scheme->advice->derived(values, param, 100 * OCHE_GBPS, &derived));
     oche_param_set(param, values, preset);
 }
 

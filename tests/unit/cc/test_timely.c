@@ -4,6 +4,7 @@
  * exactly 0, hyperactive increase, floor and cap. Powers of two make the arithmetic exact:
  * min_rtt 16 us, ewma 1/2.
  */
+#include "core/cc/cc_advice.h"
 #include "tests/unit/cc/timely_bench.h"
 
 #include <string.h>
@@ -175,13 +176,13 @@ static void remarks(void **state)
 {
     (void)state;
     begin();
-    assert_null(bench.scheme->remark(bench.params, 50 * OCHE_US - 1, 100 * OCHE_GBPS));
+    assert_null(bench.scheme->advice->remark(bench.params, 50 * OCHE_US - 1, 100 * OCHE_GBPS));
     assert_non_null(
-        strstr(bench.scheme->remark(bench.params, 50 * OCHE_US, 100 * OCHE_GBPS), "t_low"));
-    assert_non_null(
-        strstr(bench.scheme->remark(bench.params, 500 * OCHE_US, 100 * OCHE_GBPS), "t_low"));
-    assert_non_null(
-        strstr(bench.scheme->remark(bench.params, 500 * OCHE_US + 1, 100 * OCHE_GBPS), "t_high"));
+        strstr(bench.scheme->advice->remark(bench.params, 50 * OCHE_US, 100 * OCHE_GBPS), "t_low"));
+    assert_non_null(strstr(
+        bench.scheme->advice->remark(bench.params, 500 * OCHE_US, 100 * OCHE_GBPS), "t_low"));
+    assert_non_null(strstr(
+        bench.scheme->advice->remark(bench.params, 500 * OCHE_US + 1, 100 * OCHE_GBPS), "t_high"));
 }
 
 static void limits_must_be_in_order(void **state)

@@ -3,6 +3,7 @@
  * Patched TIMELY by hand: w at its corners and between, the fall by the RTT's distance from the
  * reference, the thresholds' branches, and that the fixed point is one.
  */
+#include "core/cc/cc_advice.h"
 #include "tests/unit/cc/timely_bench.h"
 
 #include <string.h>
@@ -100,18 +101,18 @@ static void remarks(void **state)
 {
     (void)state;
     begin();
-    assert_null(bench.scheme->remark(bench.params, 50 * OCHE_US - 1, 100 * OCHE_GBPS));
+    assert_null(bench.scheme->advice->remark(bench.params, 50 * OCHE_US - 1, 100 * OCHE_GBPS));
     assert_non_null(
-        strstr(bench.scheme->remark(bench.params, 50 * OCHE_US, 100 * OCHE_GBPS), "t_low"));
-    assert_non_null(
-        strstr(bench.scheme->remark(bench.params, 500 * OCHE_US + 1, 100 * OCHE_GBPS), "t_high"));
+        strstr(bench.scheme->advice->remark(bench.params, 50 * OCHE_US, 100 * OCHE_GBPS), "t_low"));
+    assert_non_null(strstr(
+        bench.scheme->advice->remark(bench.params, 500 * OCHE_US + 1, 100 * OCHE_GBPS), "t_high"));
     bench_set(&bench, "rtt_ref", 80 * OCHE_US);
-    assert_null(bench.scheme->remark(bench.params, 60 * OCHE_US, 100 * OCHE_GBPS));
-    assert_non_null(
-        strstr(bench.scheme->remark(bench.params, 80 * OCHE_US, 100 * OCHE_GBPS), "rtt_ref"));
+    assert_null(bench.scheme->advice->remark(bench.params, 60 * OCHE_US, 100 * OCHE_GBPS));
+    assert_non_null(strstr(
+        bench.scheme->advice->remark(bench.params, 80 * OCHE_US, 100 * OCHE_GBPS), "rtt_ref"));
     bench_set(&bench, "rtt_ref", 40 * OCHE_US);
-    assert_non_null(
-        strstr(bench.scheme->remark(bench.params, 45 * OCHE_US, 100 * OCHE_GBPS), "rtt_ref"));
+    assert_non_null(strstr(
+        bench.scheme->advice->remark(bench.params, 45 * OCHE_US, 100 * OCHE_GBPS), "rtt_ref"));
 }
 
 static void limits_must_be_in_order(void **state)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/cc/cc_advice.h"
 #include "core/cc/timely/timely_engine.h"
 #include "tests/support/test.h"
 #include "params/units.h"
@@ -40,17 +41,17 @@ static void test_fit_to_line(void **state)
 
     (void)state;
     assert_true(oche_cc_parse(&cc, "dcqcn,rhai=7Mbps", &error));
-    cc.cc->fit(&cc.params, cc.free, &network);
+    cc.cc->advice->fit(&cc.params, cc.free, &network);
     assert_int_equal(number(&cc.cc->table, "timer", &cc.params), unit + unit / 10);
     assert_int_equal(number(&cc.cc->table, "cnp_interval", &cc.params), unit);
     assert_int_equal(number(&cc.cc->table, "rai", &cc.params), 200 * OCHE_KBPS);
     assert_int_equal(number(&cc.cc->table, "rhai", &cc.params), 7 * OCHE_MBPS);
     assert_null(cc.cc->check(&cc.params));
     network.round_trip = 5 * OCHE_MS;
-    cc.cc->fit(&cc.params, cc.free, &network);
+    cc.cc->advice->fit(&cc.params, cc.free, &network);
     assert_int_equal(number(&cc.cc->table, "timer", &cc.params), 11 * OCHE_MS);
     assert_true(oche_cc_parse(&cc, "dart,flight=3ms", &error));
-    cc.cc->fit(&cc.params, cc.free, &network);
+    cc.cc->advice->fit(&cc.params, cc.free, &network);
     assert_int_equal(number(&cc.cc->table, "base_rtt", &cc.params), 5 * OCHE_MS);
     assert_int_equal(number(&cc.cc->table, "flight", &cc.params), 3 * OCHE_MS);
     assert_int_equal(number(&cc.cc->table, "least_rate", &cc.params), 200 * OCHE_KBPS);
@@ -70,10 +71,10 @@ static void test_deployed_timely_notes_the_round_trip(void **state)
     (void)state;
     assert_true(oche_cc_parse(&choice, "timely,preset=deployed", &error));
     p = (const void *)&choice.params;
-    choice.cc->fit(&choice.params, choice.free, &network);
+    choice.cc->advice->fit(&choice.params, choice.free, &network);
     assert_int_equal(timely_low(p, network.line_rate_bps), 1008 * OCHE_US);
     network.round_trip = 90 * OCHE_US;
-    choice.cc->fit(&choice.params, choice.free, &network);
+    choice.cc->advice->fit(&choice.params, choice.free, &network);
     assert_int_equal(timely_low(p, network.line_rate_bps), 98 * OCHE_US);
     assert_int_equal(timely_high(p, network.line_rate_bps), 130 * OCHE_US);
     assert_int_equal(timely_delta(p, network.line_rate_bps), 500 * OCHE_MBPS);
@@ -92,18 +93,18 @@ static void test_fit_timely(void **state)
                                           .round_trip = 114 * OCHE_US};
 
         assert_true(oche_cc_parse(&cc, names[i], &error));
-        cc.cc->fit(&cc.params, cc.free, &network);
+        cc.cc->advice->fit(&cc.params, cc.free, &network);
         assert_int_equal(number(&cc.cc->table, "min_rtt", &cc.params), OCHE_MS);
         assert_int_equal(number(&cc.cc->table, "t_low", &cc.params), 2500 * OCHE_US);
         assert_int_equal(number(&cc.cc->table, "t_high", &cc.params), 25 * OCHE_MS);
         assert_int_equal(number(&cc.cc->table, "delta", &cc.params), 200 * OCHE_KBPS);
         assert_int_equal(number(&cc.cc->table, "segment", &cc.params), 16000);
         network.round_trip = 5 * OCHE_MS;
-        cc.cc->fit(&cc.params, cc.free, &network);
+        cc.cc->advice->fit(&cc.params, cc.free, &network);
         assert_int_equal(number(&cc.cc->table, "t_high", &cc.params), 125 * OCHE_MS);
         network =
             (struct oche_cc_network){.line_rate_bps = 10 * OCHE_GBPS, .round_trip = 20 * OCHE_US};
-        cc.cc->fit(&cc.params, cc.free, &network); /* no shorter than timers are fine */
+        cc.cc->advice->fit(&cc.params, cc.free, &network); /* no shorter than timers are fine */
         assert_int_equal(number(&cc.cc->table, "min_rtt", &cc.params), 50 * OCHE_US);
         assert_null(cc.cc->check(&cc.params));
     }
@@ -123,7 +124,7 @@ static void test_fit_follows(void **state)
     (void)state;
     for (size_t i = 0; i < OCHE_COUNT_OF(texts); i++) {
         assert_true(oche_cc_parse(&cc, texts[i], &error));
-        cc.cc->fit(&cc.params, cc.free, &network);
+        cc.cc->advice->fit(&cc.params, cc.free, &network);
         assert_null(cc.cc->check(&cc.params));
     }
 }
@@ -137,7 +138,7 @@ static void test_preset_is_not_fitted(void **state)
 
     (void)state;
     assert_true(oche_cc_parse(&cc, "dcqcn,preset=paper", &error));
-    cc.cc->fit(&cc.params, cc.free, &network);
+    cc.cc->advice->fit(&cc.params, cc.free, &network);
     assert_int_equal(number(&cc.cc->table, "timer", &cc.params), 55 * OCHE_US);
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/cc/cc_nic.h"
 #include "core/qp/qp_internal.h"
 #include "tests/support/pair.h"
 
@@ -131,10 +132,17 @@ static void hook_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_pac
         packet->bth |= OCHE_BTH_BECN;
 }
 
+static size_t peer_bytes(const void *params)
+{
+    (void)params;
+    return 8;
+}
+
+static const struct oche_cc_nic_hooks nic_hooks = {.peer_bytes = peer_bytes};
+
 static const struct oche_cc_scheme scheme = {
     .name = "log",
     .flow_state_bytes = 8,
-    .peer_state_bytes = 8,
     .nic_state_bytes = 8,
     .needs = OCHE_CC_NEEDS_ECN | OCHE_CC_NEEDS_RTT,
     .transports = OCHE_CC_RC,
@@ -148,6 +156,7 @@ static const struct oche_cc_scheme scheme = {
     .busy = hook_busy,
     .arrived = hook_arrived,
     .stamp_ack = hook_stamp,
+    .nic = &nic_hooks,
 };
 
 /* Both sides write into one log: tests look at what only one side does. */

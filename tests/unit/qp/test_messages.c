@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/cc/cc_messages.h"
 #include "core/qp/qp_internal.h"
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
@@ -58,14 +59,15 @@ static void hook_stop(struct oche_cc_flow *flow)
     own->open = 0;
 }
 
+static const struct oche_cc_messages messages = {.begins = hook_begins, .ends = hook_ends};
+
 static const struct oche_cc_scheme scheme = {
     .name = "messages",
     .flow_state_bytes = sizeof(struct flow_log),
     .transports = OCHE_CC_RC | OCHE_CC_UC,
     .start = hook_start,
     .stop = hook_stop,
-    .message_begins = hook_begins,
-    .message_ends = hook_ends,
+    .messages = &messages,
 };
 
 static struct pair *open_logged(struct pair_options options, struct log **log)

@@ -265,11 +265,11 @@ static void test_long_trips_are_told(void **state)
 
     (void)state;
     oche_param_preset(&oche_cc_dcqcn.table, OCHE_PRESET_PAPER, &params);
-    assert_null(oche_cc_dcqcn.remark(&params, 61 * OCHE_US, 40 * OCHE_GBPS));
-    assert_non_null(oche_cc_dcqcn.remark(&params, 20 * OCHE_MS, 40 * OCHE_GBPS));
+    assert_null(oche_cc_dcqcn.advice->remark(&params, 61 * OCHE_US, 40 * OCHE_GBPS));
+    assert_non_null(oche_cc_dcqcn.advice->remark(&params, 20 * OCHE_MS, 40 * OCHE_GBPS));
     oche_param_preset(&oche_cc_dcqcn.table, OCHE_PRESET_DEPLOYED, &params);
-    assert_null(oche_cc_dcqcn.remark(&params, OCHE_MS, 25 * OCHE_GBPS));
-    assert_non_null(oche_cc_dcqcn.remark(&params, OCHE_MS, 100 * OCHE_GBPS));
+    assert_null(oche_cc_dcqcn.advice->remark(&params, OCHE_MS, 25 * OCHE_GBPS));
+    assert_non_null(oche_cc_dcqcn.advice->remark(&params, OCHE_MS, 100 * OCHE_GBPS));
 }
 
 static void test_who_decides(void **state)
