@@ -34,13 +34,9 @@ struct oche_red_ramp oche_red_ramp(const struct oche_switch_params *params, uint
     return ramp;
 }
 
-bool oche_red_mark(const struct oche_red_ramp *ramp, struct oche_random *random,
-                   struct oche_packet *packet, uint64_t queue)
+bool oche_red_chooses(const struct oche_red_ramp *ramp, struct oche_random *random,
+                      const struct oche_packet *packet, uint64_t queue)
 {
-    if (packet->ecn != OCHE_ECN_ECT0 && packet->ecn != OCHE_ECN_ECT1)
-        return false;
-    if ((oche_random_u64(random) >> 1) >= oche_red_probability(ramp, queue))
-        return false;
-    packet->ecn = OCHE_ECN_CE;
-    return true;
+    return oche_ecn_capable(packet) &&
+           (oche_random_u64(random) >> 1) < oche_red_probability(ramp, queue);
 }

@@ -40,11 +40,17 @@ static inline uint64_t oche_red_probability(const struct oche_red_ramp *ramp, ui
     return (queue - ramp->kmin) * ramp->slope;
 }
 
+/* True if the packet may be marked: it is ECT and not marked yet. */
+static inline bool oche_ecn_capable(const struct oche_packet *packet)
+{
+    return packet->ecn == OCHE_ECN_ECT0 || packet->ecn == OCHE_ECN_ECT1;
+}
+
 /*
- * Draws a random number and sets CE on the packet with the probability for `queue` bytes, which are
- * above kmin. Returns true if this call has marked the packet.
+ * Draws a random number for a packet that may be marked. Returns true, with the probability for
+ * `queue` bytes, which are above kmin, if the packet is to be marked (oche_switch_mark).
  */
-bool oche_red_mark(const struct oche_red_ramp *ramp, struct oche_random *random,
-                   struct oche_packet *packet, uint64_t queue);
+bool oche_red_chooses(const struct oche_red_ramp *ramp, struct oche_random *random,
+                      const struct oche_packet *packet, uint64_t queue);
 
 #endif

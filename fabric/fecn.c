@@ -134,9 +134,7 @@ static void enqueue(void *state, struct oche_switch *sw, unsigned port, struct o
     unsigned cls = packet->traffic_class < fecn->class_count ? packet->traffic_class : 0;
 
     (void)now;
-    if (packet->ecn != OCHE_ECN_ECT0 && packet->ecn != OCHE_ECN_ECT1)
-        return;
-    if (packet->frame_bytes < fecn->params->packet_size ||
+    if (!oche_ecn_capable(packet) || packet->frame_bytes < fecn->params->packet_size ||
         oche_switch_class_bytes(sw, egress, cls) <= own->queue)
         return;
     if ((egress->paused >> cls & 1) && !own->marks_as_victim) {
@@ -145,9 +143,7 @@ static void enqueue(void *state, struct oche_switch *sw, unsigned port, struct o
     }
     if (own->marking_rate > 0 && oche_random_below(&fecn->random, own->marking_rate + 1) != 0)
         return;
-    packet->ecn = OCHE_ECN_CE;
-    sw->cold[port].marks++;
-    fecn->counted[OCHE_FECN_MARKED]++;
+    fecn->counted[OCHE_FECN_MARKED] += oche_switch_mark(sw, port, packet);
 }
 
 static void read_counters(const void *state, uint64_t *values)

@@ -3,7 +3,8 @@
  * A mechanism that some switches have in addition to what every switch has (shared buffer, PFC,
  * RED, ECMP, strict priority): one file with one of these tables. A switch calls only the hooks of
  * its own mechanisms, in the order of its configuration; a switch without any pays one test per
- * packet.
+ * packet. What a mechanism may do to the switch is in fabric/switch_state.h: mark a packet, hold a
+ * class back, announce a frame.
  */
 #ifndef OCHE_FABRIC_MECHANISM_H
 #define OCHE_FABRIC_MECHANISM_H
@@ -35,7 +36,7 @@ struct oche_switch_mechanism {
     const char *(*check)(const void *params);
     bool flow_control; /* the mechanism replaces PFC: it keeps all classes from overflowing a buffer
                         */
-    bool marks;        /* the mechanism replaces RED: it marks CE */
+    bool marks;        /* the mechanism replaces RED: it calls oche_switch_mark */
     bool rnic_only; /* the mechanism only affects packets of RNICs, so other transports have no use
                        for it */
     const char *only_for; /* the only congestion-control scheme that has a use for the mechanism;

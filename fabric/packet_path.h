@@ -55,8 +55,8 @@ static inline void oche_path_mark(struct oche_switch *sw, unsigned port, struct 
         return;
     struct oche_switch_cold *cold = &sw->cold[port];
 
-    if (queue > cold->ramp.kmin && oche_red_mark(&cold->ramp, &sw->random, packet, queue))
-        cold->marks++;
+    if (queue > cold->ramp.kmin && oche_red_chooses(&cold->ramp, &sw->random, packet, queue))
+        oche_switch_mark(sw, port, packet);
 }
 
 /*

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The list of switch mechanisms, made from the one in fabric/meson.build. */
 #include "fabric/registry.h"
 
 #include <string.h>
 
-#include "fabric/credit_shaper.h"
-#include "fabric/fecn.h"
-#include "fabric/ib_credits.h"
-#include "fabric/iofd.h"
-#include "fabric/rcp_rate.h"
+#include "fabric/mechanisms.h" /* made by Meson: OCHE_SWITCH_MECHANISMS is X(iofd) X(fecn) … */
 #include "fabric/switch.h"
 
+#define X(mechanism) extern const struct oche_switch_mechanism oche_##mechanism;
+OCHE_SWITCH_MECHANISMS
+#undef X
+
 const struct oche_switch_mechanism *const oche_switch_mechanisms[] = {
-    &oche_iofd, &oche_rcp_rate, &oche_credit_shaper, &oche_ib_credits, &oche_fecn, NULL,
+#define X(mechanism) &oche_##mechanism,
+    OCHE_SWITCH_MECHANISMS
+#undef X
+        NULL,
 };
 
 _Static_assert(OCHE_COUNT_OF(oche_switch_mechanisms) <= OCHE_MOST_MECHANISMS + 1,

@@ -133,6 +133,21 @@ static inline void oche_switch_release(struct oche_switch *sw, const struct oche
     }
 }
 
+/*
+ * For mechanisms, and RED: marks a packet that leaves by `port`, or waits for it, with CE, and
+ * counts it among the port's marks (struct oche_switch_port_stats). Returns false, and does
+ * nothing, if the packet is not ECN-capable or has been marked before.
+ */
+static inline bool oche_switch_mark(struct oche_switch *sw, unsigned port,
+                                    struct oche_packet *packet)
+{
+    if (!oche_ecn_capable(packet))
+        return false;
+    packet->ecn = OCHE_ECN_CE;
+    sw->cold[port].marks++;
+    return true;
+}
+
 /* Updates the port's watch. Call this when the bytes that wait at a watched port have changed. */
 void oche_switch_watch_change(struct oche_switch *sw, unsigned port, oche_time now);
 

@@ -5,6 +5,7 @@
 #include "tests/unit/fabric/rig.h"
 
 #include "fabric/ecn.h"
+#include "fabric/switch_state.h"
 
 #define ALWAYS (UINT64_C(1) << 63)
 
@@ -89,10 +90,8 @@ static unsigned marks_of(struct red *red, uint64_t queue, unsigned packets)
 
     for (unsigned i = 0; i < packets; i++) {
         struct oche_packet packet = {.ecn = i % 2 ? OCHE_ECN_ECT0 : OCHE_ECN_ECT1};
-        bool marked = oche_red_mark(&red->ramp, &red->random, &packet, queue);
 
-        assert_int_equal(packet.ecn == OCHE_ECN_CE, marked);
-        marks += marked;
+        marks += oche_red_chooses(&red->ramp, &red->random, &packet, queue);
     }
     return marks;
 }
@@ -117,11 +116,8 @@ static void only_capable(void **state)
     struct oche_packet already = {.ecn = OCHE_ECN_CE};
 
     (void)state;
-    assert_false(oche_red_mark(&red.ramp, &red.random, &not_capable, 1000));
-    assert_int_equal(not_capable.ecn, OCHE_ECN_NOT_ECT);
-    assert_false(oche_red_mark(&red.ramp, &red.random, &already,
-                               1000)); /* marked elsewhere, not counted here */
-    assert_int_equal(already.ecn, OCHE_ECN_CE);
+    assert_false(oche_red_chooses(&red.ramp, &red.random, &not_capable, 1000));
+    assert_false(oche_red_chooses(&red.ramp, &red.random, &already, 1000)); /* marked elsewhere */
 }
 
 /* Five packets of 1000 bytes, K = 2500: which of them leave marked, as bits, first lowest. */
@@ -165,6 +161,34 @@ static void dequeue_and_enqueue(void **state)
     assert_int_equal(marks, 0);
 }
 
+/* What RED and every mechanism call: each codepoint, and the port's count. */
+static void a_mark_is_counted_once(void **state)
+{
+    const struct {
+        uint8_t before, after;
+        bool marked;
+    } cases[] = {
+        {OCHE_ECN_NOT_ECT, OCHE_ECN_NOT_ECT, false},
+        {OCHE_ECN_ECT0, OCHE_ECN_CE, true},
+        {OCHE_ECN_ECT1, OCHE_ECN_CE, true},
+        {OCHE_ECN_CE, OCHE_ECN_CE, false},
+    };
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig, 4);
+    rig_make(&rig);
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
+        struct oche_packet packet = {.ecn = cases[i].before};
+
+        assert_int_equal(oche_switch_mark(rig.sw, 2, &packet), cases[i].marked);
+        assert_int_equal(packet.ecn, cases[i].after);
+    }
+    assert_int_equal(rig_stats(&rig, 2, 0).marks, 2);
+    assert_int_equal(rig_stats(&rig, 1, 0).marks, 0);
+    rig_free(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +197,7 @@ int main(void)
         cmocka_unit_test(statistics),
         cmocka_unit_test(only_capable),
         cmocka_unit_test(dequeue_and_enqueue),
+        cmocka_unit_test(a_mark_is_counted_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
