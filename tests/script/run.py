@@ -131,14 +131,14 @@ def test_results(work):
                             "'host%'", name)
             check(hosts == counter(db, "nic_" + name) > 0, name, hosts)
         # Times in them are picoseconds, and the page that explains them names each.
-        with open(os.path.join(SOURCE, "docs", "scenario.md"), encoding="utf-8") as page:
+        with open(os.path.join(SOURCE, "docs", "results.md"), encoding="utf-8") as page:
             row = re.search(r"^\| entity_counters \|.*$", page.read(), re.M).group(0)
         named = [name for (name,) in db.execute("SELECT DISTINCT name FROM entity_counters WHERE "
                                                 "instr(name, '_time') > 0")]
         check("paused_time_0" in named and "queueing_time_ps" in named, "times", named)
         for name in named:
             check(f"`{re.sub('_[0-9]$', '_N', name)}`" in row.partition("picoseconds")[2],
-                  "docs/scenario.md lacks", name)
+                  "docs/results.md lacks", name)
         sent = one(db, "SELECT sum(value) FROM counters WHERE name LIKE 'pauses_sent__'")
         check(sent == counter(db, "pauses_sent") > 0, "pauses sent", sent)
         held = one(db, "SELECT sum(value) FROM counters WHERE name LIKE 'pauses_received__' AND "
