@@ -234,6 +234,28 @@ def test_named_functions():
               "docs/architecture.md names", name)
 
 
+def test_names_of_blocks():
+    """GitHub hides the file's name behind ```yaml, so the line before the block has it, too."""
+    count = 0
+    for page in pages():
+        for before, name in re.findall(r"((?:.+\n)+)\n*^```\w+ (\S+)$", read(page), re.M):
+            count += 1
+            check(f"`{name}`" in before, page, "does not say that a block is", name)
+    check(count > 8, "only", count, "blocks that are files")
+
+
+def test_verdicts():
+    """README has the numbers of verdicts that were recorded."""
+    row = re.search(r"^ +all +(\d[\d ]*)$", run([OCHE, "reproduce"]).split("\ntogether")[1], re.M)
+    claims, right, right_, near, near_, no, no_, *others = map(int, row.group(1).split())
+    said = (f"Of {claims} claims in five papers, {right + right_} come out as published, "
+            f"{near + near_} only in shape, {no + no_} do not, and {sum(others)} cannot be judged")
+    page = " ".join(read("README.md").split())
+    check(said in page, "README.md does not say", said)
+    said = f"more seeds may change {right_ + near_ + no_} of these verdicts"
+    check(said in page, "README.md does not say", said)
+
+
 def test_links():
     for page in pages():
         for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
@@ -362,6 +384,8 @@ def main():
     test_manual()
     test_named_files()
     test_named_functions()
+    test_names_of_blocks()
+    test_verdicts()
     test_links()
     # What somebody has installed from this build can still be uninstalled afterwards.
     log, kept = os.path.join(BUILD, "meson-logs", "install-log.txt"), None
