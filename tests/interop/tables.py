@@ -20,205 +20,189 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 HEAD = """# Clients
 
-Unmodified programs of Debian 12's ibverbs-utils and perftest (rdma-core 44, perftest 4.5) on this
-project's verbs library: `ibv_devices`, `ibv_devinfo`, and the pairs below, each side as
-`oche exec --device ADDRESS -- COMMAND`, the client with the server's name behind it. A pair works
-if both sides end with status 0 and their output shows that data moved, and, where the program can
-tell (pingpong with `-c`), that it is the data that was sent.
+Which unmodified programs were run on this project's verbs library, with results and known limits.
+[verbs.md](verbs.md) says how to run your own.
 
-This file is made by `tests/interop/tables.py build`; `make check` runs the same.
+Both sides run as `oche exec --device ADDRESS -- COMMAND`, the client with the server's name behind
+it. A pair works if both end with status 0 and show that data moved, and the right data where the
+program checks it. `tests/interop/tables.py build` makes this page; each section's script says more.
 """
 
 PAIRS = """
 ## Each client
 
-On loopback, with a capture at each side: tshark finds no malformed packet and has no remark, and
-`oche wire` finds that each packet's ICRC is right and that its fields, encoded again, are the same
-bytes.
+ibverbs-utils (rdma-core 44) and perftest 4.5 of Debian 12 on loopback, with a capture at each side.
+tshark finds no fault in it. `oche wire` finds each ICRC right, and encodes the fields to the same
+bytes again.
 """
 
 BY_ADDRESS = """
 ## By address
 
-rdmacm-utils, perftest with `-R`, qperf, fio 3.33 (`ioengine=rdma`) and a program of ours on librpma
-1.2 (`tests/interop/rpma.c`), connected by our librdmacm (`tests/interop/rdma_cm.py`): both sides on
-one address, with a capture at each side, as above; the connection manager's messages are in it. The
-same script has several servers on one address, one of which is killed, and IPv6. fio asks for no
-retries where a receive is not posted yet, so with `--verb=send` its server needs `--iodepth` of as
-many messages as there are; and once a transfer has failed, fio's client waits for ever. By hand, on
-2026-11-28, as Debian 12 has no valkey: valkey 8.0.1 with its RDMA module and its own test, SET, GET
-and a save meanwhile, in one and in four threads (`tests/interop/valkey.py`).
+rdmacm-utils, perftest with `-R`, qperf, fio 3.33 (`ioengine=rdma`) and librpma 1.2, by our
+librdmacm (`tests/interop/rdma_cm.py`), with captures as above. The script also has IPv6, several
+servers on one address, and a killed one.
+
+- fio asks for no retries. With `--verb=send` its server needs as many `--iodepth` as there are
+  messages. After a failed transfer its client waits for ever.
+- valkey 8.0.1 with its RDMA module passed by hand on 2026-11-28 (`tests/interop/valkey.py`): its
+  own test, SET, GET and a save, in one and in four threads. Debian 12 has none.
 """
 
 SOCKETS = """
 ## Sockets
 
-rdmacm-utils' programs for rsocket, and TCP programs with `oche exec --sockets`
-(`tests/interop/rsockets.py`), both sides on one address. The device's counters show that the data
-went over RDMA, or, where one side has none, by TCP; captures of rstream and riostream are judged as
-above. `tests/interop/rsockets_calls.c` has the calls one by one, `rsockets_hostile.c` a peer that
-does not keep to the protocol. PyTorch 1.13 (Debian's python3-torch; `tests/interop/pytorch.py`, in
-`make check-full`) has all its connections by RDMA. By hand, on 2026-11-26: redis-server with
-redis-benchmark, nginx (`master_process off`) with curl, netcat.
+rsocket programs of rdmacm-utils, and TCP programs with `oche exec --sockets`
+(`tests/interop/rsockets.py`). Counters show RDMA, or TCP if one side has none.
+
+- Single calls: `tests/interop/rsockets_calls.c`. Peers that break the protocol:
+  `rsockets_hostile.c`.
+- PyTorch 1.13 (`tests/interop/pytorch.py`) has all its connections by RDMA.
+- By hand, on 2026-11-26: redis-server with redis-benchmark, nginx (`master_process off`) with curl,
+  netcat.
 """
 
 ISER = """
 ## iSER
 
-The target is tgt 1.0.85 (Debian's tgt); initiators are libiscsi 1.19 (libiscsi-bin) and qemu 7.2's
-driver over it (qemu-utils, qemu-block-extra). Both sides are on one address
-(`tests/interop/iser.py`). TARGET is the target's name, NAME one that the target knows of an
-initiator. Blocks are written, read back and compared by the initiator, and once more in the file
-behind the target. `oche wire` finds each packet of the initiator right, and READ and WRITE among
-them.
+Target: tgt 1.0.85. Initiators: libiscsi 1.19 and qemu 7.2 (`tests/interop/iser.py`). TARGET is the
+target's name, NAME an initiator's. Blocks are compared after reading, and in the file behind the
+target. `oche wire` finds each packet right.
 
-tgtd's iSER accepts an initiator only if both its address and its name are bound; over TCP one of
-the two is enough. Without the name the login ends with "Target not found", as in the last row,
-whatever the adapter:
+tgtd's iSER needs both an initiator's address and its name bound; over TCP one is enough. Without
+the name the login ends with "Target not found" (last row), with any adapter:
 
 ```sh
 tgtadm --lld iser --mode target --op bind --tid 1 --initiator-address ALL
 tgtadm --lld iser --mode target --op bind --tid 1 --initiator-name NAME
 ```
 
-libiscsi's iSER has limits of its own: it crashes with more than 256 commands at a time, fails with
-more than 256 KiB in a command, and reports as many bytes as were asked for. So of the 212 tests of
-`iscsi-test-cu` that are not about asynchronous commands 194 pass by iSER, and 204 by TCP
-(2026-11-28).
+libiscsi's iSER crashes with more than 256 commands at a time, fails with more than 256 KiB in a
+command, and reports as many bytes as were asked for. So of `iscsi-test-cu`'s 212 synchronous tests
+194 pass by iSER, and 204 by TCP (2026-11-28).
 """
 
 MIGRATION = """
 ## A virtual machine that moves
 
-qemu 7.2 (Debian's qemu-system-x86, without KVM) moves a running guest from one address to another
-(`tests/interop/migration.py`). The guest writes its memory all the time. After the move the memory
-of both sides is the same, byte for byte, and the guest runs on.
+qemu 7.2 without KVM moves a guest that writes its memory (`tests/interop/migration.py`). The memory
+is the same afterwards, and the guest runs on.
 """
 
 UCX_TESTS = """
 ## All tests of ucx_perftest
 
-Those that UCX 1.13's `ucx_perftest -h` lists (`tests/interop/ucx_tests.py`, in `make check-full`).
-"3 work": data by `short`, `bcopy` and `zcopy`; `get` has no `short`. "2 work": 8 bytes and 64 KiB.
-"not in UCX": UCX says that the transport has no such operation, as InfiniBand has no atomic swap,
-and a datagram no WRITE, READ or atomic.
+Those of UCX 1.13 (`tests/interop/ucx_tests.py`, in `make check-full`). "3 work": by `short`,
+`bcopy` and `zcopy` (`get` has no `short`). "2 work": 8 bytes and 64 KiB. "not in UCX": UCX lacks
+the operation on this transport.
 """
 
 SCHEMES = """
 ## Each scheme
 
-Both sides have the same scheme; the counters of `OCHE_STATS` must show it at work, and for Dart
-that ACKs carried shares.
+The same scheme at both sides. Counters must show it at work, and for Dart shares in ACKs.
 """
 
 ROGUE = """
 ## With RoGUE
 
-`oche exec --rogue` at both sides ([rogue.md](rogue.md)): each connection has a shadow queue pair,
-and the library's counters show that it posted the work.
+`oche exec --rogue` at both sides ([rogue.md](rogue.md)). Counters show that a shadow queue pair
+posted the work.
 """
 
 PATHS = """
 ## Paths
 
-One host over IPv6; two hosts (network namespaces) with a veth pair between them, whose MTU makes a
-path MTU of 1024 or 4096.
+One host over IPv6; two hosts (network namespaces) with a path MTU of 1024 or 4096.
 """
 
 FAULTS = """
 ## Bad networks
 
-Two hosts with a link between them that loses, duplicates, reorders or damages RoCEv2 packets at
-random. Of a damaged packet one bit is flipped and the UDP checksum is removed, so that only the
-ICRC shows it. The clients are `ibv_rc_pingpong` and `ibv_srq_pingpong` (with `-c`), `ib_send_lat`,
-`ib_atomic_bw`, and but for go_back_0 `ib_write_bw` and `ib_read_bw`; with go_back_0 a message of 16
-packets may not come through with the seven retries that clients have. A pingpong that has
-everything ends at once: if its last ACK is lost, the other side ends with "retry exceeded" though
-all data was right, on any NIC.
+Two hosts with a link that loses, duplicates, reorders or damages RoCEv2 packets. A damaged packet
+has one bit flipped and no UDP checksum. Clients are `ibv_rc_pingpong` and `ibv_srq_pingpong` (with
+`-c`), `ib_send_lat`, `ib_atomic_bw`, `ib_write_bw` and `ib_read_bw`.
+
+- go_back_0 does without the last two: messages of 16 packets may exceed the clients' seven retries.
+- A pingpong ends when it has everything. If its last ACK is lost, the other side reports "retry
+  exceeded", with any NIC.
 """
 
 MARKS = """
 ## Marks
 
-`ib_write_bw` over a link with 2 Gbit/s that marks packets CE when they have to wait: DCQCN gets
-CNPs and slows down. Without marks it does not slow down, nor do other schemes.
+`ib_write_bw` over a link of 2 Gbit/s that marks packets that wait. DCQCN gets CNPs and slows down.
+Without marks it does not, nor do other schemes.
 """
 
 KILLED = """
 ## A peer that is killed
 
-SIGKILL in the middle of a transfer; afterwards no names, ports or files may be left. A peer is
-given up after 8 timeouts (0.54 s with `-u 14`, 2.15 s with `-u 16`), or up to four times as late
-where that is less than 2 s ([wire.md](wire.md#loss-recovery)).
+SIGKILL in a transfer; no names, ports or files may remain. A peer is given up after 8 timeouts
+(0.54 s with `-u 14`, 2.15 s with `-u 16`). Below 2 s it may take [up to four times as
+long](wire.md#loss-recovery).
 """
 
 CEPH = """
 ## Ceph
 
-Ceph 16.2 (Debian's ceph-mon, ceph-osd, ceph-common), one monitor and three OSDs with their objects
-in memory, every connection by verbs (`ms_type = async+rdma`, with `oche exec --files`), by
-`tests/interop/ceph.py`, which has the whole configuration and runs in `make check-full`: an object
-of 20 MB is put, got and compared, then `rados bench` writes and reads. Ceph takes 32,768 buffers of
-128 KB a process unless `ms_async_rdma_receive_buffers` says less, and wants
-`ms_async_rdma_roce_ver = 2`. Figures are of a machine that was busy with other work.
+Ceph 16.2, one monitor and three OSDs in memory, all connections by verbs (`ms_type = async+rdma`,
+`oche exec --files`). `tests/interop/ceph.py` (`make check-full`) has the whole configuration. It
+puts, gets and compares 20 MB, then runs `rados bench`, on a busy machine. Ceph needs
+`ms_async_rdma_roce_ver = 2`, and takes 32,768 buffers of 128 KB a process unless
+`ms_async_rdma_receive_buffers` says less.
 """
 
 PYVERBS = """
 ## rdma-core's own tests
 
-Those that Debian's python3-pyverbs installs, some 270, most of them for devices of one vendor, run
-with the library by `tests/interop/pyverbs.py`: which ones pass, and what the others would need.
-Those of rdma_cm look for the device's interface in sysfs, where only the kernel can make files;
-the script tells them.
+Debian's python3-pyverbs has some 270, most for one vendor's devices (`tests/interop/pyverbs.py`).
+rdma_cm's look for the interface in sysfs, which only the kernel can provide; the script gives it to
+them.
 """
 
 LIBFABRIC = """
 ## libfabric
 
-libfabric 1.17 (Debian's libfabric-bin) between two network namespaces with a veth pair, as its
-verbs provider leaves out devices of loopback addresses (`tests/interop/libfabric.py`; each side
-with `--device` and its own address, the client with the server's behind it): connections by rdma_cm
-(`msg`), datagrams, and reliable datagrams over either. Data is checked (`-c`), and so is each
-side's capture, as above. PROGRAM is that of the next section.
+libfabric 1.17 between two network namespaces, as its verbs provider ignores loopback
+(`tests/interop/libfabric.py`): connections by rdma_cm (`msg`), datagrams, reliable datagrams over
+either. Data (`-c`) and captures are checked. PROGRAM is that of the next section.
 """
 
 APPLICATIONS = """
 ## What is built on verbs
 
-UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1, and with HPCC 1.5), MPICH 4.0 over it, libfabric
-1.17, uDAPL 2.1 and Gloo (of 2022-05-18), unmodified from Debian's packages ucx-utils, openmpi-bin,
-python3-mpi4py, hpcc, mpich, libfabric-bin, dapl2-utils and libgloo-dev; then programs that ask for
-something that is not there: they must get an error and end by themselves, with a status other than
-0, and a line of oche's must say what is missing (qperf's server has it). "What" is what goes over
-the wire. [verbs.md](verbs.md) says why `--files` is needed. Two processes of ucx_perftest, io_demo,
-fi_pingpong, dtest and qperf, the client with the server's name behind it. PROGRAM is in
-`tests/interop/applications.py`: two- and one-sided operations of MPI, with all data checked;
-mpi_data (`tests/interop/mpi_data.c`, compiled by mpicc.mpich) does the same, gloo_data
-(`tests/interop/gloo_data.cc`) allreduce and broadcast by Gloo's transport `ibverbs`. FILE names the
-device `oche_lo_v4`.
+Debian's UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1, and with HPCC 1.5), MPICH 4.0 over it,
+libfabric 1.17, uDAPL 2.1 and Gloo (of 2022-05-18). Then programs that need something missing: they
+must end with an error, and a line of oche's must name it (at qperf, the server's).
 
-Open MPI's `openib` is there in Debian's package, but built without rdma_cm: it knows one way to
-connect, `udcm`, which is for InfiniBand alone ("CPCs attempted: udcm"), so it cannot run over any
-RoCE adapter.
+"What" is what goes over the wire. [verbs.md](verbs.md#files-of-a-device) says why `--files` is
+needed. FILE names the device `oche_lo_v4`. These check all data:
+
+- PROGRAM (`tests/interop/applications.py`) and mpi_data (`tests/interop/mpi_data.c`): two- and
+  one-sided MPI.
+- gloo_data (`tests/interop/gloo_data.cc`): allreduce and broadcast by Gloo's transport `ibverbs`.
+
+Open MPI's `openib` in Debian connects only by `udcm`, for InfiniBand ("CPCs attempted: udcm"), so
+it runs over no RoCE adapter.
 """
 
 SIZES = """
 ## Sizes
 
-`tests/interop/verbs_sizes.c`, by the same interface as the clients: path MTU 256 to 4096, sizes
-from 0 to a mebibyte and around each power of two of packets, SEND, WRITE and READ over RC, SEND and
-WRITE over UC, SEND over UD, every byte compared; and `ibv_modify_qp_rate_limit` at 50 Mbit/s,
-200 Mbit/s and 1 Gbit/s, within 3 % on a machine that is not busy.
+`tests/interop/verbs_sizes.c`: 0 to a mebibyte, and around each power of two of packets, at path MTU
+256 to 4096, every byte compared. RC has SEND, WRITE, READ; UC SEND, WRITE; UD SEND.
+`ibv_modify_qp_rate_limit` at 50 Mbit/s, 200 Mbit/s and 1 Gbit/s is within 3 % on an idle machine.
 
 ## With sanitizers
 
-`make check` runs some of the pairs and all of rdma-core's tests on a library with AddressSanitizer
-and UndefinedBehaviorSanitizer as well.
+`make check` also runs some pairs and all of rdma-core's tests with AddressSanitizer and
+UndefinedBehaviorSanitizer.
 
 ## Dart's shares
 
-`tests/interop/verbs_dart.c`: two devices write to a third one, each with a link of its own. Alone,
-one has all of the link; together each has half of the receiver's, as the ACKs say.
+`tests/interop/verbs_dart.c`: two devices write to a third one, each with its own link. Alone, one
+has all of it; together each has half of the receiver's, as the ACKs say.
 """
 
 
