@@ -5,8 +5,8 @@
  * no I/O and reads no clock: a driver (the simulator's endpoint, the library above libibverbs)
  * calls it and gives it a port of functions.
  *
- * What is posted is a piece: a segment of a large verb, or a small verb whole. Pieces are numbered
- * from 0 on in the order of the verbs; the number is what the driver gives the NIC as wr_id. A
+ * A piece is a segment of a large verb, or a whole small verb. Pieces are posted. They are numbered
+ * from 0 on in the order of the verbs; the driver gives the NIC the number as wr_id. A
  * batch is the pieces that one completion signal covers, in one direction: WRITE and SEND are one,
  * READ is the other, with a window each (RoGUE sec 3.4).
  */
@@ -106,7 +106,7 @@ struct rogue_config {
     bool replay_atomics;
 };
 
-/* What a connection has counted; the names are those of rogue_counters. */
+/* Counts of a connection; the names are those of rogue_counters. */
 struct rogue_counts {
     uint64_t pieces, signals, samples, held_off;
     uint64_t switches;        /* how often a shadow queue pair took over */

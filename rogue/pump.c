@@ -68,9 +68,9 @@ static bool may_post(const struct rogue_connection *r, enum rogue_direction dire
 }
 
 /*
- * True if a piece finds a batch. On UC batches stay after their pieces, until they are answered.
- * No more are under way than half of the numbers that an answer can name (echo.c): then a late
- * answer to one that was given up fits none.
+ * True if a piece finds a batch. On UC batches stay after their pieces, until they are answered. At
+ * most half of the numbers that an answer can name are under way (echo.c). So a late answer to a
+ * batch that was given up fits none.
  */
 static bool batch_has_room(const struct rogue_connection *r, enum rogue_direction direction)
 {

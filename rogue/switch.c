@@ -11,7 +11,7 @@
  *     both ends    use the queue pair as shadow when they have heard REPLY or DONE: then the other
  *                  one is ready, too
  *
- * Nothing depends on who began, so it does not matter if both did.
+ * Both ends may begin at once; the result is the same.
  */
 #include "rogue/internal.h"
 

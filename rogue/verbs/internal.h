@@ -117,7 +117,7 @@ struct rv_qp {
     struct ibv_qp_attr attr;
     int init_mask, rtr_mask, rts_mask;
     union ibv_gid gid; /* our address */
-    /* What the port says, and the link's rate, which the user may have said. */
+    /* The port's rate, and the link's rate, which the user may give. */
     uint64_t port_rate_bps, line_rate_bps;
 
     struct rv_peer peer;
@@ -140,8 +140,8 @@ struct rv_qp {
     uint32_t lives[2];              /* how often it was brought up */
     uint64_t out_bps[2], reads_bps[2];
     uint32_t reads_serial[2], peer_reads_serial[2];
-    uint32_t send_psn[2]; /* with which it begins, or began, to send */
-    /* Where there is no limiter: when the next piece may be posted, of WRITEs and of READs. */
+    uint32_t send_psn[2]; /* the first PSN that it sends */
+    /* Without a limiter: the time when the next piece of WRITEs and of READs may be posted. */
     oche_time paced_until[2];
     uint64_t own_reads_bps; /* 0: no limit */
 
@@ -310,8 +310,7 @@ bool rv_connect_rogue(struct rv_qp *qp);
 /* After each call of rogue/: does what could not be done within. */
 void rv_settle(struct rv_qp *qp);
 void rv_apply_limit(struct rv_qp *qp, unsigned side);
-/* Where there is no limiter: returns when more may be posted; OCHE_NEVER: that is not waited for.
- */
+/* Without a limiter: returns when more may be posted; OCHE_NEVER if nothing waits for that. */
 oche_time rv_paced_until(const struct rv_qp *qp);
 /* Asks the peer how many messages it has received. */
 void rv_ask_count(struct rv_qp *qp, oche_time now);

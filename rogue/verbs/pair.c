@@ -100,7 +100,7 @@ static void answer(struct rv_qp *qp, const struct rv_message *asked, const struc
     rv_socket_send(to, &asked->gid, bytes, rv_message_encode(&message, bytes));
 }
 
-/* Whoever has asked, perhaps in another's name: the peer seems to have a library. */
+/* Notes that the peer seems to have a library. The ASK may be forged. */
 static void hear(struct rv_qp *qp, const struct rv_message *asked, const struct sockaddr_in6 *from)
 {
     qp->heard = true;

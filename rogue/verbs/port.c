@@ -127,8 +127,8 @@ static uint64_t bytes_at_limit(void *context, const struct rogue_piece *piece,
 }
 
 /*
- * Where there is no limiter: true if it is too early for the next piece. If nobody was there when
- * its time had come, the pieces after it make up for that.
+ * Without a limiter: true if it is too early for the next piece. If a piece was posted late, the
+ * pieces after it make up for that.
  */
 static bool must_wait_for_rate(struct rv_qp *qp, unsigned side, const struct rogue_piece *piece)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the user has set, and what is counted:
+ * The user's settings, and the counters:
  *
  *   OCHE_ROGUE      parameters of RoGUE: KEY=VALUE,…; empty: the defaults
  *   OCHE_LINE_RATE  the link's rate; without it, the port says it

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the application posts: kept until it is done, as a verb of rogue/; and what is posted below:
- * pieces of it.
+ * The application's work requests, kept as verbs of rogue/ until they are done, and the pieces of
+ * them that are posted below.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -100,7 +100,7 @@ static int post_one(struct rv_qp *qp, const struct ibv_send_wr *wr)
     verb.bytes = work->bytes;
     verb.kind = (uint8_t)kind_of(wr->opcode);
     verb.signaled = qp->all_signaled || (wr->send_flags & IBV_SEND_SIGNALED) != 0;
-    /* Who receives a message is told its length, so those that consume a receive stay whole. */
+    /* A message's receiver is told its length, so messages that consume a receive stay whole. */
     verb.whole = has_inline(wr) || work->consumes || verb.kind == ROGUE_ATOMIC;
     qp->work_next++;
     if (rogue_post(qp->rogue, &verb, rv_now()))

@@ -371,7 +371,7 @@ def run(oche, row, folder):
 
 
 def compile_all(folder, rows):
-    """What of COMPILED the rows need, where its compiler and its library are there."""
+    """Compiles the programs of COMPILED that the rows need and that can be compiled here."""
     for name, (source, compilers, libraries) in COMPILED.items():
         if not any(name in row.command for row in rows):
             continue

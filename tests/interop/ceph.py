@@ -25,7 +25,7 @@ import pairs
 OSDS = 3
 ADDRESS = "127.0.0.1"
 LIMIT = 90  # seconds until the cluster is up
-# What differs from the defaults for RDMA: the buffers, of 128 KB each, would be 4 GB a process.
+# Only the settings for RDMA. By default buffers of 128 KB each would take 4 GB a process.
 CONFIGURATION = """\
 [global]
 fsid = {fsid}
@@ -112,7 +112,7 @@ class Cluster:
                                     stderr=output)
 
     def start_again(self):
-        """What has ended, for the same reason: as systemd would."""
+        """Starts daemons again that have ended, as systemd would."""
         for number, process in enumerate(self.daemons[1:]):
             if process.poll() is not None:
                 self.restarts += 1

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What librdmacm's manual pages say of each call: errors, events and their data, what blocks, and
- * what a call leaves behind. Where they are silent, the stock library with Linux is the measure.
- * Multicast, which there is not, is the one exception.
+ * Checks each call against librdmacm's manual pages: errors, events and their data, which calls
+ * block, and the state after a call. Where the pages say nothing, the stock library on Linux
+ * decides. The one exception is multicast, which we do not have.
  */
 #include <fcntl.h>
 #include <pthread.h>

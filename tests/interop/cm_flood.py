@@ -95,12 +95,12 @@ class Program:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def figure(self, name):
-        """Of /proc: kilobytes."""
+        """Returns a number of /proc/PID/status, in kilobytes."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as rows:
             return next(int(row.split()[1]) for row in rows if row.startswith(name + ":"))
 
     def seconds(self):
-        """Of processor time."""
+        """Returns the processor time that the process has used."""
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as row:
             fields = row.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

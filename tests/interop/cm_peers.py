@@ -143,7 +143,7 @@ def dies_after_its_request(port):
 
 
 def takes_its_request_back(port):
-    """As a peer does that gives up: it knows its own number alone."""
+    """A peer that gives up sends a REJ with its own ID alone."""
     server, peer = serving(port), mads.Peer(RAW, SERVER)
     peer.ask(port)
     server.event("CONNECT_REQUEST")
@@ -239,7 +239,7 @@ def is_stopped_for_a_second(port):
 
 
 def does_not_answer_data(port):
-    """Nothing was measured: data is sent again every 0.2 s, and not after longer and longer."""
+    """Without a measured round trip data is sent again every 0.2 s; the interval does not grow."""
     peer = mads.Peer(RAW, CLIENT)
     client = Program(CLIENT, "ask", RAW, port)
     asked = peer.expect(mads.REQ)
@@ -261,7 +261,7 @@ def does_not_answer_data(port):
 
 
 def ends_as_programs_do(port):
-    """Not killed: whoever is connected hears of it at once."""
+    """If a program ends without being killed, its peers hear of it at once."""
     for end in (lambda client: client.order("q"), lambda client: client.order("u"),
                 lambda client: client.process.terminate()):
         server, client = connected(port)

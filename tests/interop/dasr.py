@@ -34,12 +34,12 @@ BUFFER = 1000000
 OCHE = ["--recovery", "selective_repeat,rto=measured,rto_low=50ms,rto_high=200ms,window=4096"]
 
 
-# What suits the line and the round trip is the device's own choice (docs/wire.md).
+# The device derives parameters from the line's rate and the round trip (docs/wire.md).
 SCHEMES = {"Dart": "dart", "DCQCN": "dcqcn", "TIMELY": "timely"}
 
 
 class Epochs:
-    """What was seen of one run. Times are in ns."""
+    """The epochs of one run. Times are in ns."""
 
     def __init__(self, records, mbps):
         self.long = [(t, value) for t, what, value in records if what == DATA]
@@ -59,7 +59,7 @@ class Epochs:
             self.ends.append(self.short[-1])
 
     def told(self):
-        """Of each epoch, or None: no share of two was handed over before the burst was over."""
+        """Returns each epoch's time until a share of two came; None if the burst was over first."""
         when = [t for t, _ in self.shares]
         found = []
         for begin, end in zip(self.begins, self.ends):

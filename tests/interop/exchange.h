@@ -20,7 +20,7 @@ struct endpoint {
 bool exchange_endpoints(int fd, const struct endpoint *mine, struct endpoint *theirs);
 /* Says that a step has been reached. */
 bool exchange_say(int fd, char step);
-/* What the other has said last; 0: nothing yet; -1: it has gone. Does not wait. */
+/* Returns the other side's last step; 0: none yet; -1: it has ended. Does not wait. */
 int exchange_hear(int fd);
 
 #endif

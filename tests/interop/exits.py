@@ -16,7 +16,7 @@ import time
 import pairs
 
 INT, TERM, KILL = -signal.SIGINT, -signal.SIGTERM, -signal.SIGKILL
-# How it ends → its status. POSTED: no ping-pong comes before it.
+# Way to end → status. POSTED: without a ping-pong before it.
 WAYS = {
     "return": 0, "exit": 0, "thread": 0, "beside": 0, "handler": 0, "quick_exit": 0, "_exit": 0,
     "_Exit": 0, "term": TERM, "int": INT, "again": TERM, "killed": TERM, "kill-later": KILL,
@@ -65,7 +65,7 @@ class Server:
 
 
 def one(oche, program, server, how, rounds, by_hand):
-    """What went wrong, or None; how long the client took."""
+    """Returns what went wrong, or None, and how long the client took."""
     begun = time.time()
     client = start(oche, [program, how, str(server.port), str(rounds)], pairs.CLIENT, by_hand)
     said = line_of(server.process)

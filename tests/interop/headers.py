@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What unmodified programs' packets say in their IP and UDP headers: the source port tells queue
-pairs apart and can be switched off, the traffic class that a program asks for is in each packet,
-IPv4 and IPv6. As both sides' captures have it, whose every ICRC is right, and as another program
-sees it on the interface, which cannot be told from what the captures say.
+"""Checks the IP and UDP headers of unmodified programs' packets. The source port tells queue pairs
+apart and can be switched off. Each packet has the traffic class that the program asks for, IPv4 and
+IPv6. Both sides' captures have right ICRCs, and another program sees the same on the interface.
 
 usage: headers.py OCHE
 
@@ -28,7 +27,7 @@ Packet = collections.namedtuple("Packet", "source port dscp ecn opcode qpn")
 
 
 def packets_of(captures, folder):
-    """Of each capture, those to port 4791, but for looks for a place (docs/wire.md)."""
+    """Returns the packets to port 4791, without those that find a socket's place (docs/wire.md)."""
     merged = f"{folder}/merged.pcapng"
     subprocess.run(["mergecap", "-a", "-I", "none", "-w", merged, *captures], check=True)
     fields = [word for name in FIELDS for word in ("-e", name)]

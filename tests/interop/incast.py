@@ -119,7 +119,7 @@ class Switch:
                               check=False).returncode == 0
 
     def look(self):
-        """What tc counts of the port's queue, in either direction; more where both are limited."""
+        """Returns tc's counts of the port's queue, of both directions if both are limited."""
         words = ["tc", "-s", "-j", "qdisc", "show", "dev"]
         both = (json.loads(command([*words, f"data{RECEIVER}"])),
                 json.loads(command([*words, "data"], self.hosts[0].enter)))
@@ -161,7 +161,7 @@ def jain(rates):
 
 
 class Incast:
-    """What became of one run."""
+    """The results of one run."""
 
     def __init__(self, rates, failed, lost, queue, said, served):
         self.rates = rates  # Mbit/s of each sender that did not fail

@@ -40,7 +40,7 @@ def good(oche, switch, what, receiver):
 
 
 def collapses(oche, switch):
-    # Where others have the processors, senders may be too slow for the port's queue.
+    # If other programs use the processors, senders may be too slow to fill the port's queue.
     for _ in range(TRIES):
         done = incast.run(oche, switch, PLAIN, 3)
         print(f"Go-Back-N alone: {done.goodput:.0f} of {RATE} Mbit/s", flush=True)

@@ -52,7 +52,7 @@ class Flows:
 
 
 def run(switch, scheme, seconds, margin):
-    """As incast.run, of TCP: an Incast, with `again` beside it."""
+    """Does what incast.run does, for TCP. Returns an Incast and `again`."""
     before = switch.lost()
     watch = incast.Watch(switch, margin + WARM_UP, seconds - margin + WARM_UP)
     watch.start()

@@ -29,9 +29,9 @@ from applications import Application, Failed
 
 TARGET, OWN = "iqn.2026-11.example:disk", "iqn.2026-11.example:own"
 SIZE = 16 << 20
-# Where, how much, the byte: more than an initiator of libiscsi takes, 256 KiB, crashes it.
+# Place, length, byte. libiscsi's initiator crashes with more than 256 KiB.
 BLOCKS = [(1 << 20, 256 << 10, 0x5a), (2 << 20, 64 << 10, 0x11), (3 << 20, 512, 0xa7)]
-# What a command says by words, as other scripts' tables have ADDRESS.
+# Words of commands that the table shows in place of values, like ADDRESS elsewhere.
 URL, DISK = "iser://{address}/" + TARGET + "/1", (
     "driver=raw,file.driver=iscsi,file.transport=iser,file.portal={address},file.target=" + TARGET +
     ",file.lun=1,file.initiator-name=" + OWN)
@@ -104,8 +104,8 @@ class Target:
         return done.stdout if done.returncode == 0 else None
 
     def stop(self):
-        """As an administrator does: connections end, then the daemon, with status 0. It crashes if
-        a target goes away, by --force, that has a connection of iSER."""
+        """Ends connections, then the daemon, which must return status 0. The daemon crashes if a
+        target that has a connection of iSER is removed by --force."""
         self.side.wait(lambda: "I_T nexus:" not in self.tell("--lld iser --mode target --op show"),
                        "a connection stays behind")
         self.tell("--lld iser --mode target --op delete --tid 1")

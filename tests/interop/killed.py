@@ -56,7 +56,7 @@ def moving(process):
 
 
 def one(oche, client, killed, code, options, least, most):
-    """What the one who is alive says, which ends after `least` to `most` seconds."""
+    """Returns the output of the surviving side, which ends after `least` to `most` seconds."""
     command, arguments = client.split(" ", 1)
     words = [command] + arguments.split() + ["-u", str(code)]
     port = pairs.free_port()
@@ -92,7 +92,7 @@ def main(oche):
         asked = timeout * (RETRIES + 1) # patience: device/verbs/modify_qp.c
         least = asked if asked >= 2 else min(2, 4 * asked)
         # A busy machine is late; a NIC may take up to four times the timeout.
-        # Who waits need not spin each time.
+        # The waiting side need not spin each time.
         polls = [] if pairs.LONG or code == 16 else ["--poll", "sleep"]
         one(oche, client, killed, code, polls, least * 0.85, 4 * timeout * (RETRIES + 1) + 5)
         done = pairs.run(oche, "ibv_rc_pingpong", "-g 0 -c -n 100")

@@ -55,9 +55,9 @@ def said_by(process, limit):
 
 
 def pingpong(oche, far, options, folder):
-    """What is wrong, or None. ofi_rxm has a race at the end, on any device: the side that hears of
-    the other's end before it has polled its last completions destroys the queue pair, and they go
-    with it. On a busy machine that happens; then it is tried again."""
+    """Returns what is wrong, or None. ofi_rxm has a race at the end, on any device. If a side hears
+    of the other's end before it has polled its last completions, it destroys the queue pair and
+    loses them. This happens on a busy machine, so the run is tried again."""
     for _ in range(4 if "ofi_rxm" in options else 1):
         wrong, late = pingpong_once(oche, far, options, folder)
         if not late and "Work Request Flushed Error" not in (wrong or ""):
@@ -66,7 +66,7 @@ def pingpong(oche, far, options, folder):
 
 
 def pingpong_once(oche, far, options, folder):
-    """What is wrong, or None; and whether a side did not end."""
+    """Returns what is wrong, or None, and True if a side did not end."""
     captures = [f"{folder}/{side}.pcap" for side in ("server", "client")]
     port = pairs.free_port()
     serving = start(oche, netns.FAR, far.enter, ["--capture", captures[0]],
@@ -86,8 +86,8 @@ def pingpong_once(oche, far, options, folder):
 
 
 def without_device(oche):
-    """What is wrong with both sides at localhost, or None. To libfabric that is another device than
-    loopback's, where there is one; else a line says why nothing is found."""
+    """Returns what is wrong with both sides at localhost, or None. For libfabric localhost is the
+    first device that is not loopback's. If there is none, a line says why nothing is found."""
     port = pairs.free_port()
     words = [oche, "exec", "--", "fi_pingpong", "-p", "verbs", "-e", "msg", "-c", "-I", "10"]
     how = {"text": True, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
@@ -112,7 +112,7 @@ def without_device(oche):
 
 
 def messages(oche, folder):
-    """What is wrong with MPI's, or None."""
+    """Returns what is wrong with MPI over libfabric, or None."""
     program = os.path.join(folder, "program.py")
     with open(program, "w", encoding="utf-8") as file:
         file.write(applications.MPI_PROGRAM)

@@ -315,7 +315,7 @@ static void drive_all(struct side *side)
     say(side, PHASE_BYE);
 }
 
-/* What is left of a message that is begun again for ever: an error of the driver's. */
+/* A message that would start again for ever ends with an error of the driver. */
 static void drive_hopeless(struct side *side)
 {
     struct oche_completion done;

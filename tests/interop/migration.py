@@ -111,7 +111,7 @@ class Machine:
             time.sleep(0.05)
 
     def byte_of_guest(self):
-        """That counts how often the guest went over its memory."""
+        """Returns the counter of how often the guest has written all of its memory."""
         file = f"{self.folder}/{self.name}.word"
         self.tell("pmemsave", val=0x20000, size=2, filename=file)
         with open(file, "rb") as saved:

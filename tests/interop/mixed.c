@@ -16,7 +16,7 @@
 
 #include "tests/interop/verified.h"
 
-/* What lies in the slots of a side's memory. */
+/* The slots of a side's memory. */
 enum { SOURCE, TARGETS, WORD = TARGETS + 8, RECEIVES, OWN = RECEIVES + 16, SLOTS = OWN + 16 };
 
 #define TARGET_COUNT   (WORD - TARGETS) /* that the peer writes to and reads back */

@@ -33,13 +33,13 @@ def words(options, seed):
 
 
 def exec_options(options, seed, side):
-    """Those of oche exec."""
+    """Returns the options for oche exec."""
     captures = options.captures
     return ["--stats"] + ([f"--capture={captures}/{seed}-{side}.pcap"] if captures else [])
 
 
 def run(options, far, seed):
-    """What went wrong, or None; what the path did."""
+    """Returns what went wrong, or None, and the path's counts."""
     name = "mild" if seed % 4 == 0 else "bad"
     faults = [f"--{fault}={ppm}" for fault, ppm in
               zip(("lose", "duplicate", "reorder", "corrupt"), FAULTS[name])]

@@ -41,7 +41,7 @@ def held(path, start, count):
 
 
 def slots(address, net="*"):
-    """What processes have, of an address or of all that match: (file, slot)."""
+    """Returns the slots that processes have of the matching addresses, as (file, slot)."""
     found = []
     for path in files(address, net):
         try:

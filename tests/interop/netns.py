@@ -15,7 +15,7 @@ NEAR6, FAR6 = "fd78::1", "fd78::2"
 
 
 def possible():
-    """Whether there are namespaces and TUN devices, for a path between two hosts."""
+    """True if namespaces and TUN devices exist, for a path between two hosts."""
     programs = all(shutil.which(name) for name in ("unshare", "nsenter", "ip"))
     return programs and os.path.exists("/dev/net/tun") and has_user_namespaces()
 
@@ -97,7 +97,7 @@ class Path:
         far.addresses("wire0", mtu, ipv6)
 
     def close(self):
-        """What it did: a dictionary of counts."""
+        """Ends the path. Returns a dictionary of its counts."""
         said, _ = self.process.communicate("")
         words = said.removeprefix("path: ").replace(",", "").split()
         return dict(zip(words[::2], map(int, words[1::2])))

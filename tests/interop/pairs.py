@@ -16,7 +16,7 @@ import time
 LONG = os.environ.get("OCHE_LONG") == "yes"  # the long form, of `make check-full`
 LIMIT = 90  # seconds for a pair; a loaded machine is slow
 LIMIT_ALL = 300  # with -a, where perftest measures the clock 23 times
-# Of this run alone: several may go on at a time.
+# Each run has addresses of its own, as several may run at a time.
 NET = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}."
 SERVER, CLIENT = NET + "1", NET + "2"
 # Two mpirun at once may fail to make one folder: each test has its own. A process identifier would
@@ -81,8 +81,8 @@ def patient(oche, command, environment):
 
 
 class Side:
-    """How one side is started: its address (None: the program's choice), and what comes before and
-    after the command."""
+    """How to start one side: its address (None: the program chooses), and words before and after
+    the command."""
 
     def __init__(self, address, options=(), before=(), more=(), **environment):
         self.address = address
@@ -153,7 +153,7 @@ def is_clock_trouble(outcome):
 
 
 def run(*arguments, **options):
-    """As run_once, with two more chances where perftest's clocks differ."""
+    """Calls run_once, up to three times if perftest's clocks differ."""
     for _ in range(3):
         outcome = run_once(*arguments, **options)
         if not is_clock_trouble(outcome):
@@ -162,13 +162,13 @@ def run(*arguments, **options):
 
 
 def rows_of(output):
-    """What perftest measured: a list of words for each size."""
+    """Returns perftest's results: a list of words for each size."""
     return [line.split() for line in output.split("\n")
             if re.match(r"\s*\d+\s+\d+\s+[\d.]+", line)]
 
 
 def judge(command, called, served=""):
-    """What is wrong with the output, or None."""
+    """Returns what is wrong with the output, or None."""
     if command.endswith("pingpong"):
         if not re.search(r"^\d+ iters in ", called, re.M):
             return "no result"
@@ -187,7 +187,7 @@ def judge(command, called, served=""):
 
 
 def wrong_for_oche(oche, capture):
-    """What oche wire finds wrong in a capture, or None; the packets that it sees."""
+    """Returns what oche wire finds wrong in a capture, or None, and its number of packets."""
     ours = subprocess.run([oche, "wire", "--quiet", capture], text=True, capture_output=True,
                           check=False)
     if ours.returncode != 0:
@@ -200,7 +200,7 @@ def wrong_for_oche(oche, capture):
 
 
 def wrong_for_tshark(capture, packets):
-    """What tshark finds wrong in a capture, or None; it must see that many packets."""
+    """Returns what tshark finds wrong in a capture, or None. It must see `packets` packets."""
     checks = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
     guesses = [f"--disable-protocol={name}" for name in GUESSES]
     theirs = subprocess.run(
@@ -218,8 +218,8 @@ def wrong_for_tshark(capture, packets):
 
 
 def wrong_in(oche, *captures):
-    """What oche wire or tshark finds wrong in captures, or None: each packet's ICRC, its fields,
-    and whether both see the same number of packets."""
+    """Returns what oche wire or tshark finds wrong in captures, or None. They check each packet's
+    ICRC and fields, and must see the same number of packets."""
     total = 0
     for capture in captures:
         wrong, packets = wrong_for_oche(oche, capture)
@@ -230,7 +230,7 @@ def wrong_in(oche, *captures):
 
 
 def wrong_for_all(captures, packets):
-    """As wrong_for_tshark, of captures that have that many packets together."""
+    """Like wrong_for_tshark, for several captures with `packets` packets in all."""
     if len(captures) == 1:
         return wrong_for_tshark(captures[0], packets)
     with tempfile.NamedTemporaryFile(suffix=".pcap") as all_of_them:
@@ -288,8 +288,8 @@ class Captured:
         return done
 
     def wrong(self, all_of_them=True):
-        """What tshark finds wrong in captures that it has not seen, as lines; none before there are
-        many, but for `all_of_them`."""
+        """Returns what tshark finds wrong in unchecked captures, as lines. Leaves them unchecked
+        until there are many, unless `all_of_them`."""
         total = sum(count for _, _, count in self.left)
         if total == 0 or (total < self.TOGETHER and not all_of_them):
             return []

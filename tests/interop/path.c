@@ -103,7 +103,7 @@ static bool is_ipv4(const uint8_t *ip)
     return ip[0] >> 4 == 4;
 }
 
-/* Where UDP begins, if it is a RoCEv2 packet; else 0. */
+/* Returns the offset of the UDP header of a RoCEv2 packet, else 0. */
 static uint32_t udp_of(const uint8_t *ip, uint32_t count)
 {
     const uint32_t header = is_ipv4(ip) ? 20 : 40;
@@ -127,7 +127,7 @@ static void ipv4_checksum(uint8_t *ip)
     ip[11] = (uint8_t)~sum;
 }
 
-/* As a switch does it. False: not ECN capable. */
+/* Marks the packet as a switch does. Returns false if it is not ECN-capable. */
 static bool mark(uint8_t *ip)
 {
     if (is_ipv4(ip)) {

@@ -28,7 +28,7 @@ RECOVERY = ["go_back_0", "go_back_n", "improved_go_back_n",
 # Packets in a million: lost, duplicated, reordered, damaged.
 FAULTS = ["lose", "duplicate", "reorder", "corrupt"]
 BAD = [(10000, 10000, 10000, 10000), (50000, 20000, 20000, 20000)]
-# Of what UC and UD lose, their clients wait for ever.
+# Without UC and UD: their clients wait for ever for lost packets.
 RELIABLE = ["ibv_rc_pingpong -g 0 -c -e -n 100", "ibv_srq_pingpong -g 0 -c -e -n 100",
             "ib_send_lat -n 50", "ib_atomic_bw -n 50"]
 # go_back_0 begins a long message again with each loss, and has seven retries for it.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How programs end that write without end: by Ctrl-C, SIGTERM, _exit in a handler of theirs … Each
-time the counters are told once for each device, the capture is whole and lacks nothing, and the
-program's status is what it would have been. And by SIGKILL, where all but the last burst is there.
+"""Programs that write without end are ended by Ctrl-C, SIGTERM, _exit in a handler … Each time the
+counters are printed once for each device, the capture is complete, and the program's status is
+as without oche. After SIGKILL the capture has all but the last burst.
 
 usage: process_exit.py OCHE PROGRAM, which is process_exit.c's. OCHE_LONG=yes: each many times more.
 """
@@ -20,7 +20,7 @@ import pairs
 
 NETWORK = pairs.NET
 INT, TERM = signal.SIGINT, signal.SIGTERM
-# How it ends → the signals that it gets, and its status.
+# Way to end → the signals that the program gets, and its status.
 ENDS = {
     "default": ([INT], -INT), "threads": ([INT], -INT), "shown": ([INT], -INT),
     "spawns": ([TERM], -TERM), "ignored": ([INT, TERM], -TERM), "flag": ([INT], 3),
@@ -67,7 +67,7 @@ def until_busy(process):
 
 
 def told(error, address):
-    """What it has sent and received, as its one line says; all packets are its own."""
+    """Returns the packets sent and received by the one line of counters; all are the program's."""
     lines = re.findall(rf"^oche: {re.escape(address)}: sent (\d+) packets in \d+ datagrams, "
                        r"received (\d+) ", error, re.M)
     if len(lines) != 1 or len(re.findall(rf"^oche: {re.escape(address)}: recovery ", error,

@@ -4,7 +4,7 @@
  * believe to be connected, and passes them on, some of them lost, twice, late, or damaged.
  *     proxy [OPTION…] OWN A B
  * As the ICRC covers addresses, a good packet gets a new one; damage is done after that, so the
- * ICRC tells. Ends when standard input does, and says what it did.
+ * ICRC shows it. Ends when standard input ends, and prints its counts.
  */
 #include <argp.h>
 #include <poll.h>

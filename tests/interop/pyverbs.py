@@ -31,7 +31,7 @@ KNOWN = {
     "test_shared_pd.SharedPDTestCase.test_imported_rc_ex_rdma_write":
         "shares objects by the kernel's descriptor of a context; there is none",
 }
-# Why tests say that they are skipped, and what is behind it.
+# A test's text when it is skipped, and the real reason.
 SKIPPED = [
     ("MLX5|mlx5|EFA|PCI device|[Cc]uda|/dev/dri|DevX|VFIO|timestamp to nano|QP type 8|QP type 255",
      "another vendor's device, a GPU, raw packets"),
@@ -139,7 +139,7 @@ def meaning_of(reason):
 
 
 def judge(results):
-    """How many are wrong; what is behind those that do not pass, with their names."""
+    """Returns the number of wrong results, and the reasons and names of tests that do not pass."""
     wrong, behind = 0, {}
     for name, outcome, text in results:
         if outcome == "skipped":

@@ -297,7 +297,7 @@ def with_rogue(oche):
 
 
 def numbers_of_linux(oche):
-    """What judge_numbers asks for is so between two Linux kernels."""
+    """Checks that judge_numbers holds between two Linux kernels."""
     said = subprocess.run([oche, "wire", "tests/golden/rxe-rping.pcap"], text=True,
                           stdout=subprocess.PIPE, check=True, cwd=ROOT).stdout
     if judge_numbers(said) != 2:

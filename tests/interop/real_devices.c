@@ -248,7 +248,7 @@ static void test_their_events(void **state)
     assert_string_equal(*called, "");
 }
 
-/* What is about memory and not about a device goes to both. */
+/* Calls about memory, not about a device, go to both libraries. */
 static void test_fork(void **state)
 {
     int memory;

@@ -148,7 +148,7 @@ static int open_both(void **state)
     return 0;
 }
 
-/* Whatever a test has made of theirs is gone. */
+/* Checks that all of the system library's objects that a test made are destroyed. */
 static int nothing_left(void **state)
 {
     (void)state;

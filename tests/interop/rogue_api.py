@@ -27,7 +27,7 @@ def must(what, *facts):
 
 
 def run(oche, program, mode, lost="0", options=(), **environment):
-    """What the library says at the end."""
+    """Returns the library's output at the end."""
     done = subprocess.run(
         [oche, "exec", "--stats", "--device", pairs.SERVER, *options, "--", program, mode],
         env={**os.environ, "OCHE_DROP": lost, **environment}, text=True, capture_output=True,

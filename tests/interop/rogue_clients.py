@@ -34,7 +34,7 @@ def counted(said, what):
 
 
 def wrong(done):
-    """What is wrong with a pair, or None."""
+    """Returns what is wrong with a pair, or None."""
     if done.error is not None:
         return done.error
     for side, said in (("server", done.served), ("client", done.called)):

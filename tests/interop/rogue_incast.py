@@ -40,7 +40,7 @@ def rogue(oche, switch):
 
 
 def plain(oche, switch):
-    """What RoGUE stands beside. Transfers may fail here."""
+    """Runs Go-Back-N alone, to compare RoGUE with. Transfers may fail here."""
     done = incast.run(oche, switch, ["--recovery", "go_back_n"], SECONDS)
     print(f"Go-Back-N, {switch.senders} senders: {done.goodput:.0f} of {RATE} Mbit/s", flush=True)
     if done.goodput > COLLAPSE * RATE:

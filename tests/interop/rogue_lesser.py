@@ -60,7 +60,7 @@ def run(oche, library, client, lacks):
 
 
 def recovery(oche):
-    """What the device is told: Go-Back-N, unless the user says otherwise."""
+    """Checks the device's recovery: Go-Back-N, unless the user gives another."""
     for options, environment, expected in (
             (["--rogue"], {}, "go_back_n"), ([], {}, ""),
             (["--rogue", "--recovery=selective_repeat"], {}, "selective_repeat"),

@@ -30,7 +30,7 @@ def changed(source, folder):
 
 
 def flags_of(build):
-    """What pkg-config says of a build tree; of no other library."""
+    """Returns pkg-config's flags for a build tree, without other libraries."""
     asked = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "oche-rogue"], text=True, capture_output=True,
         env={**os.environ, "PKG_CONFIG_LIBDIR": f"{build}/meson-uninstalled",
@@ -49,7 +49,7 @@ def compiled(compiler, name, program, flags):
 
 
 def run(oche, program, *options):
-    """What both sides say."""
+    """Runs both sides. Returns their output."""
     port = pairs.free_port()
     words = [program, str(port)]
     serving = pairs.Side(pairs.SERVER, ["--stats", *options]).start(oche, words)

@@ -140,7 +140,7 @@ static void replay(struct bench *bench)
         run_round(bench, round);
 }
 
-/* Nothing arrives at the peer, ever. */
+/* No packet arrives at the peer. */
 static void fails(struct bench *bench, enum ibv_wr_opcode opcode)
 {
     struct end *own = &bench->end[0];

@@ -16,7 +16,7 @@ CONNECTIONS = 2 * 24  # at least: the others come and go
 
 
 def run(oche, program, lost):
-    """How often a queue pair has failed."""
+    """Returns how often a queue pair has failed."""
     done = subprocess.run([oche, "exec", "--rogue=segment_bytes=4KiB", "--stats", "--device",
                            pairs.SERVER, "--", program], env={**os.environ, "OCHE_DROP": lost},
                           text=True, capture_output=True, timeout=200, check=False)

@@ -7,7 +7,7 @@
  * written rpma client ADDRESS PORT    writes, flushes, reads back and compares, in sizes up to 1
  * MiB
  *
- * Where the memory is goes as private data of the connection; the end of the work is a message.
+ * The connection's private data says where the memory is; a message ends the work.
  */
 #include <librpma.h>
 #include <stdint.h>

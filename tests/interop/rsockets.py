@@ -106,7 +106,7 @@ def wait_until(listens, port, server):
 
 
 def packets_of(said):
-    """How many packets the device of a program has moved, as OCHE_STATS says."""
+    """Returns the packets that a program's device has sent and received, by OCHE_STATS."""
     counts = re.findall(r"sent (\d+) packets in \d+ datagrams, received (\d+)", said)
     return sum(int(sent) + int(received) for sent, received in counts)
 
@@ -406,7 +406,7 @@ CASES = [
 
 
 def rows_of():
-    """What, the command as a reader sees it, and what runs it."""
+    """Yields the row's name, the command as the table shows it, and how to run it."""
     for row in OWN:
         yield row[0], row[1], "--sockets" if "-T s" in row[1] else "", row, run_own
     for row in TCP:

@@ -398,7 +398,7 @@ static void shut_reading(void **state)
     close_all(&ends);
 }
 
-/* What was sent arrives although the sender has closed at once. */
+/* Data arrives although the sender closes right after sending. */
 static void close_at_once(void **state)
 {
     struct ends ends = connected();

@@ -23,7 +23,7 @@ PARAMETERS = {"timely": "t_low=5ms,t_high=50ms,min_rtt=2ms",
               "timely_patched": "t_low=5ms,t_high=50ms,min_rtt=2ms",
               "dart": "base_rtt=5ms",
               "selective_repeat": "rto_low=5ms,rto_high=20ms"}
-# What is wrong, and a part of what must be said about it.
+# Wrong settings, and a part of the error that each must give.
 WRONG = [("--cc", "OCHE_CC", "dqcn", "choose one of none, cubic, dcqcn"),
          ("--cc", "OCHE_CC", "rcp", "needs switches"),
          ("--cc", "OCHE_CC", "timely,t_lo=5ms", "did you mean t_low?"),
@@ -52,7 +52,7 @@ def wrong_options(oche):
 
 
 def one(oche, options, client, scheme, **environment):
-    """What is wrong, or None."""
+    """Returns what is wrong, or None."""
     command, arguments = client.split(" ", 1)
     sides = [pairs.Side(address, list(options) + ["--stats"], **environment)
              for address in (pairs.SERVER, pairs.CLIENT)]

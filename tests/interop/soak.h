@@ -27,7 +27,7 @@
 #define SHARED_BYTES   (RECEIVE_BYTES + 4096u) /* from one shared receive's buffer to the next */
 #define TABLE_MORE     (1u << 20) /* the table is so much longer than the longest message */
 
-/* What the queue pairs of a link are. The first ones are reliable. */
+/* The queue pairs of a link. The first ones are reliable. */
 enum { ROLE_SHORT, ROLE_LONG, ROLE_TINY, ROLE_SHARED, ROLE_UC, ROLES };
 #define RELIABLE ROLE_UC /* how many there are */
 
@@ -36,7 +36,7 @@ enum soak_count { COUNT_UC = OPS, COUNT_UD, COUNTS };
 
 enum soak_work { WORK_MESSAGE, WORK_CREDIT, WORK_PROBE };
 
-/* What a message is follows from its queue pairs' numbers and its own, so both ends know it. */
+/* A message follows from its queue pairs' numbers and its own, so both ends know it. */
 struct soak_message {
     enum soak_op op;
     uint32_t bytes;
@@ -62,7 +62,7 @@ struct soak_queue {
     uint32_t first, last; /* of them; counts */
     unsigned receives;    /* posted and not completed */
 
-    /* What we send. */
+    /* Messages that we send. */
     uint32_t next, done; /* messages that were posted, and that are completed */
     uint32_t forgiven;   /* UC: up to here what was not heard of is lost */
     uint64_t place;      /* where the next WRITE goes in the peer's ring, counted without end */
@@ -71,7 +71,7 @@ struct soak_queue {
     uint64_t word;            /* the peer's, that our atomics count in */
     uint32_t reads_begun, reads_done;
 
-    /* What we receive. */
+    /* Messages that we receive. */
     uint32_t checked; /* messages */
     uint64_t checked_place;
     bool credit_due, credit_posted;
@@ -79,7 +79,7 @@ struct soak_queue {
 
 enum soak_state { LINK_DOWN, LINK_MADE, LINK_READY, LINK_LIVE, LINK_FAILING };
 
-/* What the peer must be told of a link's memory. */
+/* Places in a link's memory that the peer must know. */
 struct soak_remote {
     uint64_t memory, table;
     uint32_t memory_key, table_key;

@@ -118,7 +118,7 @@ class Node:
 
 
 class Link:
-    """Of two processes."""
+    """A link between two processes."""
 
     def __init__(self, first, second):
         self.nodes = (first, second)

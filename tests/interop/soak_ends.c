@@ -69,7 +69,7 @@ uint64_t soak_ring_offset(const struct soak *s, unsigned role)
     return PAGE + (uint64_t)soak_ring_bytes(s) * role;
 }
 
-/* Where the part behind all rings but UC's begins. */
+/* Returns where the memory behind all rings except UC's begins. */
 static uint64_t behind_rings(const struct soak *s)
 {
     return soak_ring_offset(s, ROLE_UC) + UC_SLOTS * RECEIVE_BYTES;

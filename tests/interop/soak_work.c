@@ -17,7 +17,7 @@
 #define UC_PATIENCE  1.0 /* seconds until what was not heard of is lost */
 #define PROBE_AFTER  1.0 /* seconds without work */
 
-/* What a completion is of: the upper 32 bits of its wr_id. */
+/* The kind of work that a completion belongs to: the upper 32 bits of its wr_id. */
 enum { OF_SEND = 1, OF_RECEIVE, OF_SHARED, OF_DATAGRAM };
 
 static uint64_t wr_id(unsigned of, unsigned peer, unsigned role, uint32_t number)
@@ -35,7 +35,7 @@ static uint64_t mixed(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Nothing, a few bytes, up to a receive's, and now and then as long as the longest. */
+/* Returns a size: 0, a few bytes, up to a receive's, or now and then the longest. */
 static uint32_t size_of(uint64_t draw, uint32_t most)
 {
     const unsigned kind = draw % 16;

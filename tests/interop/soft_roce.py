@@ -36,9 +36,9 @@ Link = collections.namedtuple("Link", "device near far near6 far6 adapter rxe")
 TAP = Link("tap0", vm.NEAR, vm.FAR, vm.NEAR6, vm.FAR6, "eth0", "rxe0")
 BAD = Link("wire0", "10.80.0.1", "10.80.0.2", "fd80::1", "fd80::2", "eth1", "rxe1")
 
-# What is tried. program: the words of both sides; server and client: those of each, where programs
-# connect by address. says: what the client must say. faults: a name, and options of path.c; None:
-# by the TAP.
+# A pair to run. program: the words of both sides. server, client: those of each side, for programs
+# that connect by address. says: what the client must print. faults: a name and options of path.c;
+# None: over the TAP.
 Pair = collections.namedtuple(
     "Pair", "operation transport program calls mtu ipv6 faults says server client",
     defaults=(None, "", "", ""))
@@ -93,7 +93,7 @@ BY_ADDRESS = [
 IPV4_ALONE = ("rdma_xclient", "ib_write_bw", "ib_read_bw")  # listen on no other address
 NEED_ADDRESS = ("rping", "udaddy", "ucmatose", "rdma_server", "cmtime")  # else IPv4 alone
 ENDLESS = ("cmtime",)  # servers that serve for ever
-# What the path does with RoCEv2 packets, in a million.
+# Faults of the path, in RoCEv2 packets of a million.
 FAULTS = [("2 % lost", ("--lose=20000",)),
           ("1 % each lost, twice, late, damaged",
            ("--lose=10000", "--duplicate=10000", "--reorder=10000", "--corrupt=10000")),
@@ -234,7 +234,7 @@ class Hosts:
             pairs.fail("no path")
 
     def close_path(self):
-        """What it did: a dictionary of counts."""
+        """Ends the path. Returns a dictionary of its counts."""
         if self.path is None:
             return {}
         said, _ = self.path.communicate("")
@@ -348,7 +348,7 @@ class Sides:
 
 
 def judge(pair, served, server_said, called, client_said):
-    """What is wrong, or None."""
+    """Returns what is wrong, or None."""
     if called != 0 or served != 0:
         return f"status {served} of the server, {called} of the client"
     if not re.search(pair.says, client_said):
@@ -359,7 +359,7 @@ def judge(pair, served, server_said, called, client_said):
 
 
 def counters(said):
-    """What our side counted of recovery, in short."""
+    """Returns our side's counters of recovery, in short."""
     found = re.search(r"again (\d+), timeouts (\d+), NAKs sent (\d+) received (\d+), RNR NAKs sent "
                       r"(\d+) received (\d+)", said)
     if found is None:
@@ -371,7 +371,7 @@ def counters(said):
 
 
 def run_pair(hosts, pair, number):
-    """What is wrong, or None; and what our side counted."""
+    """Returns what is wrong, or None, and our side's counters."""
     link = TAP if pair.faults is None else BAD
     if pair.faults is not None:
         hosts.open_path(pair.faults[1])
@@ -458,7 +458,7 @@ def run_all(hosts, chosen, log, head):
 
 
 def head_of(machine):
-    """What both sides were, and when."""
+    """Returns the date and the versions at both sides."""
     versions = dict(re.findall(r"(\S+)=(\S+)", subprocess.run(
         ["dpkg-query", "-W", "-f", "${Package}=${Version}\n", "libibverbs1", "perftest"],
         capture_output=True, text=True, check=False).stdout))

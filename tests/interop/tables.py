@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/clients.md: runs everything that it tells of.
+"""Makes docs/clients.md: runs all programs of the page.
 
 usage: tables.py BUILD >docs/clients.md
        tables.py BUILD --write SECTION…
@@ -206,8 +206,8 @@ has all of it; together each has half of the receiver's, as the ACKs say.
 """
 
 
-# What a section is called, its text, and what prints its table: a script and its arguments, where
-# {oche} and so on are files of the build. The tables of several scripts are one.
+# A section: its name, its text, and the scripts that print its table, with arguments. {oche} and so
+# on are files of the build. The tables of several scripts become one.
 SECTIONS = [
     ("clients", HEAD + PAIRS, ["clients {oche} --table"]),
     ("rdma_cm", BY_ADDRESS, ["rdma_cm {oche} --table --rpma={rpma}"]),

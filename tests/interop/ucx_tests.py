@@ -24,9 +24,9 @@ from applications import Application, Failed
 DEVICE = "oche_lo_v4:1"
 UCT, UCP = ("rc_verbs", "ud_verbs"), ("rc_verbs,ud_verbs", "ud_verbs")
 LAYOUTS = ("short", "bcopy", "zcopy")
-# Those of UCT that are not about atomics; `get` has no short form, the others have all three.
+# Tests of UCT without atomics. `get` has no short form; the others have all three.
 MOVES = ("am_lat", "am_bw", "put_lat", "put_bw", "get")
-# InfiniBand has no atomic swap, and a datagram is neither WRITE, READ nor atomic.
+# InfiniBand has no atomic swap. Datagrams have no WRITE, READ or atomic.
 UNSUPPORTED = {"rc_verbs": {"swap"},
                "ud_verbs": {"put_lat", "put_bw", "get", "add_lat", "add_mr", "fadd", "swap",
                             "cswap"}}
@@ -68,7 +68,7 @@ def run(oche, words, tls, unsupported, folder):
 
 
 def cell(oche, commands, folder):
-    """What the table says: how many of the commands did as they should."""
+    """Returns the table's cell: how many of the commands worked."""
     failed, count, unsupported = [], 0, False
     for words, tls, unsupported in commands:
         count += 1

@@ -519,8 +519,9 @@ static void test_events(void **state)
     close_bench(bench, false);
 }
 
-/* As with an RNIC, which pins it: what arrives for memory that is gone, though it is registered,
- * harms nobody. (The library's own thread takes it; who polls has to know.) */
+/* A packet for memory that is unmapped but still registered does no harm, as with an RNIC, which
+ * pins it. This holds where the library's own thread takes the packet; a program that polls must
+ * keep its memory. */
 static void test_unmapped_receive(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
@@ -581,7 +582,7 @@ static void *poll_another(void *argument)
     return NULL;
 }
 
-/* Who asks without waiting, while another thread makes the event, gets it whole or not yet. */
+/* A caller that does not wait, while another thread makes the event, gets all of it or nothing. */
 static void test_events_at_once(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programs that test the verbs library share: two queue pairs of one device in one
+ * Shared by the programs that test the verbs library: two queue pairs of one device in one
  * process, connected to each other, and work between them.
  */
 #ifndef OCHE_TESTS_INTEROP_VERBS_BENCH_H

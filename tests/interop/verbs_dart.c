@@ -132,7 +132,7 @@ static void keep_busy(struct sender *s, bool more)
     assert_int_equal(ibv_poll_cq(s->to.cq, 1, &wc), 0); /* the receiver's progress */
 }
 
-/* What each has of the line, in `seconds`. */
+/* Writes each sender's part of the line, measured for `seconds`. */
 static void transfer(unsigned count, double seconds, double part[2])
 {
     const double start = seconds_now();

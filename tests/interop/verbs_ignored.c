@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the manual pages of rdma-core call ignored, irrelevant, or valid only in some cases: any
- * value does there, and changes nothing. A test for each clause; its page stands before it.
+ * Checks that values which rdma-core's manual pages call ignored, irrelevant, or valid only in some
+ * cases change nothing. There is a test for each clause, below the name of its page.
  */
 #include "tests/interop/verbs_objects.h"
 

@@ -93,7 +93,7 @@ static int receive_buffer(int fd)
     return bytes;
 }
 
-/* What the kernel gives whoever asks for a lot. */
+/* Returns the size of the largest receive buffer that the kernel gives. */
 static int largest_buffer(void)
 {
     const int fd = socket(AF_INET, SOCK_DGRAM, 0), most = INT_MAX / 2;
@@ -123,7 +123,7 @@ static void wait_for_line(const char *path, const char *text)
     fail_msg("\"%s\" is not said: %s", text, said);
 }
 
-/* Nobody receives while a hundred times what the buffer holds is sent. */
+/* Sends a hundred times what the buffer holds while nobody receives. */
 static void overflow(struct bench *bench, int fd)
 {
     const int small = 2048;

@@ -82,8 +82,7 @@ static void queue_pairs_in_little_space(void **state)
 }
 
 /*
- * Where no more address space can be had, what comes behind a gap is dropped and sent again;
- * nothing fails.
+ * Without more address space, packets behind a gap are dropped and sent again; nothing fails.
  */
 static void no_space_for_gaps(void **state)
 {

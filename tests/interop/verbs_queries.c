@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What queries say while work goes on: of a queue pair as it is now, and of atomics. */
+/* Queries while work is under way: a queue pair's present state, and atomics. */
 #include "tests/interop/verbs_bench.h"
 
 #include <errno.h>

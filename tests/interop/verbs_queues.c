@@ -27,7 +27,7 @@ static void *resize_cq(void *argument)
     return NULL;
 }
 
-/* Nothing is lost, doubled or out of order while another thread resizes. */
+/* While another thread resizes, completions come once, in order, and all of them. */
 static void test_cq_in_use(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
@@ -111,7 +111,7 @@ static void test_srq_in_use(void **state)
     assert_int_equal(ibv_close_device(context), 0);
 }
 
-/* What sizes there can be, and what is told of them. */
+/* Possible sizes, and the sizes that the library reports. */
 static void test_srq_sizes(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
@@ -193,7 +193,7 @@ static void wait_event(struct ibv_context *context, enum ibv_event_type type, vo
     ibv_ack_async_event(&event);
 }
 
-/* What fits is delivered, the queue and the queue pair say that they have failed. */
+/* Completions that fit are delivered; the queue and the queue pair report that they failed. */
 static void overflow(struct bench *bench, struct ibv_cq *cq, struct ibv_cq_ex *extended)
 {
     struct ibv_qp_init_attr init = init_attr(cq, IBV_QPT_RC);

@@ -41,7 +41,7 @@ static void completes(struct ibv_cq *cq, uint64_t wr_id)
     assert_int_equal(wc.status, IBV_WC_SUCCESS);
 }
 
-/* How many seconds `count` WRITEs of `size` take. */
+/* Returns the seconds that `count` WRITEs of `size` bytes take. */
 static double time_of(struct bench *bench, unsigned count, uint32_t size)
 {
     struct ibv_sge sge = sge_of(&bench->end[0], 0, size);

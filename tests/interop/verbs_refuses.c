@@ -108,7 +108,7 @@ static void test_queues(void **state)
     NULL_WITH(EOPNOTSUPP, ibv_create_srq_ex(context, &srq_ex));
 }
 
-/* What is not there: the standard's answer, not a crash. */
+/* Missing features give the standard's error. */
 static void test_not_there(void **state)
 {
     struct ibv_alloc_dm_attr dm = {.length = 64};

@@ -47,7 +47,7 @@ static bool untouched(const struct end *end, uint32_t from, uint32_t to, uint8_t
     return true;
 }
 
-/* What `to` has got at `offset` is what `from` has there, and nothing beside it changed. */
+/* Checks that `to` has the bytes of `from` at `offset`, and that nothing beside them changed. */
 static void compare(const struct end *from, const struct end *to, uint32_t offset, uint32_t size,
                     const char *what, uint32_t mtu)
 {
@@ -141,7 +141,7 @@ static void sweep(enum ibv_qp_type type)
                     one_send(bench, sizes[j], mtu, true);
                 continue;
             }
-            /* What does not fit into the socket's buffer is lost, and nobody sends it again. */
+            /* UC: packets that do not fit into the socket's buffer are lost for good. */
             if (type == IBV_QPT_UC && sizes[j] / mtu > UC_PACKETS)
                 continue;
             one_send(bench, sizes[j], mtu, false);

@@ -15,7 +15,7 @@
 
 static bool lenient;
 
-/* What the library says meanwhile, on standard error; "" where it says nothing. */
+/* The library's output on standard error meanwhile. */
 static char said[2000];
 static int saved_stderr, pipe_fds[2];
 

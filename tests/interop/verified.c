@@ -62,7 +62,7 @@ static void check(unsigned message, const uint8_t *bytes, const char *where)
     v.checked++;
 }
 
-/* What lies behind a message's bytes must not have been written to. */
+/* Checks that the memory behind a message's bytes is unchanged. */
 static void check_behind(unsigned message, const uint8_t *bytes)
 {
     for (size_t at = size_of(message); at < size_of(message) + GUARD; at++)
@@ -224,8 +224,8 @@ static uint64_t *word(unsigned i)
     return (uint64_t *)(void *)(v.memory + 8 * i);
 }
 
-/* What is added in operation `i`, or put there. Every third exchange compares with what is not
- * there, and must leave the word as it is. */
+/* Returns the operand of operation `i`: the number to add or to store. Every third exchange
+ * compares with a wrong value, and must leave the word unchanged. */
 static uint64_t operand(unsigned i)
 {
     return UINT64_C(0x0101010101010101) * (i % 200) + i + 1;

@@ -19,7 +19,7 @@ enum operation {
     OPERATION_SWAP,
 };
 
-/* What each side tells the other. */
+/* Data that each side sends to the other. */
 struct verified_end {
     uint64_t address;
     uint32_t rkey, qpn, psn;

@@ -108,7 +108,7 @@ def check_json(stat_of, client, server):
 
 
 def check_causes(stat_of, client, server):
-    """What was lost on purpose is dropped, sent again by some cause, and Dart has one sender."""
+    """Packets lost on purpose count as dropped and as resent with a cause; Dart has one sender."""
     all_of_them = stat_of.processes()
     sender = all_of_them[client.pid]["devices"][0]
     receiver = all_of_them[server.pid]["devices"][0]
@@ -139,8 +139,8 @@ def check_plain(stat_of, client, server):
 
 
 def on_terminal(stat_of, width, height):
-    """What it writes to a terminal until it has written over its table thrice and gets Ctrl-C; its
-    status."""
+    """Runs it on a terminal until it has redrawn its table three times, then sends Ctrl-C. Returns
+    its output and its status."""
     primary, secondary = pty.openpty()
     fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
     process = subprocess.Popen(stat_of.words("-w", "0.5", "-q"), stdin=secondary, stdout=secondary,
@@ -227,7 +227,7 @@ def ask(port, method="GET", path="/metrics"):
 
 
 def ask_raw(port, data):
-    """What comes back for these bytes, until the server ends the connection."""
+    """Sends bytes. Returns the answer until the server ends the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as asking:
         asking.sendall(data)
         text = b""
@@ -270,7 +270,7 @@ def check_page(port, client, server):
 
 
 def check_asking(port):
-    """What is no GET of /metrics is refused, and the server goes on."""
+    """Anything except a GET of /metrics is refused, and the server continues."""
     for method, path, status in (("GET", "/", 404), ("GET", "/metrics/x", 404),
                                  ("POST", "/metrics", 405), ("HEAD", "/metrics", 405),
                                  ("GET", "/metrics?a=b", 200)):

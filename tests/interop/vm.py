@@ -96,7 +96,7 @@ def busybox():
 
 
 def missing():
-    """Why no machine can be started here, or None."""
+    """Returns why no machine can be started here, or None."""
     if shutil.which("qemu-system-x86_64") is None:
         return "no qemu-system-x86_64"
     if busybox() is None:
@@ -326,7 +326,7 @@ class Machine:
         return running.wait(limit), running.said()
 
     def must(self, command, limit=LIMIT):
-        """What it said; Failed, if its status is not 0."""
+        """Returns the command's output. Raises Failed if its status is not 0."""
         status, said = self.run(command, limit)
         if status != 0:
             raise Failed(f"in the machine, status {status}: {command}: {said}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""However vm.py ends, its machine, namespaces and files do, too: by SIGINT, SIGTERM, SIGHUP; after
+"""When vm.py ends, so do its machine, namespaces and files: by SIGINT, SIGTERM, SIGHUP; after
 SIGKILL an empty folder stays.
 """
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long processes were ready to run and waited for a processor, as the kernel counts it
+"""Measures how long processes were ready to run and waited for a processor, by the kernel's counts
 (/proc/PID/task/TID/schedstat: ns on a processor, ns of waiting), looked at every millisecond
 by a process of its own. A wait is counted when it is over. Says whether a slow epoch of
 tools/wire-dart was the scheduler's.
@@ -42,7 +42,7 @@ def look(pids, out):
 
 
 class Watch:
-    """Of the processes with these names and numbers, three of them."""
+    """Watches three processes, given by name and number."""
 
     def __init__(self, processes):
         self.names = list(processes)

@@ -15,9 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-BELOW_SIM = ["fabric/", "core/", "params/"]
-# What a quoted include may begin with, by the folder of the file that includes. The row with the
-# longest name counts.
+# Allowed beginnings of quoted includes, by the folder of the including file.
 ARROWS = {
     "core": ["core/"],
     "fabric": ["fabric/", "core/wire/", "core/base.h", "core/error.h", "core/random.h",

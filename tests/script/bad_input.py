@@ -59,7 +59,7 @@ FILES = {
                  "congestion_control: rogue\n",
 }
 
-# What is put in place of what in BASE; what is said ("s.yaml" is the scenario).
+# A text of BASE, its replacement, and the expected error ("s.yaml" is the scenario).
 CHANGED = [
     ("  pods: 2", "  podz: 2", 's.yaml:4: topology.podz: unknown key; did you mean "pods"?'),
     ("duration: 200us", "durration: 200us",
@@ -526,7 +526,7 @@ def judge(done, what, said, where, before):
     found = []
     if done.returncode != 2 or done.stdout != "":
         found.append(f"{what}: status {done.returncode}, prints {done.stdout[:200]!r}")
-    # What is expected is the whole line, or its beginning up to a place where lists follow.
+    # The expected text is the whole line, or its beginning before a list.
     whole = said and said[-1] not in " (:"
     right = done.stderr == said + "\n" if whole else done.stderr.startswith(said)
     if not right or done.stderr.count("\n") != 1 or not done.stderr.endswith("\n"):

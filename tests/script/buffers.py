@@ -284,7 +284,7 @@ def test_check():
     check("unequal ports", done.returncode == 0 and "S = B - H = 64,000,000 B - 1,206,432 B = "
           "62,793,568 B\n" in done.stdout and "    at line rate, 244us after it was at kmin\n" in
           done.stdout and done.stdout.count("at line rate") == 1, done)
-    # What is wrong with the routes is said here, too.
+    # Errors of the routes are printed here, too.
     done = run("--check", scenario("loop.yaml"), "--set", "congestion_control=dcqcn")
     check("loop", done.returncode == 0 and "\nflow 0, host2 to host0, can never arrive: " in
           done.stdout and "\nThe routes allow a cyclic buffer dependency: leaf1:spine0 → "
@@ -327,7 +327,7 @@ def test_tiers():
 
 
 def test_advice():
-    """What would do, does; and is not more than it must be."""
+    """The advised values suffice, and smaller ones do not."""
     cases = [("thresholds.yaml", []), ("thresholds.yaml", ["switch.kmin=30KB"]),
              ("incast.yaml", ["switch.kmin=310KB", "switch.kmax=400KB"]),
              ("incast.yaml", ["switch.beta=1/50"]),

@@ -30,7 +30,7 @@ def mentions_of(pages):
 
 
 def check_text(path, text, sources, mention):
-    """What is wrong with the mentions in a file."""
+    """Returns what is wrong with the mentions in a file."""
     found = []
     for match in mention.finditer(text):
         cited = re.sub(r"(?:,| and| to)(?:\s*\n\s*[*#])? #", ", #", match.group(1))
@@ -70,7 +70,7 @@ def has_value(text, value):
 
 
 def check_value(folder, where, preset):
-    """What is wrong with `value: PAGE#PLACE`: the place, up to the next heading, has the number."""
+    """Returns what is wrong with `value: PAGE#PLACE`. The place must have the number."""
     found = []
     for page, anchor in re.findall(r"(?:^|; )value: ([a-z0-9-]+\.md)#([a-z0-9-]+)", where):
         with open(os.path.join(folder, page), encoding="utf-8") as file:
@@ -137,7 +137,7 @@ def check_tree(root, sources):
     return found + check_links(folder, sources), count
 
 
-# How many sources there are at least, so that none are overlooked because the output has changed.
+# The least number of sources. Fewer mean that the output has changed.
 LEAST = ((250, "run"), (14, "fluid", "--model", "dcqcn"), (11, "fluid", "--model", "timely"),
          (12, "fluid", "--model", "timely_patched"))
 
@@ -187,7 +187,7 @@ dcqcn: keys for --set
 """
 
 
-# Where a number is from, of a parameter whose default is 55us, and one whose default is 40Gbps.
+# Sources of two parameters, with defaults of 55us and 40Gbps.
 TIMER = """  name: dcqcn
     timer                    time    default 55us; 1us to 10s
         of the rate increase [{0}]

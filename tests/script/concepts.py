@@ -30,7 +30,7 @@ def plain(text):
 
 
 def run(commands, work):
-    """What the commands print; None if a program that they need is not there."""
+    """Returns the commands' output; None if a program that they need is missing."""
     if "sqlite3" in commands and not shutil.which("sqlite3"):
         return None
     done = subprocess.run(commands.replace("oche run", f"'{OCHE}' run")

@@ -50,7 +50,7 @@ def left(port):
 
 
 def gone(port):
-    """Whether none is left; one that was killed may take a moment."""
+    """True if no process is left. Waits, as a killed one may take a moment."""
     end = time.monotonic() + 10
     while left(port) and time.monotonic() < end:
         time.sleep(0.05)

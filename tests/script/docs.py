@@ -65,7 +65,7 @@ def test_own_network(work):
 
 
 def test_scenario_reference_usage():
-    """What is not a program, and no argument, is one line that says how it is called; status 2."""
+    """Wrong or missing arguments give one line with the usage, and status 2."""
     tool = os.path.join(SOURCE, "tools", "scenario-reference")
     for arguments, begins in (([], "usage: "), (["--check"], "usage: "), (["--help"], "usage: "),
                               ([OCHE, OCHE], "usage: "),
@@ -196,7 +196,7 @@ def headings(page):
 
 
 def is_there(path):
-    """Whether it is a file, a folder, a pattern that fits one, or a source file without its end."""
+    """True if it is a file, a folder, a pattern that fits one, or a source file without suffix."""
     return any(glob.glob(os.path.join(SOURCE, path) + end) for end in ("", ".c", ".h", ".py"))
 
 
@@ -357,7 +357,7 @@ def test_install(work):
         test_installed_rogue(work, found, only)
     if SANITIZED == "no":
         test_library(work, found, only)
-    # Nothing is left, but for what is in no folder of ours.
+    # Only files outside our own folders are left.
     for name in ("bash-completion/completions/oche", "site-functions/_oche", "/doc/oche/LICENSE"):
         only(name)
     uninstall = [sys.executable, os.path.join(SOURCE, "tools", "uninstall")]
@@ -387,7 +387,7 @@ def main():
     test_names_of_blocks()
     test_verdicts()
     test_links()
-    # What somebody has installed from this build can still be uninstalled afterwards.
+    # Files that were installed from this build before can still be uninstalled afterwards.
     log, kept = os.path.join(BUILD, "meson-logs", "install-log.txt"), None
     if os.path.exists(log):
         with open(log, encoding="utf-8") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How runs end: without duration when all is delivered; with who waits for what, when nothing is
-any more; by Ctrl-C, with what was measured until then. And sweeps of which some points cannot be.
+"""Checks how runs end: without a duration when all is delivered; with the reason when nothing can
+be delivered any more; by Ctrl-C, with the results until then. And sweeps with impossible points.
 
 Environment: OCHE.
 """
@@ -118,7 +118,7 @@ def test_one_pipe():
 
 
 def test_bound():
-    """What lasts as long as it may is not called a stall: something may still have arrived."""
+    """A run that lasts for its whole duration is not called a stall: more data might have come."""
     write(STAR + "workload:\n"
           "  - {type: transfers, pairs: 0>1, bytes: 10KB, messages: 2}\n"
           "  - {type: transfers, pairs: 2>3, bytes: 100KB}\n"

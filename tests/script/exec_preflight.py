@@ -108,7 +108,8 @@ def rpaths(folder):
 
 
 def started(folder):
-    """What a script starts looks at itself; and what opens the library by its path, at its end."""
+    """Programs that a script starts check themselves at their start, or at their end if they open
+    the library by its path."""
     theirs = system_library()
     if theirs is None:
         print("no libibverbs of the system's: left out")
@@ -154,7 +155,7 @@ def statics(folder):
     for rank in ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"):
         expect_silence(run(program, **{rank: "1"}))
         expect_line(run(program, **{rank: "0"}), "is linked statically")
-    # What has nothing to do with RDMA may start what has: a static shell, or init.
+    # A static program without RDMA (a shell, init) may start programs with RDMA.
     expect_silence(run(compile_c(folder, "plain", PLAIN, "-static")))
     inside = compile_c(folder, "inside", LISTS, "-Wl,-Bstatic", "-libverbs", "-Wl,-Bdynamic",
                        "-lnl-route-3", "-lnl-3", "-lpthread")
@@ -165,7 +166,7 @@ def statics(folder):
 
 
 def foreign(folder):
-    """Of another word size or machine: the kernel says no here, after our line."""
+    """A program of another word size or machine: after our line the kernel refuses to run it."""
     program = compile_c(folder, "native", STATIC)
     with open(program, "rb") as file:
         image = bytearray(file.read())
@@ -281,7 +282,7 @@ def no_interface():
 
 
 def silent():
-    """What works today is started without a word."""
+    """Programs that work are started without a line."""
     for words in (["true"], ["sh", "-c", "exit 0"], ["env", "true"], ["python3", "-c", "pass"],
                   ["ibv_devices"], ["ibv_devinfo", "-l"], ["ibv_asyncwatch", "--help"],
                   ["ib_write_bw", "--version"], ["fi_info", "--version"], ["ucx_info", "-v"],

@@ -81,7 +81,8 @@ class Case:
             self.wrong.append(what)
 
     def networks(self):
-        """What to run a command with that makes network namespaces and runs Debian's programs."""
+        """Returns the words that run a command which makes network namespaces and runs Debian's
+        programs."""
         if os.environ.get("SANITIZED") == "yes":
             self.skip("Debian's programs do not begin with a sanitizer's library there")
         if not all(shutil.which(name) for name in ("unshare", "ip", "ib_write_bw")):

@@ -118,12 +118,12 @@ def test_scenario(where):
                  "scenario incast: what goes to host0; not in the model: rhai, sizes of flows",
                  "flows 1 to 4: each 40Gbps from 0 on"):
         check(f"scenario gives {text!r}", text in done.stdout, done)
-    # What is `auto` is what it is on the bottleneck's line.
+    # `auto` values follow the rate of the bottleneck's line.
     at_40g = [run(INCAST, "--set", f"congestion_control.timer={timer}", "--set",
                   f"congestion_control.rai={rai}", where=where).stdout
               for timer, rai in (("auto", "auto"), ("187500ns", "20Mbps"))]
     check("auto is computed", at_40g[0] == at_40g[1] != "")
-    # What a run would do and the equations do not.
+    # Parameters of a run that the equations ignore.
     for scheme, left in (("dcqcn", "feedback_jitter, window, ecn_at"),
                          ("timely", "feedback_jitter, window")):
         done = run(INCAST, "--set", f"congestion_control={scheme}", "--set",

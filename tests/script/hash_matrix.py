@@ -34,7 +34,7 @@ FEWER = (("struct", "1"), ("bytes", "2"), ("payload", "1"))
 IN_ALL_WAYS = "pairs"
 WATCHED = {"pairs": (("struct", "2"), ("payload", "1"))}  # with ThreadSanitizer
 LONG = os.environ.get("OCHE_LONG") == "yes"
-# What must have happened in a scenario, or its hash proves nothing.
+# Events that must happen in a scenario; otherwise its hash proves nothing.
 SCENARIOS = {
     "pauses": ("pauses_sent", "pauses_received_by_hosts", "nic_cnps_sent", "marks_tor_to_host",
                "marks_tor_to_up", "marks_aggregation"),
@@ -55,7 +55,7 @@ SCENARIOS = {
 
 
 def made_so(tree, compiler, optimisations):
-    """Whether the build folder holds the program as that compiler makes it, and unchanged: without
+    """True if the build folder has the unchanged program of that compiler: without
     sanitizers, or of clang's with that of tools/check's build of threads."""
     try:
         with open(os.path.join(tree, "compile_commands.json"), encoding="utf-8") as file:
@@ -131,7 +131,7 @@ def half_as_long(scenario):
 
 
 def watched_differs(program, scenario, folder):
-    """What ThreadSanitizer's program gives, if this build's does not give the same; or None."""
+    """Returns the result of ThreadSanitizer's program if it differs from this build's, or None."""
     for form, threads in WATCHED.get(scenario, (("struct", "2"),)):
         options = FORMS[form] + ["--threads", threads] + half_as_long(scenario)
         (right, _), (found, _) = (run(one, scenario, options, folder)

@@ -78,7 +78,7 @@ def test_views(folder, commands):
                 continue
             refused(oche(folder, command, path), f"{command}, {table} is a view", f"{table}.sqlite")
         if table in ("info", "flows"):
-            # Nor does a new run take it for results, and hang or replace it.
+            # A new run does not take it for results, hang, or replace it.
             os.makedirs(os.path.join(folder, "v"), exist_ok=True)
             shutil.copy(path, os.path.join(folder, "v", "run.sqlite"))
             refused(oche(folder, "run", "s.yaml", "--quiet", "--out", "v"), f"over {table}",

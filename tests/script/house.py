@@ -49,7 +49,7 @@ def functions(lines):
 
 
 def check_functions(path, lines):
-    """What of the functions of a C file is too long, or no longer too long."""
+    """Returns the functions of a C file that are too long, and exceptions no longer needed."""
     found, longer = [], {name for file, name in LONGER if file == path}
     for name, length, number in functions(lines):
         most = max(MOST_LINES_OF_A_FUNCTION, LONGER.get((path, name), 0))

@@ -30,7 +30,7 @@ failures = []
 
 
 def arguments(where, path):
-    """Those of oche run with `path` in one place, all others being right."""
+    """Returns arguments of oche run with `path` in one place and right files in all others."""
     sets = {"topology.file": ["topology={type: from_file}"],
             "routes.file": ["topology={type: leaf_spine}"],
             "workload.file": ["workload={type: from_file}"],
@@ -186,7 +186,7 @@ def main():
             jobs.append(pool.submit(named, folder))
             for job in jobs:
                 failures.extend(job.result())
-        # What a name has, a terminal does not obey.
+        # Escape sequences in a name do not reach the terminal.
         odd = wrong[-1][0]
         for where in RIGHT:
             done = run(folder, arguments(where, odd), "odd")

@@ -98,7 +98,7 @@ def test_installed():
     write("star", STAR + "name: mine\n")
     oche("run", "star", "-q", program=program)
     check(os.path.exists("out/mine/run.sqlite"), os.listdir("out"))
-    # What does nothing is refused.
+    # Options without effect are refused.
     for arguments in (["--list", "plain.x"], ["--list", "--csv"], ["--list", "--seed", "1"],
                       ["--list", "--show-defaults"]):
         done = oche("run", *arguments, program=program, status=2)

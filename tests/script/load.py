@@ -136,7 +136,7 @@ def test_tables(work, scenario):
 
 
 def test_notes_first(work, scenario):
-    """What does not fit the network is told before the table, and its column has a mark."""
+    """Parameters that do not fit the network are reported before the table and marked in it."""
     text = oche("run", scenario, "--out", os.path.join(work, "notes"), "--compare",
                 "congestion_control=dcqcn,{name: timely, preset: paper}",
                 "--set", "workload.stop=2100us",
@@ -175,7 +175,7 @@ def test_sweep(work, scenario):
 
 
 def test_until_stable(work, scenario):
-    """No batch is taken from behind a stop, not even beside a workload that goes on."""
+    """Batches beyond a workload's stop are refused, even beside a workload that continues."""
     base = ["run", scenario, "--out", os.path.join(work, "stable"), "--until-stable", "goodput"]
     more = ["--set", "workload=[{type: poisson_cdf, cdf: alistorage2019, load: 30%}, {type: "
             "poisson_cdf, cdf: alistorage2019, load: 30%, stop: 2100us}]"]

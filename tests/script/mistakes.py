@@ -28,7 +28,7 @@ CASES = [
      ['1: topologie: unknown key; did you mean "topology"?',
       '1: workload: is missing; add "workload: {type: incast}"',
       "2: duration: 1 has no unit; add one of ps, ns, us, ms or s"]),
-    # Of a section whose variant is not known, no other key is judged.
+    # If a section's variant is unknown, its other keys are not checked.
     ("topology: {type: stern, hosts: x, podz: 2}\nworkload: {typ: incast, degree: x}\n", [],
      ['1: topology.type: "stern" is not known; did you mean "star"? (',
       '2: workload.typ: unknown key; did you mean "type"?']),
@@ -53,7 +53,7 @@ CASES = [
     (TOPOLOGY, ["--set", "workload", "--set", "a..b=1"],
      ["--set workload: not KEY=VALUE; write it as switch.buffer=9MB",
       "--set a..b=1: not a key; write parts with dots between, such as switch.buffer or "]),
-    # What does not fit together, where all can be read.
+    # Readable values that contradict each other.
     (TOPOLOGY + WORKLOAD + "duration: 1ms\nwarmup: 2ms\n"
      "switch: {mechanisms: iodf, agg: {ecn: false}}\n",
      [], ["4: warmup: leaves nothing to measure; make it less than duration",

@@ -31,7 +31,7 @@ failures = []
 
 
 def fits(shown, printed):
-    """Whether the lines printed are those shown, "…" standing for any."""
+    """True if the printed lines are those shown, where "…" stands for any."""
     pattern = ""
     for line in shown:
         if line.strip() == "…":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where oche run puts results: no run replaces another's; two at once into one folder are refused;
-a results file repeats its run or says why it cannot; what a report of the folder calls the runs.
+"""Checks where oche run puts results: no run replaces another's; two at once into one folder are
+refused; a results file repeats its run or says why it cannot; a report of a folder names its runs.
 
 Environment: OCHE, SOURCE, BUILD.
 """
@@ -190,7 +190,7 @@ def test_repeat_with_files():
 
 
 def test_interrupted_repeat():
-    """What a repeat measured until then is kept, and so is what it repeats."""
+    """Ctrl-C keeps the results of a repeat so far, and those of the run that it repeats."""
     before = info("out/long")
     running = subprocess.Popen([OCHE, "run", "out/long/run.sqlite"], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)

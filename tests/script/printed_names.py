@@ -47,7 +47,7 @@ def look(what, text):
 
 
 def quoted(text):
-    """As a double-quoted text of YAML."""
+    """Returns the text in double quotes, as YAML has it."""
     return '"' + "".join(c if c.isascii() and c.isprintable() else f"\\u{ord(c):04x}"
                          for c in text) + '"'
 

@@ -150,7 +150,7 @@ def check_refusals(folder, pool):
 
 
 def another_program(here):
-    """What is no oche at all says nothing; rank 0, which waits for it, does."""
+    """If a rank is another program, which says nothing, rank 0 says that it waits for it."""
     done = subprocess.run(["timeout", "-s", "INT", "13", *MPIRUN, "-np", "1", OCHE, *here, ":",
                            "-np", "1", "sh", "-c", "exec sleep 12"], capture_output=True,
                           text=True, timeout=LIMIT, check=False)

@@ -193,7 +193,7 @@ def test_recorded(work):
 
 
 def test_hostile_names(work):
-    """Whatever stands in a results file is text, and none that changes lines or directions."""
+    """Text from a results file stays text, and cannot change lines or directions."""
     evil = "</script><script>alert(1)</script><!-- \u2028 \u202e \x1b \" ' & {{x}} \\ ]]>"
     shown = evil.replace("\u2028", r"\xe2\x80\xa8").replace("\u202e", r"\xe2\x80\xae").replace(
         "\x1b", r"\x1b")

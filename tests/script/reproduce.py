@@ -213,7 +213,7 @@ def test_a_paper(work):
     points = ask(work, one, POINTS)
     check(len(points) == 2 + 2 * 2 * 6, len(points))
     check(points == ask(work, two, POINTS), "figures share runs")
-    # What is measured is what oche run gives.
+    # The measured value is that of oche run.
     mean = ask(work, one, "SELECT avg(value) FROM metrics JOIN point_values USING (point) WHERE "
                "name = 'goodput' AND axis = 0 AND number = 0 AND point IN (SELECT point FROM "
                "point_values WHERE axis = 1 AND number = 2)")[0][0]
@@ -222,7 +222,7 @@ def test_a_paper(work):
 
 
 def test_again(work):
-    """Nothing is run again; words can be changed afterwards, and are."""
+    """Points are not run again. Texts may change afterwards, and the output follows."""
     one = "out/reproduce/p/one.sqlite"
     before = ask(work, one, POINTS)
     write(os.path.join(work, "papers", "p"), "figures/one.yaml",
@@ -277,7 +277,7 @@ def test_resumed(work):
 
 
 def test_slash_at_the_end(work):
-    """As a shell completes a folder: it names no more than without."""
+    """A name with a slash, as a shell completes it, means the same as without."""
     for which, amount in (("p", "2 figures, 26 runs for 52 points, as figures share them"),
                           ("p/", "2 figures, 26 runs for 52 points, as figures share them"),
                           ("p//", "2 figures, 26 runs for 52 points, as figures share them"),
@@ -383,7 +383,7 @@ def checking(work, *options):
 
 
 def test_checking(work):
-    """What is done before the first run is shown on a terminal, and can be interrupted."""
+    """Work before the first run is shown on a terminal and can be interrupted."""
     end = "interrupted: nothing has run yet; the same command begins again\r\n"
     seen = checking(work)
     check(re.match(r"\r\x1b\[Kchecking \d{3} combinations of dart\r\x1b\[Kchecking \d{3} "

@@ -46,7 +46,7 @@ def scenario(name):
 
 
 def steady(text):
-    """What does not depend on the machine."""
+    """Returns the lines that do not depend on the machine."""
     return re.sub(r"^(threads|wall time|speed).*\n", "", text, flags=re.M)
 
 
@@ -173,7 +173,7 @@ def test_results(work):
             f"'unfinished') ORDER BY {ends} - start_ps - ideal_ps DESC, id LIMIT 3")]
         check(slowest == set(worst) and len(worst) > 0, slowest, worst)
 
-        # How long ports were held: the duration is a whole number of intervals, the class is one.
+        # Shares of time that ports were held. The duration is a whole number of intervals.
         for port, share in db.execute("SELECT entity, sum(value) FROM series JOIN series_names ON "
                                       "id = series WHERE name = 'held' GROUP BY entity"):
             total = one(db, "SELECT value FROM counters WHERE entity = ? AND name = "
@@ -225,7 +225,7 @@ def test_timeout_causes(work):
 
 
 def test_dart_counts(work):
-    """What Dart's shares are of the traffic: in the table, in the results; dart alone has it."""
+    """The table and the results have Dart's part of the traffic, for dart only."""
     folder = os.path.join(work, "dart")
     text = oche(scenario("pauses"), "--out", folder, "--compare", "congestion_control=dart,dcqcn")
     rows = {}
@@ -433,7 +433,7 @@ def test_remark(work):
 
 
 def test_flows_without_a_time(work):
-    """What is not in the table of times is said of one flow as of several."""
+    """A note counts the flows that are missing in the table of times, one or several."""
     path = os.path.join(work, "few.yaml")
     with open(path, "w", encoding="utf-8") as file:
         file.write("name: few\nduration: 1ms\ntopology: {type: star, hosts: 3, host_rate: 10Gbps}\n"
@@ -450,7 +450,7 @@ def test_flows_without_a_time(work):
 
 
 def test_ignored(work):
-    """What is of queue pairs is said to be in vain where hosts have none, and there alone."""
+    """Parameters of queue pairs are reported as ignored only where hosts have no queue pairs."""
     folder = os.path.join(work, "ignored")
     options = [scenario("pauses"), "--set", "warmup=0", "--set", "topology={type: star, hosts: 3}",
                "--set", "measure={}", "--set", "switch={}", "--out", folder]
@@ -621,7 +621,7 @@ def test_quiet_and_progress(work):
     check(oche(scenario("pairs"), "--out", folder, "--quiet") == "", "--quiet prints")
     # On a terminal: a line that rewrites itself, and is gone before anything else comes.
     def on_a_terminal(*options, seconds):
-        """What is seen there until the run is over, or is interrupted when its time has come."""
+        """Returns the output until the run is over, or is interrupted after `seconds`."""
         seen, main, terminal = b"", *pty.openpty()
         with subprocess.Popen([OCHE, "run", scenario("losses"), "--out", folder, "--set",
                                "workload[0].messages=9000", "--set", "duration=600ms", *options],
@@ -762,7 +762,7 @@ def test_deflection(work):
         check(one(db, "SELECT count(*) FROM ways WHERE links < shortest OR "
                       "(deflections = 0 AND links != shortest)") == 0, "links without deflection")
         check(one(db, "SELECT count(*) FROM ways WHERE links > shortest") > 50, "longer ways")
-        # Where nothing was sent again, each flow's deflections are as many as its packets took.
+        # Without resends, a flow has as many deflections as its packets took.
         check(one(db, "SELECT sum(retransmitted) FROM flows") == 0, "retransmissions")
         check(one(db, "SELECT count(*) FROM ways JOIN flows ON flow = flows.id WHERE status = "
                       "'completed' AND deflections != (SELECT count(*) FROM deflections AS each "
@@ -776,7 +776,7 @@ def test_deflection(work):
                       "in_port = port OR port LIKE '%:host%' OR port NOT LIKE name || ':%' OR "
                       "in_port NOT LIKE name || ':%'") == 0, "ports")
         check(one(db, "SELECT count(*) FROM deflections WHERE flow IS NULL") == 0, "flows")
-        # What metrics mean can be read here: each counter of the mechanism has words of its own.
+        # The results explain metrics: each counter of the mechanism has its own help.
         helps = [row[0] for row in db.execute("SELECT help FROM metric_names WHERE name LIKE "
                                               "'iofd.%'")]
         check("messages that a switch sent another way" in helps and len(set(helps)) == len(helps),
@@ -845,7 +845,7 @@ def test_nothing_is_left_behind(work):
                                         os.path.join(work, "cut"), "--set", "duration=90s",
                                         "--set", "stop_when_done=false", "--pcap",
                                         capture + ":0"], stderr=subprocess.DEVNULL,
-                                       # As from a terminal, even where nohup runs the tests.
+                                       # As from a terminal, even if nohup runs the tests.
                                        preexec_fn=lambda: signal.signal(signal.SIGHUP,
                                                                         signal.SIG_DFL))
         while not os.path.exists(capture + ".part") and interrupted.poll() is None:

@@ -21,7 +21,7 @@ failures = []
 # Runs that must not end with status 0: the number is that of the command in the comments.
 STATUS = {"deadlock0": 3, "loop1": 3}
 LONG = os.environ.get("OCHE_LONG") == "yes"
-# What makes runs shorter, of the scenarios that take the longest.
+# Options that shorten the scenarios that take the longest.
 SHORTER = {} if LONG else {
     "drop-tail": ["--set", "duration=2500ms"],
     "fairness": ["--set", "duration=150ms"],
@@ -95,7 +95,7 @@ def jain(out):
 
 
 def claims(work):
-    """What the comments say."""
+    """Checks the claims in the scenarios' comments."""
     def at(*parts):
         return os.path.join(work, *parts)
     pauses, drops = "pauses_sent", "drops_tor_to_host"

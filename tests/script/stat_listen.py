@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Nobody keeps others from `oche stat --listen`: beside connections that say nothing, or little,
-whoever they are of, a request is answered at once. Run as root, they are of another user.
+"""Silent connections do not block `oche stat --listen`: beside connections that send nothing, or
+little, of any user, a request is answered at once. Run as root, they are of another user.
 
 usage: stat_listen.py OCHE
 """

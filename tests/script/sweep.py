@@ -148,7 +148,7 @@ def children(pid):
 
 
 def wait_for(what, running, seconds=60):
-    """What `what` returns, as soon as it is something."""
+    """Waits until `what` returns something true, and returns that."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and running.poll() is None:
         value = what()
@@ -167,7 +167,7 @@ def done_points(folder):
 
 
 def test_killed_in_the_middle(work):
-    """Whatever kills it: what was done stays as it is, and only the rest runs."""
+    """After a kill, finished points stay as they are, and only the rest runs."""
     whole = os.path.join(work, "whole")
     sweep(*LONG, "--out", whole, "--quiet")
     for how in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
@@ -239,7 +239,7 @@ def test_a_point_that_deadlocks(work):
 
 
 def test_points_without_a_value(work):
-    """Where no flow ends there is no completion time: the mean says over how many seeds it is."""
+    """Without a finished flow there is no completion time. The mean says how many seeds it has."""
     folder, scenario = os.path.join(work, "some"), os.path.join(work, "some.yaml")
     with open(scenario, "w", encoding="utf-8") as file:
         file.write("topology: {type: star, hosts: 3, host_rate: 10Gbps}\nduration: 60us\n"
@@ -373,7 +373,7 @@ def test_axes_together(work):
 
 
 def test_what_does_not_fit(work):
-    """What a combination would not show is told before it runs, once for all that have it."""
+    """Parameters without effect in some combinations are reported once, before these run."""
     vary = [SCENARIO, "--set", "duration=400us", "--vary", "switch.xoff=50KB,100KB"]
     dynamic = ["--set", "switch.threshold=dynamic"]
     done = sweep(*vary, *dynamic, "--out", work + "/unfit")
@@ -446,7 +446,7 @@ def test_other_sweeps_are_refused(work):
 
 
 def test_files_that_the_scenario_names(work):
-    """What is in them belongs to the sweep, also when only some value of an axis names them."""
+    """Contents of named files belong to the sweep, even if only one value of an axis names them."""
     where = os.path.join(work, "files")
     os.mkdir(where)
     scenario, folder = os.path.join(where, "f.yaml"), os.path.join(where, "out")
@@ -510,7 +510,7 @@ def test_the_way_over_slurm(work):
           os.listdir(files))
     check(not os.path.exists(os.path.join(folder, "sweep.sqlite")), "a task wrote the results")
 
-    # What is missing, broken or another grid's is told; the rest is there.
+    # Points that are missing, broken or of another grid are reported; the rest is there.
     with open(os.path.join(files, "3.point"), "r+", encoding="utf-8") as half:
         half.truncate(1000)
     os.rename(os.path.join(files, "9.point"), os.path.join(files, "8.point"))
@@ -551,7 +551,7 @@ def test_the_way_over_slurm(work):
 
 
 def on_a_terminal(*arguments):
-    """What it says on standard error, where that is a terminal."""
+    """Returns the output on standard error, which is a terminal."""
     seen = b""
     main, terminal = pty.openpty()
     with subprocess.Popen([OCHE, "sweep", *arguments], stdout=subprocess.PIPE,

@@ -357,7 +357,7 @@ TABLES = ("metrics", "entity_counters", "flows", "pause_tree", "congestion", "hi
 
 
 def test_interval(work):
-    """Where measure.interval is auto there are series, and nothing else is different."""
+    """With `measure.interval: auto` there are series; nothing else differs."""
     def run(name, interval, *options):
         folder = os.path.join(work, "interval")
         sets = [] if interval is None else ["--set", "measure.interval=" + interval]

@@ -22,7 +22,7 @@ import zlib
 
 OCHE = os.environ["OCHE"]
 GOLDEN = "tests/golden"
-# What was sent again in golden captures, NAKs, RNR NAKs; in others there is nothing of that.
+# Resent packets, NAKs and RNR NAKs of golden captures; the others have none.
 SENT_AGAIN = {
     "rxe-send-mtu4096": (3, 0, 0),  # after a timeout
     "oche-rxe-atomic-again": (4, 0, 0), "rxe-oche-atomic-again": (3, 0, 0),

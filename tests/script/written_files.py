@@ -136,7 +136,7 @@ def test_final_link(name, arguments, written):
 
 
 def test_final_pipe(name, arguments, written):
-    """What is no plain file stays under the final name, and a line says so."""
+    """Something other than a plain file keeps the final name, and a line says so."""
     with tempfile.TemporaryDirectory() as folder:
         prepare(folder)
         path = os.path.join(folder, written)

@@ -28,8 +28,8 @@ static void first_an_answer(void **state)
     assert_true(oche_ack_delay_waits(&hold, 10)); /* useful once: at once again */
 }
 
-/* How many occasions are left out before the next is taken. */
-static unsigned left_out(struct oche_ack_delay *hold, oche_time now)
+/* Returns the number of occasions that are skipped before the next one is taken. */
+static unsigned left_out(struct oche_hold *hold, oche_time now)
 {
     unsigned count = 0;
 
@@ -66,7 +66,7 @@ static void in_vain(void **state)
     assert_int_equal(left_out(&hold, now), 2);
 }
 
-/* Who computes before it answers, and does not look meanwhile: that is in vain, too. */
+/* A program that computes before it answers, without polling, counts as too late, too. */
 static void late_answers(void **state)
 {
     struct oche_ack_delay hold = {.longest = OCHE_ACK_DELAY};

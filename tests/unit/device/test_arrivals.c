@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What arrives at a device from a peer that the test plays itself, byte by byte: malformed packets
- * are counted by cause and do nothing else; IP identifications of all kinds are found; a CE mark
- * becomes a CNP; and what the device sends is what rocev2.md says. Also the capture of all that.
+ * Packets that arrive at a device from a peer that the test plays itself, byte by byte. Malformed
+ * ones are counted by cause and do nothing else; IP identifications of all kinds are found; a CE
+ * mark becomes a CNP. The device sends what rocev2.md says. The capture has all of it.
  */
 #include <netinet/ip.h>
 #include <netinet/udp.h>
@@ -240,7 +240,7 @@ static void several_in_one(void **state)
     end_close(&end);
 }
 
-/* What `oche stat` shows as dropped. */
+/* Returns the packets that `oche stat` shows as dropped. */
 static uint64_t dropped(struct end *end)
 {
     uint64_t counters[OCHE_VIEW_COUNTERS], sum = 0;
@@ -439,7 +439,7 @@ static void congestion(void **state)
     congestion_as(OCHE_ECN_CE, 0, 0);
 }
 
-/* A peer that repeats a READ without getting on has its data 64 times, as docs/verbs.md says. */
+/* A peer that repeats a READ without progress gets its data 64 times (docs/verbs.md). */
 static void reads_without_end(void **state)
 {
     struct oche_packet read = {.opcode = OCHE_RC_READ_REQUEST,
@@ -664,7 +664,7 @@ static void gso_refused(void **state)
     pair_close(&pair);
 }
 
-/* No route from loopback to elsewhere: the packets are lost, the queue pair gives up. */
+/* Loopback has no route elsewhere: the packets are lost, and the queue pair gives up. */
 static void no_way(void **state)
 {
     struct end end, far = {0};

@@ -88,7 +88,7 @@ static void dart(void **state)
     assert_true(world.stats.nic.cnps_received > 5);
     assert_true(counted(counters, world.counters, "share_acks") > 20);
     assert_int_equal(counted(counters, world.counters, "groups"),
-                     0); /* a device believes no list (docs/wire.md) */
+                     0); /* a device ignores lists (docs/wire.md) */
     assert_true(world.succeeded[OCHE_DONE_BIND_MW] > 100);
     datagram_close(&world);
 }

@@ -239,7 +239,7 @@ static void with_losses(void **state)
     pair_close(&pair);
 }
 
-/* Who asks for ECN sends ECT(0), and the receiver sees it; DCQCN's control packets go by too. */
+/* With ECN a device sends ECT(0), and the receiver sees it; DCQCN's control packets pass, too. */
 static void traffic_classes(void **state)
 {
     struct oche_device_config config = {.cc = oche_cc_find("dcqcn"), .seed = 1};

@@ -95,7 +95,7 @@ static void any_size_any_id(void **state)
         uint32_t wrong;
         uint16_t change = 0;
 
-        /* What the packet would carry if its identification were `id`. */
+        /* The ICRC that the packet would have with the identification `id`. */
         oche_icrc_put(bytes + OCHE_IPV4_BYTES + OCHE_UDP_BYTES + transport - OCHE_ICRC_BYTES, 0);
         wrong = difference(bytes, transport, 0) ^ difference(bytes, transport, id);
         assert_true(oche_ip_id_solve(wrong, bytes_after(transport), &change));

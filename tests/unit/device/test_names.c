@@ -259,7 +259,7 @@ static void closed_by_the_program(void **state)
     close(inbox);
 }
 
-/* Who cannot have a name where others are goes nowhere else, and is told why. */
+/* A process that cannot have a name where others are uses no other place, and is told why. */
 static void no_room_beside_others(void **state)
 {
     const int inbox = new_inbox(), second = new_inbox();
@@ -379,7 +379,7 @@ static void *remove_file(void *context)
     return NULL;
 }
 
-/* Who has opened the file before it was removed, and gets its lock after that, tries again. */
+/* A process that opened the file before its removal, and locks it afterwards, tries again. */
 static void removed_meanwhile(void **state)
 {
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -613,7 +613,7 @@ static void lost_names(void **state)
 
 /* ---- trust ---- */
 
-/* As in sharing.c; the rest is not looked at here. */
+/* The beginning of a message, as in share.c. */
 struct heard {
     uint32_t magic;
     uint8_t version, kind, slot, place;
@@ -657,7 +657,7 @@ static struct heard hear(int inbox, uint8_t kind, struct end *end, int *descript
     return heard;
 }
 
-/* Who has a slot gets the table of senders when it has answered, not before; and only to read. */
+/* A process with a slot gets the table of senders once it has answered, and read-only. */
 static void given_when_trusted(void **state)
 {
     const struct oche_device_config dart = {.share = true, .cc = oche_cc_find("dart")};
@@ -711,7 +711,7 @@ static void given_when_trusted(void **state)
 
 /* ---- who can reach what ---- */
 
-/* No socket of a device has an abstract name, which any user could send to. */
+/* A device's sockets have no abstract names, as any user could send to these. */
 static void no_abstract_names(void **state)
 {
     FILE *rows = fopen("/proc/net/unix", "r");

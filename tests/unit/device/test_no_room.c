@@ -18,7 +18,7 @@ static unsigned calls, refused;
 
 static bool refuses(const struct msghdr *message)
 {
-    /* Neither the first, nor messages between processes, which have no address. */
+    /* Fails every third packet; messages between processes have no address. */
     if (message->msg_name == NULL || ++calls % 3 != 0)
         return false;
     refused++;

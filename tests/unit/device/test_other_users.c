@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What other users of the host can do to a device: send to its inboxes, ask for its names, put
- * something into the place of its folder, take its address. Three users: a victim, a stranger, and
- * root, who is not listened to either.
+ * Other users of the host against a device: they send to its doors, ask for its names, put
+ * something into the place of its folder, take its address. There are three users: a victim, a
+ * stranger, and root, whose messages do not count either.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +30,7 @@
 
 static const struct oche_device_config shared = {.share = true};
 
-/* What the processes of a test know of each other. */
+/* State that the processes of a test share. */
 static struct board {
     volatile bool open, over;
     char address[32], inbox[108], file[108];
@@ -180,8 +180,8 @@ static int look_into_names(void *context)
            access(board->file, F_OK) == 0;
 }
 
-/* No socket of a device takes anything from a stranger, who sees no names of its user either. */
-static void inboxes_are_shut(void **state)
+/* A device's sockets take nothing from a stranger, who sees no names of its user. */
+static void doors_are_shut(void **state)
 {
     const pid_t device = start_device(victim);
 
@@ -194,7 +194,7 @@ static void inboxes_are_shut(void **state)
 
 static int say_packets(void *context)
 {
-    /* As ours begin: right magic and version, packets, from slot 9. */
+    /* Begins like ours: right magic and version, packets, from slot 9. */
     const uint8_t message[128] = {0x65, 0x68, 0x63, 0x6f, 2, 3, 9, [32] = 24};
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     const int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
@@ -268,7 +268,7 @@ static void place_of(unsigned place, char path[64])
     snprintf(path, 64, places[place], (unsigned)owner, user_namespace());
 }
 
-/* What stands where the victim's folder would be. */
+/* The thing in the place of the victim's folder. */
 enum plant { PLANT_FOLDER, PLANT_PRIVATE, PLANT_LINK, PLANT_FILE, PLANT_OPEN, PLANTS };
 
 static void put(unsigned place, enum plant plant)
@@ -431,7 +431,7 @@ static int opens_in_namespace(void *context)
     return rmdir(path) == 0 && right ? 0 : 1;
 }
 
-/* Where several users have one number, each in its namespace, each has a folder. */
+/* Users with the same number in different namespaces have a folder each. */
 static void user_namespaces(void **state)
 {
     int status;
@@ -452,7 +452,7 @@ static void user_namespaces(void **state)
     assert_int_equal(status, 0);
 }
 
-/* What was planted is taken away: processes that met in the next place are met there. */
+/* A planted thing is removed: processes that met in the next place still meet there. */
 static void a_plant_that_goes(void **state)
 {
     unsigned place = 1;
@@ -596,7 +596,7 @@ static int meets_other(void *context)
     return trusted && refused == 0 ? 0 : 1;
 }
 
-/* Who is one's user is the effective one, also where the real one is another. */
+/* The effective user counts, even if the real one is another. */
 static void effective_users(void **state)
 {
     const uid_t more = stranger + 1;

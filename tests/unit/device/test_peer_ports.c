@@ -189,7 +189,7 @@ static void what_pins_no_port(void **state)
     pair_close(&pair);
 }
 
-/* What comes from another port says nothing about the peer's IP identifications. */
+/* Packets from another port do not change what we know of the peer's IP identifications. */
 static void identifications_are_the_peers(void **state)
 {
     const struct oche_ip_ids *ids;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What nobody may guess: memory keys, queue pair numbers, source ports. They are the kernel's
- * random bytes, each its own, and do not follow from the seed or from each other; no number is
- * given twice within a minute; and without random bytes no device opens.
+ * Numbers that nobody may guess: memory keys, queue pair numbers, source ports. Each has random
+ * bytes of its own from the kernel, and does not follow from the seed or from others. A number is
+ * given once within a minute. Without random bytes no device opens.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static void each_key_has_bytes_of_its_own(void **state)
     end_close(&b);
 }
 
-/* What has been given out is not kept: it could be read later. */
+/* Random bytes that were given out are wiped, as they could be read later. */
 static void nothing_is_kept(void **state)
 {
     struct source source = {0};
@@ -290,8 +290,8 @@ static void numbers_rest(void **state)
 }
 
 /*
- * Those that never had a peer do not run out, and rest as long as there are others. Beside them
- * those that had one rest for their minute.
+ * Numbers that never had a peer do not run out, and rest as long as there are others. Numbers that
+ * had one rest for their minute.
  */
 static void unmet_numbers(void **state)
 {
@@ -324,7 +324,7 @@ static void unmet_numbers(void **state)
     oche_qp_numbers_destroy(&numbers);
 }
 
-/* What counts as having met a peer: a packet that was sent, or one that has come. */
+/* A number has had a peer if a packet was sent or received. */
 static void who_has_met(void **state)
 {
     struct oche_send_work work;
@@ -354,7 +354,7 @@ static void who_has_met(void **state)
     end_close(&pair.b);
 }
 
-/* What the program names itself stays its own, even if it rests; what was never used is free. */
+/* A number that the program names itself stays its own, even if it rests; an unused one is free. */
 static void claimed_numbers(void **state)
 {
     struct source source = {0};

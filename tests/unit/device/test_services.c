@@ -95,7 +95,7 @@ static void messages_find_their_process(void **state)
     assert_int_equal(slot_of(&a, &message, &asks), slot_b);
 }
 
-/* What is no message of the connection manager's stays where it is. */
+/* A packet that is no message of the connection manager is not passed on. */
 static void garbage_stays(void **state)
 {
     uint8_t packet[20 + OCHE_MAD_BYTES] = {[0] = OCHE_UD_SEND_ONLY};

@@ -237,7 +237,7 @@ static void refuses_what_is_no_table(void **state)
     assert_int_equal(descriptors(), before);
 }
 
-/* Whatever stands in a table, reading it ends, and counts no more than there is room for. */
+/* Reading a table with any contents ends, and counts at most as many as there is room for. */
 static void survives_any_contents(void **state)
 {
     struct oche_sender_table mine, theirs;

@@ -309,10 +309,10 @@ static bool say_to(const struct end *end, const void *bytes, size_t count)
     return said;
 }
 
-/* What no process of ours says is counted, and does nothing. */
+/* Messages of other processes are counted and have no effect. */
 static void strange_messages(void **state)
 {
-    /* As ours begin: right magic and version, packets, from slot 9. */
+    /* Begins like ours: right magic and version, packets, from slot 9. */
     uint8_t message[128] = {0x65, 0x68, 0x63, 0x6f, 2, 3, 9};
     struct end a;
 
@@ -366,7 +366,7 @@ static void random_messages(void **state)
         assert_true(say_to(i % 2 ? &a : &b, message, count));
         progress_both(&a, &b, 20);
     }
-    /* What they said of places was wrong; it mends itself. */
+    /* They gave wrong places; the processes find the right ones again. */
     usleep(6000);
     exchange(&a, &b, 1);
     assert_true(stats_of(&a).taken_over + stats_of(&b).taken_over > 500);

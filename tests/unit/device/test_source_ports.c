@@ -99,7 +99,7 @@ static void the_device_s_own(void **state)
     }
 }
 
-/* Where all ports of a remainder are taken, or no descriptor is left, others stand in. */
+/* If all ports of a remainder are taken, or no descriptor is left, other ports are used. */
 static void fewer(void **state)
 {
     struct rlimit before, limit;
@@ -150,7 +150,7 @@ static void too_many(void **state)
     assert_string_equal(error.text, "127.0.0.1: 65 source ports; 1 to 64 are possible");
 }
 
-/* What is sent to one of them stays out of its buffer, and nobody is told. */
+/* Packets sent to one of them do not enter its buffer, and their sender gets no error. */
 static void nothing_comes_in(void **state)
 {
     struct oche_source_ports ports;
@@ -206,7 +206,7 @@ static void note(struct seen *seen, const struct oche_packet *packet)
     seen->next_psn[i] = (packet->psn + 1) & OCHE_PSN_MASK;
 }
 
-/* What the first device (127.x.y.1) has sent. */
+/* Returns the packets that the first device (127.x.y.1) has sent. */
 static struct seen read_capture(void)
 {
     char error[PCAP_ERRBUF_SIZE];
@@ -266,7 +266,7 @@ static void open_many(struct pair *pair, uint32_t source_ports, struct oche_qp *
                                     plain = {.entropy = entropy_from,
                                              .entropy_context = &of_b,
                                              .source_ports = source_ports};
-    /* So that no packet is sent twice however slow the machine is. */
+    /* Long enough that no packet is resent, even on a slow machine. */
     const struct oche_qp_connection patient = {.ack_timeout = 60 * OCHE_SEC, .retry_count = 7};
 
     end_open(&pair->a, &with, NULL, 1);
@@ -357,7 +357,7 @@ static void one_stays_full(void **state)
     oche_device_progress(device);
     assert_int_equal(transmit_full(device), 1 << 1);
     while (transmit_full(device) != 0 && oche_device_now(device) < begun + 20 * OCHE_SEC) {
-        /* Nothing arrives, and yet it wakes in time. */
+        /* It wakes in time although no packet arrives. */
         oche_device_wait(device, oche_device_events(device), 20 * OCHE_SEC);
         oche_device_progress(device);
     }

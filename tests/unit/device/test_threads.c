@@ -27,7 +27,7 @@ struct poster {
     unsigned failed;
 };
 
-/* What message `work` of a poster holds in its word `at`. */
+/* Returns word `at` of message `work` of a poster. */
 static uint64_t word_of(unsigned poster, unsigned work, unsigned at)
 {
     return (uint64_t)poster << 60 | (uint64_t)work << 20 | at;

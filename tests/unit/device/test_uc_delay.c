@@ -43,7 +43,7 @@ static void counts_wrap(void **state)
     assert_false(waits(&answers, 0, 1, 1));
 }
 
-/* Who never gets an answer in time soon waits on one occasion in 65, and gets its way at once. */
+/* Without answers in time, only one completion in 65 waits; the others come at once. */
 static void in_vain(void **state)
 {
     struct oche_uc_delay answers = {0};
@@ -179,7 +179,7 @@ static void chance(void **state)
     }
 }
 
-/* Who gets packets all the time does not yield. */
+/* A program that gets packets all the time does not yield. */
 static void busy(void **state)
 {
     struct oche_poll_yield yield = {0};
