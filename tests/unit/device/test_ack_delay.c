@@ -29,7 +29,7 @@ static void first_an_answer(void **state)
 }
 
 /* Returns the number of occasions that are skipped before the next one is taken. */
-static unsigned left_out(struct oche_hold *hold, oche_time now)
+static unsigned left_out(struct oche_ack_delay *hold, oche_time now)
 {
     unsigned count = 0;
 
