@@ -27,7 +27,7 @@ void device_tune_at_open(struct oche_device *device)
 }
 
 /* Returns the round trip to the farthest peer; 0: none was measured. */
-static oche_time farthest(const struct oche_device *device)
+static oche_time farthest(const struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     oche_time trip = 0;
 

@@ -116,7 +116,7 @@ static bool has_slot(const struct oche_device *device)
     return device->config.share || device->sharing_error.text[0] != '\0';
 }
 
-static bool create_nic(struct oche_device *device)
+static bool create_nic(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     const struct oche_device_config *config = &device->config;
     const struct oche_nic_config nic = {
@@ -151,7 +151,7 @@ static bool create_nic(struct oche_device *device)
 }
 
 /* Determines our range of queue pair numbers. Returns false if memory is out. */
-static bool create_numbers(struct oche_device *device)
+static bool create_numbers(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     uint32_t first = FIRST_QPN, last = OCHE_PSN_MASK;
 
@@ -168,7 +168,7 @@ static bool create_numbers(struct oche_device *device)
  * Makes the streams that decide which packets are dropped on purpose. They are the only random
  * numbers of a device that follow from its seed.
  */
-static void seed_drops(struct oche_device *device)
+static void seed_drops(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     const uint64_t random = oche_entropy_u64(&device->entropy);
     const uint64_t seed = device->config.seed != 0 ? device->config.seed : random;
@@ -178,6 +178,7 @@ static void seed_drops(struct oche_device *device)
 }
 
 static bool has_entropy(const struct oche_device *device, struct oche_error *error)
+    OCHE_NEEDS(device_lock)
 {
     if (!device->entropy.failed)
         return true;
@@ -207,6 +208,7 @@ static bool take_slot(struct oche_device *device, struct oche_error *error)
 }
 
 static bool open_socket(struct oche_device *device, struct oche_error *error)
+    OCHE_NEEDS(device_lock)
 {
     const struct oche_device_config *config = &device->config;
     const struct oche_socket_options options = {
@@ -230,6 +232,7 @@ static bool open_socket(struct oche_device *device, struct oche_error *error)
 }
 
 static bool create_parts(struct oche_device *device, struct oche_error *error)
+    OCHE_NEEDS(device_lock)
 {
     const struct oche_device_config *config = &device->config;
 
@@ -269,7 +272,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
  * Gives the other processes on our address a moment to learn of us, so that packets that arrive
  * right after opening go to the right process. Waits at most SETTLE for their answers.
  */
-static void settle(struct oche_device *device)
+static void settle(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     const oche_time end = oche_clock_now(&device->clock) + SETTLE;
     oche_time now;
@@ -288,6 +291,7 @@ static void settle(struct oche_device *device)
  * `error`, if that cannot be; *hidden: as one of them cannot be seen from here.
  */
 static bool finish_opening(struct oche_device *device, struct oche_error *error, bool *hidden)
+    OCHE_NEEDS(device_lock)
 {
     const struct oche_device_config *config = &device->config;
 
@@ -311,7 +315,8 @@ static bool finish_opening(struct oche_device *device, struct oche_error *error,
     return device->capture != NULL;
 }
 
-static bool destroy(struct oche_device *device)
+/* No other thread has the device any more. */
+OCHE_UNCHECKED static bool destroy(struct oche_device *device)
 {
     const bool whole = device->capture == NULL || oche_capture_close(device->capture);
 
@@ -329,14 +334,17 @@ static bool destroy(struct oche_device *device)
     oche_sharing_close(&device->share);
     free(device->cc_params);
     free(device->recovery_params);
-    pthread_mutex_destroy(&device->lock);
+    pthread_mutex_destroy(&device->lock.mutex);
     free(device);
     return whole;
 }
 
-/* As oche_device_open; *hidden: as in finish_opening. */
-static struct oche_device *try_to_open(const struct oche_device_config *config,
-                                       struct oche_error *error, bool *hidden)
+/*
+ * As oche_device_open; *hidden: as in finish_opening. No other thread has the device yet, so no
+ * lock is taken.
+ */
+OCHE_UNCHECKED static struct oche_device *try_to_open(const struct oche_device_config *config,
+                                                      struct oche_error *error, bool *hidden)
 {
     const size_t bytes = oche_lines(sizeof(struct oche_device));
     struct oche_device *device = aligned_alloc(OCHE_CACHE_LINE, bytes);
@@ -358,7 +366,7 @@ static struct oche_device *try_to_open(const struct oche_device_config *config,
         LONGEST_BURST, oche_time_of_bytes(OCHE_SOCKET_BYTES, device->config.line_rate_bps));
     device->crc32 = oche_crc_choose(NULL);
     oche_entropy_init(&device->entropy, config->entropy, config->entropy_context);
-    pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->lock.mutex, NULL);
     device->ack_delay.longest = OCHE_ACK_DELAY;
     oche_clock_start(&device->clock);
     oche_trace_init(&device->trace, 0, device->trace_ring, OCHE_COUNT_OF(device->trace_ring));
@@ -418,28 +426,28 @@ bool oche_device_close(struct oche_device *device)
 
 /* ---- the lock ---- */
 
-void oche_device_lock(struct oche_device *device)
+OCHE_UNCHECKED void oche_device_lock(struct oche_device *device)
 {
     oche_critical_enter();
     atomic_fetch_add_explicit(&device->lock_wanted, 1, memory_order_relaxed);
-    pthread_mutex_lock(&device->lock);
+    oche_lock_take(&device->lock);
     atomic_fetch_sub_explicit(&device->lock_wanted, 1, memory_order_relaxed);
 }
 
-bool oche_device_lock_within(struct oche_device *device, const struct timespec *end)
+OCHE_UNCHECKED bool oche_device_lock_within(struct oche_device *device, const struct timespec *end)
 {
     bool locked;
 
     oche_critical_enter();
     atomic_fetch_add_explicit(&device->lock_wanted, 1, memory_order_relaxed);
-    locked = pthread_mutex_timedlock(&device->lock, end) == 0;
+    locked = oche_lock_take_until(&device->lock, end);
     atomic_fetch_sub_explicit(&device->lock_wanted, 1, memory_order_relaxed);
     if (!locked)
         oche_critical_leave();
     return locked;
 }
 
-void oche_device_unlock(struct oche_device *device)
+OCHE_UNCHECKED void oche_device_unlock(struct oche_device *device)
 {
     if (OCHE_UNLIKELY(device->completed)) {
         device->completed = false;
@@ -449,8 +457,18 @@ void oche_device_unlock(struct oche_device *device)
     }
     if (OCHE_UNLIKELY(device->capture != NULL))
         oche_capture_flush(device->capture);
-    pthread_mutex_unlock(&device->lock);
+    oche_lock_release(&device->lock);
     oche_critical_leave();
+}
+
+/* Takes the lock if it is free. Returns false if another thread has it. */
+OCHE_UNCHECKED static bool try_lock(struct oche_device *device) OCHE_TRIES(device_lock)
+{
+    oche_critical_enter();
+    if (pthread_mutex_trylock(&device->lock.mutex) == 0)
+        return true;
+    oche_critical_leave();
+    return false;
 }
 
 struct oche_nic *oche_device_nic(struct oche_device *device)
@@ -466,7 +484,7 @@ oche_time oche_device_now(const struct oche_device *device)
 /* ---- progress ---- */
 
 /* Returns when there will be something to do even if nothing arrives. Called under the lock. */
-static oche_time next_due(struct oche_device *device)
+static oche_time next_due(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     if (transmit_full(device) != 0) /* packets wait until a socket has room */
         return oche_time_min(oche_nic_next_timer(device->nic), transmit_give_up_at(device));
@@ -477,7 +495,7 @@ static oche_time next_due(struct oche_device *device)
  * True if sleepers must be woken, because a timer was set or a socket became full after they went
  * to sleep.
  */
-static bool sleepers_should_know(struct oche_device *device, uint64_t full)
+static bool sleepers_should_know(struct oche_device *device, uint64_t full) OCHE_NEEDS(device_lock)
 {
     return atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0 &&
            (next_due(device) < device->waiting_until || (transmit_full(device) & ~full) != 0);
@@ -488,13 +506,13 @@ static bool sleepers_should_know(struct oche_device *device, uint64_t full)
  * behind what was received, and to send all again would only take more of its time. But what keeps
  * on arriving does not stop timers for ever.
  */
-static bool timers_may_run(const struct oche_device *device)
+static bool timers_may_run(const struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     return device->full_receives % MOST_FULL_RECEIVES == 0;
 }
 
 /* Makes our names again if they were removed. Called under the lock. */
-static void restore_names(struct oche_device *device, oche_time now)
+static void restore_names(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock)
 {
     device->names_check_at = device->share.fd >= 0 ? now + NAMES_CHECK : OCHE_NEVER;
     if (device->share.fd >= 0 && oche_sharing_restore_names(&device->share))
@@ -502,7 +520,7 @@ static void restore_names(struct oche_device *device, oche_time now)
 }
 
 /* Receives, runs timers and sends. Returns the number of packets. Called under the lock. */
-static unsigned advance(struct oche_device *device)
+static unsigned advance(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     const uint64_t full = transmit_full(device);
     unsigned packets = 0;
@@ -546,11 +564,8 @@ static unsigned progress(struct oche_device *device, bool aside)
         sched_yield();
         return 0;
     }
-    oche_critical_enter();
-    if (pthread_mutex_trylock(&device->lock) != 0) {
-        oche_critical_leave();
+    if (!try_lock(device))
         return 0;
-    }
     device->checks_writes = aside;
     packets = advance(device);
     oche_device_unlock(device);
@@ -598,11 +613,8 @@ void oche_device_resume(struct oche_device *device)
 
 bool oche_device_send_posted(struct oche_device *device)
 {
-    oche_critical_enter();
-    if (pthread_mutex_trylock(&device->lock) != 0) {
-        oche_critical_leave();
+    if (!try_lock(device))
         return false;
-    }
     const uint64_t full = transmit_full(device);
 
     atomic_store_explicit(&device->posted, false, memory_order_relaxed);
@@ -708,7 +720,7 @@ bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time time
     time = oche_time_min(begin_wait(device, since, &full), timeout);
     fds[0] = (struct pollfd){.fd = device->socket.fd, .events = POLLIN};
     fds[1] = (struct pollfd){.fd = device->wake_fd, .events = POLLIN};
-    fds[2] = (struct pollfd){.fd = device->share.fd, .events = POLLIN}; /* poll ignores -1 */
+    fds[2] = (struct pollfd){.fd = device_inbox(device), .events = POLLIN}; /* poll ignores -1 */
     for (unsigned port = 0; port < device->source_ports.count && full >> port != 0; port++)
         if (full >> port & 1)
             fds[count++] = (struct pollfd){.fd = device->source_ports.fds[port], .events = POLLOUT};
@@ -751,7 +763,8 @@ bool oche_device_losses(const struct oche_device *device, uint32_t *datagrams,
     return atomic_load(&device->has_unreliable);
 }
 
-void oche_device_stats_now(struct oche_device *device, struct oche_device_stats *stats)
+OCHE_UNCHECKED void oche_device_stats_now(struct oche_device *device,
+                                          struct oche_device_stats *stats)
 {
     *stats = device->stats;
     stats->kernel_drops = oche_socket_losses(&device->socket).datagrams;

@@ -27,11 +27,15 @@
 #include "core/qp/nic.h"
 #include "core/wire/codec.h"
 #include "device/host/entropy.h"
+#include "device/host/lock.h"
 #include "device/path/source_ports.h"
 #include "params/error.h"
 
 struct oche_address;
 struct oche_device;
+
+/* The kind of a device's lock (lock.h). */
+OCHE_LOCK_KIND(device_lock);
 
 struct oche_device_config {
     const char *address; /* own IP address: "192.0.2.1", "2001:db8::1"; required, unicast */
@@ -179,9 +183,9 @@ void oche_device_restore_names(struct oche_device *device);
  * everything else that is due, receives what has arrived and acknowledges it; all this for two
  * milliseconds at most. No ACKs are held from then on. To be called under the lock.
  */
-void oche_device_finish(struct oche_device *device);
+void oche_device_finish(struct oche_device *device) OCHE_NEEDS(device_lock);
 /* The process does not end after all: its exec has failed. To be called under the lock. */
-void oche_device_resume(struct oche_device *device);
+void oche_device_resume(struct oche_device *device) OCHE_NEEDS(device_lock);
 /* Returns the device time at which progress was last made. */
 oche_time oche_device_progressed(const struct oche_device *device);
 /* Returns how many packets have come on unreliable connections (UC). */
@@ -213,14 +217,15 @@ oche_time oche_device_now(const struct oche_device *device);
  * The lock is needed for calls on the NIC. It is not recursive, and the functions in
  * oche_device_config are called under it.
  */
-void oche_device_lock(struct oche_device *device);
-void oche_device_unlock(struct oche_device *device);
+void oche_device_lock(struct oche_device *device) OCHE_TAKES(device_lock);
+void oche_device_unlock(struct oche_device *device) OCHE_RELEASES(device_lock);
 /*
  * As oche_device_lock, but gives up at this time of the clock (CLOCK_REALTIME). Returns false if it
  * does: another thread has the lock.
  */
-bool oche_device_lock_within(struct oche_device *device, const struct timespec *end);
-struct oche_nic *oche_device_nic(struct oche_device *device);
+bool oche_device_lock_within(struct oche_device *device, const struct timespec *end)
+    OCHE_TRIES(device_lock);
+struct oche_nic *oche_device_nic(struct oche_device *device) OCHE_NEEDS(device_lock);
 
 /* ---- objects ---- */
 
@@ -251,12 +256,12 @@ bool oche_device_add_region(struct oche_device *device, struct oche_region *regi
  * if there are max_regions, or no memory. The tables double, so that what they take follows from
  * what is registered.
  */
-bool oche_device_make_region_room(struct oche_device *device);
+bool oche_device_make_region_room(struct oche_device *device) OCHE_NEEDS(device_lock);
 /*
  * Draws a random memory key, which may be in use. Called under the lock. Returns false if the
  * kernel gives no random numbers.
  */
-bool oche_device_random_key(struct oche_device *device, uint32_t *key);
+bool oche_device_random_key(struct oche_device *device, uint32_t *key) OCHE_NEEDS(device_lock);
 /* As oche_nic_change_region: changes the region with this key in one step. */
 bool oche_device_change_region(struct oche_device *device, const struct oche_region *region);
 /* Returns false if there is no such key, or a window is bound to it. */
@@ -311,7 +316,7 @@ void oche_device_forget_ports(struct oche_qp *qp);
  * Sends the ACKs that are held for data (ack_delay.h). To be called under the lock before a queue
  * pair goes to RESET or ERROR; oche_device_destroy_qp sees to it itself.
  */
-void oche_device_send_acks(struct oche_device *device);
+void oche_device_send_acks(struct oche_device *device) OCHE_NEEDS(device_lock);
 
 /* As oche_qp_post_send; also wakes threads in oche_device_wait. */
 int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,

@@ -21,7 +21,6 @@
 #ifndef OCHE_DEVICE_INTERNAL_H
 #define OCHE_DEVICE_INTERNAL_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "core/cc/cc_advice.h"
@@ -30,6 +29,7 @@
 #include "device/host/clock.h"
 #include "device/host/critical_section.h"
 #include "device/host/entropy.h"
+#include "device/host/lock.h"
 #include "device/path/ack_delay.h"
 #include "device/path/capture.h"
 #include "device/path/peer_ports.h"
@@ -136,115 +136,137 @@ struct stranger {
     struct oche_ip_ids ids;
 };
 
+/* Of a member: it is accessed under the device's lock. */
+#define GUARDED OCHE_GUARDED_BY(device_lock)
+
 struct oche_device {
-    struct oche_nic *nic;
-    pthread_mutex_t lock;
+    struct oche_nic *nic GUARDED;
+    struct oche_lock lock;        /* its kind is device_lock */
     _Atomic uint32_t lock_wanted; /* threads in oche_device_lock; progress lets them go first */
     struct oche_clock clock;
     struct oche_address address;
     uint16_t port;
     struct oche_device_config config;
-    size_t nic_bytes;    /* of the memory of `nic` */
-    oche_time burst;     /* how far ahead packets are sent, so that they can share a datagram */
-    bool paces;          /* the line's rate is known, and no more is sent than it carries */
-    oche_time line_free; /* when the line will have carried all that was sent; under the lock */
+    size_t nic_bytes; /* size of the memory of `nic` */
+    oche_time burst;  /* how far ahead packets are sent, so that they can share a datagram */
+    bool paces;       /* the line's rate is known, and no more is sent than it carries */
+    /* when the line will have carried all that was sent */
+    oche_time line_free GUARDED;
 
     struct oche_socket socket;
     struct oche_source_ports source_ports;
-    struct oche_sharing share;           /* share.fd is -1 if the address is not shared … */
-    struct oche_error sharing_error;     /* … and this says why if it was to be shared */
-    oche_time names_check_at;            /* when to look whether our names were lost */
-    struct oche_cc_elsewhere elsewhere;  /* what other processes of the address count */
-    uint32_t published_version;          /* of our senders that other processes were told */
-    unsigned counted_processes;          /* processes that elsewhere.senders is of */
-    oche_time senders_at, dead_check_at; /* when we last looked; when to look for dead processes */
-    struct oche_services services;       /* those that we listen to */
-    unsigned quiet_receives;    /* receives since we last checked for packets passed on to us */
-    unsigned full_receives;     /* receives in a row after which more datagrams may wait */
-    _Atomic bool share_waiting; /* others have packets for us */
-    struct oche_peers peers;
-    /* addresses that something has come from, or whose silence was told */
-    struct oche_seen_addresses seen;
-    struct stranger strangers[STRANGERS];
+    /* share.fd is -1 if the address is not shared … */
+    struct oche_sharing share GUARDED;
+    struct oche_error sharing_error; /* … and this says why, if the configuration asked for it */
+    /* when to check whether our names were removed */
+    oche_time names_check_at GUARDED;
+    /* senders and bytes that other processes of the address count */
+    struct oche_cc_elsewhere elsewhere GUARDED;
+    /* version of our senders that was published last */
+    uint32_t published_version GUARDED;
+    /* number of processes that elsewhere.senders includes */
+    unsigned counted_processes GUARDED;
+    /* time of the last update; time of the next check for dead processes */
+    oche_time senders_at GUARDED, dead_check_at GUARDED;
+    /* the services that this process listens to */
+    struct oche_services services GUARDED;
+    /* receives since the last check for packets from other processes */
+    unsigned quiet_receives GUARDED;
+    /* receives in a row after which more datagrams may wait */
+    unsigned full_receives GUARDED;
+    _Atomic bool share_waiting; /* other processes have sent us packets */
+    struct oche_peers peers GUARDED;
+    /* addresses that have sent something, or whose silence was reported */
+    struct oche_seen_addresses seen GUARDED;
+    struct stranger strangers[STRANGERS] GUARDED;
     oche_crc32 *crc32;
-    struct transmitter transmitter;
-    struct oche_ack_delay ack_delay;
+    struct transmitter transmitter GUARDED;
+    struct oche_ack_delay ack_delay GUARDED;
     _Atomic oche_time progressed; /* device time of the last progress */
     _Atomic bool posted;          /* work has been posted since packets were last sent */
     _Atomic bool has_unreliable;  /* a queue pair that is not RC was made */
-    /* Packets that came on UC: until now, and when data last left on UC; under the lock. */
+    /* Packets that came on UC: until now, and when data last left on UC. Written under the lock. */
     _Atomic uint32_t unreliable_arrivals, unreliable_at_send;
-    struct oche_datagram_in received[OCHE_SOCKET_IN];
-    struct oche_random drop_sent, drop_received;
+    struct oche_datagram_in received[OCHE_SOCKET_IN] GUARDED;
+    struct oche_random drop_sent GUARDED, drop_received GUARDED;
     struct oche_capture *capture;
-    const struct oche_ip_header *arriving; /* header of the packet that the NIC is handling */
-    bool completed;     /* completions must be reported when the lock is released; under the lock */
-    bool checks_writes; /* oche_device_progress_checked is making progress; under the lock */
-    /* The process ends: memory is read and written with a check; under the lock. */
-    bool process_ends;
-    bool unreadable; /* since the last pull began, memory could not be read; under the lock */
+    /* header of the packet that the NIC is handling */
+    const struct oche_ip_header *arriving GUARDED;
+    /* completions must be reported when the lock is released */
+    bool completed GUARDED;
+    /* oche_device_progress_checked is making progress */
+    bool checks_writes GUARDED;
+    /* the process ends, so memory is read and written with a check */
+    bool process_ends GUARDED;
+    /* memory could not be read since the last pull began */
+    bool unreadable GUARDED;
 
     int wake_fd; /* an eventfd, readable while sleepers must wake up */
     _Atomic uint32_t events;
     _Atomic uint32_t waiting; /* threads in oche_device_wait */
-    /* latest of the times at which the waiting threads wake by themselves; under the lock */
-    oche_time waiting_until;
+    /* latest of the times at which the waiting threads wake by themselves */
+    oche_time waiting_until GUARDED;
 
-    void *regions; /* the tables of memory regions; NULL: they are in the NIC's memory */
-    size_t regions_bytes;
-    struct owned *cqs, *qps;
-    struct owned *first_full; /* queue pairs that want more room for payloads behind a gap */
-    uint32_t qp_count;        /* without the connection manager's */
-    struct oche_qp_numbers numbers;
-    struct oche_entropy entropy;
+    /* the tables of memory regions; NULL: they are in the NIC's memory */
+    void *regions GUARDED;
+    size_t regions_bytes GUARDED;
+    struct owned *cqs GUARDED, *qps GUARDED;
+    /* queue pairs that need more memory for payloads behind a gap */
+    struct owned *first_full GUARDED;
+    uint32_t qp_count GUARDED; /* without the connection manager's */
+    struct oche_qp_numbers numbers GUARDED;
+    struct oche_entropy entropy GUARDED;
     void *cc_params, *recovery_params;
-    struct oche_cc_network network; /* what cc_params were made to suit */
-    oche_time tuning_at; /* when to look whether the network has changed; under the lock */
+    /* the network that cc_params suit */
+    struct oche_cc_network network GUARDED;
+    /* when to check whether the network has changed */
+    oche_time tuning_at GUARDED;
     struct oche_trace trace;
     struct oche_trace_record trace_ring[1024];
-    struct oche_device_stats stats;
+    struct oche_device_stats stats GUARDED;
 };
 
-/* All of these are called under the lock. */
 /*
  * Receives what has arrived. Returns the number of packets. Sets *now to the device time shortly
  * before the return.
  */
-unsigned device_receive(struct oche_device *device, oche_time *now);
+unsigned device_receive(struct oche_device *device, oche_time *now) OCHE_NEEDS(device_lock);
 /*
  * Handles a received datagram. Returns the number of its packets; packets that are passed on
  * together to another process count as one.
  */
-unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now);
+unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now)
+    OCHE_NEEDS(device_lock);
 /*
  * Writes the GRH that precedes a datagram's payload in the receive buffer; see struct
  * oche_nic_port.
  */
-void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES]);
-bool transmit_create(struct oche_device *device);
-void transmit_destroy(struct oche_device *device);
+void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES])
+    OCHE_NEEDS(device_lock);
+bool transmit_create(struct oche_device *device) OCHE_NEEDS(device_lock);
+void transmit_destroy(struct oche_device *device) OCHE_NEEDS(device_lock);
 /*
  * Sends what is due. Returns the number of packets sent. Sends no more once a socket's buffer is
  * full.
  */
-unsigned device_transmit(struct oche_device *device, oche_time now);
+unsigned device_transmit(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
 /*
  * Returns the next time at which something can be sent or a timer expires, unless something arrives
  * before.
  */
-oche_time transmit_due(struct oche_device *device);
+oche_time transmit_due(struct oche_device *device) OCHE_NEEDS(device_lock);
 /* True if packets for the peer with this index wait for room in a socket's buffer. */
-bool transmit_has_packets_for(const void *device, uint32_t index);
+bool transmit_has_packets_for(const void *device, uint32_t index) OCHE_NEEDS(device_lock);
 /* Returns the source ports at which packets wait for room in the socket's buffer, one bit each. */
-uint64_t transmit_full(const struct oche_device *device);
+uint64_t transmit_full(const struct oche_device *device) OCHE_NEEDS(device_lock);
 /* Returns when packets that wait for room in their sockets are dropped; OCHE_NEVER: none waits. */
-oche_time transmit_give_up_at(const struct oche_device *device);
+oche_time transmit_give_up_at(const struct oche_device *device) OCHE_NEEDS(device_lock);
 
 /*
  * Sends what is due, including held ACKs, receives what has arrived, and acknowledges it, as an
  * RNIC would have done by now: a queue pair is about to go.
  */
-void device_settle(struct oche_device *device);
+void device_settle(struct oche_device *device) OCHE_NEEDS(device_lock);
 
 /* Ends all waits that have begun. May also be called without the lock. */
 void device_ring(struct oche_device *device);
@@ -255,23 +277,37 @@ void device_ring(struct oche_device *device);
  * needs some. Returns false if there is none.
  */
 bool device_reorder_create(const struct oche_device *device, struct oche_qp_config *config,
-                           void *object);
-void device_reorder_free(struct oche_device *device, struct owned *owned);
+                           void *object) OCHE_NEEDS(device_lock);
+void device_reorder_free(struct oche_device *device, struct owned *owned) OCHE_NEEDS(device_lock);
 /* The hook of struct oche_nic_port: notes it for device_reorder_grow. */
-void device_reorder_note_full(void *context, struct oche_qp *qp);
+void device_reorder_note_full(void *context, struct oche_qp *qp) OCHE_NEEDS(device_lock);
 /* Gives more memory to the queue pairs that missed some. */
-void device_reorder_grow(struct oche_device *device);
+void device_reorder_grow(struct oche_device *device) OCHE_NEEDS(device_lock);
 
-void objects_destroy(struct oche_device *device);
+void objects_destroy(struct oche_device *device) OCHE_NEEDS(device_lock);
 extern const struct oche_nic_port device_port;
 
 /* Counting senders together with other processes of the address (shared_senders.c). */
-void device_senders_open(struct oche_device *device);
-void device_senders_update(struct oche_device *device, oche_time now);
+void device_senders_open(struct oche_device *device) OCHE_NEEDS(device_lock);
+void device_senders_update(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
 
 /* Makes the parameters of congestion control suit what is known of the network (cc_tuning.c). */
-void device_tune_at_open(struct oche_device *device);
-void device_tune(struct oche_device *device, oche_time now);
+void device_tune_at_open(struct oche_device *device) OCHE_NEEDS(device_lock);
+void device_tune(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
+
+/*
+ * Return our slot, and the descriptor of our inbox. Both stay the same until the device is closed,
+ * so they are read without the lock.
+ */
+OCHE_UNCHECKED static inline unsigned device_slot(const struct oche_device *device)
+{
+    return device->share.slot;
+}
+
+OCHE_UNCHECKED static inline int device_inbox(const struct oche_device *device)
+{
+    return device->share.fd;
+}
 
 /* Returns true with a probability of `ppm` in a million. */
 static inline bool by_chance(struct oche_random *random, uint32_t ppm)

@@ -39,6 +39,7 @@ static bool copy_checked(bool write, void *ours, void *theirs, uint32_t bytes)
  * cannot be read are not sent.
  */
 static void memory_read_at_end(struct oche_device *device, void *from, void *to, uint32_t bytes)
+    OCHE_NEEDS(device_lock)
 {
     if (copy_checked(false, to, from, bytes))
         return;
@@ -49,7 +50,7 @@ static void memory_read_at_end(struct oche_device *device, void *from, void *to,
 }
 
 static void memory_read(void *context, const struct oche_region *region, uint64_t offset, void *to,
-                        uint32_t bytes)
+                        uint32_t bytes) OCHE_NEEDS(device_lock)
 {
     struct oche_device *device = context;
 
@@ -69,7 +70,7 @@ static void write_checked(const struct oche_region *region, uint64_t offset, con
 }
 
 static void memory_write(void *context, const struct oche_region *region, uint64_t offset,
-                         const void *from, uint32_t bytes)
+                         const void *from, uint32_t bytes) OCHE_NEEDS(device_lock)
 {
     const struct oche_device *device = context;
 
@@ -87,7 +88,7 @@ static void memory_write(void *context, const struct oche_region *region, uint64
  * this call, the data is written without a check.
  */
 static void memory_write_posted(void *context, const struct oche_region *region, uint64_t offset,
-                                const void *from, uint32_t bytes)
+                                const void *from, uint32_t bytes) OCHE_NEEDS(device_lock)
 {
     const struct oche_device *device = context;
 
@@ -103,6 +104,7 @@ static void memory_write_posted(void *context, const struct oche_region *region,
  */
 static uint64_t memory_atomic(void *context, const struct oche_region *region, uint64_t offset,
                               bool compare_swap, uint64_t compare, uint64_t swap_add)
+    OCHE_NEEDS(device_lock)
 {
     const struct oche_device *device = context;
     uint64_t *at = (uint64_t *)(void *)((uint8_t *)region->base + offset);
@@ -117,7 +119,7 @@ static uint64_t memory_atomic(void *context, const struct oche_region *region, u
     return compare; /* the old value, whether it was swapped or not */
 }
 
-static void pass_completion_event(void *context, struct oche_cq *cq)
+static void pass_completion_event(void *context, struct oche_cq *cq) OCHE_NEEDS(device_lock)
 {
     struct oche_device *device = context;
 
@@ -139,6 +141,7 @@ static void pass_cq_error(void *context, struct oche_cq *cq)
  * do not get there, which was told.
  */
 static void report_silent_peer(struct oche_device *device, const struct oche_qp *qp)
+    OCHE_NEEDS(device_lock)
 {
     struct oche_qp_view view;
     const struct oche_peer *peer;
@@ -151,6 +154,7 @@ static void report_silent_peer(struct oche_device *device, const struct oche_qp 
 }
 
 static void pass_qp_error(void *context, struct oche_qp *qp, enum oche_status status)
+    OCHE_NEEDS(device_lock)
 {
     struct oche_device *device = context;
 
@@ -305,7 +309,7 @@ static void *own(struct owned **list, size_t bytes)
     return owned + 1;
 }
 
-static void disown(struct oche_device *device, void *object)
+static void disown(struct oche_device *device, void *object) OCHE_NEEDS(device_lock)
 {
     struct owned *owned = device_owned(object);
 
@@ -345,6 +349,7 @@ void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq)
 
 /* Makes a queue pair with this configuration, under the lock. */
 static struct oche_qp *make_qp(struct oche_device *device, const struct oche_qp_config *config)
+    OCHE_NEEDS(device_lock)
 {
     void *memory = own(&device->qps, oche_qp_bytes(device->nic, config));
     struct oche_qp_config whole = *config;
@@ -403,7 +408,7 @@ void oche_device_release_service(struct oche_device *device, uint64_t id)
 
 unsigned oche_device_slot(const struct oche_device *device)
 {
-    return device->share.slot;
+    return device_slot(device);
 }
 
 struct oche_qp *oche_device_create_qp(struct oche_device *device,
@@ -412,11 +417,12 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
     struct oche_qp_config full = *config;
     struct oche_qp *qp = NULL;
     const bool choose = full.qpn == 0;
+    int error;
 
     if (full.mtu_bytes > device->config.mtu_bytes)
         return NULL; /* no buffer of ours is that large */
     if (device->config.share && full.qpn > OCHE_CM_QPN &&
-        full.qpn >> OCHE_SLOT_SHIFT != device->share.slot)
+        full.qpn >> OCHE_SLOT_SHIFT != device_slot(device))
         return NULL;
     if (full.pkey == 0)
         full.pkey = DEFAULT_PKEY;
@@ -434,9 +440,10 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
         oche_qp_numbers_claim(&device->numbers, full.qpn);
     if (qp == NULL && choose && full.qpn != 0)
         oche_qp_numbers_undo(&device->numbers, full.qpn);
+    error = full.qpn == 0 && !device->entropy.failed ? EADDRNOTAVAIL : ENOMEM;
     oche_device_unlock(device);
     if (qp == NULL)
-        errno = full.qpn == 0 && !device->entropy.failed ? EADDRNOTAVAIL : ENOMEM;
+        errno = error;
     return qp;
 }
 
@@ -454,7 +461,7 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
     oche_device_unlock(device);
 }
 
-static bool is_peer(const struct oche_device *device, uint32_t index)
+static bool is_peer(const struct oche_device *device, uint32_t index) OCHE_NEEDS(device_lock)
 {
     return index < device->peers.count && device->peers.peers[index].references > 0;
 }

@@ -55,7 +55,7 @@ static struct oche_ip_ids *stranger_ids(struct oche_device *device, const struct
 
 /* True if a packet that would be valid with this identification is to be accepted. */
 static bool believe(struct oche_device *device, const struct arrival *arrival,
-                    const struct oche_packet *packet, uint16_t id)
+                    const struct oche_packet *packet, uint16_t id) OCHE_NEEDS(device_lock)
 {
     enum oche_ip_id_verdict verdict = oche_ip_id_judge(arrival->ids, id, arrival->now);
 
@@ -75,7 +75,7 @@ static bool believe(struct oche_device *device, const struct arrival *arrival,
  */
 static bool verify(struct oche_device *device, struct arrival *arrival,
                    const struct oche_packet *packet, const uint8_t *bytes, uint32_t count,
-                   uint16_t *id)
+                   uint16_t *id) OCHE_NEEDS(device_lock)
 {
     const uint32_t trailer = oche_trailer_bytes(packet->opcode, packet->bth_reserved);
     const struct oche_span body = {.bytes = bytes, .count = count - OCHE_ICRC_BYTES - trailer};
@@ -111,6 +111,7 @@ struct origin {
 
 /* Returns the queue pair that the packet names, if it takes packets from their sender, or NULL. */
 static struct oche_qp *receiver_of(struct oche_device *device, const struct oche_packet *packet)
+    OCHE_NEEDS(device_lock)
 {
     struct oche_qp *qp =
         packet->src != OCHE_NO_PEER ? oche_nic_find_qp(device->nic, packet->dest_qpn) : NULL;
@@ -119,6 +120,7 @@ static struct oche_qp *receiver_of(struct oche_device *device, const struct oche
 }
 
 static struct origin origin_of(struct oche_device *device, const struct oche_packet *packet)
+    OCHE_NEEDS(device_lock)
 {
     struct origin origin = {.qp = receiver_of(device, packet), .verdict = OCHE_PORT_PINNED};
 
@@ -143,7 +145,7 @@ struct checked {
 
 /* Checks a packet and fills *checked. Returns false if it must be dropped. */
 static bool check_packet(struct oche_device *device, struct arrival *arrival, const uint8_t *bytes,
-                         uint32_t count, struct checked *checked)
+                         uint32_t count, struct checked *checked) OCHE_NEEDS(device_lock)
 {
     struct oche_packet *const packet = &checked->packet;
     struct origin origin = {.ports = NULL};
@@ -186,7 +188,7 @@ static bool check_packet(struct oche_device *device, struct arrival *arrival, co
 }
 
 static void give_packet(struct oche_device *device, struct arrival *arrival,
-                        const struct checked *checked)
+                        const struct checked *checked) OCHE_NEEDS(device_lock)
 {
     const struct oche_packet *const packet = &checked->packet;
     const enum oche_service service = oche_opcode(packet->opcode)->service;
@@ -228,6 +230,7 @@ static uint32_t packet_bytes(const struct oche_datagram_in *in, uint32_t at)
  */
 static uint32_t forward_management(struct oche_device *device, const struct oche_datagram_in *in,
                                    const uint8_t *bytes, uint32_t count, oche_time now)
+    OCHE_NEEDS(device_lock)
 {
     bool asks;
     const unsigned slot =
@@ -254,7 +257,7 @@ static uint32_t forward_management(struct oche_device *device, const struct oche
  * if it is nobody's, which the NIC will notice.
  */
 static uint32_t forward_foreign(struct oche_device *device, const struct oche_datagram_in *in,
-                                uint32_t at, oche_time now)
+                                uint32_t at, oche_time now) OCHE_NEEDS(device_lock)
 {
     const uint8_t *first = in->bytes + at;
     uint32_t count = 0, packets = 0;
@@ -364,7 +367,7 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
  * Receives packets that other processes pass on to us. Looks for them only at every ASK_EVERY-th
  * call or when told, since they are rare and looking is a system call.
  */
-static unsigned receive_shared(struct oche_device *device, oche_time now)
+static unsigned receive_shared(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock)
 {
     struct oche_datagram_in in;
     unsigned packets = 0;

@@ -19,7 +19,7 @@ void device_senders_open(struct oche_device *device)
 }
 
 /* Publishes our senders if they have changed. */
-static void publish(struct oche_device *device)
+static void publish(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     struct oche_sender_table *senders = &device->share.senders;
     uint32_t addresses[OCHE_SENDERS_PER_TABLE], count, version;

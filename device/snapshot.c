@@ -21,7 +21,7 @@ static uint32_t count_peers(const struct oche_peers *peers)
 }
 
 static void describe_qp(const struct oche_device *device, const struct oche_qp *qp,
-                        struct oche_view_qp *out)
+                        struct oche_view_qp *out) OCHE_NEEDS(device_lock)
 {
     const uint64_t line = device->config.line_rate_bps;
     struct oche_qp_view view;
@@ -46,7 +46,7 @@ static void describe_qp(const struct oche_device *device, const struct oche_qp *
  * is a fault of ours, and who looks should see it.
  */
 static void note_hang(struct oche_device *device, struct owned *owned, const struct oche_qp *qp,
-                      oche_time now)
+                      oche_time now) OCHE_NEEDS(device_lock)
 {
     oche_time when;
     const enum oche_wake wake = oche_qp_wake(qp, &when);
@@ -59,7 +59,7 @@ static void note_hang(struct oche_device *device, struct owned *owned, const str
 }
 
 /* The newest queue pairs first. The connection manager's is not the program's. */
-static void list_qps(struct oche_device *device, struct oche_view *view)
+static void list_qps(struct oche_device *device, struct oche_view *view) OCHE_NEEDS(device_lock)
 {
     const oche_time now = oche_device_now(device);
 
@@ -127,7 +127,7 @@ static void fill_simple(const struct oche_device_stats *s, uint64_t *counters)
 }
 
 static void fill_causes(const struct oche_device *device, const struct oche_device_stats *s,
-                        uint64_t *counters)
+                        uint64_t *counters) OCHE_NEEDS(device_lock)
 {
     uint64_t *resent = counters + OCHE_VIEW_RESENT_AT, *dropped = counters + OCHE_VIEW_DROPPED_AT;
 
@@ -145,6 +145,7 @@ static void fill_causes(const struct oche_device *device, const struct oche_devi
 }
 
 static void fill_scheme(const struct oche_device *device, struct oche_view *view)
+    OCHE_NEEDS(device_lock)
 {
     struct oche_cc_senders senders;
     const void *state;
@@ -166,7 +167,7 @@ static void copy_name(char *to, size_t bytes, const char *from)
     memcpy(to, from, strnlen(from, bytes - 1));
 }
 
-void oche_device_counters_now(struct oche_device *device, uint64_t *counters)
+OCHE_UNCHECKED void oche_device_counters_now(struct oche_device *device, uint64_t *counters)
 {
     struct oche_device_stats stats;
 

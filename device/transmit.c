@@ -136,6 +136,7 @@ static void write_packet(const struct oche_packet *packet, struct outgoing *out)
 
 /* Returns how many packets of the lane, from place `first` on, can share a datagram. */
 static unsigned sharing(const struct oche_device *device, const struct lane *lane, unsigned first)
+    OCHE_NEEDS(device_lock)
 {
     const struct transmitter *t = &device->transmitter;
     const struct oche_packet *one = &t->packets[t->order[first]];
@@ -177,7 +178,7 @@ static void finish_packet(struct oche_device *device, struct outgoing *out,
 }
 
 static void make_header(const struct oche_device *device, unsigned index,
-                        struct oche_ip_header *header)
+                        struct oche_ip_header *header) OCHE_NEEDS(device_lock)
 {
     const struct oche_packet *packet = &device->transmitter.packets[index];
 
@@ -188,7 +189,7 @@ static void make_header(const struct oche_device *device, unsigned index,
 
 /* Makes one datagram of `count` packets of the lane from place `first` on. */
 static void make_datagram(struct oche_device *device, struct lane *lane, unsigned first,
-                          unsigned count)
+                          unsigned count) OCHE_NEEDS(device_lock)
 {
     struct transmitter *t = &device->transmitter;
     const unsigned index = t->order[first];
@@ -220,6 +221,7 @@ static void make_datagram(struct oche_device *device, struct lane *lane, unsigne
 
 /* Makes the datagrams of all packets of the lane from place `first` on. */
 static void make_datagrams(struct oche_device *device, struct lane *lane, unsigned first)
+    OCHE_NEEDS(device_lock)
 {
     lane->datagrams_end = lane->unsent = lane->first;
     while (first < lane->end) {
@@ -263,6 +265,7 @@ static void make_lanes(struct oche_device *device)
 
 /* Gives the capture all packets of the lane before place `end` that it does not have yet. */
 static void capture_until(struct oche_device *device, struct lane *lane, unsigned end)
+    OCHE_NEEDS(device_lock)
 {
     const struct transmitter *t = &device->transmitter;
     oche_time now;
@@ -285,6 +288,7 @@ static void capture_until(struct oche_device *device, struct lane *lane, unsigne
  * Notes that `count` more datagrams of the lane were sent. Returns how many packets were in them.
  */
 static unsigned note_sent(struct oche_device *device, struct lane *lane, unsigned count)
+    OCHE_NEEDS(device_lock)
 {
     const struct transmitter *t = &device->transmitter;
     unsigned packets = 0;
@@ -300,7 +304,7 @@ static unsigned note_sent(struct oche_device *device, struct lane *lane, unsigne
 }
 
 /* Skips the lane's next datagram, which cannot be sent, as if the network had lost it. */
-static void give_up(struct oche_device *device, struct lane *lane)
+static void give_up(struct oche_device *device, struct lane *lane) OCHE_NEEDS(device_lock)
 {
     const struct transmitter *t = &device->transmitter;
     const unsigned count = t->datagrams[lane->unsent].piece_count;
@@ -315,7 +319,7 @@ static void give_up(struct oche_device *device, struct lane *lane)
  * peer. Of several such packets some kernels say that they cannot be split, so it does not follow
  * that the peer has to do without segmentation.
  */
-static void too_large(struct oche_device *device, struct lane *lane)
+static void too_large(struct oche_device *device, struct lane *lane) OCHE_NEEDS(device_lock)
 {
     const struct transmitter *t = &device->transmitter;
     const unsigned index = t->order[t->first_of[lane->unsent]];
@@ -337,7 +341,7 @@ static void too_large(struct oche_device *device, struct lane *lane)
  * Rebuilds the lane's unsent datagrams after the first of them was refused because it needs
  * segmentation offload. From now on each datagram to that peer holds one packet.
  */
-static void break_up(struct oche_device *device, struct lane *lane)
+static void break_up(struct oche_device *device, struct lane *lane) OCHE_NEEDS(device_lock)
 {
     const struct transmitter *t = &device->transmitter;
     const unsigned first = t->first_of[lane->unsent];
@@ -349,7 +353,7 @@ static void break_up(struct oche_device *device, struct lane *lane)
 }
 
 /* Counts the lane's packets that have to wait, each once, however often it is tried. */
-static void count_waiting(struct oche_device *device, struct lane *lane)
+static void count_waiting(struct oche_device *device, struct lane *lane) OCHE_NEEDS(device_lock)
 {
     const unsigned first = device->transmitter.first_of[lane->unsent];
 
@@ -361,7 +365,7 @@ static void count_waiting(struct oche_device *device, struct lane *lane)
  * Notes that the lane's socket is full. Returns true if that has been so for STUCK: what the lane
  * has was dropped then.
  */
-static bool is_stuck(struct oche_device *device, struct lane *lane)
+static bool is_stuck(struct oche_device *device, struct lane *lane) OCHE_NEEDS(device_lock)
 {
     struct transmitter *t = &device->transmitter;
     const oche_time now = oche_clock_now(&device->clock);
@@ -377,7 +381,7 @@ static bool is_stuck(struct oche_device *device, struct lane *lane)
 }
 
 /* Sends the rest of the lane. Returns how many packets were sent. */
-static unsigned send_lane(struct oche_device *device, struct lane *lane)
+static unsigned send_lane(struct oche_device *device, struct lane *lane) OCHE_NEEDS(device_lock)
 {
     struct transmitter *t = &device->transmitter;
     unsigned packets = 0, sent;
@@ -407,7 +411,7 @@ static unsigned send_lane(struct oche_device *device, struct lane *lane)
 }
 
 /* Sends the pulled packets that have not been sent yet. Returns how many were sent. */
-static unsigned send_lanes(struct oche_device *device)
+static unsigned send_lanes(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     struct transmitter *t = &device->transmitter;
     unsigned packets = 0;
@@ -422,14 +426,14 @@ static unsigned send_lanes(struct oche_device *device)
 
 /* ---- ACKs that wait for data (ack_delay.h) ---- */
 
-static bool only_control_waits(struct oche_device *device)
+static bool only_control_waits(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     return oche_nic_next(device->nic, CONTROL_MASK) == 0 &&
            oche_nic_next(device->nic, ALL_CLASSES & ~CONTROL_MASK) != 0;
 }
 
 /* Returns when the NIC wants to be called, unless the line is busy. */
-static oche_time line_due(struct oche_device *device)
+static oche_time line_due(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     const oche_time all = oche_nic_next(device->nic, ALL_CLASSES);
 
@@ -465,6 +469,7 @@ static bool may_follow(const struct oche_device *device, const struct oche_peer 
  * was delivered before it gets the answer.
  */
 static void put_data_first(struct oche_device *device, const struct lane *lane)
+    OCHE_NEEDS(device_lock)
 {
     struct transmitter *t = &device->transmitter;
     unsigned data = lane->first;
@@ -496,7 +501,7 @@ static void put_data_first(struct oche_device *device, const struct lane *lane)
  * until after the burst. The port paces what queue pairs send that have no limit of their own, as
  * the kernel and the wire behind it may take far more at once than the path does.
  */
-static unsigned line_room(struct oche_device *device, oche_time now)
+static unsigned line_room(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock)
 {
     const uint64_t bps = device->config.line_rate_bps;
     const oche_time credit = oche_time_of_bytes(LINE_CREDIT, bps);
@@ -512,6 +517,7 @@ static unsigned line_room(struct oche_device *device, oche_time now)
 
 /* Returns how many packets may be pulled at once. `classes` becomes the mask of those that may. */
 static unsigned may_pull(struct oche_device *device, oche_time now, uint8_t *classes)
+    OCHE_NEEDS(device_lock)
 {
     const unsigned room = device->paces ? line_room(device, now) : STEP;
 
@@ -520,6 +526,7 @@ static unsigned may_pull(struct oche_device *device, oche_time now, uint8_t *cla
 }
 
 static void line_takes(struct oche_device *device, const struct oche_packet *packet)
+    OCHE_NEEDS(device_lock)
 {
     device->line_free += oche_time_of_bytes((uint64_t)packet->frame_bytes + OCHE_GAP_BYTES,
                                             device->config.line_rate_bps);
@@ -528,7 +535,7 @@ static void line_takes(struct oche_device *device, const struct oche_packet *pac
 /* ---- sending ---- */
 
 /* Fills `packets` with the packets that are due. Returns how many there are. */
-static unsigned pull_packets(struct oche_device *device, oche_time now)
+static unsigned pull_packets(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock)
 {
     struct transmitter *t = &device->transmitter;
     const oche_time due_by = oche_time_add(now, device->burst);
@@ -556,7 +563,7 @@ static unsigned pull_packets(struct oche_device *device, oche_time now)
  * Pulls what is due from the NIC. Returns false if nothing is due, or if only ACKs are due and they
  * should wait.
  */
-static bool pull(struct oche_device *device, oche_time now)
+static bool pull(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock)
 {
     struct transmitter *t = &device->transmitter;
     bool data = false, unreliable = false;

@@ -120,7 +120,7 @@ static bool is_localhost(const struct sockaddr *address)
  * it, as with Linux for a host's first device. Copies the address to use, with its port.
  */
 static void stand_for(const struct cm_id *id, const struct sockaddr *address,
-                      struct sockaddr_storage *used)
+                      struct sockaddr_storage *used) OCHE_NEEDS(cm_lock)
 {
     const struct cm_device *device;
     union ibv_gid gid;
@@ -143,6 +143,7 @@ static void stand_for(const struct cm_id *id, const struct sockaddr *address,
 
 /* Returns 0 or an errno. Under the lock. */
 static int bind_to(struct cm_id *id, const struct sockaddr *asked, bool *no_device)
+    OCHE_NEEDS(cm_lock)
 {
     struct sockaddr_storage used;
     const struct sockaddr *address = (const struct sockaddr *)&used;
@@ -174,22 +175,22 @@ int cm_bind_ours(struct cm_id *id, const struct sockaddr *address, bool *no_devi
     int error;
 
     *no_device = false;
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     error = bind_to(id, address, no_device);
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return error;
 }
 
 void cm_unbind_ours(struct cm_id *id)
 {
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     if (id->state == CM_ID_BOUND) {
         cm_port_release(id);
         id->state = CM_ID_IDLE;
         id->wildcard = false;
         memset(&id->id.route.addr.src_storage, 0, sizeof(id->id.route.addr.src_storage));
     }
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
 }
 
 /*
@@ -254,7 +255,7 @@ int cm_source_towards(const struct sockaddr *to, struct sockaddr_storage *from)
 }
 
 /* Chooses the device towards the destination. Returns 0 or an errno. */
-static int choose_device(struct cm_id *id, const struct sockaddr *to)
+static int choose_device(struct cm_id *id, const struct sockaddr *to) OCHE_NEEDS(cm_lock)
 {
     struct sockaddr_storage from;
     struct cm_device *device;
@@ -282,7 +283,7 @@ static int choose_device(struct cm_id *id, const struct sockaddr *to)
 
 /* Returns 0 or an errno. Under the lock. */
 static int resolve(struct cm_id *id, const struct sockaddr *from, const struct sockaddr *asked,
-                   bool *no_device)
+                   bool *no_device) OCHE_NEEDS(cm_lock)
 {
     struct sockaddr_storage used;
     const struct sockaddr *to = (const struct sockaddr *)&used;
@@ -327,9 +328,9 @@ int cm_resolve_ours(struct cm_id *id, const struct sockaddr *from, const struct 
     int error;
 
     *no_device = false;
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     error = resolve(id, from, to, no_device);
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return error;
 }
 
@@ -387,7 +388,7 @@ static int resolve_route(struct cm_id *id)
     struct cm_event *event = NULL;
     int error = 0;
 
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     if (id->state != CM_ID_ADDR_RESOLVED)
         error = EINVAL;
     else if (!cm_fill_route(id) ||
@@ -397,7 +398,7 @@ static int resolve_route(struct cm_id *id)
         id->state = CM_ID_ROUTE_RESOLVED;
         cm_event_queue(event);
     }
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return error;
 }
 

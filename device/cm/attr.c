@@ -198,7 +198,7 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr, int *q
     CM_PASS_ON(rdma_init_qp_attr, id, qp_attr, qp_attr_mask);
     if (own->device == NULL)
         return cm_result(EINVAL);
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     switch (qp_attr->qp_state) {
     case IBV_QPS_INIT:
         init_attr(own, qp_attr, qp_attr_mask);
@@ -214,7 +214,7 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr, int *q
         error = EINVAL;
         break;
     }
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return cm_result(error);
 }
 

@@ -17,7 +17,8 @@
  */
 #define TOO_LATE_S 1
 
-struct rdma_event_channel *rdma_create_event_channel(void)
+/* No other thread has the channel yet, so no lock is taken. */
+OCHE_UNCHECKED struct rdma_event_channel *rdma_create_event_channel(void)
 {
     struct cm_channel *channel;
     bool with_system;
@@ -42,8 +43,8 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 
 /* Channels that were destroyed, in a ring: a thread may still ask them for events. */
 #define MOST_DESTROYED 256
-static struct cm_channel *destroyed[MOST_DESTROYED];
-static unsigned next_destroyed;
+static struct cm_channel *destroyed[MOST_DESTROYED] OCHE_GUARDED_BY(cm_lock);
+static unsigned next_destroyed OCHE_GUARDED_BY(cm_lock);
 
 /*
  * Programs end while a thread of theirs waits for an event, or is about to (rping). One that waits
@@ -55,7 +56,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
     bool waited_at;
 
     CM_IF_SYSTEM_CALLS(rdma_destroy_event_channel, channel);
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     own->destroyed = true;
     waited_at = own->readers > 0;
     oldest = destroyed[next_destroyed];
@@ -63,7 +64,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
     next_destroyed = (next_destroyed + 1) % MOST_DESTROYED;
     if (oldest != NULL && oldest->readers == 0)
         free(oldest);
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     close(channel->fd);
     if (own->theirs == NULL)
         return;
@@ -180,13 +181,13 @@ static struct cm_event *next_event(struct cm_channel *channel)
     struct cm_event *event = NULL;
     int error = 0;
 
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     channel->readers++;
     error = channel->destroyed ? EBADF : 0;
     while (error == 0 && event == NULL && channel->first == NULL) {
-        pthread_mutex_unlock(&cm_lock);
+        oche_lock_release(&cm_lock);
         error = take_theirs_or_wait(channel, &event);
-        pthread_mutex_lock(&cm_lock);
+        oche_lock_take(&cm_lock);
         if (channel->destroyed && event == NULL)
             error = EBADF;
     }
@@ -195,7 +196,7 @@ static struct cm_event *next_event(struct cm_channel *channel)
         event->id->delivered++;
     }
     channel->readers--;
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     if (error == EBADF)
         sleep(TOO_LATE_S);
     errno = error;
@@ -225,10 +226,10 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
     CM_IF_SYSTEM_CALLS(rdma_ack_cm_event, event);
     if (event == NULL)
         return cm_result(EINVAL);
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     own->id->acked++;
     pthread_cond_broadcast(&own->id->acknowledged);
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     if (own->theirs != NULL) /* the last, as rdma_destroy_id waits for it */
         CM_SYSTEM(rdma_ack_cm_event, own->theirs);
     free(own);

@@ -84,9 +84,9 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
     if (own->is_theirs) {
         error = ask_theirs(own, conn_param);
     } else {
-        pthread_mutex_lock(&cm_lock);
+        oche_lock_take(&cm_lock);
         error = ask(own, conn_param);
-        pthread_mutex_unlock(&cm_lock);
+        oche_lock_release(&cm_lock);
         cm_thread_wake();
     }
     if (error != 0)
@@ -100,14 +100,14 @@ int cm_confirm(struct cm_id *id)
     struct oche_cm_message message = {.private_bytes = 0};
     bool confirmed;
 
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     confirmed =
         id->device != NULL && oche_cm_confirm(&id->device->cm, cm_now(), &id->conn, &message);
     if (confirmed) {
         id->state = CM_ID_CONNECTED;
         oche_manager_count(OCHE_VIEW_BY_CM);
     }
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return cm_result(confirmed ? 0 : EINVAL);
 }
 
@@ -162,9 +162,9 @@ static int accept_connection(struct cm_id *id, const struct rdma_conn_param *par
     choose_depths(id, param);
     if (id->id.qp != NULL && cm_qp_to_ready(id) != 0)
         return -1;
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     error = send_rep(id, param);
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     cm_thread_wake();
     if (error != 0)
         return cm_result(error);
@@ -181,14 +181,14 @@ static int accept_datagrams(struct cm_id *id, const struct rdma_conn_param *para
     message.qpn = id->id.qp != NULL ? id->id.qp->qp_num : param->qp_num;
     if (param != NULL)
         put_data(param->private_data, param->private_data_len, &message);
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     told = oche_cm_tell(&id->device->cm, cm_now(), &id->conn, &message);
     if (told) {
         id->state = CM_ID_CONNECTED;
         oche_manager_count(OCHE_VIEW_BY_CM);
     }
     cm_device_flush(id->device);
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return cm_result(told ? 0 : EINVAL);
 }
 
@@ -226,14 +226,14 @@ int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private
     if (own->device == NULL || (private_data != NULL && private_data_len > most))
         return cm_result(EINVAL);
     put_data(private_data, private_data_len, &message);
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     rejected = cm_is_datagram(own)
                    ? oche_cm_tell(&own->device->cm, cm_now(), &own->conn, &message)
                    : oche_cm_reject(&own->device->cm, cm_now(), &own->conn, &message);
     if (rejected)
         own->state = CM_ID_OVER;
     cm_device_flush(own->device);
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return cm_result(rejected ? 0 : EINVAL);
 }
 
@@ -254,11 +254,11 @@ int rdma_disconnect(struct rdma_cm_id *id)
         return cm_result(EINVAL);
     if (id->qp != NULL && cm_qp_to_error(own) != 0)
         return -1;
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     was_connected = own->conn.state == OCHE_CM_ESTABLISHED;
     oche_cm_disconnect(&own->device->cm, cm_now(), &own->conn);
     cm_device_flush(own->device);
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     cm_thread_wake();
     return own->sync && was_connected ? cm_wait(own, RDMA_CM_EVENT_DISCONNECTED) : 0;
 }
@@ -272,7 +272,7 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
     CM_PASS_ON(rdma_notify, id, event);
     if (event != IBV_EVENT_COMM_EST || own->device == NULL)
         return cm_result(EINVAL);
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     if (oche_cm_established(&own->device->cm, &own->conn)) {
         own->state = CM_ID_CONNECTED;
         oche_manager_count(OCHE_VIEW_BY_CM);
@@ -282,7 +282,7 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
     } else {
         error = own->conn.state == OCHE_CM_ESTABLISHED ? EISCONN : EINVAL;
     }
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     cm_thread_wake();
     return cm_result(error);
 }

@@ -9,8 +9,8 @@
 #define RECEIVE_BYTES (CM_GRH_BYTES + OCHE_MAD_BYTES)
 #define CM_TURN       64 /* completions that are handled in a row */
 
-pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
-struct cm_device *cm_devices;
+struct oche_lock cm_lock = OCHE_LOCK_INITIALIZER;
+struct cm_device *cm_devices OCHE_GUARDED_BY(cm_lock);
 
 /* ---- queue pair 1 ---- */
 
@@ -111,7 +111,7 @@ static bool query(struct cm_device *device)
 }
 
 /* Returns NULL with errno. */
-static struct cm_device *open_device(struct ibv_device *of)
+static struct cm_device *open_device(struct ibv_device *of) OCHE_NEEDS(cm_lock)
 {
     struct cm_device *device = calloc(1, sizeof(*device)), **last = &cm_devices;
     struct oche_cm_hooks hooks = cm_hooks;
@@ -144,7 +144,7 @@ static bool is_at(const struct cm_device *device, const union ibv_gid *gid)
            memcmp(&device->listed, gid, sizeof(*gid)) == 0;
 }
 
-static struct cm_device *find_open(const union ibv_gid *gid)
+static struct cm_device *find_open(const union ibv_gid *gid) OCHE_NEEDS(cm_lock)
 {
     struct cm_device *device = cm_devices;
 
@@ -157,7 +157,7 @@ static struct cm_device *find_open(const union ibv_gid *gid)
  * Opens the device of this address, or of all addresses (`wanted` NULL), as far as they are not
  * open. Returns one of them, or NULL with errno.
  */
-static struct cm_device *open_listed(const union ibv_gid *wanted)
+static struct cm_device *open_listed(const union ibv_gid *wanted) OCHE_NEEDS(cm_lock)
 {
     struct ibv_device **list = ibv_get_device_list(NULL);
     struct cm_device *found = NULL;
@@ -222,7 +222,7 @@ static struct ibv_context **list_theirs(int *count)
 }
 
 /* Ours come first, as in ibv_get_device_list. Returns NULL if memory is out. */
-static struct list *list_all(struct ibv_context **theirs, int others, int *all)
+static struct list *list_all(struct ibv_context **theirs, int others, int *all) OCHE_NEEDS(cm_lock)
 {
     struct list *list;
     size_t count = 0;
@@ -250,12 +250,12 @@ struct ibv_context **rdma_get_devices(int *num_devices)
 
     CM_IF_SYSTEM_CALLS(rdma_get_devices, num_devices);
     theirs = list_theirs(&others);
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     cm_devices_open();
     list = list_all(theirs, others, &count);
     if (theirs == NULL)
         cm_warn_libfabric(__builtin_return_address(0));
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     if (list == NULL && theirs != NULL)
         CM_SYSTEM_VOID(rdma_free_devices, theirs);
     if (num_devices != NULL)

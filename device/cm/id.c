@@ -85,7 +85,7 @@ void cm_id_end(struct cm_id *id)
 }
 
 /* No identifier may refer to one that goes. */
-static void leave_requests(struct cm_id *listener)
+static void leave_requests(struct cm_id *listener) OCHE_NEEDS(cm_lock)
 {
     for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
         for (unsigned i = 0; i < OCHE_CM_BUCKETS; i++)
@@ -106,15 +106,15 @@ int rdma_destroy_id(struct rdma_cm_id *id)
     if (id->event != NULL)
         rdma_ack_cm_event(id->event);
     id->event = NULL;
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     cm_id_end(own);
     if (own->pending > 0) /* a thread is about to tell a request */
         leave_requests(own);
     if (own->device != NULL)
         cm_device_flush(own->device);
     while (own->acked != own->delivered)
-        pthread_cond_wait(&own->acknowledged, &cm_lock);
-    pthread_mutex_unlock(&cm_lock);
+        pthread_cond_wait(&own->acknowledged, &cm_lock.mutex);
+    oche_lock_release(&cm_lock);
     cm_thread_wake();
     cm_system_drop_id(own);
     if (own->owns_channel)
@@ -124,7 +124,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 }
 
 /* Moves the identifier's events that wait. */
-static void move_events(struct cm_id *id, struct cm_channel *to)
+static void move_events(struct cm_id *id, struct cm_channel *to) OCHE_NEEDS(cm_lock)
 {
     struct cm_channel *from = cm_channel_of(id->id.channel);
     struct cm_event *moved = NULL, **last = &moved, **link = &from->first, *next;
@@ -165,12 +165,12 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
             rdma_destroy_event_channel(made);
         return -1;
     }
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     move_events(own, cm_channel_of(channel));
     own->sync = own->owns_channel = made != NULL;
     while (own->acked != own->delivered) /* as the manual says, for those of the old channel */
-        pthread_cond_wait(&own->acknowledged, &cm_lock);
-    pthread_mutex_unlock(&cm_lock);
+        pthread_cond_wait(&own->acknowledged, &cm_lock.mutex);
+    oche_lock_release(&cm_lock);
     if (owned)
         rdma_destroy_event_channel(before);
     return 0;
@@ -237,8 +237,8 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
     }
     if (level != RDMA_OPTION_ID)
         return cm_result(ENOSYS); /* paths are found by the kernel's routes alone */
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     error = set_id_option(own, optname, optval, optlen);
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return cm_result(error);
 }

@@ -37,6 +37,7 @@
 
 #include "core/cm/cm.h"
 #include "device/cm/system.h"
+#include "device/host/lock.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -59,7 +60,7 @@
  */
 #define CM_ACK_TIMEOUT 17
 
-extern pthread_mutex_t cm_lock;
+extern struct oche_lock cm_lock;
 
 /* ---- devices ---- */
 
@@ -85,28 +86,28 @@ struct cm_device {
     struct ibv_mr *mr;
     uint8_t *receives; /* CM_RECEIVES buffers of CM_GRH_BYTES + OCHE_MAD_BYTES, then the sends */
     struct cm_send_slot *sends;
-    bool more; /* completions may be waiting that no event will tell of */
-    struct oche_cm cm;
+    bool more OCHE_GUARDED_BY(cm_lock); /* completions may be waiting that no event will tell of */
+    struct oche_cm cm OCHE_GUARDED_BY(cm_lock);
     uint8_t *ports[4]; /* by port space: a bit for each port that is used */
-    uint32_t next_port;
+    uint32_t next_port OCHE_GUARDED_BY(cm_lock);
 };
 
-extern struct cm_device *cm_devices;
+extern struct cm_device *cm_devices OCHE_GUARDED_BY(cm_lock);
 
 /*
  * All that are listed, opened. Returns false with errno: ENODEV: none is listed. To be called under
  * the lock.
  */
-bool cm_devices_open(void);
+bool cm_devices_open(void) OCHE_NEEDS(cm_lock);
 /* Returns the device with this address, opened, or NULL with errno. */
-struct cm_device *cm_device_of(const union ibv_gid *gid);
+struct cm_device *cm_device_of(const union ibv_gid *gid) OCHE_NEEDS(cm_lock);
 /* Takes the event that something has arrived at queue pair 1. */
-void cm_device_woken(struct cm_device *device);
+void cm_device_woken(struct cm_device *device) OCHE_NEEDS(cm_lock);
 /*
  * Handles some of what has arrived. Sets device->more if there may be more: so others get the lock
  * between, however much arrives.
  */
-void cm_device_receive(struct cm_device *device);
+void cm_device_receive(struct cm_device *device) OCHE_NEEDS(cm_lock);
 void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const uint8_t *mad);
 /*
  * Waits until what was sent has left, for a tenth of a second at most: right after the call that
@@ -117,7 +118,7 @@ extern const struct oche_cm_hooks
     cm_hooks; /* without their context, a device (protocol_events.c) */
 
 /* Starts the thread unless it runs. Returns false with errno. */
-bool cm_thread_start(void);
+bool cm_thread_start(void) OCHE_NEEDS(cm_lock);
 /* Lets it look at the timers again. */
 void cm_thread_wake(void);
 /* Lets it wait for messages of the device. Returns false with errno. */
@@ -142,8 +143,8 @@ struct cm_channel {
     struct rdma_event_channel channel; /* its descriptor: `signal`, or an epoll of both */
     int signal;                        /* an eventfd that is readable while there are events */
     struct rdma_event_channel *theirs; /* the system's, or NULL (system_ids.c) */
-    struct cm_event *first, **last;
-    unsigned readers; /* threads in rdma_get_cm_event */
+    struct cm_event *first OCHE_GUARDED_BY(cm_lock), **last OCHE_GUARDED_BY(cm_lock);
+    unsigned readers OCHE_GUARDED_BY(cm_lock); /* threads in rdma_get_cm_event */
     bool destroyed;
 };
 
@@ -163,14 +164,14 @@ struct cm_id {
     bool sync; /* calls wait for their events */
     bool owns_channel;
     pthread_cond_t acknowledged;
-    uint32_t delivered, acked; /* events */
+    uint32_t delivered OCHE_GUARDED_BY(cm_lock), acked OCHE_GUARDED_BY(cm_lock); /* events */
 
     uint16_t port;  /* 0: none */
     bool port_held; /* the services of the port are ours */
     bool wildcard, reuse, af_only;
-    bool of_libfabric;        /* it is used by libfabric (libfabric.c) */
-    int backlog, pending;     /* pending: requests that no event has told yet, or not answered */
-    struct cm_id *next_bound; /* in the list of those that listen */
+    bool of_libfabric;    /* it is used by libfabric (libfabric.c) */
+    int backlog, pending; /* pending: requests that no event has told yet, or not answered */
+    struct cm_id *next_bound OCHE_GUARDED_BY(cm_lock); /* in the list of those that listen */
 
     struct cm_id *listener;                /* of a request that the program has not heard of yet */
     uint8_t remote_gid[OCHE_CM_GID_BYTES]; /* of a request */
@@ -214,7 +215,7 @@ struct cm_id *cm_id_make(void *context, enum rdma_port_space ps, enum ibv_qp_typ
 /* Frees it. It has no events, no port, and the protocol does not know it. */
 void cm_id_free(struct cm_id *id);
 /* Ends it in whatever state it is: its events, its port, its connection. Under the lock. */
-void cm_id_end(struct cm_id *id);
+void cm_id_end(struct cm_id *id) OCHE_NEEDS(cm_lock);
 /* Makes the device the identifier's. */
 void cm_id_attach(struct cm_id *id, struct cm_device *device);
 
@@ -225,11 +226,12 @@ struct cm_event *cm_event_make(struct cm_id *id, enum rdma_cm_event_type type, i
 /* Sets private data, of a connection or of datagrams. */
 void cm_event_private(struct cm_event *event, const uint8_t *data, uint8_t bytes);
 /* Queues it. Its identifier is told by whether it is a request's. Under the lock. */
-void cm_event_queue(struct cm_event *event);
+void cm_event_queue(struct cm_event *event) OCHE_NEEDS(cm_lock);
 /* Takes an event out of the queue, at `link`. Under the lock. */
-struct cm_event *cm_event_take(struct cm_channel *channel, struct cm_event **link);
+struct cm_event *cm_event_take(struct cm_channel *channel, struct cm_event **link)
+    OCHE_NEEDS(cm_lock);
 /* Removes the events of an identifier that were not delivered, also of requests to it. */
-void cm_events_drop(struct cm_id *id);
+void cm_events_drop(struct cm_id *id) OCHE_NEEDS(cm_lock);
 /*
  * Waits for the next event of an identifier whose calls are synchronous, and keeps it in id->event.
  * Returns 0, or -1 with errno if it is not `wanted`. Not under the lock.
@@ -300,23 +302,23 @@ void cm_note_caller(struct cm_id *id, const void *caller);
  * loopback's and the user has not chosen one of them. Under the lock, with all devices open; and so
  * is the next one.
  */
-void cm_warn_libfabric(const void *caller);
+void cm_warn_libfabric(const void *caller) OCHE_NEEDS(cm_lock);
 /* Returns the device that "localhost" means to libfabric, or NULL. */
-struct cm_device *cm_libfabric_localhost(const struct sockaddr *address);
+struct cm_device *cm_libfabric_localhost(const struct sockaddr *address) OCHE_NEEDS(cm_lock);
 /* Finds the address from which the kernel would send to another. Returns 0 or an errno. */
 int cm_source_towards(const struct sockaddr *to, struct sockaddr_storage *from);
 socklen_t cm_sockaddr_bytes(const struct sockaddr *address);
 
 /* Gives the identifier, which is bound, its port; 0: any free one. Returns 0 or an errno. */
-int cm_port_take(struct cm_id *id, uint16_t port);
+int cm_port_take(struct cm_id *id, uint16_t port) OCHE_NEEDS(cm_lock);
 /* As that, for a connection whose port nobody has to know. */
-int cm_port_take_any(struct cm_id *id);
+int cm_port_take_any(struct cm_id *id) OCHE_NEEDS(cm_lock);
 /* Takes its services, which those of REUSEADDR have not yet. Returns 0 or an errno. */
-int cm_port_listen(struct cm_id *id);
-void cm_port_release(struct cm_id *id);
-void cm_unlisten(struct cm_id *id);
+int cm_port_listen(struct cm_id *id) OCHE_NEEDS(cm_lock);
+void cm_port_release(struct cm_id *id) OCHE_NEEDS(cm_lock);
+void cm_unlisten(struct cm_id *id) OCHE_NEEDS(cm_lock);
 /* Returns the identifier that listens to a service at a device, or NULL. */
-struct cm_id *cm_listener_of(struct cm_device *device, uint64_t service_id);
+struct cm_id *cm_listener_of(struct cm_device *device, uint64_t service_id) OCHE_NEEDS(cm_lock);
 
 /* ---- connections ---- */
 

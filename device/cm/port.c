@@ -70,6 +70,7 @@ static bool is_of(const struct cm_id *id, const struct cm_device *device)
 }
 
 static void release_until(const struct cm_id *id, uint16_t port, const struct cm_device *end)
+    OCHE_NEEDS(cm_lock)
 {
     for (struct cm_device *device = cm_devices; device != end; device = device->next)
         if (is_of(id, device))
@@ -77,7 +78,7 @@ static void release_until(const struct cm_id *id, uint16_t port, const struct cm
 }
 
 /* Takes the service at every device of the identifier. Returns 0 or an errno. */
-static int take_services(const struct cm_id *id, uint16_t port)
+static int take_services(const struct cm_id *id, uint16_t port) OCHE_NEEDS(cm_lock)
 {
     for (struct cm_device *device = cm_devices; device != NULL; device = device->next) {
         const int error =
@@ -93,7 +94,7 @@ static int take_services(const struct cm_id *id, uint16_t port)
 
 /* ---- taking ---- */
 
-static int note(struct cm_id *id, uint16_t port, bool held)
+static int note(struct cm_id *id, uint16_t port, bool held) OCHE_NEEDS(cm_lock)
 {
     for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
         if (is_of(id, device) && !set_used(device, id->id.ps, port, true)) {
@@ -107,7 +108,7 @@ static int note(struct cm_id *id, uint16_t port, bool held)
     return 0;
 }
 
-static bool used_anywhere(const struct cm_id *id, uint16_t port)
+static bool used_anywhere(const struct cm_id *id, uint16_t port) OCHE_NEEDS(cm_lock)
 {
     for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
         if (is_of(id, device) && is_used(device, id->id.ps, port))
@@ -115,7 +116,7 @@ static bool used_anywhere(const struct cm_id *id, uint16_t port)
     return false;
 }
 
-static int take_one(struct cm_id *id, uint16_t port)
+static int take_one(struct cm_id *id, uint16_t port) OCHE_NEEDS(cm_lock)
 {
     int error;
 
@@ -180,7 +181,7 @@ void cm_port_release(struct cm_id *id)
 
 /* ---- listeners ---- */
 
-static struct cm_id *listeners;
+static struct cm_id *listeners OCHE_GUARDED_BY(cm_lock);
 
 struct cm_id *cm_listener_of(struct cm_device *device, uint64_t service_id)
 {
@@ -194,7 +195,7 @@ int cm_listen_ours(struct cm_id *own, int backlog)
 {
     int error = 0;
 
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     if (own->state == CM_ID_IDLE) { /* to any address, and any port */
         own->id.route.addr.src_addr.sa_family = AF_INET6;
         own->wildcard = true;
@@ -209,7 +210,7 @@ int cm_listen_ours(struct cm_id *own, int backlog)
         own->next_bound = listeners;
         listeners = own;
     }
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return error;
 }
 

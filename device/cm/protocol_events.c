@@ -52,7 +52,7 @@ static struct cm_id *make_request_id(struct cm_device *device, struct cm_id *lis
 }
 
 /* True if the program has not heard yet of another request of this peer's to the listener. */
-static bool peer_waits(const struct cm_id *listener, const uint8_t *remote_gid)
+static bool peer_waits(const struct cm_id *listener, const uint8_t *remote_gid) OCHE_NEEDS(cm_lock)
 {
     const struct cm_channel *channel = cm_channel_of(listener->id.channel);
 
@@ -67,7 +67,7 @@ static bool peer_waits(const struct cm_id *listener, const uint8_t *remote_gid)
  * A peer that fills the listener's backlog does not keep others out: beyond it there is some room
  * for a request of each other peer.
  */
-static bool has_room(const struct cm_id *listener, const uint8_t *remote_gid)
+static bool has_room(const struct cm_id *listener, const uint8_t *remote_gid) OCHE_NEEDS(cm_lock)
 {
     const int beyond = 1 + listener->backlog / 8;
 
@@ -101,6 +101,7 @@ static void say_smaller(const struct cm_id *id)
 static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
                                      const uint8_t *remote_gid,
                                      const struct oche_cm_message *request, uint16_t *reason)
+    OCHE_NEEDS(cm_lock)
 {
     const bool datagrams = request->kind == OCHE_CM_SIDR_REQ;
     struct cm_device *device = context;
@@ -130,6 +131,7 @@ static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
 }
 
 static void tell_request(struct cm_id *id, const struct oche_cm_message *request)
+    OCHE_NEEDS(cm_lock)
 {
     struct cm_event *event = cm_event_make(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
     const bool datagrams = request->kind == OCHE_CM_SIDR_REQ;
@@ -160,7 +162,7 @@ static void tell_request(struct cm_id *id, const struct oche_cm_message *request
 /* ---- all else ---- */
 
 static void queue(struct cm_id *id, enum rdma_cm_event_type type, int status,
-                  const struct oche_cm_message *message)
+                  const struct oche_cm_message *message) OCHE_NEEDS(cm_lock)
 {
     struct cm_event *event = cm_event_make(id, type, status);
 
@@ -171,7 +173,7 @@ static void queue(struct cm_id *id, enum rdma_cm_event_type type, int status,
     cm_event_queue(event);
 }
 
-static void tell_answer(struct cm_id *id, const struct oche_cm_message *answer)
+static void tell_answer(struct cm_id *id, const struct oche_cm_message *answer) OCHE_NEEDS(cm_lock)
 {
     struct cm_event *event = cm_event_make(
         id, cm_is_datagram(id) ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
@@ -206,6 +208,7 @@ static void tell_answer(struct cm_id *id, const struct oche_cm_message *answer)
 }
 
 static void event(void *context, struct oche_cm_conn *conn, const struct oche_cm_news *news)
+    OCHE_NEEDS(cm_lock)
 {
     struct cm_id *id = conn->owner;
     const struct oche_cm_message *message = news->message;
@@ -281,11 +284,11 @@ void cm_before_delivery(struct cm_event *event)
 
     switch (event->event.event) {
     case RDMA_CM_EVENT_CONNECT_REQUEST:
-        pthread_mutex_lock(&cm_lock);
+        oche_lock_take(&cm_lock);
         if (id->listener != NULL)
             id->listener->pending--;
         id->listener = NULL;
-        pthread_mutex_unlock(&cm_lock);
+        oche_lock_release(&cm_lock);
         return;
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
         if (id->id.qp == NULL)

@@ -17,8 +17,8 @@ const char oche_rdmacm_library[] = OCHE_VERSION;
 struct cm_system cm_system;
 _Thread_local bool cm_in_system;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects what follows */
-static bool tried, there, refused;
+static struct oche_lock lock = OCHE_LOCK_INITIALIZER;
+static bool tried OCHE_GUARDED_BY(lock), there OCHE_GUARDED_BY(lock), refused OCHE_GUARDED_BY(lock);
 
 static bool take(void *library, struct oche_error *why)
 {
@@ -32,18 +32,18 @@ static bool take(void *library, struct oche_error *why)
                            "librdmacm of rdma-core 34 or later", why);
 }
 
-static void hold(void)
+static void hold(void) OCHE_TAKES(lock)
 {
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
 }
 
-static void release(void)
+static void release(void) OCHE_RELEASES(lock)
 {
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
 }
 
 /* Under the lock. */
-static void find(void)
+static void find(void) OCHE_NEEDS(lock)
 {
     static const struct ov_library what = {.name = "librdmacm.so.1",
                                            .variable = "OCHE_REAL_RDMACM",
@@ -70,12 +70,12 @@ bool cm_system_load(bool *loaded)
 {
     bool verbs, good = oche_manager_load_system(&verbs);
 
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
     if (good && verbs && !tried)
         find();
     good = good && !refused;
     *loaded = there;
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
     if (!good)
         errno = EINVAL;
     return good;

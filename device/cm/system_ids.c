@@ -188,8 +188,8 @@ struct cm_event *cm_system_next_event(struct cm_channel *channel)
     event = translate(theirs);
     if (event == NULL)
         return NULL;
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     event->id->delivered++;
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return event;
 }

@@ -24,7 +24,7 @@
 
 static int waiting = -1, wake = -1; /* an epoll and an eventfd */
 static pthread_t thread;
-static bool stop;
+static bool stop OCHE_GUARDED_BY(cm_lock);
 
 oche_time cm_now(void)
 {
@@ -62,7 +62,7 @@ void oche_panic(const char *file, int line, const char *what)
 }
 
 /* Returns for how many milliseconds to wait; -1: no timer runs. Under the lock. */
-static int patience(void)
+static int patience(void) OCHE_NEEDS(cm_lock)
 {
     oche_time due = OCHE_NEVER;
     const oche_time now = cm_now();
@@ -80,7 +80,7 @@ static int patience(void)
 }
 
 /* Handles messages, in turns. Returns true if there may be more. Under the lock. */
-static bool take_messages(void)
+static bool take_messages(void) OCHE_NEEDS(cm_lock)
 {
     bool more = false;
 
@@ -99,7 +99,7 @@ static void rest(void)
     nanosleep(&time, NULL);
 }
 
-static void run_timers(void)
+static void run_timers(void) OCHE_NEEDS(cm_lock)
 {
     for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
         oche_cm_tick(&device->cm, cm_now());
@@ -111,17 +111,17 @@ static void *run(void *argument)
     bool more = false;
 
     (void)argument;
-    pthread_mutex_lock(&cm_lock);
+    oche_lock_take(&cm_lock);
     while (!stop) {
         const int limit = more ? 0 : patience();
         uint64_t count;
         int number;
 
-        pthread_mutex_unlock(&cm_lock);
+        oche_lock_release(&cm_lock);
         if (more)
             rest();
         number = epoll_wait(waiting, ready, MOST_READY, limit);
-        pthread_mutex_lock(&cm_lock);
+        oche_lock_take(&cm_lock);
         for (int i = 0; i < number && !stop; i++)
             if (ready[i].data.ptr != NULL)
                 cm_device_woken(ready[i].data.ptr);
@@ -130,7 +130,7 @@ static void *run(void *argument)
         more = !stop && take_messages();
         run_timers();
     }
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     return NULL;
 }
 
@@ -157,10 +157,10 @@ void cm_thread_wake(void)
 
 /* ---- beginning and end ---- */
 
-static void after_fork(void)
+/* What the parent has is the parent's. The child has one thread, and may begin anew. */
+OCHE_UNCHECKED static void after_fork(void)
 {
-    /* What the parent has is the parent's. A child may begin anew. */
-    pthread_mutex_init(&cm_lock, NULL);
+    pthread_mutex_init(&cm_lock.mutex, NULL);
     cm_devices = NULL;
     if (waiting >= 0)
         close(waiting);
@@ -170,13 +170,13 @@ static void after_fork(void)
 }
 
 /* Returns false if the lock is held for long: a signal handler may have ended the program. */
-static bool lock_in_time(void)
+static bool lock_in_time(void) OCHE_TRIES(cm_lock)
 {
     struct timespec until;
 
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
-    return pthread_mutex_timedlock(&cm_lock, &until) == 0;
+    return oche_lock_take_until(&cm_lock, &until);
 }
 
 /*
@@ -188,7 +188,7 @@ static bool tell_peers(void)
     if (!lock_in_time())
         return false;
     if (stop) {
-        pthread_mutex_unlock(&cm_lock);
+        oche_lock_release(&cm_lock);
         return true;
     }
     stop = true;
@@ -198,7 +198,7 @@ static bool tell_peers(void)
                 oche_cm_forget(&device->cm, cm_now(), device->cm.by_id[i]);
     for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
         cm_device_flush(device);
-    pthread_mutex_unlock(&cm_lock);
+    oche_lock_release(&cm_lock);
     cm_thread_wake();
     return true;
 }

@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pcap/pcap.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +29,7 @@
 
 #include "core/wire/bytes.h"
 #include "core/wire/codec.h"
+#include "device/host/lock.h"
 #include "params/error.h"
 
 #define SNAP_BYTES    65535
@@ -60,8 +60,8 @@ struct written {
     char path[PATH_MAX];
 };
 
-static pthread_mutex_t written_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct written *written;
+static struct oche_lock written_lock = OCHE_LOCK_INITIALIZER;
+static struct written *written OCHE_GUARDED_BY(written_lock);
 
 /* ---- names ---- */
 
@@ -85,7 +85,7 @@ static bool name_file(const char *path, const char *who, unsigned n, char name[P
                     n > 0 ? who : "", pid, number, dot != NULL ? dot : "") < PATH_MAX;
 }
 
-static bool is_written(const char *name)
+static bool is_written(const char *name) OCHE_NEEDS(written_lock)
 {
     const struct written *file = written;
 
@@ -169,7 +169,7 @@ static int choose_file(const char *path, const char *who, struct written *file,
 {
     int fd = -1;
 
-    pthread_mutex_lock(&written_lock);
+    oche_lock_take(&written_lock);
     errno = ENAMETOOLONG;
     snprintf(file->path, sizeof(file->path), "%s", path);
     for (unsigned n = 0; fd < 0 && n < NAMES && name_file(path, who, n, file->path); n++) {
@@ -189,7 +189,7 @@ static int choose_file(const char *path, const char *who, struct written *file,
         file->next = written;
         written = file;
     }
-    pthread_mutex_unlock(&written_lock);
+    oche_lock_release(&written_lock);
     return fd;
 }
 
@@ -197,11 +197,11 @@ static void forget(struct written *file)
 {
     struct written **link = &written;
 
-    pthread_mutex_lock(&written_lock);
+    oche_lock_take(&written_lock);
     while (*link != file)
         link = &(*link)->next;
     *link = file->next;
-    pthread_mutex_unlock(&written_lock);
+    oche_lock_release(&written_lock);
     free(file);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "device/host/lock.h"
 #include "device/rsocket/internal.h"
 #include "device/rsocket/private.h"
 
@@ -16,17 +17,17 @@
 typedef _Atomic(struct rs_socket *) slot;
 
 static _Atomic(slot *) pages[PAGES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rs_socket *all;
+static struct oche_lock lock = OCHE_LOCK_INITIALIZER;
+static struct rs_socket *all OCHE_GUARDED_BY(lock);
 
-void rs_table_lock(void)
+void rs_table_lock(void) OCHE_TAKES(lock)
 {
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
 }
 
-void rs_table_unlock(void)
+void rs_table_unlock(void) OCHE_RELEASES(lock)
 {
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
 }
 
 static slot *find(int descriptor)
@@ -52,11 +53,11 @@ struct rs_socket *rs_get(int descriptor)
     slot *at = find(descriptor);
 
     if (at != NULL && atomic_load_explicit(at, memory_order_relaxed) != NULL) {
-        pthread_mutex_lock(&lock);
+        oche_lock_take(&lock);
         s = atomic_load_explicit(at, memory_order_relaxed);
         if (s != NULL)
             s->references++;
-        pthread_mutex_unlock(&lock);
+        oche_lock_release(&lock);
     }
     if (s == NULL)
         errno = EBADF;
@@ -82,14 +83,14 @@ void rs_put(struct rs_socket *s)
     const int error = errno; /* what a call says, which has its socket until then */
     bool last;
 
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
     last = --s->references == 0;
     if (last) {
         *s->link_all = s->next_all;
         if (s->next_all != NULL)
             s->next_all->link_all = s->link_all;
     }
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
     if (last)
         free_socket(s);
     errno = error;
@@ -116,13 +117,13 @@ struct rs_socket *rs_make(sa_family_t family)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&s->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
     s->next_all = all;
     s->link_all = &all;
     if (all != NULL)
         all->link_all = &s->next_all;
     all = s;
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
     return s;
 }
 
@@ -134,7 +135,7 @@ bool rs_enter(struct rs_socket *s, int descriptor)
         errno = EMFILE;
         return false;
     }
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
     page = atomic_load_explicit(&pages[descriptor / PAGE], memory_order_relaxed);
     if (page == NULL && (page = calloc(PAGE, sizeof(*page))) != NULL)
         atomic_store_explicit(&pages[descriptor / PAGE], page, memory_order_release);
@@ -145,7 +146,7 @@ bool rs_enter(struct rs_socket *s, int descriptor)
         if (s->descriptor < 0)
             s->descriptor = descriptor;
     }
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
     return page != NULL;
 }
 
@@ -167,7 +168,7 @@ bool rs_leave(struct rs_socket *s, int descriptor)
     slot *at = find(descriptor);
     bool last = false;
 
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
     if (at != NULL && atomic_load_explicit(at, memory_order_relaxed) == s) {
         atomic_store_explicit(at, NULL, memory_order_relaxed);
         last = --s->descriptors == 0;
@@ -176,7 +177,7 @@ bool rs_leave(struct rs_socket *s, int descriptor)
         s->references--; /* not the last one: the caller has one */
         rs_real_close(descriptor);
     }
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
     return last;
 }
 
@@ -184,11 +185,11 @@ struct rs_socket *rs_next(struct rs_socket *before)
 {
     struct rs_socket *next;
 
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
     next = before == NULL ? all : before->next_all;
     if (next != NULL)
         next->references++;
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
     if (before != NULL)
         rs_put(before);
     return next;
@@ -196,18 +197,21 @@ struct rs_socket *rs_next(struct rs_socket *before)
 
 /* ---- fork ---- */
 
-static void before_fork(void)
+static void before_fork(void) OCHE_TAKES(lock)
 {
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
 }
 
-static void in_parent(void)
+static void in_parent(void) OCHE_RELEASES(lock)
 {
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
 }
 
-/* The parent's connections are the parent's: the child has none of these sockets. */
-static void in_child(void)
+/*
+ * The parent's connections are the parent's: the child has none of these sockets. It has one
+ * thread, and makes the lock anew.
+ */
+OCHE_UNCHECKED static void in_child(void)
 {
     for (unsigned i = 0; i < PAGES; i++) {
         slot *page = atomic_load_explicit(&pages[i], memory_order_relaxed);
@@ -216,7 +220,7 @@ static void in_child(void)
             atomic_store_explicit(&page[j], NULL, memory_order_relaxed);
     }
     all = NULL;
-    pthread_mutex_init(&lock, NULL);
+    pthread_mutex_init(&lock.mutex, NULL);
 }
 
 __attribute__((constructor)) static void watch_forks(void)

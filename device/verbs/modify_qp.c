@@ -175,6 +175,7 @@ static void apply(struct ov_qp *qp, int mask)
  * another state meanwhile.
  */
 static bool move(struct ov_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
+    OCHE_NEEDS(device_lock)
 {
     const oche_time now = oche_device_now(qp->port->device);
 

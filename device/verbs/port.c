@@ -41,18 +41,18 @@
 #define MOST_SILENT     3               /* peers of which a process tells that nothing came */
 #define LAST_WORDS      (300 * OCHE_MS) /* how long the process's end waits for each lock */
 
-static pthread_mutex_t ports_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ov_port *ports;
+static struct oche_lock ports_lock = OCHE_LOCK_INITIALIZER;
+static struct ov_port *ports OCHE_GUARDED_BY(ports_lock);
 
-static void take_ports(void)
+static void take_ports(void) OCHE_TAKES(ports_lock)
 {
     oche_critical_enter();
-    pthread_mutex_lock(&ports_lock);
+    oche_lock_take(&ports_lock);
 }
 
-static void give_ports(void)
+static void give_ports(void) OCHE_RELEASES(ports_lock)
 {
-    pthread_mutex_unlock(&ports_lock);
+    oche_lock_release(&ports_lock);
     oche_critical_leave();
 }
 
@@ -344,7 +344,7 @@ static void say_silent(void *context, const struct oche_address *peer)
                                : "");
 }
 
-static struct ov_port *open_new(const struct ov_device *device)
+static struct ov_port *open_new(const struct ov_device *device) OCHE_NEEDS(ports_lock)
 {
     struct ov_port *port = calloc(1, sizeof(*port));
     struct oche_device_config config = {.mtu_bytes = OV_MAX_MTU,
@@ -454,13 +454,13 @@ static void for_all(void (*call)(struct oche_device *device), bool patient)
     const struct timespec end = patient ? ov_soon() : (struct timespec){0};
 
     oche_critical_enter();
-    if (pthread_mutex_timedlock(&ports_lock, &end) == 0) {
+    if (oche_lock_take_until(&ports_lock, &end)) {
         for (struct ov_port *port = ports; port != NULL; port = port->next)
             if (oche_device_lock_within(port->device, &end)) {
                 call(port->device);
                 oche_device_unlock(port->device);
             }
-        pthread_mutex_unlock(&ports_lock);
+        oche_lock_release(&ports_lock);
     }
     oche_critical_leave();
 }
@@ -488,7 +488,8 @@ static void end_capture(struct ov_port *port)
         oche_device_unlock(port->device);
 }
 
-void ov_ports_report(void)
+/* If the lock is not to be had, its thread has stopped for good. */
+OCHE_UNCHECKED void ov_ports_report(void)
 {
     static _Atomic bool told;
     struct timespec end = ov_soon();
@@ -496,14 +497,14 @@ void ov_ports_report(void)
 
     if (atomic_exchange(&told, true))
         return;
-    locked = pthread_mutex_timedlock(&ports_lock, &end) == 0;
+    locked = oche_lock_take_until(&ports_lock, &end);
     for (struct ov_port *port = ports; port != NULL; port = port->next) {
         ov_report_stats(port);
         end_capture(port);
     }
     ov_report_connections();
     if (locked)
-        pthread_mutex_unlock(&ports_lock);
+        oche_lock_release(&ports_lock);
     ov_others_report();
 }
 
@@ -528,18 +529,18 @@ static void __attribute__((destructor)) end_of_all(void)
  * Otherwise the child would get a half-open device, and nobody would close this device's
  * descriptors in the child.
  */
-void ov_ports_before_fork(void)
+void ov_ports_before_fork(void) OCHE_TAKES(ports_lock)
 {
     take_ports();
 }
 
 /* Called after a fork, in the parent. */
-void ov_ports_after_fork(void)
+void ov_ports_after_fork(void) OCHE_RELEASES(ports_lock)
 {
     give_ports();
 }
 
-void ov_ports_in_child(void)
+void ov_ports_in_child(void) OCHE_RELEASES(ports_lock)
 {
     for (struct ov_port *port = ports; port != NULL; port = port->next) {
         oche_device_leave(port->device);

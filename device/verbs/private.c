@@ -67,17 +67,18 @@ struct driver {
 
 typedef void register_driver(const void *table);
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects what follows */
-static struct driver *first, **last = &first;
-static unsigned passed_on; /* version of the library to which calls are passed on; 0: none yet */
-static register_driver *pass_on;
+static struct oche_lock lock = OCHE_LOCK_INITIALIZER;
+static struct driver *first OCHE_GUARDED_BY(lock), **last OCHE_GUARDED_BY(lock) = &first;
+/* version of the library to which calls are passed on; 0: none yet */
+static unsigned passed_on OCHE_GUARDED_BY(lock);
+static register_driver *pass_on OCHE_GUARDED_BY(lock);
 static const bool *setting;
 
 static void register_version(unsigned version, const void *table)
 {
     struct driver *driver;
 
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
     if (passed_on != 0) {
         if (passed_on == version)
             pass_on(table);
@@ -86,7 +87,7 @@ static void register_version(unsigned version, const void *table)
         *last = driver;
         last = &driver->next;
     }
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
 }
 
 #define REGISTERS(version, unused)                                                                 \
@@ -154,7 +155,7 @@ void ov_private_pass_on(void *library)
         memcpy(&ov_slot_##name, &symbol, sizeof(symbol));
     OV_PRIVATE_NAMES(SLOT)
 #undef SLOT
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
     passed_on = version_of(library, &pass_on);
     setting = ov_library_symbol(library, SETTING);
     while ((driver = first) != NULL) {
@@ -164,7 +165,7 @@ void ov_private_pass_on(void *library)
         free(driver);
     }
     last = &first;
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
 }
 
 /*

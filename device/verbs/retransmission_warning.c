@@ -17,13 +17,14 @@ void ov_warn_retransmissions(struct ov_port *port, oche_time now)
     struct ov_retransmissions *repeats = &port->retransmissions;
     char address[OCHE_ADDRESS_TEXT];
     struct oche_device_stats stats;
-    const struct oche_nic *nic = oche_device_nic(port->device);
+    const struct oche_nic *nic;
     uint64_t sent, again, left_out;
 
     if (repeats->told || now < repeats->due)
         return;
     repeats->due = now + PERIOD;
     oche_device_lock(port->device);
+    nic = oche_device_nic(port->device);
     oche_device_stats_now(port->device, &stats);
     /*
      * No loss, or none of ours: a READ's request that leaves again is small, and there are few

@@ -28,9 +28,9 @@ const void *const ov_mark[32];
 const struct ov_system *_Atomic ov_system;
 _Thread_local bool ov_system_lists, ov_only_theirs;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects what follows */
+static struct oche_lock lock = OCHE_LOCK_INITIALIZER;
 static struct ov_system functions;
-static bool tried, refused;
+static bool tried OCHE_GUARDED_BY(lock), refused OCHE_GUARDED_BY(lock);
 
 static const struct ov_library_name names[] = {
 #define NEEDED(name) {#name, offsetof(struct ov_system, name), true},
@@ -89,7 +89,7 @@ static const struct ov_library what = {.name = "libibverbs.so.1",
  * Finds and loads the library. Called under the lock. A missing library is an error only if
  * OCHE_REAL_VERBS names it.
  */
-static void find(void)
+static void find(void) OCHE_NEEDS(lock)
 {
     const char *named = secure_getenv("OCHE_REAL_VERBS");
     struct oche_error why;
@@ -120,22 +120,22 @@ bool ov_system_load(void)
 {
     bool good;
 
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
     if (!tried)
         find();
     good = !refused;
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
     return good;
 }
 
-void ov_system_hold(void)
+void ov_system_hold(void) OCHE_TAKES(lock)
 {
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
 }
 
-void ov_system_release(void)
+void ov_system_release(void) OCHE_RELEASES(lock)
 {
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
 }
 
 struct ibv_device **ov_system_devices(int *count)

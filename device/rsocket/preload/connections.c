@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device/host/lock.h"
 #include "device/rsocket/preload/internal.h"
 
 #define ANSWER_MS  1000 /* a host that has not answered by then is asked by TCP */
@@ -33,9 +34,9 @@ struct host {
     time_t until;
 };
 
-static struct host silent[MOST_HOSTS];
-static unsigned next_silent;
-static pthread_mutex_t silent_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct oche_lock silent_lock = OCHE_LOCK_INITIALIZER;
+static struct host silent[MOST_HOSTS] OCHE_GUARDED_BY(silent_lock);
+static unsigned next_silent OCHE_GUARDED_BY(silent_lock);
 
 static struct in6_addr host_of(const struct sockaddr *address)
 {
@@ -61,19 +62,19 @@ static bool is_silent(const struct sockaddr *address)
     const time_t now = seconds();
     bool found = false;
 
-    pthread_mutex_lock(&silent_lock);
+    oche_lock_take(&silent_lock);
     for (unsigned i = 0; i < MOST_HOSTS; i++)
         found |= silent[i].until > now && memcmp(&silent[i].address, &host, sizeof(host)) == 0;
-    pthread_mutex_unlock(&silent_lock);
+    oche_lock_release(&silent_lock);
     return found;
 }
 
 static void note_silent(const struct sockaddr *address)
 {
-    pthread_mutex_lock(&silent_lock);
+    oche_lock_take(&silent_lock);
     silent[next_silent] = (struct host){.address = host_of(address), .until = seconds() + SILENT_S};
     next_silent = (next_silent + 1) % MOST_HOSTS;
-    pthread_mutex_unlock(&silent_lock);
+    oche_lock_release(&silent_lock);
 }
 
 /* ---- connect ---- */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "device/host/lock.h"
 #include "device/rsocket/preload/internal.h"
 
 struct registration {
@@ -25,8 +26,8 @@ enum kind {
 
 static _Atomic uint8_t kinds[RP_MOST];
 static _Atomic(struct rp_listener *) listeners[RP_MOST];
-static struct registration *registrations[RP_MOST]; /* under the lock */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct oche_lock lock = OCHE_LOCK_INITIALIZER;
+static struct registration *registrations[RP_MOST] OCHE_GUARDED_BY(lock);
 
 /*
  * True in the thread that forks, which has the lock meanwhile: handlers of other libraries may come
@@ -35,16 +36,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool forks;
 static pid_t process;
 
-static void take_lock(void)
+OCHE_UNCHECKED static void take_lock(void) OCHE_TAKES(lock)
 {
     if (!forks)
-        pthread_mutex_lock(&lock);
+        oche_lock_take(&lock);
 }
 
-static void drop_lock(void)
+OCHE_UNCHECKED static void drop_lock(void) OCHE_RELEASES(lock)
 {
     if (!forks)
-        pthread_mutex_unlock(&lock);
+        oche_lock_release(&lock);
 }
 
 bool rp_is_own_process(void)
@@ -143,14 +144,19 @@ void rp_note_epoll(int epoll, int operation, int descriptor, const struct epoll_
     drop_lock();
 }
 
-static void for_all(int descriptor, int operation)
+/* Returns true if the descriptor is in an epoll. */
+static bool for_all(int descriptor, int operation)
 {
+    bool any;
+
     if (!is_known(descriptor))
-        return;
+        return false;
     take_lock();
+    any = registrations[descriptor] != NULL;
     for (struct registration *one = registrations[descriptor]; one != NULL; one = one->next)
         rp_real()->epoll_ctl(one->epoll, operation, descriptor, &one->event);
     drop_lock();
+    return any;
 }
 
 void rp_leave_epolls(int descriptor)
@@ -160,8 +166,7 @@ void rp_leave_epolls(int descriptor)
 
 void rp_join_epolls(int descriptor)
 {
-    for_all(descriptor, EPOLL_CTL_ADD);
-    if (is_known(descriptor) && registrations[descriptor] != NULL)
+    if (for_all(descriptor, EPOLL_CTL_ADD))
         oche_rsocket_watch(descriptor);
 }
 
@@ -198,23 +203,23 @@ static void leave_to_tcp(int descriptor)
     listener->rdma = -1;
 }
 
-static void before_fork(void)
+static void before_fork(void) OCHE_TAKES(lock)
 {
-    pthread_mutex_lock(&lock);
+    oche_lock_take(&lock);
     forks = true;
 }
 
-static void in_parent(void)
+static void in_parent(void) OCHE_RELEASES(lock)
 {
     forks = false;
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
 }
 
-static void in_child(void)
+static void in_child(void) OCHE_RELEASES(lock)
 {
     process = getpid();
     forks = false;
-    pthread_mutex_unlock(&lock);
+    oche_lock_release(&lock);
     for (int i = 0; i < RP_MOST; i++) {
         if (atomic_load(&kinds[i]) == RDMA)
             atomic_store(&kinds[i], PARENTS);
