@@ -28,6 +28,16 @@ union oche_value {
     const char *text;
 };
 
+struct oche_error;
+
+/* What other parts of the program do about a parameter. */
+enum oche_param_traits {
+    /* A time by which an ACK may be late: timeouts that follow the network allow for it. */
+    OCHE_PARAM_DELAYS_ACKS = 1 << 0,
+    /* The fluid models know nothing of it: `oche fluid` says so unless the value is 0. */
+    OCHE_PARAM_NOT_FLUID = 1 << 1,
+};
+
 struct oche_param {
     const char *name;
     enum oche_unit unit;
@@ -37,10 +47,19 @@ struct oche_param {
     union oche_value minimum, maximum; /* inclusive; ignored for BOOL, CHOICE and TEXT */
     const char *const *choices;        /* NULL-terminated, for CHOICE only */
     const char *where;                 /* "DCQCN sec 3.1", "dcqcn.md#a1" */
-    const char *help;  /* one line, which also gives the meaning of special values */
-    bool automatic;    /* whole numbers: UINT64_MAX, outside the range, stands for "auto" */
-    bool zero_is_auto; /* numbers: 0, which need not be in the range, stands for "auto" */
-    bool of_all;       /* one value for the whole network: no tier of switches has its own */
+    const char *help;    /* one line, which also gives the meaning of special values */
+    bool automatic;      /* whole numbers: UINT64_MAX, outside the range, stands for "auto" */
+    bool zero_is_auto;   /* numbers: 0, which need not be in the range, stands for "auto" */
+    bool of_all;         /* one value for the whole network: no tier of switches has its own */
+    uint8_t traits;      /* enum oche_param_traits */
+    uint64_t usual_most; /* whole numbers: random worlds (tests/swarm) draw up to it, from 0, so
+                            that they stay small; 0: some octaves about the default */
+    /*
+     * Optional, in the section `host`: checks the value against what the hosts end in, a struct
+     * oche_endpoint; NULL: the RNIC. Returns false and an error "what is wrong; what would be
+     * right".
+     */
+    bool (*check)(const void *values, const void *endpoint, struct oche_error *error);
 };
 
 /* The value behind one that stands for another, such as `auto`. */

@@ -253,12 +253,12 @@ static void note_differences(struct oche_fluid_scene *scene, const struct oche_f
                              const struct oche_world_config *config,
                              const struct oche_switch_params *switches)
 {
-    if (config->hosts.feedback_jitter > 0)
-        add_word(scene->left_out, sizeof(scene->left_out), "feedback_jitter");
-    if (config->hosts.priority_bytes > 0)
-        add_word(scene->left_out, sizeof(scene->left_out), "priority_upto");
-    if (config->hosts.window_packets > 0)
-        add_word(scene->left_out, sizeof(scene->left_out), "window");
+    for (size_t i = 0; i < oche_host_params.count; i++) {
+        const struct oche_param *param = &oche_host_params.params[i];
+
+        if ((param->traits & OCHE_PARAM_NOT_FLUID) && oche_param_get(param, &config->hosts).u != 0)
+            add_word(scene->left_out, sizeof(scene->left_out), param->name);
+    }
     if (model->name == OCHE_FLUID_DCQCN && switches->ecn_at == OCHE_ECN_AT_ENQUEUE)
         add_word(scene->left_out, sizeof(scene->left_out), "ecn_at");
     if (config->loss.probability > 0 || config->loss.pattern != NULL)

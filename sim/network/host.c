@@ -22,6 +22,28 @@ static const char *const connection_choices[] = {"per_flow", "per_pair", "per_ch
 
 static const char *const timeout_choices[] = {"as_asked", "connectx", NULL};
 
+static bool check_ack_timeout(const void *values, const void *endpoint, struct oche_error *error)
+{
+    const struct oche_host_params *params = values;
+
+    (void)endpoint;
+    if (params->ack_timeout == 0 || params->ack_timeout >= OCHE_US)
+        return true;
+    return oche_fail(error, "less than 1us; at least that, or auto");
+}
+
+static bool check_feedback_jitter(const void *values, const void *of, struct oche_error *error)
+{
+    const struct oche_host_params *params = values;
+    const struct oche_endpoint *endpoint = of;
+
+    if (params->feedback_jitter == 0 || endpoint == NULL || endpoint->is_feedback != NULL)
+        return true;
+    return oche_fail(error,
+                     "is for ACKs and CNPs, and %s has none; 0, or another congestion_control",
+                     endpoint->name);
+}
+
 static const struct oche_param host_params[] = {
     OCHE_PRESET_ROW(struct oche_host_params),
     {OCHE_PARAM_AS("mtu", struct oche_host_params, mtu_bytes), OCHE_IS_BYTES(1024, 256, 9000),
@@ -35,17 +57,17 @@ static const struct oche_param host_params[] = {
      .help = "ACKs and NAKs travel above data, as CNPs do; false: in their data's class, where "
              "they queue and are paused with it"},
     {OCHE_PARAM_AS("window", struct oche_host_params, window_packets), OCHE_IS_COUNT(0, 0, 1 << 23),
-     .where = "error-recovery.md#l9",
+     .where = "error-recovery.md#l9", .traits = OCHE_PARAM_NOT_FLUID, .usual_most = 200,
      .help = "packets in flight at most on one queue pair; 0: half the PSN space"},
     {OCHE_PARAM(struct oche_host_params, ack_timeout), OCHE_IS_TIME(10 * OCHE_MS, 0, OCHE_NEVER),
-     .zero_is_auto = true,
+     .zero_is_auto = true, .check = check_ack_timeout,
      .where = "error-recovery.md#ack-timeout; value: error-recovery.md#parameters",
      .help = "without progress for so long, go back; auto: four times the longest round trip of "
              "the empty network, feedback_jitter and late packets, 10ms at least; never: wait for "
              "ever"},
     {OCHE_PARAM(struct oche_host_params, retry_count),
      OCHE_IS_COUNT(OCHE_HOST_RETRIES_NO_LIMIT, 0, UINT32_MAX),
-     .where = "our choice (as good as no limit); verbs: rocev2.md#retries",
+     .where = "our choice (as good as no limit); verbs: rocev2.md#retries", .usual_most = 30,
      .help = "timeouts without progress before the queue pair fails; verbs allow 0 to 7"},
     {OCHE_PARAM_AS("ecn_threshold", struct oche_host_params, ecn_threshold_bytes),
      OCHE_IS_BYTES(OCHE_NEVER, 0, OCHE_NEVER), .where = "dart.md#d25",
@@ -66,7 +88,8 @@ static const struct oche_param host_params[] = {
     {OCHE_PARAM(struct oche_host_params, pfc_response), OCHE_IS_TIME(500 * OCHE_NS, 0, OCHE_MS),
      .where = "dcqcn.md#a12", .help = "from the arrival of a PAUSE frame until the host obeys"},
     {OCHE_PARAM(struct oche_host_params, feedback_jitter), OCHE_IS_TIME(0, 0, OCHE_SEC),
-     .where = "timely.md#feedback-jitter",
+     .where = "timely.md#feedback-jitter", .check = check_feedback_jitter,
+     .traits = OCHE_PARAM_DELAYS_ACKS | OCHE_PARAM_NOT_FLUID, .usual_most = 100 * OCHE_US,
      .help = "each ACK, NAK and CNP reaches its sender late by a random time, up to this"},
     {OCHE_PARAM(struct oche_host_params, connections),
      OCHE_IS_CHOICE(OCHE_CONNECTION_PER_FLOW, connection_choices), .where = "our choice",
@@ -74,6 +97,7 @@ static const struct oche_param host_params[] = {
              "that follow one another from host to host, as those of a closed loop"},
     {OCHE_PARAM_AS("priority_upto", struct oche_host_params, priority_bytes),
      OCHE_IS_BYTES(0, 0, UINT64_C(1) << 31), .where = "Dart sec VI-C (Pri-Q)",
+     .traits = OCHE_PARAM_NOT_FLUID, .usual_most = 20000,
      .help = "flows of at most this travel in a class of their own, above other data and below "
              "ACKs, CNPs; 0: no such class"},
     {OCHE_PARAM(struct oche_host_params, ipv6), OCHE_IS_BOOL(false),

@@ -13,12 +13,23 @@
 #define LEAST_TIMEOUT    (10 * OCHE_MS)
 #define CONNECTX_TIMEOUT (16 * OCHE_MS) /* the longest of those that it has by itself */
 
-/* An ACK is late by feedback_jitter at most, and a packet and its ACK by loss.late_most each. */
+/* Returns the time by which an ACK may be late, as the parameters of `host` say. */
+static oche_time ack_delays(const struct oche_host_params *hosts)
+{
+    oche_time late = 0;
+
+    for (size_t i = 0; i < oche_host_params.count; i++)
+        if (oche_host_params.params[i].traits & OCHE_PARAM_DELAYS_ACKS)
+            late = oche_time_add(late, oche_param_get(&oche_host_params.params[i], hosts).u);
+    return late;
+}
+
+/* Besides, a packet and its ACK are late by loss.late_most each. */
 void oche_world_measure_network(struct oche_world *world)
 {
     const struct oche_endpoint_packets packets = oche_world_packets(world->config);
     const uint64_t line_bytes = OCHE_GAP_BYTES + packets.middle_bytes;
-    oche_time late = world->config->hosts.feedback_jitter;
+    oche_time late = ack_delays(&world->config->hosts);
 
     if (world->config->loss.late > 0)
         late = oche_time_add(late, 2 * world->config->loss.late_most);

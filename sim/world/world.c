@@ -591,20 +591,19 @@ static bool build_topology(struct oche_world *world, struct oche_error *error)
     return true;
 }
 
-/* Checks the ACK timeout, and that the endpoint can do `bytes` and host.feedback_jitter. */
+/* Checks what the rows of `host` ask of the endpoint, and that it can do `bytes`. */
 static bool check_endpoint(const struct oche_world_config *config, struct oche_error *error)
 {
-    if (config->hosts.ack_timeout > 0 && config->hosts.ack_timeout < OCHE_US)
-        return oche_fail(error, "host.ack_timeout: less than 1us; at least that, or auto");
-    if (config->endpoint == NULL)
-        return true;
-    if (config->hosts.feedback_jitter > 0 && config->endpoint->is_feedback == NULL)
-        return oche_fail(
-            error,
-            "host.feedback_jitter: is for ACKs and CNPs, and %s has none; 0, or another "
-            "congestion_control",
-            config->endpoint->name);
-    if (config->endpoint->roce || config->endpoint->encode != NULL || !config->run.bytes)
+    struct oche_error why;
+
+    for (size_t i = 0; i < oche_host_params.count; i++) {
+        const struct oche_param *param = &oche_host_params.params[i];
+
+        if (param->check != NULL && !param->check(&config->hosts, config->endpoint, &why))
+            return oche_fail(error, "host.%s: %s", param->name, why.text);
+    }
+    if (config->endpoint == NULL || config->endpoint->roce || config->endpoint->encode != NULL ||
+        !config->run.bytes)
         return true;
     return oche_fail(
         error, "bytes: the packets of congestion_control %s have no form as bytes; make this false",

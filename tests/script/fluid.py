@@ -124,8 +124,8 @@ def test_scenario(where):
               for timer, rai in (("auto", "auto"), ("187500ns", "20Mbps"))]
     check("auto is computed", at_40g[0] == at_40g[1] != "")
     # Parameters of a run that the equations ignore.
-    for scheme, left in (("dcqcn", "feedback_jitter, window, ecn_at"),
-                         ("timely", "feedback_jitter, window")):
+    for scheme, left in (("dcqcn", "window, feedback_jitter, ecn_at"),
+                         ("timely", "window, feedback_jitter")):
         done = run(INCAST, "--set", f"congestion_control={scheme}", "--set",
                    "host={window: 9, feedback_jitter: 10us}", "--set", "switch.ecn_at=enqueue",
                    "--duration", "1ms", where=where)

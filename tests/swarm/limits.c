@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How large values may be, so that worlds stay small: thousands of them are to run in a minute. A
- * parameter that is not named here is drawn around its default; most of that have no bearing on
- * what a world costs.
+ * parameter that is not named here is drawn up to what its row says (usual_most), or else around
+ * its default; most of that have no bearing on what a world costs.
  */
 #include "tests/swarm/draft.h"
 
@@ -46,11 +46,7 @@ static const struct row rows[] = {
     {"switch", "pmax", .least = 0, .most = 1, .percent = 40},
     {"switch", "headroom_scale", .least = 0, .most = 4},
     {"host", "ack_timeout", .least = 5 * US, .most = 2 * MS, .percent = 50},
-    {"host", "retry_count", .least = 0, .most = 30},
     {"host", "ack_every", .least = 1, .most = 40},
-    {"host", "window", .least = 0, .most = 200},
-    {"host", "priority_upto", .least = 0, .most = 2e4},
-    {"host", "feedback_jitter", .least = 0, .most = 100 * US},
     {"workload", "bytes", .least = 1, .most = 2e5, .percent = 100},
     {"workload", "start", .least = 0, .most = 50 * US},
     {"workload", "jitter", .least = 0, .most = 30 * US},
@@ -159,7 +155,9 @@ struct draft_limits draft_limits_clip(struct draft_limits limits, const struct o
 
 struct draft_limits draft_limits(const struct draft_part *part, const struct oche_param *param)
 {
-    struct draft_limits limits = about_preset(param);
+    struct draft_limits limits = param->usual_most > 0
+                                     ? (struct draft_limits){0, (double)param->usual_most, 0, false}
+                                     : about_preset(param);
 
     /* Where switches do not mark, none of them does: impossible.c counts on it. */
     if (part->section->within != NULL && strcmp(param->name, "ecn") == 0)
