@@ -62,6 +62,96 @@ static double load_alone(const struct oche_outcome *o)
         offsetof(struct oche_outcome, member), SIZE_OF(member)                                     \
     }
 
+/*
+ * Rows of a distribution, one for each statistic. Arguments: the metric's name, unit and subject;
+ * whether a fluid model has it; help; what a mean or percentile is over and what an extreme is of;
+ * where the struct oche_sorted_values is.
+ */
+#define MEAN_ROW(name, unit, of, fluid, what, over, among, ...)                                    \
+    {                                                                                              \
+        name ".mean", unit, of, FROM(MEAN, __VA_ARGS__), what ": mean" over, fluid                 \
+    }
+#define PERCENTILE_ROW(name, at, words, unit, of, fluid, what, ...)                                \
+    {                                                                                              \
+        name, unit, of, FROM(PERCENTILE, __VA_ARGS__, .thousandths = at), what ": " words, fluid   \
+    }
+#define MIN_ROW(name, unit, of, fluid, what, over, among, ...)                                     \
+    PERCENTILE_ROW(name ".min", 0, "smallest" among, unit, of, fluid, what, __VA_ARGS__)
+#define P10_ROW(name, unit, of, fluid, what, over, among, ...)                                     \
+    PERCENTILE_ROW(name ".p10", 100, "10th percentile" over, unit, of, fluid, what, __VA_ARGS__)
+#define P50_ROW(name, unit, of, fluid, what, over, among, ...)                                     \
+    PERCENTILE_ROW(name ".p50", 500, "median" over, unit, of, fluid, what, __VA_ARGS__)
+#define P90_ROW(name, unit, of, fluid, what, over, among, ...)                                     \
+    PERCENTILE_ROW(name ".p90", 900, "90th percentile" over, unit, of, fluid, what, __VA_ARGS__)
+#define P99_ROW(name, unit, of, fluid, what, over, among, ...)                                     \
+    PERCENTILE_ROW(name ".p99", 990, "99th percentile" over, unit, of, fluid, what, __VA_ARGS__)
+#define MAX_ROW(name, unit, of, fluid, what, over, among, ...)                                     \
+    PERCENTILE_ROW(name ".max", 1000, "largest" among, unit, of, fluid, what, __VA_ARGS__)
+
+#define MEAN_P10_P50_P90(...)                                                                      \
+    MEAN_ROW(__VA_ARGS__), P10_ROW(__VA_ARGS__), P50_ROW(__VA_ARGS__), P90_ROW(__VA_ARGS__)
+#define MEAN_MIN_P10_P50_P90(...)                                                                  \
+    MEAN_ROW(__VA_ARGS__), MIN_ROW(__VA_ARGS__), P10_ROW(__VA_ARGS__), P50_ROW(__VA_ARGS__),       \
+        P90_ROW(__VA_ARGS__)
+#define MEAN_MIN_P10_P50_P90_MAX(...) MEAN_MIN_P10_P50_P90(__VA_ARGS__), MAX_ROW(__VA_ARGS__)
+#define MEAN_P50_P90_P99_MAX(...)                                                                  \
+    MEAN_ROW(__VA_ARGS__), P50_ROW(__VA_ARGS__), P90_ROW(__VA_ARGS__), P99_MAX(__VA_ARGS__)
+#define P99_MAX(...) P99_ROW(__VA_ARGS__), MAX_ROW(__VA_ARGS__)
+
+/* The same of flows by size, whose percentiles are in struct oche_completion_row. */
+#define BY_SIZE(name, unit, kind, member, what)                                                    \
+    {name ".p50", unit, OF_DELIVERED, FROM(kind, SIZES(member[OCHE_P50])), what ", median"},       \
+        {name ".p90", unit, OF_DELIVERED, FROM(kind, SIZES(member[OCHE_P90])),                     \
+         what ", 90th percentile"},                                                                \
+        {name ".p99", unit, OF_DELIVERED, FROM(kind, SIZES(member[OCHE_P99])),                     \
+         what ", 99th percentile"},                                                                \
+        {name ".p99.9", unit, OF_DELIVERED, FROM(kind, SIZES(member[OCHE_P999])),                  \
+         what ", 99.9th percentile"},                                                              \
+        {name ".mean", unit, OF_DELIVERED, FROM(kind, SIZES(member##_mean)), what ", mean"},       \
+    {                                                                                              \
+        name ".max", unit, OF_DELIVERED, FROM(kind, SIZES(member##_max)), what ", largest"         \
+    }
+
+#define PAIR_ROW(statistic, member, words)                                                         \
+    {                                                                                              \
+        "pair.N.goodput." statistic, BPS, OF_PAIR, FROM(REAL, PAIR(member)),                       \
+            "goodput of a transfer between hosts of pair N: " words " pair.N.counted"              \
+    }
+
+#define QUEUE_ROW(statistic, percentile_, share)                                                   \
+    {                                                                                              \
+        "queue.PORT." statistic, BYTES, OF_PORT, FROM(COUNTER, QUEUE(percentile[percentile_])),    \
+            "queue of a port in measure.queues: what it did not exceed for " share " of the time", \
+            BOTH                                                                                   \
+    }
+
+/* Of flows that lost packets to failures, or of the others. */
+#define FAILURE_ROW(name, unit, kind, member, if_any, what)                                        \
+    {                                                                                              \
+        name, unit, OF_RUN, FROM(kind, OUTCOME(failures.member)), what,                            \
+            .only_if = ANY(failures.if_any)                                                        \
+    }
+#define FAILURES(name, member, what)                                                               \
+    FAILURE_ROW(name ".flows", COUNT, COUNTER, member.times.flows, count, what),                   \
+        FAILURE_ROW(name ".flows.delivered", COUNT, COUNTER, member.times.delivered, count,        \
+                    name ".flows that were delivered"),                                            \
+        FAILURE_ROW(name ".flows.failed", COUNT, COUNTER, member.times.failed, count,              \
+                    name ".flows that ended in an error"),                                         \
+        FAILURE_ROW(name ".timeouts", COUNT, COUNTER, member.timeouts, count,                      \
+                    "ACK timers that ran out, of " name ".flows"),                                 \
+        FAILURE_ROW(name ".retransmitted", COUNT, COUNTER, member.retransmitted, count,            \
+                    "data packets sent again, of " name ".flows"),                                 \
+        FAILURE_ROW(name ".fct.p50", SECONDS, PICOSECONDS, member.times.time[OCHE_P50],            \
+                    member.times.delivered, "completion time of " name ".flows, median"),          \
+        FAILURE_ROW(name ".fct.p99", SECONDS, PICOSECONDS, member.times.time[OCHE_P99],            \
+                    member.times.delivered, "completion time of " name ".flows, 99th percentile"), \
+        FAILURE_ROW(name ".fct.max", SECONDS, PICOSECONDS, member.times.time_max,                  \
+                    member.times.delivered, "completion time of " name ".flows, largest"),         \
+        FAILURE_ROW(name ".slowdown.p50", RATIO, REAL, member.times.slowdown[OCHE_P50],            \
+                    member.times.delivered, "slowdown of " name ".flows, median"),                 \
+        FAILURE_ROW(name ".slowdown.p99", RATIO, REAL, member.times.slowdown[OCHE_P99],            \
+                    member.times.delivered, "slowdown of " name ".flows, 99th percentile")
+
 const struct metric oche_metric_table[] = {
     /* Flows that began during warm-up are counted only in flows.in_warmup and flows.whole_run. */
     {"flows.started", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(flows)),
@@ -86,36 +176,11 @@ const struct metric oche_metric_table[] = {
     {"flows.SIZE.failed", COUNT, OF_SIZE, FROM(COUNTER, SIZES(failed)),
      "flows.failed, by flow size"},
 
-    {"fct.SIZE.p50", SECONDS, OF_DELIVERED, FROM(PICOSECONDS, SIZES(time[OCHE_P50])),
-     "flow completion time of delivered flows of that size, median"},
-    {"fct.SIZE.p90", SECONDS, OF_DELIVERED, FROM(PICOSECONDS, SIZES(time[OCHE_P90])),
-     "flow completion time of delivered flows of that size, 90th percentile"},
-    {"fct.SIZE.p99", SECONDS, OF_DELIVERED, FROM(PICOSECONDS, SIZES(time[OCHE_P99])),
-     "flow completion time of delivered flows of that size, 99th percentile"},
-    {"fct.SIZE.p99.9", SECONDS, OF_DELIVERED, FROM(PICOSECONDS, SIZES(time[OCHE_P999])),
-     "flow completion time of delivered flows of that size, 99.9th percentile"},
-    {"fct.SIZE.mean", SECONDS, OF_DELIVERED, FROM(PICOSECONDS, SIZES(time_mean)),
-     "flow completion time of delivered flows of that size, mean"},
-    {"fct.SIZE.max", SECONDS, OF_DELIVERED, FROM(PICOSECONDS, SIZES(time_max)),
-     "flow completion time of delivered flows of that size, largest"},
-    {"slowdown.SIZE.p50", RATIO, OF_DELIVERED, FROM(REAL, SIZES(slowdown[OCHE_P50])),
-     "slowdown (completion time over that of the flow alone) of delivered flows of that size, "
-     "median"},
-    {"slowdown.SIZE.p90", RATIO, OF_DELIVERED, FROM(REAL, SIZES(slowdown[OCHE_P90])),
-     "slowdown (completion time over that of the flow alone) of delivered flows of that size, 90th "
-     "percentile"},
-    {"slowdown.SIZE.p99", RATIO, OF_DELIVERED, FROM(REAL, SIZES(slowdown[OCHE_P99])),
-     "slowdown (completion time over that of the flow alone) of delivered flows of that size, 99th "
-     "percentile"},
-    {"slowdown.SIZE.p99.9", RATIO, OF_DELIVERED, FROM(REAL, SIZES(slowdown[OCHE_P999])),
-     "slowdown (completion time over that of the flow alone) of delivered flows of that size, "
-     "99.9th percentile"},
-    {"slowdown.SIZE.mean", RATIO, OF_DELIVERED, FROM(REAL, SIZES(slowdown_mean)),
-     "slowdown (completion time over that of the flow alone) of delivered flows of that size, "
-     "mean"},
-    {"slowdown.SIZE.max", RATIO, OF_DELIVERED, FROM(REAL, SIZES(slowdown_max)),
-     "slowdown (completion time over that of the flow alone) of delivered flows of that size, "
-     "largest"},
+    BY_SIZE("fct.SIZE", SECONDS, PICOSECONDS, time,
+            "flow completion time of delivered flows of that size"),
+    BY_SIZE("slowdown.SIZE", RATIO, REAL, slowdown,
+            "slowdown (completion time over that of the flow alone) of delivered flows of that "
+            "size"),
 
     {"goodput", BPS, OF_RUN, FROM(COMPUTED, .compute = goodput),
      "payload delivered in order to all hosts, over the measured time, which lasts until the last "
@@ -149,18 +214,9 @@ const struct metric oche_metric_table[] = {
      "utilisation.PLACE.max in load.window", .only_if = ANY(load.known)},
     {"jain", INDEX, OF_RUN, FROM(NOT_NEGATIVE, OUTCOME(jain)),
      "Jain's index of the flows' goodputs: 1 when all are equal", BOTH},
-    {"flow_goodput.mean", BPS, OF_RUN, FROM(MEAN, GOODPUTS),
-     "goodput of a flow, from its start to its end or the run's: mean over flows", BOTH},
-    {"flow_goodput.min", BPS, OF_RUN, FROM(PERCENTILE, GOODPUTS, .thousandths = 0),
-     "goodput of a flow, from its start to its end or the run's: smallest of all flows", BOTH},
-    {"flow_goodput.p10", BPS, OF_RUN, FROM(PERCENTILE, GOODPUTS, .thousandths = 100),
-     "goodput of a flow, from its start to its end or the run's: 10th percentile over flows", BOTH},
-    {"flow_goodput.p50", BPS, OF_RUN, FROM(PERCENTILE, GOODPUTS, .thousandths = 500),
-     "goodput of a flow, from its start to its end or the run's: median over flows", BOTH},
-    {"flow_goodput.p90", BPS, OF_RUN, FROM(PERCENTILE, GOODPUTS, .thousandths = 900),
-     "goodput of a flow, from its start to its end or the run's: 90th percentile over flows", BOTH},
-    {"flow_goodput.max", BPS, OF_RUN, FROM(PERCENTILE, GOODPUTS, .thousandths = 1000),
-     "goodput of a flow, from its start to its end or the run's: largest of all flows", BOTH},
+    MEAN_MIN_P10_P50_P90_MAX("flow_goodput", BPS, OF_RUN, BOTH,
+                             "goodput of a flow, from its start to its end or the run's",
+                             " over flows", " of all flows", GOODPUTS),
     {"flow.N.goodput", BPS, OF_FLOW, FROM(COUNTER, LISTED(goodput_bps)),
      "goodput of flow N (from 0, as they are listed), where there are at most 16", BOTH},
     {"flow.N.lost_share", SHARE, OF_FLOW, FROM(REAL, LISTED(lost_share)),
@@ -176,18 +232,12 @@ const struct metric oche_metric_table[] = {
     {"pair.N.counted", COUNT, OF_PAIR, FROM(COUNTER, PAIR(counted)),
      "pair.N.started that count in the pair's goodputs: those that ended, and unfinished ones that "
      "have already taken longer than any delivered one"},
-    {"pair.N.goodput.mean", BPS, OF_PAIR, FROM(REAL, PAIR(mean)),
-     "goodput of a transfer between hosts of pair N: mean over pair.N.counted"},
-    {"pair.N.goodput.min", BPS, OF_PAIR, FROM(REAL, PAIR(least)),
-     "goodput of a transfer between hosts of pair N: smallest of pair.N.counted"},
-    {"pair.N.goodput.p10", BPS, OF_PAIR, FROM(REAL, PAIR(p10)),
-     "goodput of a transfer between hosts of pair N: 10th percentile over pair.N.counted"},
-    {"pair.N.goodput.p50", BPS, OF_PAIR, FROM(REAL, PAIR(median)),
-     "goodput of a transfer between hosts of pair N: median over pair.N.counted"},
-    {"pair.N.goodput.p90", BPS, OF_PAIR, FROM(REAL, PAIR(p90)),
-     "goodput of a transfer between hosts of pair N: 90th percentile over pair.N.counted"},
-    {"pair.N.goodput.max", BPS, OF_PAIR, FROM(REAL, PAIR(most)),
-     "goodput of a transfer between hosts of pair N: largest of pair.N.counted"},
+    PAIR_ROW("mean", mean, "mean over"),
+    PAIR_ROW("min", least, "smallest of"),
+    PAIR_ROW("p10", p10, "10th percentile over"),
+    PAIR_ROW("p50", median, "median over"),
+    PAIR_ROW("p90", p90, "90th percentile over"),
+    PAIR_ROW("max", most, "largest of"),
     {"workload.N.flows", COUNT, OF_WORKLOAD, FROM(COUNTER, WORKLOAD(flows)),
      "flows.started, of entry N (from 0) of the scenario's list of workloads"},
     {"workload.N.delivered", COUNT, OF_WORKLOAD, FROM(COUNTER, WORKLOAD(delivered)),
@@ -206,89 +256,24 @@ const struct metric oche_metric_table[] = {
      "receivers did not have at the end"},
     {"workload.N.goodput", BPS, OF_WORKLOAD, FROM(REAL, WORKLOAD(goodput_bps)),
      "workload.N.delivered_bytes over the measured time"},
-    {"workload.N.flow_goodput.mean", BPS, OF_WORKLOAD, FROM(MEAN, WORKLOAD(flow_goodput)),
-     "goodput of a flow of workload entry N, from its start to its end or the run's: mean over "
-     "flows"},
-    {"workload.N.flow_goodput.min", BPS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(flow_goodput), .thousandths = 0),
-     "goodput of a flow of workload entry N, from its start to its end or the run's: smallest of "
-     "all flows"},
-    {"workload.N.flow_goodput.p10", BPS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(flow_goodput), .thousandths = 100),
-     "goodput of a flow of workload entry N, from its start to its end or the run's: 10th "
-     "percentile over flows"},
-    {"workload.N.flow_goodput.p50", BPS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(flow_goodput), .thousandths = 500),
-     "goodput of a flow of workload entry N, from its start to its end or the run's: median over "
-     "flows"},
-    {"workload.N.flow_goodput.p90", BPS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(flow_goodput), .thousandths = 900),
-     "goodput of a flow of workload entry N, from its start to its end or the run's: 90th "
-     "percentile over flows"},
-    {"workload.N.flow_goodput.max", BPS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(flow_goodput), .thousandths = 1000),
-     "goodput of a flow of workload entry N, from its start to its end or the run's: largest of "
-     "all flows"},
-    {"workload.N.pair_goodput.mean", BPS, OF_WORKLOAD, FROM(MEAN, WORKLOAD(pair_goodput)),
-     "payload of workload entry N from one host to another, over the measured time: mean over "
-     "pairs of hosts"},
-    {"workload.N.pair_goodput.min", BPS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(pair_goodput), .thousandths = 0),
-     "payload of workload entry N from one host to another, over the measured time: smallest of "
-     "all pairs of hosts"},
-    {"workload.N.pair_goodput.p10", BPS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(pair_goodput), .thousandths = 100),
-     "payload of workload entry N from one host to another, over the measured time: 10th "
-     "percentile over pairs of hosts"},
-    {"workload.N.pair_goodput.p50", BPS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(pair_goodput), .thousandths = 500),
-     "payload of workload entry N from one host to another, over the measured time: median over "
-     "pairs of hosts"},
-    {"workload.N.pair_goodput.p90", BPS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(pair_goodput), .thousandths = 900),
-     "payload of workload entry N from one host to another, over the measured time: 90th "
-     "percentile over pairs of hosts"},
-    {"workload.N.pair_goodput.max", BPS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(pair_goodput), .thousandths = 1000),
-     "payload of workload entry N from one host to another, over the measured time: largest of all "
-     "pairs of hosts"},
-    {"workload.N.fct.mean", SECONDS, OF_WORKLOAD, FROM(MEAN, WORKLOAD(fct)),
-     "completion time of flows of workload entry N, from start to delivery: mean"},
-    {"workload.N.fct.p50", SECONDS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(fct), .thousandths = 500),
-     "completion time of flows of workload entry N, from start to delivery: median"},
-    {"workload.N.fct.p90", SECONDS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(fct), .thousandths = 900),
-     "completion time of flows of workload entry N, from start to delivery: 90th percentile"},
-    {"workload.N.fct.p99", SECONDS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(fct), .thousandths = 990),
-     "completion time of flows of workload entry N, from start to delivery: 99th percentile"},
-    {"workload.N.fct.max", SECONDS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(fct), .thousandths = 1000),
-     "completion time of flows of workload entry N, from start to delivery: largest"},
-    {"workload.N.round_trip.mean", SECONDS, OF_WORKLOAD, FROM(MEAN, WORKLOAD(round_trip)),
-     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
-     "its round trip: mean"},
-    {"workload.N.round_trip.p10", SECONDS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(round_trip), .thousandths = 100),
-     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
-     "its round trip: 10th percentile"},
-    {"workload.N.round_trip.p50", SECONDS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(round_trip), .thousandths = 500),
-     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
-     "its round trip: median"},
-    {"workload.N.round_trip.p90", SECONDS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(round_trip), .thousandths = 900),
-     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
-     "its round trip: 90th percentile"},
-    {"workload.N.round_trip.p99", SECONDS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(round_trip), .thousandths = 990),
-     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
-     "its round trip: 99th percentile"},
-    {"workload.N.round_trip.max", SECONDS, OF_WORKLOAD,
-     FROM(PERCENTILE, WORKLOAD(round_trip), .thousandths = 1000),
-     "time from the start of a flow of workload entry N to its last ACK, which for one packet is "
-     "its round trip: largest"},
+    MEAN_MIN_P10_P50_P90_MAX(
+        "workload.N.flow_goodput", BPS, OF_WORKLOAD, false,
+        "goodput of a flow of workload entry N, from its start to its end or the run's",
+        " over flows", " of all flows", WORKLOAD(flow_goodput)),
+    MEAN_MIN_P10_P50_P90_MAX(
+        "workload.N.pair_goodput", BPS, OF_WORKLOAD, false,
+        "payload of workload entry N from one host to another, over the measured time",
+        " over pairs of hosts", " of all pairs of hosts", WORKLOAD(pair_goodput)),
+    MEAN_P50_P90_P99_MAX("workload.N.fct", SECONDS, OF_WORKLOAD, false,
+                         "completion time of flows of workload entry N, from start to delivery", "",
+                         "", WORKLOAD(fct)),
+#define ROUND_TRIP                                                                                 \
+    "workload.N.round_trip", SECONDS, OF_WORKLOAD, false,                                          \
+        "time from the start of a flow of workload entry N to its last ACK, which for one packet " \
+        "is its round trip",                                                                       \
+        "", "", WORKLOAD(round_trip)
+    MEAN_P10_P50_P90(ROUND_TRIP),
+    P99_MAX(ROUND_TRIP),
     {"flow.N.rate", BPS, OF_RATED, FROM(REAL, EACH(by_rate.flow_rate)),
      "payload of flow N (from 0) delivered in the measured time, over that time; like rate_gap and "
      "convergence it needs measure.interval and at most 64 flows, and is meant for flows that do "
@@ -338,62 +323,22 @@ const struct metric oche_metric_table[] = {
     {"model_distance", BPS, OF_RUN, FROM(REAL, OUTCOME(by_rate.model_distance)),
      "flow.N.model_distance, mean over flows"},
 
-    {"interval_goodput.mean", BPS, OF_RUN, FROM(MEAN, TRIPS(interval_goodput)),
-     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
-     "which they are in progress from begin to end: mean"},
-    {"interval_goodput.min", BPS, OF_RUN,
-     FROM(PERCENTILE, TRIPS(interval_goodput), .thousandths = 0),
-     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
-     "which they are in progress from begin to end: smallest"},
-    {"interval_goodput.p10", BPS, OF_RUN,
-     FROM(PERCENTILE, TRIPS(interval_goodput), .thousandths = 100),
-     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
-     "which they are in progress from begin to end: 10th percentile"},
-    {"interval_goodput.p50", BPS, OF_RUN,
-     FROM(PERCENTILE, TRIPS(interval_goodput), .thousandths = 500),
-     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
-     "which they are in progress from begin to end: median"},
-    {"interval_goodput.p90", BPS, OF_RUN,
-     FROM(PERCENTILE, TRIPS(interval_goodput), .thousandths = 900),
-     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
-     "which they are in progress from begin to end: 90th percentile"},
-    {"interval_goodput.max", BPS, OF_RUN,
-     FROM(PERCENTILE, TRIPS(interval_goodput), .thousandths = 1000),
-     "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows in "
-     "which they are in progress from begin to end: largest"},
-    {"rtt.mean", SECONDS, OF_RUN, FROM(MEAN, TRIPS(rtt)),
-     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
-     "mean"},
-    {"rtt.min", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 0),
-     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
-     "smallest"},
-    {"rtt.p10", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 100),
-     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
-     "10th percentile"},
-    {"rtt.p50", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 500),
-     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
-     "median"},
-    {"rtt.p90", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 900),
-     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
-     "90th percentile"},
-    {"rtt.p99", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 990),
-     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
-     "99th percentile"},
-    {"rtt.max", SECONDS, OF_RUN, FROM(PERCENTILE, TRIPS(rtt), .thousandths = 1000),
-     "round trip that a sender measured and changed its window by, of all after warm-up (rogue): "
-     "largest"},
-    {"estimate.mean", BPS, OF_RUN, FROM(MEAN, TRIPS(estimate)),
-     "rate that a sender believes to have, its window over its round trip, at each change of the "
-     "window after warm-up (rogue): mean"},
-    {"estimate.p10", BPS, OF_RUN, FROM(PERCENTILE, TRIPS(estimate), .thousandths = 100),
-     "rate that a sender believes to have, its window over its round trip, at each change of the "
-     "window after warm-up (rogue): 10th percentile"},
-    {"estimate.p50", BPS, OF_RUN, FROM(PERCENTILE, TRIPS(estimate), .thousandths = 500),
-     "rate that a sender believes to have, its window over its round trip, at each change of the "
-     "window after warm-up (rogue): median"},
-    {"estimate.p90", BPS, OF_RUN, FROM(PERCENTILE, TRIPS(estimate), .thousandths = 900),
-     "rate that a sender believes to have, its window over its round trip, at each change of the "
-     "window after warm-up (rogue): 90th percentile"},
+    MEAN_MIN_P10_P50_P90_MAX(
+        "interval_goodput", BPS, OF_RUN, false,
+        "rate of a flow in a window of measure.interval, of all flows (up to 64) and all windows "
+        "in which they are in progress from begin to end",
+        "", "", TRIPS(interval_goodput)),
+#define RTT                                                                                        \
+    "rtt", SECONDS, OF_RUN, false,                                                                 \
+        "round trip that a sender measured and changed its window by, of all after warm-up "       \
+        "(rogue)",                                                                                 \
+        "", "", TRIPS(rtt)
+    MEAN_MIN_P10_P50_P90(RTT),
+    P99_MAX(RTT),
+    MEAN_P10_P50_P90("estimate", BPS, OF_RUN, false,
+                     "rate that a sender believes to have, its window over its round trip, at each "
+                     "change of the window after warm-up (rogue)",
+                     "", "", TRIPS(estimate)),
 
     {"host_goodput.min", BPS, OF_RUN, FROM(NOT_NEGATIVE, OUTCOME(host_goodput_least)),
      "payload delivered in order to a host, over the measured time: smallest of all hosts that "
@@ -511,65 +456,8 @@ const struct metric oche_metric_table[] = {
     {"failures.lost", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(failures.lost)),
      "packets lost because of failures: drops.link_down, drops.no_route, lost.link_down",
      .only_if = ANY(failures.count)},
-    {"failures.flows", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(failures.hit.times.flows)),
-     "flows that lost a packet to a failure while they were in progress",
-     .only_if = ANY(failures.count)},
-    {"failures.flows.delivered", COUNT, OF_RUN,
-     FROM(COUNTER, OUTCOME(failures.hit.times.delivered)), "failures.flows that were delivered",
-     .only_if = ANY(failures.count)},
-    {"failures.flows.failed", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(failures.hit.times.failed)),
-     "failures.flows that ended in an error", .only_if = ANY(failures.count)},
-    {"failures.timeouts", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(failures.hit.timeouts)),
-     "ACK timers that ran out, of failures.flows", .only_if = ANY(failures.count)},
-    {"failures.retransmitted", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(failures.hit.retransmitted)),
-     "data packets sent again, of failures.flows", .only_if = ANY(failures.count)},
-    {"failures.fct.p50", SECONDS, OF_RUN,
-     FROM(PICOSECONDS, OUTCOME(failures.hit.times.time[OCHE_P50])),
-     "completion time of failures.flows, median", .only_if = ANY(failures.hit.times.delivered)},
-    {"failures.fct.p99", SECONDS, OF_RUN,
-     FROM(PICOSECONDS, OUTCOME(failures.hit.times.time[OCHE_P99])),
-     "completion time of failures.flows, 99th percentile",
-     .only_if = ANY(failures.hit.times.delivered)},
-    {"failures.fct.max", SECONDS, OF_RUN, FROM(PICOSECONDS, OUTCOME(failures.hit.times.time_max)),
-     "completion time of failures.flows, largest", .only_if = ANY(failures.hit.times.delivered)},
-    {"failures.slowdown.p50", RATIO, OF_RUN,
-     FROM(REAL, OUTCOME(failures.hit.times.slowdown[OCHE_P50])),
-     "slowdown of failures.flows, median", .only_if = ANY(failures.hit.times.delivered)},
-    {"failures.slowdown.p99", RATIO, OF_RUN,
-     FROM(REAL, OUTCOME(failures.hit.times.slowdown[OCHE_P99])),
-     "slowdown of failures.flows, 99th percentile", .only_if = ANY(failures.hit.times.delivered)},
-    {"failures.others.flows", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(failures.others.times.flows)),
-     "flows that lost no packet to a failure", .only_if = ANY(failures.count)},
-    {"failures.others.flows.delivered", COUNT, OF_RUN,
-     FROM(COUNTER, OUTCOME(failures.others.times.delivered)),
-     "failures.others.flows that were delivered", .only_if = ANY(failures.count)},
-    {"failures.others.flows.failed", COUNT, OF_RUN,
-     FROM(COUNTER, OUTCOME(failures.others.times.failed)),
-     "failures.others.flows that ended in an error", .only_if = ANY(failures.count)},
-    {"failures.others.timeouts", COUNT, OF_RUN, FROM(COUNTER, OUTCOME(failures.others.timeouts)),
-     "ACK timers that ran out, of failures.others.flows", .only_if = ANY(failures.count)},
-    {"failures.others.retransmitted", COUNT, OF_RUN,
-     FROM(COUNTER, OUTCOME(failures.others.retransmitted)),
-     "data packets sent again, of failures.others.flows", .only_if = ANY(failures.count)},
-    {"failures.others.fct.p50", SECONDS, OF_RUN,
-     FROM(PICOSECONDS, OUTCOME(failures.others.times.time[OCHE_P50])),
-     "completion time of failures.others.flows, median",
-     .only_if = ANY(failures.others.times.delivered)},
-    {"failures.others.fct.p99", SECONDS, OF_RUN,
-     FROM(PICOSECONDS, OUTCOME(failures.others.times.time[OCHE_P99])),
-     "completion time of failures.others.flows, 99th percentile",
-     .only_if = ANY(failures.others.times.delivered)},
-    {"failures.others.fct.max", SECONDS, OF_RUN,
-     FROM(PICOSECONDS, OUTCOME(failures.others.times.time_max)),
-     "completion time of failures.others.flows, largest",
-     .only_if = ANY(failures.others.times.delivered)},
-    {"failures.others.slowdown.p50", RATIO, OF_RUN,
-     FROM(REAL, OUTCOME(failures.others.times.slowdown[OCHE_P50])),
-     "slowdown of failures.others.flows, median", .only_if = ANY(failures.others.times.delivered)},
-    {"failures.others.slowdown.p99", RATIO, OF_RUN,
-     FROM(REAL, OUTCOME(failures.others.times.slowdown[OCHE_P99])),
-     "slowdown of failures.others.flows, 99th percentile",
-     .only_if = ANY(failures.others.times.delivered)},
+    FAILURES("failures", hit, "flows that lost a packet to a failure while they were in progress"),
+    FAILURES("failures.others", others, "flows that lost no packet to a failure"),
 
     {"ports.PLACE", COUNT, OF_PLACE, FROM(COUNTER, USE(ports)), "number of ports at that place"},
     {"utilisation.PLACE.mean", SHARE, OF_PLACE, FROM(REAL, USE(mean)),
@@ -648,14 +536,10 @@ const struct metric oche_metric_table[] = {
      "queue of a port in measure.queues, mean over time", BOTH},
     {"queue.PORT.sd", BYTES, OF_PORT, FROM(REAL, QUEUE(deviation)),
      "queue of a port in measure.queues, standard deviation over time", BOTH},
-    {"queue.PORT.p50", BYTES, OF_PORT, FROM(COUNTER, QUEUE(percentile[OCHE_P50])),
-     "queue of a port in measure.queues: what it did not exceed for half of the time", BOTH},
-    {"queue.PORT.p90", BYTES, OF_PORT, FROM(COUNTER, QUEUE(percentile[OCHE_P90])),
-     "queue of a port in measure.queues: what it did not exceed for 90 % of the time", BOTH},
-    {"queue.PORT.p99", BYTES, OF_PORT, FROM(COUNTER, QUEUE(percentile[OCHE_P99])),
-     "queue of a port in measure.queues: what it did not exceed for 99 % of the time", BOTH},
-    {"queue.PORT.p99.9", BYTES, OF_PORT, FROM(COUNTER, QUEUE(percentile[OCHE_P999])),
-     "queue of a port in measure.queues: what it did not exceed for 99.9 % of the time", BOTH},
+    QUEUE_ROW("p50", OCHE_P50, "half"),
+    QUEUE_ROW("p90", OCHE_P90, "90 %"),
+    QUEUE_ROW("p99", OCHE_P99, "99 %"),
+    QUEUE_ROW("p99.9", OCHE_P999, "99.9 %"),
     {"queue.PORT.max", BYTES, OF_PORT, FROM(COUNTER, QUEUE(max_bytes)),
      "queue of a port in measure.queues, largest", BOTH},
 
