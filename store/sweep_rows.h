@@ -22,7 +22,6 @@ enum oche_sweep_statement {
     ADD_PERCENTILE,
     LIST_DONE,
     LIST_VALUES,
-    LIST_PERCENTILES,
     ALWAYS, /* statements before ALWAYS are for every file, those after it for files of figures */
     ADD_CLAIM = ALWAYS,
     ADD_READING,

@@ -44,8 +44,6 @@ static const char *const statements[STATEMENTS] = {
     [ADD_PERCENTILE] = "INSERT INTO distributions VALUES (?, ?, ?, ?, ?, ?)",
     [LIST_DONE] = "SELECT id FROM points WHERE status = 'done'",
     [LIST_VALUES] = "SELECT point, value FROM metrics WHERE name = ?",
-    [LIST_PERCENTILES] = "SELECT thousandth, value, samples FROM distributions"
-                         " WHERE point = ? AND name = ?",
     [ADD_CLAIM] = "INSERT INTO claims VALUES"
                   " (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_READING] = "INSERT INTO readings VALUES (?, ?, ?, ?, ?, ?)",
@@ -668,29 +666,6 @@ void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, d
             values[point] = real_of(list, 1);
     }
     end_reading(store, list);
-}
-
-uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t point,
-                                      const char *name, double *values, size_t count, uint32_t step)
-{
-    sqlite3_stmt *list = oche_sweep_row(store, LIST_PERCENTILES);
-    uint64_t samples = 0;
-
-    for (size_t i = 0; i < count; i++)
-        values[i] = NAN;
-    if (list == NULL)
-        return 0;
-    sqlite3_bind_int64(list, 1, (int64_t)point);
-    oche_sweep_bind_text(list, 2, name);
-    while (sqlite3_step(list) == SQLITE_ROW) {
-        int64_t thousandth = sqlite3_column_int64(list, 0);
-
-        if (thousandth >= 0 && thousandth % step == 0 && (size_t)thousandth / step < count)
-            values[(size_t)thousandth / step] = real_of(list, 1);
-        samples = (uint64_t)sqlite3_column_int64(list, 2);
-    }
-    end_reading(store, list);
-    return samples;
 }
 
 bool oche_sweep_store_csv(struct oche_sweep_store *store, const char *folder,

@@ -149,15 +149,6 @@ size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t 
 void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, double *values,
                              size_t count);
 
-/*
- * Reads a distribution of a point as `count` percentiles, every `step` thousandths from 0. A
- * percentile that is not stored is NAN. Returns the number of samples; 0: the point has no
- * distribution of that name.
- */
-uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t point,
-                                      const char *name, double *values, size_t count,
-                                      uint32_t step);
-
 /* Hears what a point's rows say; each function is required. Texts last until it returns. */
 struct oche_sweep_reader {
     void *context;

@@ -29,12 +29,3 @@ void oche_marks_by_place(const struct oche_topology *topology,
                     row->drops += port->drops[cause];
         }
 }
-
-double oche_mark_share(const struct oche_mark_row rows[OCHE_PLACES], enum oche_port_place place)
-{
-    uint64_t all = 0;
-
-    for (unsigned p = 0; p < OCHE_PLACES; p++)
-        all += rows[p].marks;
-    return all == 0 ? 0 : (double)rows[place].marks / (double)all;
-}

@@ -24,7 +24,4 @@ void oche_marks_by_place(const struct oche_topology *topology,
                          const struct oche_switch_port_stats *stats, uint64_t host_packets,
                          uint64_t host_marks, struct oche_mark_row rows[OCHE_PLACES]);
 
-/* Returns the share of all marks that were set at `place`; 0 without marks. */
-double oche_mark_share(const struct oche_mark_row rows[OCHE_PLACES], enum oche_port_place place);
-
 #endif

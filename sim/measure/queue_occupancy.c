@@ -77,21 +77,3 @@ struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *
     occupancy.deviation = deviation(watch, now, (double)weighted / (double)occupancy.watched);
     return occupancy;
 }
-
-uint32_t oche_queue_distribution(const struct oche_queue_watch *watch, oche_time now,
-                                 struct oche_queue_point *points)
-{
-    oche_time total = total_time(watch, now), below = 0;
-    uint32_t count = 0;
-
-    for (uint32_t step = 0, steps = steps_of(watch); step < steps; step++) {
-        oche_time time = oche_queue_time_at(watch, now, step);
-
-        if (time == 0)
-            continue;
-        below += time;
-        points[count++] = (struct oche_queue_point){.bytes = step * watch->step_bytes,
-                                                    .share = (double)below / (double)total};
-    }
-    return count;
-}

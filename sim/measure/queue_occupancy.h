@@ -32,16 +32,4 @@ struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *
  */
 oche_time oche_queue_time_at(const struct oche_queue_watch *watch, oche_time now, uint32_t step);
 
-/* A point of the time-weighted distribution: the share of time with at most `bytes` queued. */
-struct oche_queue_point {
-    uint64_t bytes;
-    double share;
-};
-/*
- * Writes a point, in ascending order, for each step of the histogram in which time was spent.
- * `points` has room for watch->steps; returns how many were written.
- */
-uint32_t oche_queue_distribution(const struct oche_queue_watch *watch, oche_time now,
-                                 struct oche_queue_point *points);
-
 #endif

@@ -582,11 +582,6 @@ uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection)
     return host->endpoint->rate_bps(oche_host_endpoint_state(host), connection);
 }
 
-const struct oche_gauges *oche_host_gauges(const struct oche_host *host)
-{
-    return host->endpoint->gauges;
-}
-
 double oche_host_gauge(const struct oche_host *host, unsigned number, uint32_t connection)
 {
     return host->endpoint->gauges->rows[number].value(oche_host_endpoint_state(host), connection);

@@ -142,8 +142,6 @@ struct oche_pause *oche_host_pause(struct oche_host *host);
 uint64_t oche_host_corrupt_bytes(const struct oche_host *host);
 /* Returns the connection's rate, in bits per second, if this host sets the rate; 0: unknown. */
 uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection);
-/* Returns the endpoint's gauges; NULL: it has none. */
-const struct oche_gauges *oche_host_gauges(const struct oche_host *host);
 /* Returns what one of them reads for a connection whose flows start at this host; NAN: unknown. */
 double oche_host_gauge(const struct oche_host *host, unsigned number, uint32_t connection);
 /* Returns the last chunk of the round trips that the endpoint has measured; NULL: none. */

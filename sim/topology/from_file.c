@@ -345,20 +345,6 @@ static bool build(const void *values, struct oche_topology *topology, struct och
     return good;
 }
 
-bool oche_topology_from_text(const char *name, const char *text, size_t bytes,
-                             struct oche_topology *topology, struct oche_error *error)
-{
-    struct oche_statements file;
-
-    *topology = (struct oche_topology){0};
-    if (!oche_statements_open_text(&file, name, text, bytes, error))
-        return false;
-    bool good = read_all(&file, topology);
-
-    oche_statements_close(&file);
-    return good;
-}
-
 const struct oche_topology_type oche_topology_from_file = {
     .name = "from_file",
     .help = "hosts, switches and links listed in a text file",

@@ -378,21 +378,6 @@ bool oche_static_routes_read(const struct oche_topology_routes *shortest, const 
     return good;
 }
 
-bool oche_static_routes_read_text(const struct oche_topology_routes *shortest, const char *name,
-                                  const char *text, size_t bytes, struct oche_static_routes *routes,
-                                  struct oche_error *error)
-{
-    struct oche_statements file;
-
-    *routes = (struct oche_static_routes){.of = NULL};
-    if (!oche_statements_open_text(&file, name, text, bytes, error))
-        return false;
-    bool good = read_routes(shortest, &file, routes);
-
-    oche_statements_close(&file);
-    return good;
-}
-
 void oche_static_routes_free(struct oche_static_routes *routes)
 {
     for (uint32_t s = 0; routes->tables != NULL && s < routes->switches; s++) {

@@ -37,10 +37,6 @@ struct oche_static_routes {
  */
 bool oche_static_routes_read(const struct oche_topology_routes *shortest, const char *path,
                              struct oche_static_routes *routes, struct oche_error *error);
-/* As oche_static_routes_read, but takes the text from memory. `name` is the file's in messages. */
-bool oche_static_routes_read_text(const struct oche_topology_routes *shortest, const char *name,
-                                  const char *text, size_t bytes, struct oche_static_routes *routes,
-                                  struct oche_error *error);
 void oche_static_routes_free(struct oche_static_routes *routes);
 
 #endif

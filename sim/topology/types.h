@@ -13,8 +13,4 @@ extern const struct oche_topology_type oche_topology_clos;
 extern const struct oche_topology_type oche_topology_fat_tree;
 extern const struct oche_topology_type oche_topology_from_file;
 
-/* Builds a topology from the text that from_file reads in a file. `name` is for messages. */
-bool oche_topology_from_text(const char *name, const char *text, size_t bytes,
-                             struct oche_topology *topology, struct oche_error *error);
-
 #endif
