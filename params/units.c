@@ -67,7 +67,11 @@ const char *oche_unit_name(enum oche_unit unit)
     return units[unit].name;
 }
 
-const char *oche_value_special(const struct oche_param *param)
+/*
+ * Returns the word that stands for UINT64_MAX: "auto" or "unlimited" if the parameter's help
+ * explains that word ("auto: from each link"), else "never".
+ */
+static const char *special_word(const struct oche_param *param)
 {
     static const char *const words[] = {"auto", "unlimited"};
 
@@ -445,7 +449,7 @@ bool oche_value_parse(const struct oche_param *param, const char *text, union oc
     if (is_whole(param->unit)) {
         bool never = strcmp(text, "never") == 0 && !param->automatic;
 
-        if (never || strcmp(text, oche_value_special(param)) == 0) {
+        if (never || strcmp(text, special_word(param)) == 0) {
             if (!has_special(param)) {
                 char high[OCHE_VALUE_BYTES];
 
@@ -505,7 +509,7 @@ void oche_value_format(const struct oche_param *param, union oche_value value, c
         const struct suffix *suffix = &unit->suffixes[unit->suffix_count - 1];
 
         if (value.u == UINT64_MAX || (param->zero_is_auto && value.u == 0)) {
-            snprintf(text, text_bytes, "%s", value.u == 0 ? "auto" : oche_value_special(param));
+            snprintf(text, text_bytes, "%s", value.u == 0 ? "auto" : special_word(param));
             return;
         }
         for (size_t i = unit->suffix_count; value.u != 0 && i-- > 0;) {

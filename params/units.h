@@ -41,12 +41,6 @@ void oche_value_range(const struct oche_param *param, char *text, size_t text_by
 /* Returns "count", "bytes", "rate", "time", "real", "bool", "choice" or "text". */
 const char *oche_unit_name(enum oche_unit unit);
 
-/*
- * Returns the word that stands for UINT64_MAX: "auto" or "unlimited" if the parameter's help
- * explains that word ("auto: from each link"), else "never".
- */
-const char *oche_value_special(const struct oche_param *param);
-
 /* Returns the entry of `words` (which has `count`) that `text` probably misspells, or NULL. */
 const char *oche_nearest_word(const char *text, const char *const *words, size_t count);
 

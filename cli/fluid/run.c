@@ -40,8 +40,9 @@ struct watch {
     uint32_t queue_series, served_series, first_series; /* ids in the results file */
 };
 
-void oche_fluid_entry_name(const struct oche_fluid_flow_list *flows, size_t entry, char *text,
-                           size_t bytes)
+/* Writes the name of an entry of the list: "flow 3", or "flows 3 to 8". */
+static void entry_name(const struct oche_fluid_flow_list *flows, size_t entry, char *text,
+                       size_t bytes)
 {
     uint32_t first = 1, count = flows->flows[entry].count;
 
@@ -174,7 +175,7 @@ static void name_series(struct watch *watch)
     for (size_t i = 0; i < watch->run->flows->count; i++) {
         char name[NAME_BYTES];
 
-        oche_fluid_entry_name(watch->run->flows, i, name, sizeof(name));
+        entry_name(watch->run->flows, i, name, sizeof(name));
         uint32_t number = oche_results_series(watch->results, "rate", name, "bps");
 
         if (i == 0)
@@ -277,7 +278,7 @@ static void print_heading(const struct oche_fluid_run *run)
         const struct oche_fluid_flow *flow = &run->flows->flows[i];
         char name[NAME_BYTES];
 
-        oche_fluid_entry_name(run->flows, i, name, sizeof(name));
+        entry_name(run->flows, i, name, sizeof(name));
         printf("  %s: %s%s from %s on\n", name, flow->count > 1 ? "each " : "",
                rate(flow->rate_bps).text, seconds(flow->start_s).text);
     }
@@ -362,7 +363,7 @@ static void print_rates(const struct watch *watch)
     for (size_t i = 0; i < watch->run->flows->count; i++) {
         char name[NAME_BYTES];
 
-        oche_fluid_entry_name(watch->run->flows, i, name, sizeof(name));
+        entry_name(watch->run->flows, i, name, sizeof(name));
         oche_table_cell(table, "mean rate of %s", name);
         oche_table_cell(table, "%s", rate(watch->summary.rate_mean[i]).text);
     }

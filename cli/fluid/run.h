@@ -25,8 +25,4 @@ struct oche_fluid_run {
  */
 bool oche_fluid_run_show(const struct oche_fluid_run *run, struct oche_error *error);
 
-/* Writes the name of an entry of the list: "flow 3", or "flows 3 to 8". */
-void oche_fluid_entry_name(const struct oche_fluid_flow_list *flows, size_t entry, char *text,
-                           size_t bytes);
-
 #endif

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-uint64_t oche_few_needed(const char *metric)
+/* Samples that the percentile at the end of a metric's name needs (".p99": 100); 0: it has none. */
+static uint64_t samples_needed(const char *metric)
 {
     static const struct {
         const char *end;
@@ -45,5 +46,5 @@ static uint64_t samples_of(const struct oche_outcome *outcome, const char *metri
 
 bool oche_few(const struct oche_outcome *outcome, const char *metric, unsigned which)
 {
-    return samples_of(outcome, metric, which) < oche_few_needed(metric);
+    return samples_of(outcome, metric, which) < samples_needed(metric);
 }

@@ -9,9 +9,6 @@
 
 #include "lab/measures/outcome.h"
 
-/* Samples that the percentile at the end of a metric's name needs (".p99": 100); 0: it has none. */
-uint64_t oche_few_needed(const char *metric);
-
 /*
  * True if the metric is a percentile over flows, or pairs of hosts, and the run has fewer than it
  * needs. `metric` and `which` are as for oche_metric_value.

@@ -206,7 +206,8 @@ void oche_pathologies_free(struct oche_pathologies *pathologies)
     *pathologies = (struct oche_pathologies){.lines = NULL};
 }
 
-char *oche_pathologies_deadlock_line(const struct oche_pathologies *pathologies)
+/* Returns the line on a deadlock (malloc'd); NULL if there is none. */
+static char *deadlock_line(const struct oche_pathologies *pathologies)
 {
     char *line = NULL;
 
@@ -224,7 +225,7 @@ char *oche_pathologies_deadlock_line(const struct oche_pathologies *pathologies)
 
 char *oche_pathologies_stop_line(const struct oche_pathologies *pathologies)
 {
-    char *line = oche_pathologies_deadlock_line(pathologies);
+    char *line = deadlock_line(pathologies);
 
     if (line == NULL && pathologies->waiting != NULL) {
         line = strdup(pathologies->waiting);

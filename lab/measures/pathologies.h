@@ -60,13 +60,8 @@ void oche_pathologies_take(struct oche_pathologies *pathologies, struct oche_wor
 void oche_pathologies_free(struct oche_pathologies *pathologies);
 
 /*
- * Returns one line (malloc'd) such as "deadlock since 1.20ms: a:b → b:a → a:b, class 0; …"; NULL if
- * there is no deadlock.
- */
-char *oche_pathologies_deadlock_line(const struct oche_pathologies *pathologies);
-/*
- * As oche_pathologies_deadlock_line, also of a run that stalled or ended at its bound; NULL if it
- * did none of these.
+ * Returns one line (malloc'd) on a deadlock, such as "deadlock since 1.20ms: a:b → b:a → a:b, class
+ * 0; …", or on a run that stalled or ended at its bound; NULL if it did none of these.
  */
 char *oche_pathologies_stop_line(const struct oche_pathologies *pathologies);
 

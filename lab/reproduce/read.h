@@ -105,7 +105,6 @@ size_t oche_usual_value(const struct oche_study_axis *axis);
 
 bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *study,
                           const struct oche_yaml *node, const struct oche_yaml *of_paper);
-const struct oche_quantity *oche_quantity_find(const struct oche_study *study, const char *name);
 bool oche_read_quantity(const struct oche_reader *reader, struct oche_study *study,
                         const struct oche_yaml *node, const struct oche_quantity **quantity);
 bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study *study,

@@ -116,7 +116,7 @@ static bool read_quantity(const struct oche_reader *reader, const struct oche_st
     return oche_read_number(reader, since, quantity->unit, &quantity->since);
 }
 
-const struct oche_quantity *oche_quantity_find(const struct oche_study *study, const char *name)
+static const struct oche_quantity *find_quantity(const struct oche_study *study, const char *name)
 {
     for (size_t i = 0; i < study->quantity_count; i++)
         if (strcmp(study->quantities[i].name, name) == 0)
@@ -177,7 +177,7 @@ static bool quantity_named(const struct oche_reader *reader, struct oche_study *
     const char **names;
     size_t count = 0;
 
-    *quantity = oche_quantity_find(study, name);
+    *quantity = find_quantity(study, name);
     if (*quantity == NULL && !take_from_paper(reader, study, name, quantity))
         return false;
     if (*quantity != NULL)
@@ -187,7 +187,7 @@ static bool quantity_named(const struct oche_reader *reader, struct oche_study *
     for (; count < study->quantity_count; count++)
         names[count] = study->quantities[count].name;
     for (uint32_t i = 0; more != NULL && i < more->count; i++)
-        if (oche_quantity_find(study, more->child[i]->key) == NULL)
+        if (find_quantity(study, more->child[i]->key) == NULL)
             names[count++] = more->child[i]->key;
     return oche_read_unknown(reader, node, NULL, name, "a quantity", names, count);
 }

@@ -32,7 +32,10 @@ static void write_number(double value, char *text, size_t text_bytes)
     }
 }
 
-struct oche_words oche_value_words(double value, const char *unit)
+/*
+ * Returns a value in words; `unit` is a metric's unit or "factor". Infinity is "never", NAN is "–".
+ */
+static struct oche_words value_words(double value, const char *unit)
 {
     struct oche_words words;
     char number[32];
@@ -58,7 +61,7 @@ static struct oche_words width_words(double value, const char *unit, bool with_u
     char number[32];
 
     if (strcmp(unit, "ratio") != 0)
-        return oche_value_words(value, unit);
+        return value_words(value, unit);
     write_number(100 * value, number, sizeof(number));
     snprintf(words.text, sizeof(words.text), "%s%s", number,
              !with_unit                 ? ""
@@ -85,7 +88,7 @@ static struct oche_words number_words(const struct oche_study *study,
 
     if (is_width(claim) && isfinite(value))
         return width_words(value, unit, true);
-    return oche_value_words(value, unit);
+    return value_words(value, unit);
 }
 
 struct oche_words oche_measured_words(const struct oche_study *study,
@@ -144,10 +147,10 @@ static struct oche_words bound_words(const struct oche_study *study, const struc
 
     snprintf(words.text, sizeof(words.text), "%s %.40s; shape %.40s%s%.40s",
              most ? "at most" : "at least",
-             oche_value_words(end_of_band(claim, tolerance->reproduced, most), unit).text,
-             oche_value_words(end_of_band(claim, tolerance->in_shape, most), unit).text,
+             value_words(end_of_band(claim, tolerance->reproduced, most), unit).text,
+             value_words(end_of_band(claim, tolerance->in_shape, most), unit).text,
              isnan(claim->limit) ? "" : "; up to ",
-             isnan(claim->limit) ? "" : oche_value_words(claim->limit, unit).text);
+             isnan(claim->limit) ? "" : value_words(claim->limit, unit).text);
     return words;
 }
 
@@ -175,7 +178,7 @@ static struct oche_words own_tolerance_words(const struct oche_study *study,
     struct oche_words words;
 
     if (claim->kind->conditions == OCHE_CONDITIONS_NONE)
-        return oche_value_words(NAN, unit);
+        return value_words(NAN, unit);
     if (claim->kind->published != NULL && strcmp(claim->kind->published, "bound") == 0)
         return bound_words(study, claim, strcmp(name, "at_most") == 0);
     if (!margin && claim->published != 0)
@@ -201,7 +204,7 @@ struct oche_words oche_tolerance_words(const struct oche_study *study,
 
         snprintf(words.text + used, sizeof(words.text) - used, "; if %.40s %s %.30s",
                  proviso->quantity->name, proviso->least ? ">=" : "<=",
-                 oche_value_words(proviso->bound, proviso->quantity->unit).text);
+                 value_words(proviso->bound, proviso->quantity->unit).text);
     }
     return words;
 }

@@ -13,11 +13,6 @@ struct oche_words {
     char text[OCHE_WORDS_BYTES];
 };
 
-/*
- * Returns a value in words; `unit` is a metric's unit or "factor". Infinity is "never", NAN is "–".
- */
-struct oche_words oche_value_words(double value, const char *unit);
-
 /* Returns the claim's measured number in words. */
 struct oche_words oche_measured_words(const struct oche_study *study,
                                       const struct oche_claim *claim,

@@ -249,8 +249,8 @@ static bool finish(struct reader *reader)
     return true;
 }
 
-bool oche_cdf_read_text(struct oche_cdf *cdf, const char *name, const char *text, size_t bytes,
-                        struct oche_error *error)
+static bool read_text(struct oche_cdf *cdf, const char *name, const char *text, size_t bytes,
+                      struct oche_error *error)
 {
     struct reader reader = {.path = name, .cdf = cdf, .error = error};
     bool good = true;
@@ -284,7 +284,7 @@ bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, struct oche_erro
     if (!oche_input_read(&file, path, MOST_BYTES, &reason))
         return oche_fail(error, "%s: %s; a readable file of lines \"size_bytes cdf\"", path,
                          reason.text);
-    const bool good = oche_cdf_read_text(cdf, path, file.text, file.bytes, error);
+    const bool good = read_text(cdf, path, file.text, file.bytes, error);
 
     oche_input_free(&file);
     return good;
@@ -292,8 +292,7 @@ bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, struct oche_erro
 
 bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, struct oche_error *error)
 {
-    return oche_cdf_read_text(cdf, oche_cdf_names[index], texts[index], strlen(texts[index]),
-                              error);
+    return read_text(cdf, oche_cdf_names[index], texts[index], strlen(texts[index]), error);
 }
 
 bool oche_cdf_read(struct oche_cdf *cdf, size_t index, const char *path, struct oche_error *error)

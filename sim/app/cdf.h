@@ -33,10 +33,6 @@ struct oche_cdf {
  * what is wrong; what would be right).
  */
 bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, struct oche_error *error);
-/* As oche_cdf_read_file, but takes the text from memory. `name` is the file's in messages. */
-bool oche_cdf_read_text(struct oche_cdf *cdf, const char *name, const char *text, size_t bytes,
-                        struct oche_error *error);
-
 /* Names of the distributions that come with the program (data/cdf); ends with NULL. */
 extern const char *const oche_cdf_names[];
 /* Reads the distribution called oche_cdf_names[index]. Returns false without memory. */

@@ -19,8 +19,8 @@ bool oche_statements_fail(struct oche_statements *statements, const char *format
     return false;
 }
 
-bool oche_statements_open_text(struct oche_statements *statements, const char *name,
-                               const char *text, size_t bytes, struct oche_error *error)
+static bool open_text(struct oche_statements *statements, const char *name, const char *text,
+                      size_t bytes, struct oche_error *error)
 {
     *statements = (struct oche_statements){.path = name, .error = error};
     if (bytes == 0)
@@ -37,7 +37,7 @@ bool oche_statements_open(struct oche_statements *statements, const char *key, c
     if (!oche_input_read(&whole, path, MOST_BYTES, &reason))
         return oche_fail(error, "%s: %s: %s; a readable file would be right", key, path,
                          reason.text);
-    bool good = oche_statements_open_text(statements, path, whole.text, whole.bytes, error);
+    bool good = open_text(statements, path, whole.text, whole.bytes, error);
 
     if (good)
         statements->whole = whole;

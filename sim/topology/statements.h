@@ -33,9 +33,6 @@ struct oche_statements {
  */
 bool oche_statements_open(struct oche_statements *statements, const char *key, const char *path,
                           struct oche_error *error);
-/* As oche_statements_open, but takes the text from memory. `name` is the file's in messages. */
-bool oche_statements_open_text(struct oche_statements *statements, const char *name,
-                               const char *text, size_t bytes, struct oche_error *error);
 void oche_statements_close(struct oche_statements *statements);
 
 /*
