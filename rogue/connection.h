@@ -137,8 +137,8 @@ void rogue_resume(struct rogue_connection *rogue, const uint32_t epochs[2], unsi
 /* Takes a verb. Returns false if `depth` verbs are already under way. */
 bool rogue_post(struct rogue_connection *rogue, const struct rogue_verb *verb, oche_time now);
 /*
- * Posts what the windows allow. The functions that tell the connection something do this too, so
- * the driver needs to call it only when a full send queue has room again.
+ * Posts what the windows allow. Functions that report events to the connection do this too, so the
+ * driver needs to call it only when a full send queue has room again.
  */
 void rogue_pump(struct rogue_connection *rogue, oche_time now);
 

@@ -120,7 +120,7 @@ static bool wants_signal(const struct rogue_connection *r, const struct rogue_pi
 }
 
 /*
- * True if a signal (UC: an answer or its timeout) will tell when there is room again. A batch has
+ * True if a signal (UC: an answer or its timeout) will come when there is room again. A batch has
  * no signal if it ended because a batch of the other direction began. If all batches under way are
  * of that kind, the next piece is posted although there is no room, and asks for a signal.
  */

@@ -79,9 +79,9 @@ static void wait_for_peer(struct rogue_connection *r, unsigned qp, oche_time now
 }
 
 /*
- * A piece without a signal does not report that it has completed. So if the queue pair was left
- * although none of its pieces failed, nothing may tell when it is empty. Then a marker is posted on
- * the queue pair, which is in ERR; the marker is flushed after everything else.
+ * A piece without a signal does not report its completion. So if the queue pair was left although
+ * none of its pieces failed, there may be no sign that it is empty. Then a marker is posted on the
+ * queue pair, which is in ERR; the marker is flushed after everything else.
  */
 static void post_marker(struct rogue_connection *r, unsigned qp)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of rogue/rogue.h, those that stand before libibverbs' (interpose.c has the ones
- * that make objects), and the pointers in a context that verbs are called through. A call that is
- * not for an object of ours is passed on as it is.
+ * The functions of rogue/rogue.h, those that replace libibverbs' (interpose.c has the ones that
+ * make objects), and the pointers in a context that verbs are called through. Calls for other
+ * objects are passed on unchanged.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -175,7 +175,7 @@ struct rv_qp {
     uint64_t moved_received;
 
     bool busy;                      /* completions may come */
-    bool active;                    /* somebody has to poll, so that what is under way goes on */
+    bool active;                    /* work is under way, so somebody has to poll */
     _Atomic bool polled;            /* by the application, since the thread looked last */
     _Atomic uint32_t shadow_events; /* asynchronous, that the application has not acknowledged */
 };
@@ -391,7 +391,7 @@ void rv_tell_stats(void);
 void rv_tell(struct rv_qp *qp, struct rv_message *message);
 /* Returns the token that a message must carry to count for this connection. */
 uint64_t rv_token(const struct rv_qp *qp);
-/* Handles one datagram, of which nothing is known. */
+/* Handles one datagram, from anybody. */
 void rv_told(const struct sockaddr_in6 *from, const uint8_t *bytes, size_t count);
 
 /* Looks for the peer's library, for a bounded time; qp->paired or qp->alone afterwards. */

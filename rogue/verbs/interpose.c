@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions that stand before libibverbs' and make objects. If the library was preloaded
+ * The functions that replace libibverbs' and make objects. If the library was preloaded
  * (`oche exec --rogue`), what the program makes has RoGUE. If the program was linked with it, only
  * what the program makes with the functions of rogue/rogue.h has.
  */

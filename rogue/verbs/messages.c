@@ -112,7 +112,7 @@ void rv_ask_count(struct rv_qp *qp, oche_time now)
 
 /* ---- what the peer's library says ---- */
 
-/* The peer goes on sending on a queue pair, and asks what has come so far. */
+/* The peer continues on a queue pair, and asks how many messages have come so far. */
 static void asked_to_move(struct rv_qp *qp, const struct rv_message *asked)
 {
     struct rv_message answer = {.kind = RV_MOVED, .side = asked->side, .serial = asked->serial};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finding the peer's library. The application's peer is known by its address and its first queue
- * pair's number. Whoever gets ready asks every port of the address on which a library may be; the
- * process that has the queue pair answers, however far it has got. Who gets ready to send waits for
- * the answer.
+ * pair's number. An end that becomes ready to receive asks all ports of the address where a library
+ * may be. The process that has the queue pair answers, in any state. An end that becomes ready to
+ * send waits for the answer.
  *
- * Anybody can ask in another's name. So a question is answered and binds nothing: each end takes
- * the peer's data from the answer to its own question alone, which repeats the number that went to
- * the peer's address and nowhere else. Each end has another number for each peer that it may have,
- * as one that is not connected yet answers to all.
+ * Anybody can ask in another's name, so a question is answered but changes nothing. Each end takes
+ * the peer's data only from the answer to its own question. The answer repeats the number that went
+ * to the peer's address and nowhere else. Each end has a different number for each possible peer,
+ * as it answers to all while it is not connected.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -182,7 +182,7 @@ static void ask(struct rv_qp *qp)
     }
 }
 
-/* True if somebody has asked who may be the peer. */
+/* True if a possible peer has asked. */
 static bool has_heard_of_peer(const struct rv_qp *qp)
 {
     return qp->heard && is_peer(qp, qp->heard_qpn, &qp->heard_address);

@@ -21,9 +21,9 @@
 /* ---- rates ---- */
 
 /*
- * Returns the rate of the window, 0 for no limit. Where the user has said what the link's rate is,
- * it is not the port that keeps to it: the port may be faster, or be software. A limiter at the
- * port's own rate counts as none in some devices, so it is just below.
+ * Returns the rate of the window, 0 for no limit. If the user has given the link's rate, the
+ * limiter keeps to it, as the port may be faster, or be software. Some devices ignore a limiter at
+ * the port's own rate, so it is just below.
  */
 static uint64_t out_rate(const struct rv_qp *qp, unsigned side)
 {
@@ -312,9 +312,9 @@ const struct rogue_port rv_port = {
 /* ---- the connection ---- */
 
 /*
- * Chooses what the user has not said by the line's rate. The paper's values are for 10 Gbit/s and
- * more; on slower lines, such as those of devices in software, 160 KB are a long time, and a device
- * that was kept waiting soon runs empty again (rogue.md#r26).
+ * Derives from the line's rate what the user has not given. The paper's values are for 10 Gbit/s
+ * and more. On slower lines, such as those of devices in software, 160 KB take long, and a device
+ * that had to wait soon runs empty again (rogue.md#r26).
  */
 static void fit_to_line(struct rogue_params *p, uint64_t line_bps, uint32_t mtu_bytes)
 {

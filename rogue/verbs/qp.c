@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Queue pairs: which are wrapped, and how they and their shadows are made. The application has the
- * first one; its number is what the peer's application is told.
+ * first one, and gives its number to the peer's application.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Receives. The application's are kept in order, and posted on the queue pair on which the peer
- * sends. When that fails they come back flushed; when the peer says on which one it goes on, all
- * that no message has consumed are posted there, in the same order, and the peer is told how many
- * messages have come (rogue.md#r12).
+ * sends. When that fails they come back flushed. When the peer says on which one it continues, the
+ * receives that no message has consumed are posted there, in the same order. The answer says how
+ * many messages have come (rogue.md#r12).
  */
 #include <errno.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static void flushed(struct rv_qp *qp)
     if (qp->outstanding > 0)
         return;
     rv_receives_returned(qp, side);
-    /* Without the peer's library nobody says where to go on. */
+    /* Without the peer's library it is unknown where to continue. */
     if (!qp->paired)
         qp->trouble = IBV_WC_WR_FLUSH_ERR;
 }

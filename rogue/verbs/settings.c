@@ -255,9 +255,9 @@ static bool lock_for_last_words(pthread_mutex_t *lock)
 }
 
 /*
- * When the program ends. Connections that it has not destroyed are counted as they are: a thread
- * that has ended, or that a signal has stopped for good, keeps the locks that it had, and who waits
- * for those keeps others.
+ * Runs when the program ends. Counts connections that it has not destroyed as they are, without
+ * locks: a thread that has ended, or that a signal has stopped for good, keeps the locks that it
+ * had, and threads that wait for those keep others.
  */
 __attribute__((destructor)) void rv_tell_stats(void)
 {

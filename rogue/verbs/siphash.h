@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SipHash-2-4 (Aumasson and Bernstein, 2012): numbers that nobody can tell without the key, however
- * many others he has seen.
+ * SipHash-2-4 (Aumasson and Bernstein, 2012): numbers that nobody can predict without the key,
+ * after any number of others.
  */
 #ifndef OCHE_ROGUE_VERBS_SIPHASH_H
 #define OCHE_ROGUE_VERBS_SIPHASH_H

@@ -72,8 +72,8 @@ bool rv_put(enum rv_kind kind, const void *object, void *value)
 }
 
 /*
- * Makes a slot whose object is gone as one that was never used, and those before it, if the slot
- * after it is such a one: who looks for an object ends there in any case.
+ * Marks a slot whose object is gone, and such slots before it, as never used, if the slot after it
+ * was never used: a lookup ends there in any case.
  */
 static void clear_slots(enum rv_kind kind, uint32_t at)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The process's thread: messages of other libraries, timers, and completions that the application
- * does not poll for. It sleeps while nothing is under way. While something is, it looks every
- * millisecond whether somebody polls; if nobody does, or sleeps until an event, it is woken by
- * each completion.
+ * does not poll for. It sleeps while nothing is under way. While something is, it checks every
+ * millisecond whether somebody polls. If nobody does, or the application waits for an event, each
+ * completion wakes the thread.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,8 +67,8 @@ static bool is_armed(struct rv_cq *cq)
 }
 
 /*
- * Looks after a queue pair. The thread must be told of the next completion if the application waits
- * for an event, or if nobody has polled since the last time. `anyhow`: even if somebody polls.
+ * Handles a queue pair. The thread needs an event for the next completion if the application waits
+ * for one, or if nobody has polled since the last time. `anyhow`: even if somebody polls.
  * Returns false if there is nothing to do, or somebody polls.
  */
 static bool look_after(struct rv_qp *qp, bool anyhow)
@@ -186,7 +186,7 @@ static void *run(void *unused)
     return NULL;
 }
 
-/* Signals are the program's, and the thread takes none, but for faults of its own. */
+/* Signals are for the program; the thread takes only those of its own faults. */
 static bool start_thread(void)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};

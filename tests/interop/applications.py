@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what is built on verbs, unmodified, on the verbs library: UCX, Open MPI, HPCC over it,
-MPICH, libfabric, uDAPL, Gloo; and what wants more than there is, which must hear so and end by
-itself.
+"""Runs unmodified programs built on verbs on the verbs library: UCX, Open MPI, HPCC over it, MPICH,
+libfabric, uDAPL, Gloo. And programs that need a missing feature: these must get an error and end
+by themselves.
 
 usage: applications.py OCHE [--table | --rows] [NAME…]
 
@@ -159,7 +159,7 @@ def ucx(what, test, options, tls):
 
 
 def uct(what, test, wire):
-    """UCX's lower half, which does what the device does; its upper half wants other atomics too."""
+    """UCX's lower half, which uses the device's atomics; its upper half needs others, too."""
     return Application(what, f"ucx_perftest -f -w 100 -t {test} -d oche_lo_v4:1 -x rc_verbs -s 8 "
                        "-n 200", r"(?m)^ *\d{3,} +([\d.]+ +){6}[1-9]", server="-p {port}",
                        client="-p {port} 127.0.0.1", files=True, wire=wire)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a Ceph cluster, unmodified, whose every connection is by verbs (ms_type = async+rdma): one
-monitor and three OSDs that keep their objects in memory, in namespaces of their own, of which
-nothing is left at the end. An object is put, got, and compared; then `rados bench` writes and reads
+"""Runs an unmodified Ceph cluster with all connections by verbs (ms_type = async+rdma): one monitor
+and three OSDs that keep their objects in memory, in namespaces of their own, which are gone at the
+end. An object is put, got, and compared; then `rados bench` writes and reads
 (it checks what it reads).
 
 usage: ceph.py OCHE [--table] [--any-time]

@@ -121,7 +121,7 @@ def about(seconds, wanted, what):
          f"{what}: {seconds:.2f} s instead of {wanted:.2f}")
 
 
-# ---- who asks, and dies ----
+# ---- the requester dies ----
 
 
 def dies_after_its_request(port):
@@ -183,11 +183,11 @@ def is_killed_after_its_dreq(port):
     server.event("TIMEWAIT_EXIT")
 
 
-# ---- who is asked, and dies ----
+# ---- the listener dies ----
 
 
 def is_killed_before_it_accepts(port):
-    """The REQ that is repeated finds nobody who listens, if the address has another process."""
+    """A repeated REQ finds no listener, if the address has another process."""
     server = serving(port)
     other = neighbour(SERVER)
     client = asking(port)
@@ -228,7 +228,7 @@ def retries_pass(port):
 
 
 def is_stopped_for_a_second(port):
-    """By a debugger, or for want of a processor: the connection goes on."""
+    """A peer that is stopped by a debugger, or waits for a processor, keeps its connection."""
     server, client = connected(port)
     server.stop()
     client.order("s")
@@ -272,7 +272,7 @@ def ends_as_programs_do(port):
         server.kill()
 
 
-# ---- what takes minutes: nobody answers at all ----
+# ---- takes minutes: no answer at all ----
 
 
 def nobody_answers_a_request(port):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dart's testbed experiment (ToN 2020, sec V-A, Figs 8 and 9) on the wire: a sender that writes all
 the time, one that writes bursts, and a receiver, each a process in a network namespace; a bridge;
-and the receiver's port limited by the kernel's token bucket (tc tbf). What tools/wire-dart and a
-test share.
+and the receiver's port limited by the kernel's token bucket (tc tbf). tools/wire-dart and a test
+share it.
 
 All is timed on the bridge, by the kernel, with one clock, where the paper has three and measures
 the same at the receiver (t_cpu + t_b + t_f'). An epoch begins when the first packet of a burst

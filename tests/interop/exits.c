@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two programs of which one ends at once, in a way of its choice, and destroys nothing. The other
- * one has to get what an adapter would have sent by then.
+ * Two programs. One ends at once, in a way of its choice, and destroys nothing. The other must get
+ * everything that an adapter would have sent by then.
  *
  * usage: exits serve PORT        serves clients until its input ends; a line for each: "ok", or why
  *        exits HOW PORT ROUNDS   is a client, which ends after so many rounds of a ping-pong
@@ -171,7 +171,7 @@ static void _exit_in_handler(int number)
     _exit(0);
 }
 
-/* Most of the time the handler interrupts the library, and never lets it go on. */
+/* The handler mostly interrupts the library and never returns to it. */
 static void leave_by_timer(void (*handler)(int number))
 {
     const struct itimerval soon = {.it_value = {.tv_usec = 3000}};
@@ -478,7 +478,7 @@ static void hasten(int fd)
     need(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) == 0, "TCP_NODELAY");
 }
 
-/* Swaps what both sides have; neither goes on before the other has come here. */
+/* Swaps the sides' data. Each waits here for the other. */
 static void swap(int fd, const struct end *mine, struct end *theirs)
 {
     need(write(fd, mine, sizeof(*mine)) == sizeof(*mine), "write");

@@ -143,7 +143,7 @@ class Switch:
 
 
 class Half:
-    """A switch of which only the first `senders` send RDMA."""
+    """A switch where only the first `senders` hosts send RDMA."""
 
     def __init__(self, switch, senders):
         self.senders, self.hosts = senders, switch.hosts[:senders + 1]

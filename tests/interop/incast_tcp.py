@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TCP through the port of tests/interop/incast.py: what an Ethernet gives to those who do not use
-RDMA, and a neighbour for those who do. iperf3, a server for each sender.
+"""TCP through the port of tests/interop/incast.py, to compare RDMA with, and as its neighbour.
+iperf3, a server for each sender.
 """
 import json
 import subprocess

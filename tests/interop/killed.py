@@ -19,8 +19,8 @@ import names
 import pairs
 
 RETRIES = 7  # perftest's
-# (client, who is killed, timeout code). 4.096 us * 2^code, and once more for each retry. perftest
-# waits for ever for what a peer should have sent, on any NIC: only who asks is told.
+# (client, side that is killed, timeout code). The time is 4.096 us * 2^code, and once more for each
+# retry. A perftest that only receives waits for ever, on any NIC; the requester gets an error.
 CASES = [("ib_write_bw -D 60", "server", 14), ("ib_write_bw -D 60", "server", 16),
          ("ib_write_bw -D 60 -b", "client", 14), ("ib_read_bw -D 60", "server", 14),
          ("ib_send_bw -D 60", "server", 14)]
@@ -100,7 +100,7 @@ def main(oche):
             pairs.fail("afterwards:", done.error)
     for client, killed in UNDER_ROGUE if pairs.LONG else UNDER_ROGUE[:-1]:
         said = one(oche, client, killed, 12, ["--rogue=resync_tries=500", "--stats"], 0.4, 20)
-        # More than one where the machine is so busy that the peer was late before it was killed.
+        # More than one if the peer was late before it was killed, on a busy machine.
         if re.search(r"with a shadow 1;.* switches [1-9]", said) is None:
             pairs.fail(client, "no queue pair has failed", said)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The connection manager's messages from a plain UDP socket: a peer that says what it likes.
+"""The connection manager's messages from a plain UDP socket: a peer that may send anything.
 
 Offsets are those of IBTA sec 12.6, after the MAD's header of 24 bytes. Headers in front are BTH (12
 bytes) and DETH (8); behind is the ICRC.
@@ -63,7 +63,7 @@ def sidr_request(source, target, port, own_id, tid):
 
 
 def answer(kind, tid, own_id, peer_id, rest=b""):
-    """RTU, DREQ, DREP, MRA, REJ: with what stands after the numbers."""
+    """Returns an RTU, DREQ, DREP, MRA or REJ, with `rest` after both IDs."""
     return mad(kind, tid, struct.pack(">II", own_id, peer_id) + rest)
 
 

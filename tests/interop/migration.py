@@ -59,7 +59,7 @@ def option_rom():
 
 
 class Machine:
-    """A qemu, and the socket by which it is told what to do (QMP)."""
+    """A qemu, and the socket for its commands (QMP)."""
 
     def __init__(self, oche, folder, name, address, more):
         self.folder, self.name, self.lines = folder, name, None
@@ -150,7 +150,7 @@ def move(source, target, capabilities):
         for name in capabilities:
             machine.tell("migrate-set-capabilities",
                          capabilities=[{"capability": name, "state": True}])
-    # The least that a busy machine needs for what is dirty at the end; the guest stands meanwhile.
+    # The least time that a busy machine needs for the last dirty memory, while the guest is paused.
     source.tell("migrate-set-parameters", **{"max-bandwidth": 10 ** 10, "downtime-limit": 5000})
     works(source)
     source.tell("migrate", uri=f"rdma:{THERE}:4444")
@@ -167,7 +167,7 @@ def run(oche, capabilities, folder):
     with open(f"{folder}/rom", "wb") as rom, open(f"{folder}/filled", "wb") as filled:
         rom.write(option_rom())
         filled.write(os.urandom(FILLED))
-    # -S: the target's guest stands when it has arrived, so that memory can be compared.
+    # -S: the target's guest is paused on arrival, so that memory can be compared.
     machines = [Machine(oche, folder, "target", THERE, ["-S", "-incoming", f"rdma:{THERE}:4444"]),
                 Machine(oche, folder, "source", HERE, [
                     "-device", f"loader,file={folder}/filled,addr={FILLED_AT:#x},force-raw=on"])]

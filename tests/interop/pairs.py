@@ -251,8 +251,8 @@ def spoiled(capture, name):
 
 
 class Captured:
-    """Runs pairs with a capture at each side, and judges both: oche wire at once; tshark, which
-    takes long to start, those of several pairs together."""
+    """Runs pairs with a capture at each side, and checks both: by oche wire at once; by tshark,
+    which takes long to start, for several pairs together."""
 
     TOGETHER = 40000  # packets
 

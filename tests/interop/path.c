@@ -9,7 +9,7 @@
  * The second form is for a virtual machine: the device is a TAP, and Ethernet frames are datagrams
  * between the UNIX sockets OWN, which is made here, and the machine's.
  * Prints "ready" when both devices are there; whoever started it gives them addresses. Ends when
- * standard input does, and says what it did.
+ * standard input ends, and prints its counts.
  */
 #include <argp.h>
 #include <errno.h>
@@ -143,7 +143,7 @@ static bool mark(uint8_t *ip)
     return true;
 }
 
-/* Behind UDP's header. Over IPv4 without UDP's checksum, so that the ICRC alone can tell. */
+/* Behind UDP's header. Over IPv4 without UDP's checksum, so that only the ICRC shows it. */
 static void damage(struct path *path, uint8_t *ip, uint32_t count, uint32_t udp)
 {
     const uint32_t at = udp + 8 + (uint32_t)oche_random_below(&path->random, count - udp - 8);

@@ -36,9 +36,8 @@ LONG = ["ibv_rc_pingpong -g 0 -c -s 100000 -n 20", "ib_write_bw -n 50", "ib_read
 
 
 def last_ack_lost(command, done):
-    """A pingpong ends when it has received everything. If then its last ACK is lost, nobody answers
-    the other side, which has sent everything: on any NIC. All data was right, and one side says so.
-    """
+    """A pingpong ends when it has received everything. If its last ACK is lost, the other side gets
+    no answer, on any NIC. All data was right then, and one side reports that."""
     both = done.served + done.called
     return command.endswith("pingpong") and "invalid data" not in both and \
         both.count(" iters in ") == 1 and both.count("retry counter exceeded") == 1
@@ -79,7 +78,7 @@ class Runs:
 
 
 def counted(said, what):
-    """A number that OCHE_STATS tells."""
+    """Returns a number of OCHE_STATS."""
     return int(re.search(what + r" (\d+)", said).group(1))
 
 
@@ -134,9 +133,9 @@ def faults(runs, program):
 
 
 def marks(runs, program):
-    """The same client three times: DCQCN hears of marks and slows down; it does not where nothing
-    is marked; and nothing slows down who does not listen. A busy machine slows down everybody: the
-    comparison has three tries."""
+    """Runs the same client three times. DCQCN gets CNPs for marks and slows down; without marks it
+    does not; a scheme that ignores marks does not slow down. A busy machine slows all of them, so
+    the comparison has three tries."""
     for _ in range(3):
         rates, rows = [], []
         for mark, cc in ((None, "dcqcn"), (0, "dcqcn"), (0, "none")):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loaded before perftest's programs (pairs.py). As each begins it measures the processor's clock
- * for a fifth of a second, in which it asks for the time without a pause; here it sleeps between
- * two looks. What it measures is the same: both of its clocks go on meanwhile.
+ * for a fifth of a second, in which it reads the time without a pause; here it sleeps between two
+ * readings. The result is the same, as both of its clocks run meanwhile.
  */
 #include <stddef.h>
 #include <sys/time.h>
@@ -16,7 +16,8 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone)
     struct timespec now;
 
     (void)zone;
-    /* The first look of each interval, and the one that may end it, are into different places. */
+    /* The first reading of an interval, and those that may end it, are stored in different places.
+     */
     if (time == last)
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
     last = time;

@@ -44,7 +44,7 @@ static int meet(const char *port, const char *server)
     return accept(fd, NULL, NULL);
 }
 
-/* Swaps what both sides have; neither goes on before the other has come here. */
+/* Swaps the sides' data. Each waits here for the other. */
 static void swap(int fd, const struct end *mine, struct end *theirs)
 {
     need(write(fd, mine, sizeof(*mine)) == sizeof(*mine), "write");

@@ -34,7 +34,8 @@ AT_ONCE, BURST = ("_exit", "_Exit", "quick_exit", "exit"), 256
 
 
 def records(path, cut=False):
-    """The packets of a capture; that it is whole, but for the last record if that may be cut."""
+    """Returns the packets of a capture. Checks that all records are whole, except a last one that
+    may be cut."""
     with open(path, "rb") as file:
         data = file.read()
     if len(data) < 24 or data[:4] != bytes.fromhex("4d3cb2a1"):

@@ -84,7 +84,7 @@ static void send_on(struct proxy *proxy, unsigned side, uint8_t *bytes, uint32_t
                                     .tos = tos};
     unsigned sent;
 
-    /* One that does not go is one more that is lost. */
+    /* A packet that cannot be sent counts as lost. */
     if (oche_socket_send(&proxy->socket, proxy->socket.fd, &out, 1, &sent) == OCHE_SEND_DONE)
         proxy->passed++;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """rdma-core's own tests of verbs, which Debian's python3-pyverbs installs, on this project's
-library. They are unpacked where they may be run, never copied into the project. What they take
-from sysfs, the interface of a device, they are told instead.
+library. They are unpacked into a temporary folder, never copied into the project. They look for a
+device's interface in sysfs; this script gives it to them instead.
 
 usage: pyverbs.py BUILD [--table] [--seed=N] [--preload=LIBRARY] [NAME…]
 
@@ -96,8 +96,8 @@ def inside(folder, seed, names):
 
 
 def tell_interface(base):
-    """The tests find a device's network interface, whose address they connect to, by a folder of
-    sysfs that only the kernel can make. So they are told here; all else is as it is."""
+    """Gives the tests a device's network interface, whose address they connect to. They look for it
+    in a folder of sysfs that only the kernel can make. All else is unchanged."""
     exists = os.path.exists
     folder = f"/sys/class/infiniband/{DEVICE}/device/net/"
     os.path.exists = lambda path: path == folder or exists(path)

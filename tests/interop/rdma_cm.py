@@ -28,8 +28,7 @@ LIMIT = 60  # seconds
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPACES = {"TCP": 0x106, "UDP": 0x111}
 
-# Each a second of packets as fast as they go, or as sleeping lets them go, all of which are looked
-# at.
+# Each sends for a second, as fast as it can or as its sleeps allow. All packets are checked.
 QPERF, QPERF_POLLS = "rc_lat", ["--poll", "sleep"]
 if pairs.LONG or "--table" in sys.argv:
     QPERF, QPERF_POLLS = "rc_lat rc_bw rc_rdma_write_bw rc_rdma_read_bw", []

@@ -114,7 +114,7 @@ static void test_lists(void **state)
     assert_int_equal(ibv_get_device_index(devices[0]), -1);
 }
 
-/* It finds its own devices alone when it looks for one by a descriptor. */
+/* A lookup by descriptor finds only the library's own devices. */
 static void test_import(void **state)
 {
     struct ibv_context *context = ibv_import_device(99);

@@ -175,7 +175,7 @@ static void test_bind(void **state)
     assert_int_equal(errno, EADDRINUSE);
     assert_int_equal(rdma_bind_addr(other, at(OURS, 4000)), 0);
     assert_ptr_equal(other->verbs, our_verbs);
-    assert_int_equal(theirs->ids, 1); /* one that is ours has no other behind it */
+    assert_int_equal(theirs->ids, 1); /* an identifier of ours has none of the system's behind it */
     assert_int_equal(rdma_destroy_id(one), 0);
     one = make(channel, NULL);
     assert_int_equal(rdma_bind_addr(one, at("192.0.2.1", 0)), -1);
@@ -307,7 +307,7 @@ static void test_rejected(void **state)
     rdma_destroy_event_channel(channel);
 }
 
-/* One listener hears of requests to devices of both. */
+/* One listener gets requests to devices of both. */
 static void test_listens_at_both(void **state)
 {
     struct rdma_event_channel *channel = rdma_create_event_channel(),
@@ -422,7 +422,7 @@ static void *next_event(void *argument)
         assert_true((waiter)->done);                                                               \
     } while (0)
 
-/* An identifier stays until its events are acknowledged; those that nobody took are dropped. */
+/* An identifier stays until its events are acknowledged; events that were not taken are dropped. */
 static void test_destroy_waits(void **state)
 {
     struct rdma_event_channel *channel = rdma_create_event_channel();
@@ -464,7 +464,7 @@ static void test_migrate(void **state)
     rdma_destroy_event_channel(waiter.to);
 }
 
-/* A thread that waits at the channel hears of either. */
+/* A thread that waits at the channel gets events of either. */
 static void test_wakes(void **state)
 {
     struct rdma_event_channel *channel = rdma_create_event_channel();

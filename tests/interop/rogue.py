@@ -82,7 +82,7 @@ def without_loss(oche):
 
 
 def segments(oche):
-    """Large verbs are cut, but messages are not; without a shadow nobody is asked for one."""
+    """Large verbs are cut, messages are not. Without shadows, no peer is asked for one."""
     done = run(oche, "ib_write_bw -n 50 -s 65536", client_options=["--rogue=segment_bytes=16KiB"])
     must(counted(done.called, "pieces") >= 200, done.called)
     done = run(oche, "ib_send_bw -n 50 -s 65536", client_options=["--rogue=segment_bytes=16KiB"])

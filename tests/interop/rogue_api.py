@@ -49,7 +49,7 @@ def unreliable(oche, program):
     said = run(oche, program, "writes")
     must(counted(said, "unreliable") == 2 and counted(said, "with a shadow") == 0, said)
     must(counted(said, "answered batches") >= 30 and counted(said, "samples") > 0, said)
-    # Here only who writes polls: the other side's library answers all the same.
+    # Only the writer polls here; the other side's library answers all the same.
     said = run(oche, program, "lossy")
     must(counted(said, "answered batches") >= 30 and
          counted(said, "answered batches") > 4 * counted(said, "timeouts"), said)

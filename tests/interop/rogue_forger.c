@@ -191,7 +191,8 @@ static void peer(void)
     assert_int_equal(to_rtr_at(bench, &address), 0);
     assert_true(comes(fd, ASK, bytes, 5000));
     assert_int_equal(get(bytes + 8, 4), PEERS_QPN);
-    /* As if the answer were lost: who is asked himself asks again, also one that never sends. */
+    /* As if the answer were lost: an end that gets an ASK asks again itself, even if it never
+     * sends. */
     assert_false(comes(fd, ASK, bytes, 200));
     forge(bench, fd, ASK, bench->end[0].qp->qp_num, PEERS_QPN, OWN_NUMBER, 0);
     assert_true(comes(fd, ASK, bytes, 5000));

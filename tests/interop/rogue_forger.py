@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Messages between libraries that are forged before a connection is made: whoever cannot read what
-is sent to the peer's address is not taken for the peer's library.
+"""Forges messages between libraries before a connection is made. A forger that cannot read packets
+to the peer's address is not taken for the peer's library.
 
 In a network namespace of its own: what is forged reaches all libraries of the host, and they count
 it.

@@ -26,7 +26,7 @@ static const char *mode;
 
 /* ---- writes ---- */
 
-/* A large WRITE and a small one, of which the second has a signal. */
+/* A large WRITE, and a small one with a signal. */
 static void post_round(struct bench *bench, int from, int round)
 {
     struct end *own = &bench->end[from];

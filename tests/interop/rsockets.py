@@ -3,7 +3,7 @@
 """Sockets over RDMA under unmodified programs: those of rdmacm-utils that call rsocket, and TCP
 programs by `oche exec --sockets`. Each pair ends with status 0, its data is compared, and the
 device's counters show that the data went over RDMA. What rstream sends is captured, and each packet
-is right to the bit. Then who cannot have RDMA: a peer without it talks TCP, both ways round.
+is right to the bit. Then peers without RDMA: the connection uses TCP, either way round.
 
 usage: rsockets.py OCHE [--table | --rows] [NAME…]
 

@@ -311,7 +311,7 @@ static void flags(void **state)
     close_all(&ends);
 }
 
-/* A sender that must not wait stops when the peer's memory is full, and can go on later. */
+/* A non-blocking sender stops when the peer's memory is full, and can continue later. */
 static void full(void **state)
 {
     const struct ends ends = connected();
@@ -417,7 +417,7 @@ static void close_at_once(void **state)
     rclose(ends.listener);
 }
 
-/* A listener that is closed refuses those who wait to be accepted, and its port is free at once. */
+/* A closed listener rejects connections that wait to be accepted; its port is free at once. */
 static void close_listener(void **state)
 {
     const int listener = listen_at(first_port), client = connect_to(first_port);

@@ -285,7 +285,7 @@ static void many_places(void **state)
     rclose(server);
 }
 
-/* Places that are nobody's memory: the server's writes fail, and it notices. */
+/* Places outside any region: the server's writes fail, and it notices. */
 static void foreign_places(void **state)
 {
     uint8_t hello[RS_HELLO_BYTES];

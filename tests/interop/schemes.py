@@ -63,7 +63,7 @@ def one(oche, options, client, scheme, **environment):
         if f"congestion control {scheme}:" not in said and f"recovery {scheme}:" not in said:
             return f"the counters are not of {scheme}: {said[-1500:]}"
     stamped = sum(map(int, re.findall(r"stamped (\d+)", done.served + done.called)))
-    # Each ACK of a data receiver tells a share; atomics and datagrams have none.
+    # Each ACK of a data receiver carries a share; atomics and datagrams have none.
     if scheme.startswith("dart") and "write" in command and stamped == 0:
         return f"no ACK carried a share: {done.served}{done.called}"
     return None

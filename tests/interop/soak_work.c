@@ -4,8 +4,8 @@
  * the receiver knows what it has to find: a part of the table that all processes have. A reliable
  * queue pair carries all operations; at the latest every fourth one tells the receiver (SEND, or
  * WRITE with immediate), which then checks it and the WRITEs before it, and writes back how many
- * messages it has checked (a credit). What a READ brings and an atomic answers is checked by who
- * asked. UC's messages and datagrams carry their number, and may be missing.
+ * messages it has checked (a credit). The requester checks the results of READs and atomics. UC's
+ * messages and datagrams carry their number, and may be missing.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -354,7 +354,7 @@ int64_t soak_post_datagram(struct soak *s, struct soak_link *link)
     return message.bytes;
 }
 
-/* UC's are told by the first reliable queue pair, as it would lose some itself. */
+/* UC's credits go over the first reliable queue pair, as UC would lose some. */
 static void post_credit(struct soak_queue *queue)
 {
     struct soak_link *link = queue->link;
@@ -427,7 +427,7 @@ static void message_done(struct soak *s, struct soak_queue *queue, uint32_t numb
                   queue->link->peer, was, queue->results[number % WINDOW]);
 }
 
-/* The first failure of a queue pair is told; what was posted behind it must be flushed. */
+/* A queue pair's first failure is reported; work posted behind it must be flushed. */
 static void send_failed(struct soak_queue *queue, const struct soak_posted *posted,
                         const struct ibv_wc *wc)
 {
@@ -490,7 +490,7 @@ static void check_telling(const struct soak *s, const struct soak_queue *queue,
     check(s, message, buffer, queue, number, written ? "WRITE with immediate" : "SEND");
 }
 
-/* All messages up to the one that tells have been carried out. */
+/* All messages up to the one with a completion have been carried out. */
 static void received_reliably(struct soak *s, struct soak_queue *queue, const struct ibv_wc *wc,
                               const uint8_t *buffer)
 {

@@ -224,7 +224,7 @@ class Hosts:
             wait_for_host(address)
 
     def open_path(self, options):
-        """A link with these faults, in place of the one before."""
+        """Makes a link with these faults, in place of the one before."""
         self.close_path()
         self.mtu.pop(BAD, None)
         self.path = subprocess.Popen(

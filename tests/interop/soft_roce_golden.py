@@ -19,7 +19,7 @@ import pairs
 import soft_roce
 import vm
 
-# name, what verified does, whose packet is lost (opcode, and which), who calls.
+# name, operation of verified, side and opcode and number of the lost packet, client.
 OURS, THEIRS = soft_roce.OURS, soft_roce.THEIRS
 CAPTURES = [
     ("rxe-oche-nak", "-n 2 -s 4097 write", ("out", 0x07, 2), OURS),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A receiver that is stopped for 300 ms in a transfer (SIGSTOP), as a busy machine does it: the
-sender's timeout was early, it finds that out, and the next second carries about what the one before
-the stop did. One that is stopped for a second does not end the connection either, although retries
-and ACK timeout of perftest make half a second.
+"""Stops a receiver for 300 ms in a transfer (SIGSTOP), as a busy machine does. The sender finds
+that its timeout was early, and the next second carries about as much as the one before the stop. A
+stop of a second does not end the connection either, although perftest's retries times its ACK
+timeout are half a second.
 
 usage: stopped.py OCHE
 

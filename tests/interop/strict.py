@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`oche exec --strict`: other people's programs are well-behaved, so they work as ever, and nothing
-is told of them.
+"""`oche exec --strict`: other people's programs are well-behaved. They work as without it, and it
+reports nothing.
 
 usage: strict.py OCHE
 """

@@ -271,7 +271,7 @@ def write(names, build):
         title = re.search(r"(?m)^## .*$", made)[0]
         with open(PAGE, encoding="utf-8") as file:
             page = file.read()
-        # A section ends where the next one begins; a new one comes before the one after it here.
+        # A section ends where the next one begins. A new one goes before the one that follows here.
         parts = re.split(r"(?m)(?=^\n## )", page)
         at = next((i for i, part in enumerate(parts) if part.startswith(f"\n{title}\n")), None)
         made = made[made.index(f"\n{title}\n"):]

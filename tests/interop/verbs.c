@@ -503,7 +503,7 @@ static void test_events(void **state)
     assert_int_equal(fcntl(channel->fd, F_SETFL, O_NONBLOCK), 0);
     assert_int_equal(ibv_get_cq_event(channel, &got, &context), -1);
     assert_int_equal(errno, EAGAIN);
-    /* A wrong key ends a connection, and the responder hears of it. */
+    /* A wrong key ends a connection, and the responder gets an event. */
     struct ibv_async_event event;
     sge = sge_of(&bench->end[0], 0, 100);
     wr.wr.rdma.rkey ^= 0x5a5a5a5a;

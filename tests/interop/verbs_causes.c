@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A peer that does not answer: vendor_err tells whether it ever did, and where nothing has ever
- * come from its address a line says so, once for an address.
+ * A peer that does not answer: vendor_err shows whether it ever did. If nothing has ever come from
+ * its address, a line says so, once for an address.
  */
 #include "tests/interop/verbs_bench.h"
 
@@ -55,7 +55,7 @@ static void write_fails(struct bench *bench, enum oche_cause cause)
     assert_int_equal(expect(bench->end[0].cq, 5, IBV_WC_RETRY_EXC_ERR).vendor_err, cause);
 }
 
-/* Two queue pairs with a peer where nobody is. */
+/* Two queue pairs with a peer that does not exist. */
 static void ask_nobody(struct bench *bench)
 {
     for (int i = 0; i < 2; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parent domains: whatever is made with one works with what its protection domain has made, and the
- * other way round; none of them goes while something else needs it.
+ * Parent domains: objects made with one work with objects of its protection domain, and the other
+ * way round. No domain can be destroyed while something else needs it.
  */
 #include "tests/interop/verbs_objects.h"
 

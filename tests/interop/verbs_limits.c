@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that has no file descriptor left: whatever needs one fails with EMFILE, and what could
- * be opened works and is closed whole. And a receive buffer that is full: of a program with queue
- * pairs that repeat nothing it is as large as the system allows, and what does not fit is told.
+ * A program without a free file descriptor: calls that need one fail with EMFILE; what was opened
+ * works and is closed completely. And a full receive buffer: with queue pairs that resend nothing
+ * it is as large as the system allows, and an overflow is reported.
  */
 #include "tests/interop/verbs_bench.h"
 

@@ -97,7 +97,7 @@ static void test_peers(void **state)
         assert_int_equal(ibv_destroy_ah(handles[i]), 0);
 }
 
-/* The same for connections: one that is reset, destroyed or refused gives its peer back. */
+/* The same for connections: one that is reset, destroyed or refused releases its peer. */
 static void test_peers_of_connections(void **state)
 {
     struct ibv_qp_init_attr init = good(IBV_QPT_UC);
@@ -449,7 +449,7 @@ static void test_settings(void **state)
     ibv_free_device_list(NULL);
 }
 
-/* Builders out of order: an error at the end, and nothing posted. */
+/* Builder calls out of order give an error at the end, and nothing is posted. */
 static void test_builders(void **state)
 {
     struct ibv_qp_init_attr_ex init = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A port's width and speed are those of the link, as kernel drivers say them for Ethernet. */
+/* A port's width and speed are those of the link, as kernel drivers report them for Ethernet. */
 #include "tests/interop/verbs_bench.h"
 
 #include <stdlib.h>

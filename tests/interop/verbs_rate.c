@@ -28,7 +28,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return 0;
 }
 
-/* Polls without a pause, as time passes only so. */
+/* Polls without a pause: time passes only then. */
 static void completes(struct ibv_cq *cq, uint64_t wr_id)
 {
     struct ibv_wc wc;

@@ -100,7 +100,7 @@ static void one_send(struct bench *bench, uint32_t size, uint32_t mtu, bool data
         assert_int_equal(ibv_destroy_ah(ah), 0);
 }
 
-/* The last one's immediate tells when all is there: an unreliable WRITE completes when it left. */
+/* An unreliable WRITE completes when it has left, so the last one's immediate shows the arrival. */
 static void one_write(struct bench *bench, uint32_t size, uint32_t mtu)
 {
     struct end *from = &bench->end[0], *to = &bench->end[1];

@@ -310,7 +310,7 @@ class Metrics:
 
 
 def start_pair(oche, folder, preload, port):
-    # It need not be fast, and who waits leaves the processor to the others.
+    # It need not be fast; a waiting program leaves the processor to the others.
     options = ["--view", folder, "--cc", "dart,window=2ms,base_rtt=200us", "--line-rate", "500Mbps",
                "--poll", "sleep"]
     sides = [pairs.Side(address, options, OCHE_DROP=LOST, **preload)
@@ -338,7 +338,7 @@ def check_stopped(stat_of, client):
 
 
 def check_killed(stat_of, folder, which):
-    """Gone within a second of its end; its file goes with whoever looks."""
+    """A process disappears within a second of its end; the next reader removes its file."""
     which.kill()
     began = time.time()
     which.wait()

@@ -60,7 +60,7 @@ class Watch:
         self.times = [look[0] for look in self.looks]
 
     def waited(self, begin, end):
-        """ns that each process has waited, by name, as was counted from the look before `begin` to
+        """Returns the ns that each process has waited, by name, from the sample before `begin` to
         the one after `end`."""
         i = max(0, bisect.bisect_right(self.times, begin) - 1)
         k = min(len(self.looks) - 1, bisect.bisect_left(self.times, end))

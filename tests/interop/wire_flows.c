@@ -22,7 +22,7 @@
 #define OUTSTANDING 16
 #define SECOND      UINT64_C(1000000000)
 
-/* What a receiver tells each sender. */
+/* Data that a receiver sends to each sender. */
 struct where {
     uint64_t address;
     uint32_t key;

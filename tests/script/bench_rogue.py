@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/bench-rogue runs, and prints the tables and a verdict for each claim, whatever they are.
+"""Checks that tools/bench-rogue prints its tables and a verdict for each claim, whatever these say.
 
 Environment: BUILD, SOURCE.
 """

@@ -96,7 +96,7 @@ def test_contributing(work):
 
 
 def test_sweep_page(work):
-    """The page's first command gives the page's table, whatever numbers stand in it by now."""
+    """The page's first command gives the page's table, apart from its numbers."""
     def shape(text):
         rows = text.split("\nresults:")[0].strip().split("\n")
         return rows[:2], [row.split()[:1] if row[:1].isdigit() else row.split() for row in rows[3:]
@@ -201,9 +201,9 @@ def is_there(path):
 
 
 def test_named_files():
-    """Each path that a page names exists, but for files that a page shows how to make: their code
-    block says so, or they have a word in capitals, as in papers/NAME/paper.yaml. CHANGELOG and
-    notes/ say what was, and may name files that are gone."""
+    """Each path that a page names exists. Exceptions are files that a page shows how to make: their
+    code block has the name, or they have a word in capitals, as in papers/NAME/paper.yaml.
+    CHANGELOG and notes/ describe the past, and may name files that are gone."""
     tracked = [name for name in os.listdir(SOURCE) if re.fullmatch(r"[a-z]+", name)
                and os.path.isdir(os.path.join(SOURCE, name)) and name not in ("build", "out")]
     named = re.compile(r"(?<![\w/.*-])(?:%s)/[\w./*-]*[\w*]" % "|".join(sorted(tracked)))

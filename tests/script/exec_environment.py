@@ -21,7 +21,7 @@ def text_of(path):
 
 
 def read_by_sources():
-    """Names in quotation marks, but for those in the text of --help."""
+    """Returns names in quotation marks, without those in the text of --help."""
     names = set()
     for pattern in READERS:
         paths = glob.glob(pattern, root_dir=SOURCE, recursive=True)

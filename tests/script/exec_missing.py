@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`oche exec`: what is not there is told in one line, once, beside the errors that programs have
-always got; and nothing is told to programs that do without. The parts that need clients or a
+"""`oche exec` reports a missing feature in one line, once, beside the error that the program gets.
+It reports nothing to programs that do without. The parts that need clients or a
 compiler are left out where these are not installed.
 """
 import os

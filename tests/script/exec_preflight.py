@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`oche exec` of programs that cannot have its devices, or not in the usual way: one line says so,
-or it works after all; and programs that can have them, or want none, are started without a word.
-What needs a compiler that links statically or a network namespace is left out without.
+"""`oche exec` of programs that cannot have its devices in the usual way: one line says so, or it
+works after all. Other programs are started without a line. Parts that need a compiler that links
+statically, or a network namespace, are left out without these.
 
 usage: exec_preflight.py [--others]
 

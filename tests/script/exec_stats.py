@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`oche exec --stats`: packets that are none, or damaged, are told of."""
+"""`oche exec --stats` reports datagrams that are no packets, and damaged packets."""
 import os
 import subprocess
 import sys

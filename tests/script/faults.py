@@ -39,7 +39,7 @@ def fail(*what):
 
 
 def until_free(address):
-    """Waits until no process has a UDP port at the address: one that was killed may still end."""
+    """Waits until no process has a UDP port at the address: a killed one may not have ended yet."""
     packed = "".join(f"{int(part):02X}" for part in reversed(address.split("."))) + ":"
     end = time.monotonic() + 20
     while time.monotonic() < end:
@@ -136,7 +136,7 @@ def reshuffled(loopback):
             break
     if status != 0 or killed < 5:
         fail("among processes that are killed")
-    # Each change may cost what was on its way to one that had gone, and nothing more.
+    # Each change may lose only packets on their way to a process that had ended.
     timeouts = sum(int(count) for count in re.findall(r"timeouts (\d+)", said))
     if timeouts > 4 * killed:
         fail(f"{timeouts} timeouts")

@@ -97,7 +97,7 @@ def test_virtual_tables(folder, commands):
 
 
 def test_triggers(folder):
-    """A trigger in a sweep's file does nothing when the sweep goes on."""
+    """A trigger in a sweep's file does nothing when the sweep continues."""
     check(oche(folder, *SWEEP).returncode == 0, "a sweep")
     path = os.path.join(folder, "d", "sweep.sqlite")
     change(path, "DELETE FROM metrics WHERE point = 2", "DELETE FROM points WHERE id = 2",

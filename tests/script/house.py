@@ -90,7 +90,7 @@ def odd_names(names):
 
 
 def leftovers(names):
-    """Files that nobody meant to add."""
+    """Returns files that were added by mistake."""
     return [f"{name}: left by a program? house.py lists what belongs into the root folder"
             for name in names if "/" not in name and name not in ROOT_FILES] + [
                 f"{name}: left by patch or an editor" for name in names if name.endswith(LEFTOVERS)]

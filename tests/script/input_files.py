@@ -70,7 +70,7 @@ def refused(folder, where, path, said):
 
 
 def capture(folder):
-    """The complaints about captures: what is no file, and one that comes through a pipe."""
+    """Returns the errors for captures: something that is no file, and a capture through a pipe."""
     found = []
     run(folder, ["s.yaml", "--pcap", "x.pcap:host0"], "captured")
     for path, said in (("fifo", "a pipe to which nobody writes"), ("socket", "a socket"),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The load of flows that a clock starts, as oche run, --compare and oche sweep show it: delivered
-follows offered, whatever the scheme and however long the last flow takes, and it is the same by any
-number of threads and ranks. Rows of zeros are hidden, notes on a run come before the table.
+"""The load of flows that a clock starts, as oche run, --compare and oche sweep show it. Delivered
+follows offered for any scheme and any duration of the last flow, and is the same for any number of
+threads and ranks. Rows of zeros are hidden; notes on a run come before the table.
 
 Environment: OCHE.
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""oche run: memory follows the flows that a run reaches, not those that a workload could start;
-and of those that are over it keeps little.
+"""oche run: memory grows with the flows that a run reaches, not with those that a workload could
+start. Finished flows take little.
 
 192 hosts send messages of 16 bytes, one after the other, to the end of the run. If the line were
 full of payload these would be 16.7 million flows; a run reaches some ten thousand. Flows, and the

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""All mistakes of a scenario are told at once: a line each, by line of the file and then those of
-overrides, ten at most and how many more; none that only follows from another; status 2. So do oche
-run, sweep, buffers and fluid.
+"""All mistakes of a scenario are reported at once, with status 2: a line each, by line of the file,
+then those of overrides. Ten at most are shown, with the number of others. Mistakes that only follow
+from another are left out. The same holds for oche run, sweep, buffers and fluid.
 
 Environment: OCHE.
 """
@@ -23,7 +23,7 @@ CASES = [
      ['1: workload.degree: "x"' + COUNT,
       "2: host: is not a section; write its keys below it, as KEY: VALUE",
       '4: switch.kmax: "5us":' + UNIT, '5: switch.kmin: "4us":' + UNIT]),
-    # A section whose name is misspelt is not missing as well; one that is not there is.
+    # A section with a misspelt name is not also reported as missing.
     ("topologie: {type: star}\nduration: 1\n", [],
      ['1: topologie: unknown key; did you mean "topology"?',
       '1: workload: is missing; add "workload: {type: incast}"',

@@ -84,8 +84,8 @@ def check_peers_files(folder, flows):
 
 
 def check_oche(folder, flows):
-    """Each scenario that is written for oche is one that it takes; alone, a flow is as fast as it
-    can be, and on the other path as well."""
+    """oche accepts each scenario that is written for it. A flow alone has full speed, on the other
+    path as well."""
     for peer, dcqcn, ack_high_prio in [("ns3", False, True), ("ns3", True, True),
                                        ("ns3", False, False), ("htsim", False, False)]:
         options = dict(OPTIONS, peer=peer, dcqcn=dcqcn, ack_high_prio=ack_high_prio)

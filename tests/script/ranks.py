@@ -233,7 +233,7 @@ def check_remark(folder):
 
 
 def check_told(folder):
-    """A series ends a window at each sample: ranks tell each other of each window once."""
+    """A series ends a window at each sample: ranks report each window to each other once."""
     done = run([*MPIRUN, "-np", "2", OCHE, "run", "scenarios/permutation.yaml", "--verbose",
                 "--set", "duration=20us", "--set", "measure.interval=500ns", "--out",
                 os.path.join(folder, "told")])

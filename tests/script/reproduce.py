@@ -229,7 +229,7 @@ def test_again(work):
           FIGURE.replace("EXPLAINED", "because of this"))
     said = reproduce(work, "p/one").stdout
     check("    because of this\n" in said, said)
-    # The same explanation of several claims is told once, below all that it is of.
+    # An explanation that several claims share is printed once, below all of them.
     write(os.path.join(work, "papers", "p"), "figures/one.yaml",
           FIGURE.replace("EXPLAINED", "because of this") + """\
   - name: wrong_too
@@ -507,7 +507,7 @@ CHANGED = [
 
 
 def test_bad_grids_of_the_paper(work):
-    """A figure takes the paper's grids; what is wrong with them is told where it is written."""
+    """A figure takes the paper's grids; errors name the file and line of the grid."""
     papers = os.path.join(work, "papers")
     for old, new, said in (
             ("[0.01%, 1%]}", "[0.01%, 1%, 2]}",

@@ -104,7 +104,7 @@ def test_results(work):
         check(one(db, "SELECT value FROM parameters WHERE key = 'workload[1].degree'") == "8",
               "workload[1].degree")
 
-        # Flows: as the table says; slow at best as slow as alone; those of warm-up are known.
+        # Flows: as the table says; no flow is faster than alone; those of the warm-up are marked.
         row = re.search(r"^all sizes +([\d,]+) +([\d,]+) +([\d,]+) ", text, re.M)
         started, done, failed = (int(n.replace(",", "")) for n in row.groups())
         check(started == one(db, "SELECT count(*) FROM flows WHERE measured"), "flows", started)
@@ -373,7 +373,7 @@ def test_compare(work):
     # A column is what the run alone would say.
     alone = oche(scenario("pauses"), "--out", os.path.join(work, "alone"))
     check(line.group(3) in alone, "dcqcn alone has another hash")
-    # Sentences are made from the numbers: who pauses, and how often.
+    # Sentences are made from the numbers: which ports pause, and how often.
     pauses = [int(n.replace(",", "")) for n in
               re.search(r"^PAUSE frames sent +([\d,]+) +([\d,]+) +([\d,]+)$", text, re.M).groups()]
     most, least = max(pauses), min(pauses)
@@ -405,9 +405,9 @@ def test_links_between_tors(work):
 
 
 def test_remark(work):
-    """TIMELY's thresholds count the whole round trip: one that is longer than they are, without a
-    queue, is told. A star of three, links of 40 Gbit/s and 20 us: 80 us and 0.26 us more, for the
-    packet at the switch and the ACK on both links."""
+    """TIMELY's thresholds count the whole round trip. If it is longer than they are, without a
+    queue, a note says so. A star of three, links of 40 Gbit/s and 20 us: 80 us and 0.26 us more,
+    for the packet at the switch and the ACK on both links."""
     folder = os.path.join(work, "remark")
     options = [scenario("pauses"), "--set", "warmup=0", "--set", "congestion_control=timely",
                "--set", "topology={type: star, hosts: 3, host_rate: 40Gbps, delay: 20us}", "--set",
@@ -536,8 +536,8 @@ def test_idle_under_rogue(work):
 
 
 def test_posted_under_rogue(work):
-    """Segments that RoGUE's senders keep posted, and that a port cannot hold, are told where that
-    drops packets, and nowhere else."""
+    """If a port cannot hold the segments that RoGUE's senders keep posted, a note says so, but only
+    where that drops packets."""
     path = os.path.join(SOURCE, "scenarios", "rogue.yaml")
     said = ("whatever their windows, 12 flows at a time may keep 3.15MB under way "
             "(congestion_control.least_batches segments of each) through leaf0:host0, which holds "
@@ -565,8 +565,8 @@ def test_posted_under_rogue(work):
 
 
 def test_headroom(work):
-    """Headroom that is too little is told, and it is: packets are lost. A host that is slow to obey
-    a PAUSE is no reason, as the switch keeps headroom for it."""
+    """A note reports too little headroom, and packets are lost then. A host that obeys a PAUSE late
+    is no reason for it, as the switch keeps headroom for that."""
     folder = os.path.join(work, "headroom")
     given = [os.path.join(SOURCE, "scenarios", "headroom.yaml"), "--out", folder, "--set",
              "duration=2ms"]

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The scenarios of scenarios/: each one says how to run it, those commands work, and what
-the comments say about the outcome is so. The largest of them shorter than they stand there, but for
-OCHE_LONG=yes.
+"""The scenarios of scenarios/: each one says how to run it, these commands work, and the comments'
+claims about the outcome hold. The largest ones are shortened unless OCHE_LONG=yes.
 
 Environment: OCHE, SOURCE, OCHE_LONG.
 """

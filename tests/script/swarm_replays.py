@@ -32,7 +32,7 @@ def run(scenario, folder, *options):
 
 
 def results(path):
-    """The trace hash; and the metrics, but for those of the run itself."""
+    """Returns the trace hash and the metrics, without those of the run itself."""
     with sqlite3.connect(path) as database:
         (value,) = database.execute(
             "SELECT value FROM info WHERE key = 'trace_hash'").fetchone()

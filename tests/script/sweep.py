@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""oche sweep: the same numbers with any number of processes and as oche run has them; a sweep that
-is killed goes on without repeating anything; a point that dies is told and costs itself alone; what
-is wrong is found before anything runs; the way over Slurm's tasks comes to the same.
+"""oche sweep: the same numbers with any number of processes and as in oche run. A killed sweep
+continues without repeating anything. A point that dies is reported, and the others run. Mistakes
+are found before anything runs. Slurm's tasks give the same results.
 
 Environment: OCHE, SOURCE; SANITIZED=yes: the program is built with a sanitizer, and slow.
 """
@@ -531,7 +531,7 @@ def test_the_way_over_slurm(work):
     sweep(*GRID, "--out", folder, "--merge")
     check(results(folder) == results(direct), "results over Slurm's tasks differ")
 
-    # Another grid in the same folder: neither its script nor a task of it overwrites anything.
+    # Another grid in the same folder: its script and its tasks overwrite nothing.
     others = [*GRID[:2], "loss.probability=0,0.2%", *GRID[3:], "--out", folder]
     contents = {name: open(os.path.join(files, name), encoding="utf-8").read()
                 for name in os.listdir(files)}

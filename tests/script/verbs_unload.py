@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A program unloads the verbs library with a device open, as Open MPI does with plug-ins that it
-has tried: the library's thread goes on, so its code must stay.
+has tried. The library's thread still runs, so its code must stay.
 
 usage: verbs_unload.py LIBRARY
 """

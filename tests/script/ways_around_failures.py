@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ways of deflected flows (table paths) beside what their packets crossed (table ways), while links
-fail and routes follow: those that are told are right to the link, those of that time are left out.
+"""Compares the ways of deflected flows (table paths) with those of their packets (table ways),
+while links fail and routes follow. Ways that are reported are right to the link; those of that time
+are left out.
 
 Environment: OCHE, SOURCE.
 """

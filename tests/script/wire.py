@@ -245,7 +245,7 @@ def tunnels(work):
     result = run(path)
     check("no tunnels, or not of RoCEv2", result.returncode == 0 and
           counts(result)["neither"] == len(outside), result)
-    # A packet that says it is longer than the one that it is in.
+    # A packet that claims to be longer than the datagram that contains it.
     short = bytearray(outer(4, one[14:]))
     short[16:18] = struct.pack("!H", len(one) - 14 + 20 - 8)
     write_pcap(path, [bytes(short)], EN10MB)
@@ -417,7 +417,7 @@ def has_read_all(process):
 
 
 def interrupted(work):
-    """Ctrl-C ends a capture that goes on; what was read is listed and summed up."""
+    """Ctrl-C ends reading a growing capture; the packets read so far are listed and summed up."""
     with open(f"{GOLDEN}/rxe-read.pcap", "rb") as file:
         data = file.read()
     for options in ([], ["--json"]):

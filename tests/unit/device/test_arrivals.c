@@ -295,7 +295,8 @@ static void identifications(void **state)
     assert_int_equal(strangers, count);
 }
 
-/* After 64 that were expected a surprise is damage: dropped, but for what goes on from there. */
+/* After 64 expected identifications, another one is dropped as damaged, unless packets follow it.
+ */
 static void proven_identifications(void **state)
 {
     uint16_t ids[80] = {0};
@@ -427,8 +428,8 @@ static void congestion_as(uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
 }
 
 /*
- * Data goes out ECN capable in class 0; CE on an arrival gives a CNP in class 6 and an ACK in that
- * of data. A connection that has asked for a DSCP gets it for all but CNPs; ECN is not its own.
+ * Data leaves ECN-capable in class 0. A packet with CE causes a CNP in class 6 and an ACK in the
+ * class of data. A connection's DSCP is in all its packets except CNPs; it cannot set ECN.
  */
 static void congestion(void **state)
 {
@@ -471,7 +472,7 @@ static void reads_without_end(void **state)
     end_close(&end);
 }
 
-/* Sends a packet, of which the device has seen `*packets`. Whether it was believed. */
+/* Sends a packet; the device has seen `*packets`. Returns true if it was taken. */
 static bool believed(struct fake *fake, struct end *end, const struct oche_packet *packet,
                      uint16_t id, uint64_t *packets)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of capture files: nothing that is or was written in this run is written over. And that a
- * file has whole packets alone, whatever ends the process.
+ * Names of capture files: no file of this run is overwritten. And a file has only whole packets,
+ * however the process ends.
  */
 #include <fcntl.h>
 #include <pcap/pcap.h>
@@ -327,7 +327,7 @@ static void planted_files(void **state)
     assert_int_equal(unlink(name), 0);
 }
 
-/* Another user's pipe, with somebody who reads it or without: that one would get the packets. */
+/* Another user's pipe, with a reader or without: the reader would get the packets. */
 static void planted_pipes(void **state)
 {
     char name[128], text[300];

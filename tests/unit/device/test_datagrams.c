@@ -75,7 +75,7 @@ static void placed(void **state)
     datagram_close(&world);
 }
 
-/* Shares and lists that nobody agreed on; a window of type 1. */
+/* Shares and lists without agreed extensions; a window of type 1. */
 static void dart(void **state)
 {
     const struct oche_counters *counters;

@@ -33,7 +33,7 @@ static void post_work(struct end *end, const struct oche_send_work *work)
     assert_int_equal(oche_device_post_send(end->device, end->qp, work), 0);
 }
 
-/* A message that is posted and nothing more leaves; one that has only arrived is acknowledged. */
+/* A message that is only posted is sent; one that has only arrived is acknowledged. */
 static void posted_and_unread(void **state)
 {
     struct oche_send_work work;
@@ -104,7 +104,7 @@ static void held(void **state)
     pair_close(&pair);
 }
 
-/* Registers memory of its own as a region of the end's, in place of the one that it has. */
+/* Registers separate memory as the end's region, in place of its present one. */
 static void take_page(struct end *end, uint8_t **before)
 {
     *before = end->memory;
@@ -117,7 +117,7 @@ static void take_page(struct end *end, uint8_t **before)
     assert_int_not_equal(end->key, 0);
 }
 
-/* `sender`: the memory of the one that sends is gone; else that of the one that receives. */
+/* `sender`: the sender's memory is gone; otherwise the receiver's. */
 static void unmapped(bool sender)
 {
     const struct oche_device_config config = {0};

@@ -6,7 +6,7 @@
  *   another peer, with a connection of its own;
  *   another device at the honest peer's address, with a connection of its own from its own port;
  *   a spoofer that sends as the honest peer, address, port and queue pair, and sees nothing;
- *   someone who asks the connection manager for connections, and for what it has not.
+ *   a requester of connections, and of other things that the connection manager does not have.
  * Time is the test's: a round is 10 us, in which each device makes progress once. Goodput is
  * counted in rounds, and in packets, until the same work is done.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A peer that announces incasts without end (Dart's look-ahead, wire.md): each of its messages
- * names 200 senders that nobody knows. A device counts the lists, takes the messages, and gives
- * them neither memory nor more time than a list is long.
+ * names 200 unknown senders. A device counts the lists and takes the messages. It spends no memory
+ * on them, and only the time to read a list.
  */
 #include <malloc.h>
 #include <string.h>

@@ -152,7 +152,7 @@ static void expected(void **state)
         assert_int_equal(oche_ip_id_judge(&ids, id, now + 80 * OCHE_SEC), OCHE_IP_ID_EXPECTED);
 }
 
-/* A peer that has proven predictable is not believed a surprise, but what goes on from there. */
+/* An unexpected packet of a predictable peer is dropped, and those that follow it are taken. */
 static void proof(void **state)
 {
     struct oche_ip_ids ids = {0};

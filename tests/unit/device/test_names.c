@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of processes that share an address: a slot has one process, whatever comes and goes; what
- * killed processes leave hurts nobody; networks are told apart; a process that cannot be met is
- * noticed; and nothing is given to a process that is not trusted. What other users can do is in
- * test_other_users.c.
+ * Names of processes that share an address. A slot has one process, while processes start and end.
+ * Remains of killed processes do no harm. Networks are separate. An unreachable process is noticed.
+ * A process that is not trusted gets nothing. test_other_users.c has what other users can do.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -231,8 +230,8 @@ static void closed_beside_a_child(void **state)
 }
 
 /*
- * Programs close descriptors that they do not know. The next file gets the number, and is neither
- * taken for one that was removed nor closed.
+ * A program may close our descriptor, and its next file gets the number. That file is not taken for
+ * a removed one, and not closed.
  */
 static void closed_by_the_program(void **state)
 {
@@ -363,7 +362,7 @@ static void a_slot_has_one_process(void **state)
     munmap((void *)(uintptr_t)owners, OCHE_SLOTS * sizeof(*owners));
 }
 
-/* Removes the file of which it has all locks, as the last process to go does. */
+/* Removes the file while it has all locks on it, as the last process does. */
 static void *remove_file(void *context)
 {
     const int file = *(int *)context;

@@ -320,7 +320,7 @@ static int opens_in(void *context)
     return right ? 0 : 1;
 }
 
-/* A victim who can get at any folder, as root can. */
+/* A victim that can access any folder, like root. */
 static int opens_with_all_rights(void *context)
 {
     if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) != 0)
@@ -410,7 +410,7 @@ static bool write_map(const char *path, uid_t inside)
 
 #define NO_NAMESPACES 77
 
-/* The victim, who has another number in a user namespace. */
+/* The victim, with another number in a user namespace. */
 static int opens_in_namespace(void *context)
 {
     struct stat about;
@@ -513,7 +513,7 @@ static int opens_folder(void *context)
     return writer != NULL;
 }
 
-/* Root's file in a victim's folder is not the victim's, nor is it removed as such. */
+/* Root's file in a victim's folder does not count as the victim's, and is not removed. */
 static void check_roots_file(const char *folder)
 {
     char name[OCHE_VIEW_NAME_BYTES], path[128];

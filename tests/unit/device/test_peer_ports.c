@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A peer is known by its address and the port that its first packet came from. Somebody else on
- * its host (the test, from another port, with valid ICRCs, who knows every number but the PSN)
- * tries PSNs beside an honest transfer, and floods CNPs; ports that move when they may; what is
- * left open. Also that all packets of a queue pair of ours have one port.
+ * A peer is known by its address and the port of its first packet. Another program on its host (the
+ * test, from another port, with valid ICRCs; it knows every number except the PSN) tries PSNs
+ * beside an honest transfer, and floods CNPs. Ports move when they may. All packets of a queue pair
+ * of ours have one port.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static void set_timeout(struct pair *pair, oche_time timeout)
     oche_qp_set_retries(pair->b.qp, &retries);
 }
 
-/* Waits, with progress, as nothing else tells time here. */
+/* Waits, with progress, so that time passes. */
 static void let_pass(struct pair *pair, oche_time time)
 {
     const oche_time start = oche_device_now(pair->a.device);
@@ -213,8 +213,8 @@ static void identifications_are_the_peers(void **state)
 }
 
 /*
- * The peer never asks for anything, it only answers: its port is pinned by its answers, so requests
- * from another cannot be tried there either, but for one each ACK timeout.
+ * The peer only answers, so its answers pin its port. Requests from another port are not checked
+ * either, except one each ACK timeout.
  */
 static void requests_of_a_peer_that_answers(void **state)
 {
@@ -344,7 +344,7 @@ static void a_port_moves(void **state)
     pair_close(&pair);
 }
 
-/* A peer that begins to repeat from a new port gets its answer, so that it can go on from there. */
+/* A peer that starts to repeat from a new port gets its answer, so that it can continue. */
 static void a_repeated_request_is_answered(void **state)
 {
     const oche_time timeout = 100 * OCHE_MS;

@@ -202,7 +202,7 @@ static void no_entropy_no_device(void **state)
     }
 }
 
-/* It fails later: then there are no further keys and queue pairs, and what there is goes on. */
+/* Entropy fails later: no further keys and queue pairs are made, and existing ones work. */
 static void entropy_ends(void **state)
 {
     struct source source = {.fail_at = 2};
@@ -316,7 +316,7 @@ static void unmet_numbers(void **state)
 
         assert_in_range(number, 1, COUNT);
         assert_false(rests[number]);
-        /* 300 are left, of which an eighth of all is drawn from */
+        /* 300 are left; an eighth of all numbers is drawn from */
         assert_true(last[number] == 0 || i - last[number] >= COUNT - MET - COUNT / 8 - 1);
         last[number] = i;
         oche_qp_numbers_rest(&numbers, number, false, OCHE_SEC);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that share an address count their senders together: the union, a sender once; what one
- * that is killed counted is gone within a second; and nothing that stands in another one's table
- * crashes us, or holds us up. In one process, or with a forked one where it has to die.
+ * Processes that share an address count their senders together, each sender once. A killed
+ * process's senders are gone within a second. No contents of another process's table crash us or
+ * delay us. In one process, or with a forked one that is killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -292,7 +292,7 @@ static void counts_no_more_than_its_limit(void **state)
     }
 }
 
-/* A process that was stopped for longer than a message may be silent counts nobody. */
+/* A process that was stopped for long counts no senders. */
 static void leaves_out_who_is_silent(void **state)
 {
     struct oche_sender_table mine, theirs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several devices on one address and port: each gets the packets to its queue pairs, whatever the
- * kernel's program says, in whatever order they come and go; and nobody else is listened to.
+ * Several devices on one address and port. Each gets the packets to its queue pairs, whatever the
+ * kernel's program says, and in any order of opening and closing. Messages of others do not count.
  */
 #include <errno.h>
 #include <signal.h>
@@ -266,7 +266,7 @@ static void full_queue(void **state)
     end_close(&a);
 }
 
-/* Packets to a slot that nobody has: no queue pair, as for any number that is not there. */
+/* Packets to an unused slot find no queue pair, as with any unknown number. */
 static void nobody(void **state)
 {
     struct oche_datagram_in in = {.segment_bytes = 24, .from_port = 4791};
@@ -337,8 +337,8 @@ static void strange_messages(void **state)
     end_close(&a);
 }
 
-/* Random messages of our own user, many of them nearly right: nothing breaks, and the data of a
- * connection that goes on meanwhile is right. */
+/* Random messages of our own user, many of them nearly right, do no harm. The data of a connection
+ * meanwhile is right. */
 static void random_messages(void **state)
 {
     struct oche_random random = oche_random_stream(1, "messages", 0);
@@ -375,7 +375,7 @@ static void random_messages(void **state)
     end_close(&b);
 }
 
-/* Sixty-four is all; who does not share, and who meets one that does not, is refused. */
+/* At most 64 share. A device that does not share is refused, and so is one beside such a device. */
 static void limits(void **state)
 {
     struct oche_device *devices[OCHE_SLOTS], *more;

@@ -314,7 +314,7 @@ static void many(void **state)
 
 /* ---- full sockets ---- */
 
-/* A socket that takes nothing, whatever the address, as its peer does not read. */
+/* A socket that is always full, as its peer does not read. */
 static int full_socket(int *peer)
 {
     int ends[2];
@@ -335,7 +335,7 @@ static uint64_t sent_packets(struct oche_device *device)
     return stats.sent_packets;
 }
 
-/* One socket stays full: after a while it stops nobody, and what it had was lost. */
+/* One socket stays full: after a while it stops no other, and its packets are lost. */
 static void one_stays_full(void **state)
 {
     struct oche_device_stats stats;
@@ -393,7 +393,7 @@ static unsigned waiting_packets(const struct oche_device *device)
     return count;
 }
 
-/* One socket is full: the others' packets go, its own stay in order, and who waits is told. */
+/* One socket is full: the others' packets leave, its own stay in order, and waiters wake. */
 static void one_is_full(void **state)
 {
     struct oche_device_stats stats;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads on one device: two post on two queue pairs while a third polls; and who sleeps in
- * oche_device_wait is woken by all that it should be. In the suite "threads" (ThreadSanitizer).
+ * Threads on one device: two post on two queue pairs while a third polls. A thread that sleeps in
+ * oche_device_wait wakes whenever it should. In the suite "threads" (ThreadSanitizer).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -240,8 +240,8 @@ static void a_timer_that_another_set(void **state)
 }
 
 /*
- * The same when another sleeper, who has left, had an earlier timer in mind, which is gone: its
- * queue pair was reset.
+ * The same after another thread slept until an earlier timer, which is gone, as its queue pair was
+ * reset.
  */
 static void a_timer_after_one_that_is_gone(void **state)
 {

@@ -162,7 +162,7 @@ static void a_peer_on_this_processor(void **state)
     }
 }
 
-/* Packets that come during a yield in which nobody ran, or somebody for long, prove nothing. */
+/* Packets prove nothing if no process ran during the yield, or one ran for long. */
 static void chance(void **state)
 {
     static const oche_time took[] = {OCHE_POLL_YIELD_SHORT - 1, OCHE_POLL_YIELD_LONG, 4 * OCHE_MS};

@@ -465,7 +465,7 @@ static void test_folders_of_others(void **state)
     assert_int_equal(system(path), 0);
 }
 
-/* An earlier look at a device that can be compared, and one that cannot. */
+/* An earlier reading of a device that can be compared, and one that cannot. */
 static void test_before(void **state)
 {
     struct oche_view_entry *entries[2] = {calloc(1, sizeof(*entries[0])),
