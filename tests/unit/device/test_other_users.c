@@ -181,7 +181,7 @@ static int look_into_names(void *context)
 }
 
 /* A device's sockets take nothing from a stranger, who sees no names of its user. */
-static void doors_are_shut(void **state)
+static void inboxes_are_shut(void **state)
 {
     const pid_t device = start_device(victim);
 
