@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+BELOW_SIM = ["fabric/", "core/", "params/"]
 # Allowed beginnings of quoted includes, by the folder of the including file.
 ARROWS = {
     "core": ["core/"],
