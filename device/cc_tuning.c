@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gives congestion control the parameters that suit the network (oche_cc_advice.fit): when the
- * device opens by the line's rate, and later by the round trips that its queue pairs measure. The
- * farthest peer counts, of each connection the shortest round trip so far.
+ * Tunes the parameters of congestion control (oche_cc_advice.fit). When the device opens it uses
+ * the line's rate, and later the round trips that queue pairs measure: of each connection the
+ * shortest so far, and of these the longest.
  */
 #include "core/cc/cc_advice.h"
 #include "device/internal.h"

@@ -27,10 +27,10 @@
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
 #define MOST_AHEAD             32768 /* PSNs: 32 MB outstanding at an MTU of 1 KB */
-#define MOST_REPEATS           64    /* of a READ: far more than the 7 that verbs allow */
-#define MOST_FULL_RECEIVES     64    /* in a row, until timers run out all the same */
+#define MOST_REPEATS           64    /* of a READ; verbs allow 7 */
+#define MOST_FULL_RECEIVES     64    /* in a row; then timers run anyway */
 #define SETTLE                 (10 * OCHE_MS)
-#define FIRST_MEETING          (10 * OCHE_MS) /* waits for processes whose names are not there … */
+#define FIRST_MEETING          (10 * OCHE_MS) /* waits for processes that restore their names … */
 #define LAST_MEETING           (640 * OCHE_MS) /* … each twice as long: 1.3 s together */
 #define NAMES_CHECK            (200 * OCHE_MS) /* between two looks for names that were lost */
 /* do not sleep for less than this, since sleeping may take longer */
@@ -38,8 +38,8 @@
 /* On a slow line a whole datagram is a long time: so far ahead of its time no packet may leave. */
 #define LONGEST_BURST SHORT_WAIT
 /*
- * How long packets leave and arrive at most when the process ends, unless it does not get the
- * processor: so many rounds are made in any case, while there is something to do.
+ * Longest time for the last packets when the process ends. A process that gets no processor makes
+ * at least this number of rounds, as long as there is something to do.
  */
 #define FINISH        (2 * OCHE_MS)
 #define FINISH_ROUNDS 32
@@ -110,7 +110,7 @@ static bool check(struct oche_device *device, struct oche_error *error)
     return true;
 }
 
-/* True if the device has a slot; one that is alone has the first. */
+/* True if the device has a slot. A device that could not share its address has the first. */
 static bool has_slot(const struct oche_device *device)
 {
     return device->config.share || device->sharing_error.text[0] != '\0';
@@ -187,8 +187,8 @@ static bool has_entropy(const struct oche_device *device, struct oche_error *err
 }
 
 /*
- * Takes a slot. Where there is no folder for names the device is alone on its address, and
- * `device->sharing_error` says why.
+ * Takes a slot. Without a folder for names the device cannot share its address, and
+ * `device->sharing_error` gives the reason.
  */
 static bool take_slot(struct oche_device *device, struct oche_error *error)
 {
@@ -239,10 +239,7 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
     seed_drops(device);
     if (!has_entropy(device, error))
         return false;
-    /*
-     * The slot comes first: a process without a slot must not have a socket that receives packets
-     * of other processes.
-     */
+    /* The slot comes first: a process without one must not receive packets of other processes. */
     if (config->share && !take_slot(device, error))
         return false;
     if (!open_socket(device, error))
@@ -269,8 +266,8 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
 }
 
 /*
- * Gives the other processes on our address a moment to learn of us, so that packets that arrive
- * right after opening go to the right process. Waits at most SETTLE for their answers.
+ * Gives the other processes of our address time to learn of us, so that they pass on our first
+ * packets. Waits for their answers, SETTLE at most.
  */
 static void settle(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
@@ -287,8 +284,8 @@ static void settle(struct oche_device *device) OCHE_NEEDS(device_lock)
 }
 
 /*
- * Opens the capture, when the device has met the other processes. Returns false, with a line in
- * `error`, if that cannot be; *hidden: as one of them cannot be seen from here.
+ * Opens the capture after the other processes have answered. Returns false, with a line in `error`,
+ * on failure; *hidden: because a process of the address has no name that we can see.
  */
 static bool finish_opening(struct oche_device *device, struct oche_error *error, bool *hidden)
     OCHE_NEEDS(device_lock)
@@ -397,7 +394,7 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
          wait *= 2) {
         const struct timespec pause = {.tv_nsec = (long)(wait / OCHE_NS)};
 
-        nanosleep(&pause, NULL); /* the other process ends, or makes its names again */
+        nanosleep(&pause, NULL); /* meanwhile the other process ends, or restores its names */
         hidden = false;
         device = try_to_open(config, error, &hidden);
     }
@@ -483,7 +480,7 @@ oche_time oche_device_now(const struct oche_device *device)
 
 /* ---- progress ---- */
 
-/* Returns when there will be something to do even if nothing arrives. Called under the lock. */
+/* Returns the time of the next timer or packet. Called under the lock. */
 static oche_time next_due(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     if (transmit_full(device) != 0) /* packets wait until a socket has room */
@@ -502,9 +499,9 @@ static bool sleepers_should_know(struct oche_device *device, uint64_t full) OCHE
 }
 
 /*
- * True if timers may run out. If the process was stopped for a while, an ACK may wait in the socket
- * behind what was received, and to send all again would only take more of its time. But what keeps
- * on arriving does not stop timers for ever.
+ * True if timers may expire. After the process was stopped, an ACK may wait in the socket behind
+ * the datagrams received so far; a retransmission would then be wasted. Continuous arrivals delay
+ * timers only for MOST_FULL_RECEIVES receives.
  */
 static bool timers_may_run(const struct oche_device *device) OCHE_NEEDS(device_lock)
 {
@@ -557,9 +554,7 @@ static unsigned progress(struct oche_device *device, bool aside)
 {
     unsigned packets;
 
-    /*
-     * Otherwise threads that spin here would keep a thread that asks for the lock from getting it.
-     */
+    /* A thread that waits for the lock goes first: threads that poll would never let it in. */
     if (atomic_load_explicit(&device->lock_wanted, memory_order_relaxed) > 0) {
         sched_yield();
         return 0;
@@ -634,7 +629,7 @@ oche_time oche_device_progressed(const struct oche_device *device)
 
 struct oche_uc_counts oche_device_uc_counts(const struct oche_device *device)
 {
-    /* In this order: what is counted meanwhile came after the message. */
+    /* In this order: packets counted between the two reads came after the message. */
     const uint32_t at_send =
         atomic_load_explicit(&device->unreliable_at_send, memory_order_acquire);
 
@@ -646,10 +641,10 @@ struct oche_uc_counts oche_device_uc_counts(const struct oche_device *device)
 /* ---- waiting ---- */
 
 /*
- * A thread that is about to sleep first announces this (`waiting`) and then looks for events; a
- * thread that causes an event first counts it and then looks for sleepers. So at least one of the
- * two notices the other. wake_fd stays readable until the last sleeper has left; if a sleeper read
- * it earlier, it would take the wake-up from the others.
+ * A thread that is about to sleep first announces this (`waiting`) and then checks for events. A
+ * thread that causes an event first counts it and then checks for sleepers. So at least one of the
+ * two notices the other. wake_fd stays readable until the last sleeper has left: a sleeper that
+ * read it earlier would take the wake-up from the others.
  */
 
 void device_ring(struct oche_device *device)
@@ -704,7 +699,7 @@ static void end_wait(struct oche_device *device)
     oche_device_lock(device);
     if (atomic_fetch_sub_explicit(&device->waiting, 1, memory_order_seq_cst) == 1 &&
         read(device->wake_fd, &rings, sizeof(rings)) < 0)
-        rings = 0; /* nobody has rung */
+        rings = 0; /* nothing was written */
     oche_device_unlock(device);
 }
 

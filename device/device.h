@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wire: one RNIC of core/qp, driven in real time over a UDP socket (RoCEv2, rocev2.md). The
- * device provides the clock, the packets and the memory; the RNIC does exactly what it does in the
- * simulator.
+ * The wire: one RNIC of core/qp over a UDP socket in real time (RoCEv2, rocev2.md). The device
+ * provides the clock, the packets and the memory. The RNIC is the same as in the simulator.
  *
- * Progress is made by the threads that poll: oche_device_progress receives, runs timers and sends,
- * and returns. Any number of threads may call it; one does the work (a try-lock), the others return
- * at once. The device has no thread of its own. A thread that has nothing to do sleeps in
- * oche_device_wait.
+ * Threads that poll make progress: oche_device_progress receives, runs timers, sends and returns.
+ * Any number of threads may call it; one does the work (a try-lock), and the others return at once.
+ * The device has no thread of its own. An idle thread sleeps in oche_device_wait.
  *
  * The rules for threads are those of nic.h: oche_qp_post_recv, oche_cq_poll and
  * oche_device_post_send (which posts, and wakes sleepers) need no lock. Every other call on a queue
  * pair or on the NIC must be made between oche_device_lock and oche_device_unlock, or through the
  * functions below, which take the lock themselves.
  *
- * An arriving packet gets all the checks of core/wire and core/qp, and its ICRC is verified. Over
- * IPv4 the ICRC covers a field that a socket does not show; ip_id.h tells how much the check is
- * still worth. Packets are also assumed to have don't-fragment set, as every RoCEv2 sender does,
- * and no IP options.
+ * An arriving packet passes all checks of core/wire and core/qp, and its ICRC is verified. Over
+ * IPv4 the ICRC covers a field that a socket does not show; ip_id.h says how strong the check still
+ * is. We assume that packets have don't-fragment set, as those of every RoCEv2 sender, and no IP
+ * options.
  */
 #ifndef OCHE_DEVICE_DEVICE_H
 #define OCHE_DEVICE_DEVICE_H
@@ -64,17 +62,16 @@ struct oche_device_config {
     const struct oche_recovery_scheme *recovery; /* NULL: go_back_n */
     const void *recovery_params;                 /* NULL: its defaults; copied */
     uint32_t drop_sent_ppm, drop_received_ppm;   /* for tests: packets per million to drop */
-    uint64_t seed; /* decides which packets are dropped on purpose, and nothing else; 0: random */
-    /* for tests: where keys, numbers, nonces and ports come from instead of the kernel */
+    uint64_t seed; /* for the choice of packets to drop (drop_…_ppm) only; 0: random */
+    /* for tests: source of keys, numbers, nonces and ports instead of the kernel */
     oche_entropy_fill *entropy;
     void *entropy_context;
     /*
      * Up to 64 processes of this user may share the address; each has a part of all queue pair
-     * numbers (sharing.h). All of them must set this; a process that does not set it cannot share
-     * an address.
+     * numbers (sharing.h). All of them must set this.
      */
     bool share;
-    bool any_peer_ports; /* packets of a peer count from whatever port (peer_ports.h) */
+    bool any_peer_ports; /* accept a peer's packets from any port (peer_ports.h) */
     bool no_gso, no_gro; /* one packet per datagram */
     bool strict_ip_id;   /* drop every packet with an unexpected identification (ip_id.h) */
     /* file name; if that file is in use, a similar name is chosen (capture.h); NULL: no capture */
@@ -82,22 +79,22 @@ struct oche_device_config {
     /* see nic.h; called under the lock */
     void (*completion_event)(void *context, struct oche_cq *cq);
     /*
-     * Called after one or more completion events, just before the lock is released. A thread that
-     * is told of an event only in this call finds all completions that came together. Sleepers are
-     * woken after this call.
+     * Called after one or more completion events, just before the lock is released. A program that
+     * wakes its thread here lets it find all completions that came together. Sleepers wake after
+     * this call.
      */
     void (*completion_events_over)(void *context);
     void (*cq_error)(void *context, struct oche_cq *cq);
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
     void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);
     /*
-     * A queue pair's retries are used up, and nothing has ever come from its peer's address. Called
-     * once for an address.
+     * A queue pair has used up its retries, and its peer's address has never sent anything. Called
+     * once for each address.
      */
     void (*silent_peer)(void *context, const struct oche_address *address);
     /*
-     * The kernel has refused a packet to this address, as it is larger than the route's MTU.
-     * `packet_bytes`: with all headers. Called once for a peer.
+     * The kernel has refused a packet because it is larger than the MTU of the route to this
+     * address. `packet_bytes` includes all headers. Called once for each peer.
      */
     void (*too_large)(void *context, const struct oche_address *address, uint32_t packet_bytes);
     void (*srq_limit)(void *context, struct oche_srq *srq);
@@ -105,8 +102,8 @@ struct oche_device_config {
 };
 
 /*
- * Two counts of the packets with data that have come on unreliable connections: now, and when data
- * last left on one.
+ * Packets with data that have arrived on unreliable connections: until now, and until data last
+ * left on such a connection.
  */
 struct oche_uc_counts {
     uint32_t now, at_send;
@@ -130,7 +127,7 @@ struct oche_device_stats {
     uint64_t send_full;    /* packets that waited, as a socket's buffer was full */
     /* datagrams that the kernel dropped, nearly always as the receive buffer was full */
     uint64_t kernel_drops;
-    /* how often ACKs were held for data; how often no data came in time */
+    /* delays of ACKs; those after which no data left in time */
     uint64_t held, held_in_vain;
     uint64_t hung;        /* queue pairs that looked hung twice in a row (oche_device_snapshot) */
     uint64_t gso_refused; /* peers that get one packet per datagram, because the path requires it */
@@ -140,9 +137,8 @@ struct oche_device_stats {
 };
 
 /*
- * Opens a device. Returns NULL, with a line in `error`, on failure; errno EADDRINUSE: the address
- * and port are taken, or 64 processes share them already. Where the kernel gives no random numbers
- * no device opens.
+ * Opens a device. Returns NULL, with a line in `error`, on failure. errno EADDRINUSE: the address
+ * and port are taken, or 64 processes share them already. The kernel must provide random numbers.
  */
 struct oche_device *oche_device_open(const struct oche_device_config *config,
                                      struct oche_error *error);
@@ -152,12 +148,12 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
  */
 bool oche_device_close(struct oche_device *device);
 
-/* Returns the name of the capture's file; NULL: there is none. */
+/* Returns the name of the capture's file; NULL: no capture. */
 const char *oche_device_capture(const struct oche_device *device);
 
 /*
- * For the child of a process that forked: closes the child's copies of the descriptors, so that the
- * address is free when the parent ends. The child must neither use nor close the device.
+ * For the child of a process that forked: closes its copies of the descriptors, so that the address
+ * is free when the parent ends. The child must neither use nor close the device.
  */
 void oche_device_leave(struct oche_device *device);
 
@@ -169,26 +165,29 @@ void oche_device_leave(struct oche_device *device);
  */
 unsigned oche_device_progress(struct oche_device *device);
 /*
- * As oche_device_progress, for a thread that is not the program's own: the program may have
+ * As oche_device_progress, for a thread that the program did not start. The program may have
  * unmapped memory that is still posted, so received data is written with a check.
  */
 unsigned oche_device_progress_checked(struct oche_device *device);
 /*
- * Makes the device's names again if somebody has removed them (names.h), so that new processes see
- * it. Making progress does so, too. To be called a few times a second where no thread makes any.
+ * Restores the device's names if they were removed (names.h), so that new processes see the device.
+ * Progress includes this. To be called a few times a second if no thread makes progress.
  */
 void oche_device_restore_names(struct oche_device *device);
 /*
- * At the process's end: does what an RNIC would have done by now. Sends the ACKs that are held and
- * everything else that is due, receives what has arrived and acknowledges it; all this for two
- * milliseconds at most. No ACKs are held from then on. To be called under the lock.
+ * At the end of the process: sends delayed ACKs and everything else that is due, receives packets
+ * and acknowledges them, for two milliseconds at most. An RNIC would have done so by now. ACKs are
+ * not delayed after this call. To be called under the lock.
  */
 void oche_device_finish(struct oche_device *device) OCHE_NEEDS(device_lock);
-/* The process does not end after all: its exec has failed. To be called under the lock. */
+/*
+ * Undoes oche_device_finish: the process continues, as its exec has failed. To be called under the
+ * lock.
+ */
 void oche_device_resume(struct oche_device *device) OCHE_NEEDS(device_lock);
 /* Returns the device time at which progress was last made. */
 oche_time oche_device_progressed(const struct oche_device *device);
-/* Returns how many packets have come on unreliable connections (UC). */
+/* Returns the counts of packets on unreliable connections (UC). */
 struct oche_uc_counts oche_device_uc_counts(const struct oche_device *device);
 /*
  * Sleeps until there may be something to do (a packet arrives, a timer expires, a packet is due,
@@ -231,12 +230,12 @@ struct oche_nic *oche_device_nic(struct oche_device *device) OCHE_NEEDS(device_l
 
 /*
  * Returns the address index of an IP address (text), for oche_qp_connection.remote_address and
- * oche_destination.address. It is that address's until it is given back as often as it was asked
- * for, with oche_device_release_peer. Returns UINT32_MAX on failure, with errno: EINVAL (not an
- * address, or not of this device's IP version), ENOMEM (max_peers are in use).
+ * oche_destination.address. The index is valid until it was released, with
+ * oche_device_release_peer, as often as it was returned. Returns UINT32_MAX on failure, with errno:
+ * EINVAL (not an address, or not of this device's IP version), ENOMEM (max_peers are in use).
  */
 uint32_t oche_device_peer(struct oche_device *device, const char *address);
-/* No queue pair may still be connected to the peer, and no datagram for it may be posted. */
+/* The caller has disconnected all queue pairs from the peer, and no datagram for it is posted. */
 void oche_device_release_peer(struct oche_device *device, uint32_t index);
 
 /*
@@ -252,9 +251,8 @@ uint32_t oche_device_register(struct oche_device *device, void *memory, size_t b
  */
 bool oche_device_add_region(struct oche_device *device, struct oche_region *region);
 /*
- * Makes sure that there is room for one more region or window. Called under the lock. Returns false
- * if there are max_regions, or no memory. The tables double, so that what they take follows from
- * what is registered.
+ * Makes room for one more region or window. Called under the lock. Returns false if there are
+ * max_regions, or no memory. The tables double in size when they are full.
  */
 bool oche_device_make_region_room(struct oche_device *device) OCHE_NEEDS(device_lock);
 /*
@@ -269,12 +267,12 @@ bool oche_device_deregister(struct oche_device *device, uint32_t key);
 
 /* `entries` must be a power of two. Returns NULL if memory is out. */
 struct oche_cq *oche_device_create_cq(struct oche_device *device, uint32_t entries);
-/* No queue pair may still use `cq`. */
+/* All queue pairs of `cq` must have been destroyed. */
 void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq);
 
 /*
- * Makes this process the one of its address that connection managers' packets for a service
- * (core/cm/mad.h) go to. Returns false with errno, EADDRINUSE: a process has it already.
+ * Makes this process the receiver of connection managers' packets for a service (core/cm/mad.h).
+ * Returns false with errno; EADDRINUSE: a process of the address has taken it.
  */
 bool oche_device_take_service(struct oche_device *device, uint64_t id);
 /* True if this process or another one of the address has taken the service. */
@@ -307,14 +305,14 @@ bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection);
 
 /*
- * Forgets from which ports the queue pair's peer sent. To be called under the lock when a
- * connection is made by other means than oche_device_connect.
+ * Forgets the ports of the queue pair's peer. To be called under the lock if a connection is made
+ * without oche_device_connect.
  */
 void oche_device_forget_ports(struct oche_qp *qp);
 
 /*
- * Sends the ACKs that are held for data (ack_delay.h). To be called under the lock before a queue
- * pair goes to RESET or ERROR; oche_device_destroy_qp sees to it itself.
+ * Sends delayed ACKs (ack_delay.h). To be called under the lock before a queue pair enters RESET or
+ * ERROR; oche_device_destroy_qp calls it.
  */
 void oche_device_send_acks(struct oche_device *device) OCHE_NEEDS(device_lock);
 
@@ -328,18 +326,18 @@ int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,
  */
 void oche_device_posted(struct oche_device *device);
 /*
- * Sends what was posted, by the calling thread. A thread that waits alone is not told of timers
- * that this sets: it must look soon. Returns false, and does nothing, if another thread has the
- * device's lock.
+ * Sends posted work in the calling thread. A thread that sleeps alone does not learn of the timers
+ * that this sets, so the caller must make progress soon. Returns false, and does nothing, if
+ * another thread has the device's lock.
  */
 bool oche_device_send_posted(struct oche_device *device);
 /* As oche_device_posted, but wakes nobody: for a caller that will soon make progress itself. */
 void oche_device_posted_quietly(struct oche_device *device);
 
 /*
- * Returns how many packets of `mtu_bytes` a peer like this device can take while it is not polling:
- * the sum of oche_qp_connection.window_packets over all queue pairs to that peer should not exceed
- * this number.
+ * Returns the number of packets of `mtu_bytes` that a peer like this device can buffer while it
+ * does not poll. The sum of oche_qp_connection.window_packets over all queue pairs to that peer
+ * should not exceed it.
  */
 uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t mtu_bytes);
 /* True if recovery has timeouts of its own, shorter than a connection's may be (recovery.h, rto).
@@ -348,28 +346,31 @@ bool oche_device_recovery_has_timeouts(const struct oche_device *device);
 
 void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats);
 /*
- * As that, under the lock; or without, at the process's end, if the thread that has it was stopped
- * for good.
+ * As oche_device_stats, with the lock held; or without it at the end of the process, if the thread
+ * that has it was stopped for good.
  */
 void oche_device_stats_now(struct oche_device *device, struct oche_device_stats *stats);
 /*
- * Writes what `oche stat` shows of the device (device/view/format.h), but for what the process has:
- * its numbers, names and connections. Takes the lock, for as long as a look at
- * OCHE_VIEW_QPS queue pairs takes.
+ * Writes the device's part of what `oche stat` shows (device/view/format.h); the caller adds the
+ * process's numbers, names and connections. Takes the lock while it reads OCHE_VIEW_QPS queue pairs
+ * at most.
  */
 struct oche_view;
 void oche_device_snapshot(struct oche_device *device, struct oche_view *view);
-/* Writes the OCHE_VIEW_COUNTERS counters. Called with or without the lock as that of the stats. */
+/*
+ * Writes the OCHE_VIEW_COUNTERS counters. Called with or without the lock, as
+ * oche_device_stats_now.
+ */
 void oche_device_counters_now(struct oche_device *device, uint64_t *counters);
 /*
- * At the process's end: the capture gets the packets that it lacks, and no more from then on.
- * `locked`: the caller has the lock, which in any case no other thread uses any more.
+ * At the end of the process: completes the capture, which then takes no more packets. `locked`: the
+ * caller has the lock; otherwise the thread that has it was stopped for good.
  */
 void oche_device_end_capture(struct oche_device *device, bool locked);
 /*
- * The datagrams that the kernel has dropped, and the size of the receive buffer that was too small
- * for them. Returns true if they may have been for queue pairs that do not repeat what is lost. One
- * system call, no lock.
+ * Writes the number of datagrams that the kernel has dropped, and the size of the receive buffer.
+ * Returns true if they may have been for queue pairs without retransmission. Costs one system call
+ * and takes no lock.
  */
 bool oche_device_losses(const struct oche_device *device, uint32_t *datagrams,
                         uint32_t *buffer_bytes);

@@ -77,8 +77,8 @@ struct lane {
     /* index in `order`: packets before it are done with as far as the capture is concerned */
     unsigned captured;
     unsigned datagrams_end, unsent; /* indices in `datagrams`; the lane's first is at `first` */
-    unsigned
-        waited; /* index in `order`: packets before it are counted in send_full, or have left */
+    /* index in `order`: packets before it are counted in send_full, or have left */
+    unsigned waited;
 };
 
 struct transmitter {
@@ -90,7 +90,10 @@ struct transmitter {
     struct lane lanes[OCHE_MAX_SOURCE_PORTS];
     unsigned lane_count;
     uint64_t full; /* one bit per source port: its socket's buffer is full */
-    /* by source port: since when its socket has been full, without a datagram sent; 0: it is not */
+    /*
+     * by source port: time since which its socket has been full and sent no datagram; 0: it is not
+     * full
+     */
     oche_time full_since[OCHE_MAX_SOURCE_PORTS];
     uint8_t order[OCHE_DEVICE_PULL];       /* indices of packets, sorted by lane */
     struct iovec pieces[OCHE_DEVICE_PULL]; /* indexed like `order` */
@@ -99,7 +102,7 @@ struct transmitter {
     uint8_t *memory;
 };
 
-/* Memory for payloads of one kind that wait for their turn; NULL: none. */
+/* Memory for payloads of one kind that arrived behind a gap; NULL: none. */
 struct reorder_memory {
     uint8_t *memory;
     uint32_t bytes;
@@ -113,11 +116,11 @@ struct owned {
     struct owned *next, **link;
     /* The rest is for queue pairs only. */
     struct reorder_memory reorder[OCHE_HELD_KINDS];
-    struct owned *next_full; /* with reorder_full: the next one in device->first_full */
-    bool reorder_full;       /* a payload had no room in `reorder` */
-    bool chose_number;       /* its number came from device->numbers */
-    uint8_t hung_checks;     /* looks in a row that found that nothing will wake it (snapshot.c) */
-    bool has_received;       /* a packet has come for it from its peer */
+    struct owned *next_full;      /* with reorder_full: the next one in device->first_full */
+    bool reorder_full;            /* a payload had no room in `reorder` */
+    bool chose_number;            /* its number came from device->numbers */
+    uint8_t hung_checks;          /* checks in a row that found it hung (snapshot.c) */
+    bool has_received;            /* it has received a packet from its peer */
     struct oche_peer_ports ports; /* from which its peer sends */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
@@ -127,8 +130,8 @@ static inline struct owned *device_owned(void *object)
 }
 
 /*
- * State of the IP identifications of a sender that is no queue pair's peer; most of them
- * send UD datagrams. If two senders hash to the same place, the later one replaces the earlier.
+ * IP identifications of a sender that is not a queue pair's peer; most of these send UD datagrams.
+ * If two senders hash to the same place, the later one replaces the earlier.
  */
 #define STRANGERS 64
 struct stranger {
@@ -136,7 +139,7 @@ struct stranger {
     struct oche_ip_ids ids;
 };
 
-/* Of a member: it is accessed under the device's lock. */
+/* For a member: it is accessed under the device's lock. */
 #define GUARDED OCHE_GUARDED_BY(device_lock)
 
 struct oche_device {
@@ -227,13 +230,12 @@ struct oche_device {
 };
 
 /*
- * Receives what has arrived. Returns the number of packets. Sets *now to the device time shortly
- * before the return.
+ * Receives packets. Returns their number. Sets *now to the device time shortly before the return.
  */
 unsigned device_receive(struct oche_device *device, oche_time *now) OCHE_NEEDS(device_lock);
 /*
- * Handles a received datagram. Returns the number of its packets; packets that are passed on
- * together to another process count as one.
+ * Handles a received datagram. Returns the number of its packets. A run of packets that is
+ * forwarded to another process counts as one.
  */
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now)
     OCHE_NEEDS(device_lock);
@@ -245,10 +247,7 @@ void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCH
     OCHE_NEEDS(device_lock);
 bool transmit_create(struct oche_device *device) OCHE_NEEDS(device_lock);
 void transmit_destroy(struct oche_device *device) OCHE_NEEDS(device_lock);
-/*
- * Sends what is due. Returns the number of packets sent. Sends no more once a socket's buffer is
- * full.
- */
+/* Sends the packets that are due, until a socket's buffer is full. Returns their number. */
 unsigned device_transmit(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
 /*
  * Returns the next time at which something can be sent or a timer expires, unless something arrives
@@ -259,12 +258,15 @@ oche_time transmit_due(struct oche_device *device) OCHE_NEEDS(device_lock);
 bool transmit_has_packets_for(const void *device, uint32_t index) OCHE_NEEDS(device_lock);
 /* Returns the source ports at which packets wait for room in the socket's buffer, one bit each. */
 uint64_t transmit_full(const struct oche_device *device) OCHE_NEEDS(device_lock);
-/* Returns when packets that wait for room in their sockets are dropped; OCHE_NEVER: none waits. */
+/*
+ * Returns the time at which packets are dropped that wait for a full socket; OCHE_NEVER: none
+ * waits.
+ */
 oche_time transmit_give_up_at(const struct oche_device *device) OCHE_NEEDS(device_lock);
 
 /*
- * Sends what is due, including held ACKs, receives what has arrived, and acknowledges it, as an
- * RNIC would have done by now: a queue pair is about to go.
+ * Sends everything that is due, with delayed ACKs, receives packets and acknowledges them, as an
+ * RNIC would have done by now. Called before a queue pair is destroyed.
  */
 void device_settle(struct oche_device *device) OCHE_NEEDS(device_lock);
 
@@ -273,15 +275,15 @@ void device_ring(struct oche_device *device);
 
 /* Memory for payloads behind a gap (reorder_memory.c). */
 /*
- * Gives the queue pair that is about to be made at `object` its first memory of that kind, where it
- * needs some. Returns false if there is none.
+ * Allocates the first memory of each kind, if needed, for the queue pair that will be made at
+ * `object`. Returns false if there is none.
  */
 bool device_reorder_create(const struct oche_device *device, struct oche_qp_config *config,
                            void *object) OCHE_NEEDS(device_lock);
 void device_reorder_free(struct oche_device *device, struct owned *owned) OCHE_NEEDS(device_lock);
-/* The hook of struct oche_nic_port: notes it for device_reorder_grow. */
+/* The hook wants_room of struct oche_nic_port: notes the queue pair for device_reorder_grow. */
 void device_reorder_note_full(void *context, struct oche_qp *qp) OCHE_NEEDS(device_lock);
-/* Gives more memory to the queue pairs that missed some. */
+/* Gives more memory to the queue pairs noted so far. */
 void device_reorder_grow(struct oche_device *device) OCHE_NEEDS(device_lock);
 
 void objects_destroy(struct oche_device *device) OCHE_NEEDS(device_lock);
@@ -291,7 +293,7 @@ extern const struct oche_nic_port device_port;
 void device_senders_open(struct oche_device *device) OCHE_NEEDS(device_lock);
 void device_senders_update(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
 
-/* Makes the parameters of congestion control suit what is known of the network (cc_tuning.c). */
+/* Tunes the parameters of congestion control to the network (cc_tuning.c). */
 void device_tune_at_open(struct oche_device *device) OCHE_NEEDS(device_lock);
 void device_tune(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock);
 

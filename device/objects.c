@@ -18,7 +18,7 @@
 /* ---- the NIC's access to memory ---- */
 
 /*
- * Has the kernel copy between memory of ours and the program's. Returns false if the program has
+ * Lets the kernel copy between our memory and the program's. Returns false if the program has
  * unmapped its memory; EPERM: the kernel does not permit the call, and nothing is copied.
  */
 static bool copy_checked(bool write, void *ours, void *theirs, uint32_t bytes)
@@ -35,8 +35,8 @@ static bool copy_checked(bool write, void *ours, void *theirs, uint32_t bytes)
 }
 
 /*
- * When the process ends, much of what is registered may be unmapped already. Packets whose payload
- * cannot be read are not sent.
+ * When the process ends, registered memory may be unmapped already. Packets with unreadable payload
+ * are not sent.
  */
 static void memory_read_at_end(struct oche_device *device, void *from, void *to, uint32_t bytes)
     OCHE_NEEDS(device_lock)
@@ -81,11 +81,10 @@ static void memory_write(void *context, const struct oche_region *region, uint64
 }
 
 /*
- * Some programs unmap memory that is still registered and has posted receives that they no longer
- * need. That works with an RNIC, which has pinned the memory. Here a thread that makes progress
- * beside the program does not know that the memory is gone. So the kernel copies the data, and
- * discards it if the memory is gone, where a plain write would crash. If the kernel does not permit
- * this call, the data is written without a check.
+ * Some programs unmap registered memory that has posted receives, which they no longer need. An
+ * RNIC permits this, as it has pinned the memory. Here a thread that the program did not start may
+ * write there. So the kernel copies the data and discards it if the memory is gone; a plain write
+ * would crash. If the kernel does not permit this call, the data is written without a check.
  */
 static void memory_write_posted(void *context, const struct oche_region *region, uint64_t offset,
                                 const void *from, uint32_t bytes) OCHE_NEEDS(device_lock)
@@ -137,8 +136,8 @@ static void pass_cq_error(void *context, struct oche_cq *cq)
 }
 
 /*
- * Tells once that a peer has never sent anything, as then its packets hardly get here. Unless ours
- * do not get there, which was told.
+ * Reports once that a peer has never sent anything: its packets probably do not reach us. Silent if
+ * our packets do not reach the peer, which was reported already.
  */
 static void report_silent_peer(struct oche_device *device, const struct oche_qp *qp)
     OCHE_NEEDS(device_lock)
@@ -366,8 +365,8 @@ static struct oche_qp *make_qp(struct oche_device *device, const struct oche_qp_
 }
 
 /*
- * To be called for an unreliable queue pair: nobody repeats what its socket has no room for, so the
- * receive buffer becomes as large as the system allows.
+ * To be called for an unreliable queue pair. Lost datagrams are not retransmitted, so the receive
+ * buffer becomes as large as the system allows.
  */
 static void take_room(struct oche_device *device)
 {
@@ -420,7 +419,7 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
     int error;
 
     if (full.mtu_bytes > device->config.mtu_bytes)
-        return NULL; /* no buffer of ours is that large */
+        return NULL; /* larger than our buffers */
     if (device->config.share && full.qpn > OCHE_CM_QPN &&
         full.qpn >> OCHE_SLOT_SHIFT != device_slot(device))
         return NULL;
@@ -507,8 +506,8 @@ void oche_device_posted_quietly(struct oche_device *device)
 void oche_device_posted(struct oche_device *device)
 {
     /*
-     * Either we see the sleeper, or the sleeper sees the work, because a sleeper announces itself
-     * before it looks for work.
+     * Either we see the sleeper or it sees the work: a sleeper announces itself before it checks
+     * for work.
      */
     atomic_store_explicit(&device->posted, true, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES       64 /* with half of all numbers taken, all fail once in 2^64 */
+#define TRIES       64 /* if half of all numbers are taken, all tries fail once in 2^64 */
 #define FIRST_ROOM  64
 #define ENOUGH_FREE 8 /* an eighth of all numbers is left to be drawn from, if that is possible */
 
@@ -152,7 +152,7 @@ void oche_qp_numbers_rest(struct oche_qp_numbers *numbers, uint32_t number, bool
     struct oche_resting_queue *queue = met ? &numbers->met : &numbers->unmet;
 
     wake(numbers, now);
-    /* If memory is out the number stays taken: better one less than one too early. */
+    /* Without memory the number stays taken: one less is better than one too early. */
     if (queue->tail - queue->head == queue->room && !grow(queue))
         return;
     *resting_at(queue, queue->tail++) = (struct oche_resting){.since = now, .number = number};

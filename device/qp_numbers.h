@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which queue pair numbers are free. A new queue pair gets a random number of the process's range,
- * so that knowing one says nothing about the next. A number rests for a minute after its queue pair
- * is gone: a late packet must not find a new queue pair. A queue pair that was never ready to
- * receive has had no packets, so its number is taken sooner when few are left, those first that
- * have rested longest.
+ * The free queue pair numbers. A new queue pair gets a random number of the process's range, so
+ * that nobody can predict it. After its queue pair a number rests for a minute, so that a late
+ * packet does not find a new queue pair. If few numbers are left, those of queue pairs that were
+ * never ready to receive are used sooner, as no packet can be under way; the ones that rested
+ * longest go first.
  */
 #ifndef OCHE_DEVICE_QP_NUMBERS_H
 #define OCHE_DEVICE_QP_NUMBERS_H
@@ -14,7 +14,7 @@
 
 #define OCHE_QPN_REST (60 * OCHE_SEC)
 
-/* A number that rests since `since`; 0: it was claimed meanwhile. */
+/* A number that rests since `since`; 0: it was claimed. */
 struct oche_resting {
     oche_time since;
     uint32_t number;
@@ -29,7 +29,7 @@ struct oche_resting_queue {
 struct oche_qp_numbers {
     uint32_t first, last, free;
     uint64_t *taken; /* bit set, from `first` on: used, claimed, or resting */
-    /* by whether their queue pair has sent or got a packet */
+    /* met: their queue pair has sent or got a packet */
     struct oche_resting_queue met, unmet;
 };
 
@@ -45,7 +45,7 @@ void oche_qp_numbers_undo(struct oche_qp_numbers *numbers, uint32_t number);
 /* The number is free again after its rest. met: its queue pair has sent or got a packet. */
 void oche_qp_numbers_rest(struct oche_qp_numbers *numbers, uint32_t number, bool met,
                           oche_time now);
-/* From now on the number is the program's own to give, and is never taken. */
+/* Reserves the number for the program: it is never returned by oche_qp_numbers_take. */
 void oche_qp_numbers_claim(struct oche_qp_numbers *numbers, uint32_t number);
 
 #endif

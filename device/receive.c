@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns datagrams into packets: splits what GRO merged, decodes each packet, verifies its ICRC and
- * gives it to the NIC. Nothing that arrives is trusted; invalid packets are counted by cause and
- * dropped.
+ * Turns datagrams into packets: splits those that GRO merged, decodes each packet, verifies its
+ * ICRC and gives it to the NIC. Arriving bytes are not trusted; invalid packets are counted by
+ * cause and dropped.
  */
 #include <string.h>
 
@@ -13,13 +13,13 @@
 #define FEW_PACKETS 4  /* with at most this many, the clock need not be read again */
 #define ASK_EVERY   16 /* receives between two checks for packets passed on to us */
 
-/* What all packets of one datagram have in common. */
+/* The common values of a datagram's packets. */
 struct arrival {
     struct oche_ip_header header;
     struct oche_pseudo pseudo;
     const struct oche_address *from;
     uint32_t peer;           /* index of the sender, or OCHE_NO_PEER */
-    struct oche_ip_ids *ids; /* what is known of the sender's identifications */
+    struct oche_ip_ids *ids; /* the sender's identifications */
     uint16_t port;
     uint8_t tos;
     bool first; /* no packet of the datagram has been handled yet */
@@ -37,9 +37,9 @@ static void capture(struct oche_device *device, struct arrival *arrival, const u
 }
 
 /*
- * Returns what is known of the identifications of a sender who is not known to be a peer. What is
- * known of a peer is used only for packets to queue pairs that are connected to this peer, from its
- * port: other packets with the peer's address could come from anyone.
+ * Returns the identifications of a sender that is no known peer. Those of a peer serve only packets
+ * for queue pairs that are connected to it, from its port: others with the peer's address could
+ * come from anyone.
  */
 static struct oche_ip_ids *stranger_ids(struct oche_device *device, const struct oche_address *from)
 {
@@ -53,7 +53,7 @@ static struct oche_ip_ids *stranger_ids(struct oche_device *device, const struct
     return &stranger->ids;
 }
 
-/* True if a packet that would be valid with this identification is to be accepted. */
+/* True if a packet should be accepted that is valid with this identification. */
 static bool believe(struct oche_device *device, const struct arrival *arrival,
                     const struct oche_packet *packet, uint16_t id) OCHE_NEEDS(device_lock)
 {
@@ -101,15 +101,15 @@ static bool verify(struct oche_device *device, struct arrival *arrival,
     return believe(device, arrival, packet, *id);
 }
 
-/* Where a packet came from: its queue pair, and whether the sender's port is the peer's. */
+/* The origin of a packet: its queue pair, and the verdict on the sender's port. */
 struct origin {
-    struct oche_qp *qp; /* that the packet names, if it takes packets from the sender, or NULL */
-    struct oche_peer_ports *ports; /* its peer's; NULL: it takes packets from any port */
+    struct oche_qp *qp; /* the packet's, if it accepts packets from the sender, or NULL */
+    struct oche_peer_ports *ports; /* its peer's; NULL: it accepts packets from any port */
     enum oche_port_kind kind;
     enum oche_port_verdict verdict;
 };
 
-/* Returns the queue pair that the packet names, if it takes packets from their sender, or NULL. */
+/* Returns the packet's queue pair if it accepts packets from their sender, or NULL. */
 static struct oche_qp *receiver_of(struct oche_device *device, const struct oche_packet *packet)
     OCHE_NEEDS(device_lock)
 {
@@ -135,12 +135,12 @@ static struct origin origin_of(struct oche_device *device, const struct oche_pac
     return origin;
 }
 
-/* A packet that is valid, and what the NIC may ask about it. */
+/* A valid packet, with values that the NIC may ask for. */
 struct checked {
     struct oche_packet packet;
     uint32_t count; /* bytes from BTH to ICRC */
     uint16_t id;
-    bool known; /* it names a queue pair that takes packets from its sender */
+    bool known; /* its queue pair accepts packets from its sender */
 };
 
 /* Checks a packet and fills *checked. Returns false if it must be dropped. */
@@ -225,8 +225,8 @@ static uint32_t packet_bytes(const struct oche_datagram_in *in, uint32_t at)
 }
 
 /*
- * Passes on a connection manager's packet that is for another process. Returns its bytes, or 0 if
- * it is ours, or nobody's.
+ * Forwards a connection manager's packet for another process. Returns its bytes, or 0 if the packet
+ * is ours, or has no process.
  */
 static uint32_t forward_management(struct oche_device *device, const struct oche_datagram_in *in,
                                    const uint8_t *bytes, uint32_t count, oche_time now)
@@ -245,16 +245,16 @@ static uint32_t forward_management(struct oche_device *device, const struct oche
     case OCHE_SHARING_LOST:
         device->stats.pass_lost++;
         return count;
-    default: /* a process that we have not heard of yet, or one that has ended */
+    default: /* a process that we do not know yet, or that has ended */
         device->stats.pass_lost += asks;
         return asks ? count : 0;
     }
 }
 
 /*
- * If the packet at `at` belongs to another process, passes on this packet and those that follow it
- * for the same process. Returns the number of bytes passed on. Returns 0 if the packet is ours, or
- * if it is nobody's, which the NIC will notice.
+ * If the packet at `at` belongs to another process, forwards it and the packets for the same
+ * process that follow. Returns the number of bytes forwarded; 0 if the packet is ours, or has no
+ * process, which the NIC will notice.
  */
 static uint32_t forward_foreign(struct oche_device *device, const struct oche_datagram_in *in,
                                 uint32_t at, oche_time now) OCHE_NEEDS(device_lock)
@@ -293,9 +293,8 @@ static uint32_t forward_foreign(struct oche_device *device, const struct oche_da
 /*
  * True if the packet at `at` is the last one of its datagram, and an ACK for the queue pair of the
  * longer packet before it, `packet`. The sender put it there only to share the datagram
- * (transmit.c), so the NIC gets the ACK first: a program hears that its SEND was delivered before
- * it gets the answer to it. Behind READ data an ACK is where it belongs: ahead of it, the data
- * would look lost.
+ * (transmit.c). So the NIC gets the ACK first: a program learns that its SEND was delivered before
+ * it gets the answer. An ACK behind READ data stays there: ahead of it, the data would look lost.
  */
 static bool ack_was_first(const struct oche_datagram_in *in, uint32_t at,
                           const struct checked *checked)
@@ -364,8 +363,8 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
 }
 
 /*
- * Receives packets that other processes pass on to us. Looks for them only at every ASK_EVERY-th
- * call or when told, since they are rare and looking is a system call.
+ * Receives packets from other processes. Checks for them at every ASK_EVERY-th call, or if
+ * share_waiting is set: they are rare, and a check is a system call.
  */
 static unsigned receive_shared(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory for payloads that arrive behind a gap: programs may wait for the last byte of a message in
- * memory, so nothing is written there before its turn. A queue pair has little of it at first, and
- * gets more once something has come that had no room; until then that is dropped, and sent again
- * like what is lost. Its pages are used only when something is kept.
+ * Memory for payloads that arrive behind a gap. Programs may wait for the last byte of a message in
+ * memory, so payloads are written there in order only. A queue pair has little of this memory at
+ * first, and gets more after a payload had no room; that one is dropped and retransmitted. Pages
+ * are used only when something is stored.
  */
 #include <sys/mman.h>
 
@@ -61,8 +61,8 @@ void device_reorder_note_full(void *context, struct oche_qp *qp)
 }
 
 /*
- * Gives the queue pair what it missed, as far as it may have that much. If there is no memory, its
- * packets go on being dropped and sent again.
+ * Gives the queue pair the memory that it lacked, MOST_BYTES at most. If there is none, its packets
+ * are still dropped and retransmitted.
  */
 static void grow(struct oche_qp *qp, enum oche_held_kind kind)
 {

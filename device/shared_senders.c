@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lets congestion control count senders together with the other processes of the address
- * (sender_table.h): tells them whom we count, and the NIC what they count.
+ * (sender_table.h): publishes our senders, and passes theirs to the NIC.
  */
 #include "device/internal.h"
 
-#define DEAD_EVERY  (250 * OCHE_MS) /* between two looks for who was killed, or not met */
-#define COUNT_EVERY (20 * OCHE_US)  /* between two counts, whatever other processes write … */
-#define COUNT_EACH  (50 * OCHE_NS)  /* … and this for each sender more, so that it costs little */
+#define DEAD_EVERY  (250 * OCHE_MS) /* between two checks for dead or silent processes */
+#define COUNT_EVERY (20 * OCHE_US)  /* between two counts … */
+#define COUNT_EACH  (50 * OCHE_NS)  /* … and this more for each sender, so that it costs little */
 
 void device_senders_open(struct oche_device *device)
 {
     device->share.senders.fd = -1;
     if (!device->config.share || device->config.cc->counting == NULL)
         return;
-    /* Without memory for a table this process counts alone. */
+    /* Without memory this process counts only its own senders. */
     oche_sender_table_open(&device->share.senders);
 }
 
@@ -42,7 +42,7 @@ void device_senders_update(struct oche_device *device, oche_time now)
 {
     struct oche_sender_table *senders = &device->share.senders;
     struct oche_sender_view *views[OCHE_SLOTS];
-    /* A line brings no more than this; who writes more is not believed. */
+    /* A line carries no more than this; larger numbers are not believed. */
     const uint64_t most =
         oche_bytes_in_time(now - device->senders_at, device->config.line_rate_bps) + 65536;
     unsigned count = 0;

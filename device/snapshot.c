@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others are shown of a device: the counters of `--stats`, and its queue pairs. */
+/* The state of a device for `oche stat`: the counters of `--stats`, and its queue pairs. */
 #include <string.h>
 
 #include "core/cm/mad.h"
 #include "device/internal.h"
 #include "device/view/format.h"
 
-/* Twice in a row: once it may be a thread that is about to ring. */
+/* Twice in a row: once, a thread may be about to ring the doorbell. */
 #define HUNG_CHECKS 2
-#define HUNG_PACING (60 * OCHE_SEC) /* no rate that makes sense is that low */
+#define HUNG_PACING (60 * OCHE_SEC) /* useful rates are higher */
 
-/* Counts addresses that somebody holds: of index 0, this device, more than itself. */
+/* Counts the addresses in use. Index 0, this device, holds one reference itself. */
 static uint32_t count_peers(const struct oche_peers *peers)
 {
     uint32_t count = 0;
@@ -42,8 +42,8 @@ static void describe_qp(const struct oche_device *device, const struct oche_qp *
 }
 
 /*
- * Counts a queue pair with work that nothing will wake, or that will not go on for a minute. That
- * is a fault of ours, and who looks should see it.
+ * Counts a queue pair as hung if it has work but no timer, or one more than a minute away. That is
+ * a fault of ours, and `oche stat` should show it.
  */
 static void note_hang(struct oche_device *device, struct owned *owned, const struct oche_qp *qp,
                       oche_time now) OCHE_NEEDS(device_lock)
@@ -58,7 +58,7 @@ static void note_hang(struct oche_device *device, struct owned *owned, const str
         device->stats.hung++;
 }
 
-/* The newest queue pairs first. The connection manager's is not the program's. */
+/* The newest queue pairs come first. The connection manager's queue pair is left out. */
 static void list_qps(struct oche_device *device, struct oche_view *view) OCHE_NEEDS(device_lock)
 {
     const oche_time now = oche_device_now(device);

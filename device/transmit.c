@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns packets into datagrams. The NIC is asked for everything that is due within one burst.
- * Consecutive packets to the same peer, with the same ToS byte and of equal size (the last one may
- * be shorter), share a datagram, which the kernel or the link's hardware splits again. So FIRST
- * packets, which are longer by their RETH or AETH, go alone. Segment k of a datagram has the IP
- * identification k, and a packet that goes alone has 0. The ICRC covers the identification, so it
- * is computed after packets are put into datagrams.
+ * Turns packets into datagrams. The NIC gives everything that is due within one burst. Consecutive
+ * packets to the same peer, with the same ToS byte and of equal size (the last one may be shorter),
+ * share a datagram, which the kernel or the link's hardware splits again. FIRST packets are longer
+ * by their RETH or AETH, so they go alone. Segment k of a datagram has the IP identification k, and
+ * a packet that goes alone has 0. The ICRC covers the identification, so it is computed last.
  *
- * A datagram, and also a system call, has only one source port (source_ports.h). So the pulled
- * packets are first sorted by port, into one lane per port. Packets of one queue pair to one peer
- * are in the same lane, in the order in which they were pulled; lanes are in the order of their
- * first packets, so that acknowledgements, which are pulled first, are not delayed much.
+ * A datagram, and also a system call, has one source port (source_ports.h). So the pulled packets
+ * are first sorted by port, into one lane per port. Packets of one queue pair to one peer are in
+ * the same lane, in the order of the pull. Lanes are in the order of their first packets, so that
+ * ACKs, which are pulled first, are not delayed much.
  *
- * When a socket's buffer is full, its lane waits and the other lanes continue. Nothing more is
- * pulled until everything has been sent: so the backlog stays in the NIC, where pacing and
- * retransmission take account of it.
+ * When a socket's buffer is full, its lane waits and the other lanes continue. The next pull waits
+ * until everything has been sent. So the backlog stays in the NIC, where pacing and retransmission
+ * take account of it.
  *
- * But a socket may stay full for seconds: the kernel keeps what is for hosts of the link that do
- * not answer while it asks for their addresses. All other peers would wait as long. So a socket
- * from which nothing could be sent for STUCK is given up: its packets are dropped, as a network
- * would, until one can be sent again.
+ * But a socket may stay full for seconds: for hosts of the link that do not answer, the kernel
+ * keeps packets while it resolves their addresses. Other peers must not wait as long. So if a
+ * socket has sent nothing for STUCK, its packets are dropped, as in a network, until it can send
+ * again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,16 +36,15 @@
 #define LOOK_AGAIN (50 * OCHE_US) /* sleepers wake up this long after held ACKs are due */
 
 /*
- * Even a line of 10 Mbit/s sends a datagram of each of four sockets in this time; and it is less
- * than half of what a peer is given that has the usual ACK timeout of 67 ms and seven retries.
+ * A line of 10 Mbit/s sends a datagram of each of four sockets in this time. A peer with the usual
+ * ACK timeout of 67 ms and seven retries waits more than twice as long.
  */
 #define STUCK (250 * OCHE_MS)
 
 /*
- * The number of packets that the NIC is asked for at a time. The NIC is asked again as long as the
- * pulled packets have no more than STEP_BYTES bytes. With more bytes, large packets would be gone
- * from the cache before they are sent; small packets can fill datagrams even if there are several
- * ports.
+ * The number of packets in one request to the NIC. The NIC is asked again while the pulled packets
+ * have no more than STEP_BYTES bytes. With more bytes, large packets would leave the cache before
+ * they are sent; small packets can fill datagrams even with several ports.
  */
 #define STEP       64
 #define STEP_BYTES (UINT32_C(128) << 10)
@@ -263,7 +261,7 @@ static void make_lanes(struct oche_device *device)
         t->order[t->lanes[lane_of[t->outgoing[i].port]].end++] = (uint8_t)i;
 }
 
-/* Gives the capture all packets of the lane before place `end` that it does not have yet. */
+/* Captures all packets of the lane before place `end` that were not captured yet. */
 static void capture_until(struct oche_device *device, struct lane *lane, unsigned end)
     OCHE_NEEDS(device_lock)
 {
@@ -315,9 +313,9 @@ static void give_up(struct oche_device *device, struct lane *lane) OCHE_NEEDS(de
 }
 
 /*
- * The lane's next datagram is larger than the route's MTU. Skips it, and tells of it once for a
- * peer. Of several such packets some kernels say that they cannot be split, so it does not follow
- * that the peer has to do without segmentation.
+ * The lane's next datagram is larger than the route's MTU. Skips it, and reports it once for each
+ * peer. Some kernels give the error for missing segmentation instead if there are several such
+ * packets, so the peer may keep segmentation.
  */
 static void too_large(struct oche_device *device, struct lane *lane) OCHE_NEEDS(device_lock)
 {
@@ -347,12 +345,12 @@ static void break_up(struct oche_device *device, struct lane *lane) OCHE_NEEDS(d
     const unsigned first = t->first_of[lane->unsent];
     struct oche_peer *peer = &device->peers.peers[t->packets[t->order[first]].dst];
 
-    device->stats.gso_refused += !peer->no_gso; /* another lane may have found this out already */
+    device->stats.gso_refused += !peer->no_gso; /* another lane may have counted it */
     peer->no_gso = true;
     make_datagrams(device, lane, first);
 }
 
-/* Counts the lane's packets that have to wait, each once, however often it is tried. */
+/* Counts the lane's waiting packets, each once, also after several attempts. */
 static void count_waiting(struct oche_device *device, struct lane *lane) OCHE_NEEDS(device_lock)
 {
     const unsigned first = device->transmitter.first_of[lane->unsent];
@@ -362,8 +360,8 @@ static void count_waiting(struct oche_device *device, struct lane *lane) OCHE_NE
 }
 
 /*
- * Notes that the lane's socket is full. Returns true if that has been so for STUCK: what the lane
- * has was dropped then.
+ * Notes that the lane's socket is full. Returns true if it has been full for STUCK; the lane's
+ * packets are then dropped.
  */
 static bool is_stuck(struct oche_device *device, struct lane *lane) OCHE_NEEDS(device_lock)
 {
@@ -432,7 +430,7 @@ static bool only_control_waits(struct oche_device *device) OCHE_NEEDS(device_loc
            oche_nic_next(device->nic, ALL_CLASSES & ~CONTROL_MASK) != 0;
 }
 
-/* Returns when the NIC wants to be called, unless the line is busy. */
+/* Returns the NIC's next time to send, or when the line is free again. */
 static oche_time line_due(struct oche_device *device) OCHE_NEEDS(device_lock)
 {
     const oche_time all = oche_nic_next(device->nic, ALL_CLASSES);
@@ -454,8 +452,9 @@ oche_time transmit_due(struct oche_device *device)
 }
 
 /*
- * True if an ACK behind data can share its datagram, and the peer takes the ACK first all the same
- * (receive.c). It does not if its kernel splits the datagram; its kernel is taken to be like ours.
+ * True if an ACK behind data can share its datagram, and the peer still handles the ACK first
+ * (receive.c). A peer whose kernel splits the datagram would not; we assume that its kernel is like
+ * ours.
  */
 static bool may_follow(const struct oche_device *device, const struct oche_peer *peer)
 {
@@ -463,10 +462,10 @@ static bool may_follow(const struct oche_device *device, const struct oche_peer 
 }
 
 /*
- * The NIC gives ACKs first. If the last of these ACKs and the data packet after it are for the same
- * queue pair, swaps the two where they can then share a datagram, whose last packet may be shorter,
- * so that they arrive together. Elsewhere the ACK stays first: a program must hear that its request
- * was delivered before it gets the answer.
+ * The NIC gives ACKs first. If the last of these ACKs and the next data packet are for the same
+ * queue pair, swaps them if they can then share a datagram, whose last packet may be shorter. They
+ * then arrive together. Otherwise the ACK stays first: a program must learn that its request was
+ * delivered before it gets the answer.
  */
 static void put_data_first(struct oche_device *device, const struct lane *lane)
     OCHE_NEEDS(device_lock)
@@ -492,14 +491,14 @@ static void put_data_first(struct oche_device *device, const struct lane *lane)
 
 /* ---- the line ---- */
 
-/* So much is sent at once when the line is free, and made up for when we come late. */
+/* Bytes that may leave at once when the line is free, and that may be made up for after a delay. */
 #define LINE_QUANTUM UINT64_C(16384)
 #define LINE_CREDIT  UINT64_C(16384)
 
 /*
- * Returns how many packets the line has room for: 0 if it will be busy with what was sent before
- * until after the burst. The port paces what queue pairs send that have no limit of their own, as
- * the kernel and the wire behind it may take far more at once than the path does.
+ * Returns the number of packets that the line has room for; 0 if earlier packets will occupy it
+ * until after the burst. The port paces queue pairs that have no limit of their own: the kernel and
+ * the wire may accept far more at once than the path carries.
  */
 static unsigned line_room(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock)
 {
@@ -560,7 +559,7 @@ static unsigned pull_packets(struct oche_device *device, oche_time now) OCHE_NEE
 }
 
 /*
- * Pulls what is due from the NIC. Returns false if nothing is due, or if only ACKs are due and they
+ * Pulls the packets that are due from the NIC. Returns false if there are none, or only ACKs that
  * should wait.
  */
 static bool pull(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock)

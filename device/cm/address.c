@@ -116,8 +116,8 @@ static bool is_localhost(const struct sockaddr *address)
 }
 
 /*
- * Where there is one device alone (OCHE_DEVICE), a loopback address that is not its own stands for
- * it, as with Linux for a host's first device. Copies the address to use, with its port.
+ * With a single device (OCHE_DEVICE) a loopback address that is not its own stands for it, as in
+ * Linux for a host's first device. Copies the address to use, with its port.
  */
 static void stand_for(const struct cm_id *id, const struct sockaddr *address,
                       struct sockaddr_storage *used) OCHE_NEEDS(cm_lock)
@@ -368,7 +368,7 @@ bool cm_fill_route(struct cm_id *id)
     path->reversible = 1;
     path->numb_path = 1;
     path->mtu_selector = path->rate_selector = path->packet_life_time_selector = 2; /* exactly */
-    path->mtu = id->path_mtu; /* what a peer's request says; 0: it is ours to say */
+    path->mtu = id->path_mtu; /* as the peer's request says; 0: we choose it */
     if (path->mtu == 0)
         path->mtu = (uint8_t)oche_manager_path_mtu(id->device->verbs, remote.raw);
     path->rate = IBV_RATE_100_GBPS;
@@ -402,7 +402,7 @@ static int resolve_route(struct cm_id *id)
     return error;
 }
 
-/* Nothing is asked of anybody for ours, so there is no time limit. */
+/* Our resolution sends no packets, so it needs no time limit. */
 int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
     struct cm_id *own = cm_id_of(id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rdma_getaddrinfo: names and services to addresses, by the C library. InfiniBand's own addresses
- * are the system's librdmacm's. What either has found is freed here.
+ * rdma_getaddrinfo: converts names and services to addresses, by the C library. InfiniBand's own
+ * addresses are left to the system's librdmacm. Results of both are freed here.
  */
 #include <netdb.h>
 #include <sys/socket.h>
@@ -23,7 +23,7 @@ static void *copy(const void *bytes, size_t count)
     return made;
 }
 
-/* Fills in what the hints say, and else what the kind of socket says. */
+/* Fills in the hints' values, or those of the kind of socket. */
 static void choose_type(struct rdma_addrinfo *result, const struct rdma_addrinfo *hints, int type)
 {
     result->ai_port_space = hints != NULL ? hints->ai_port_space : 0;

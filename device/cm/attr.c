@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue pair's attributes, from what both ends have agreed on. The asking end has said in its REQ
- * what it wants to have of the other, and the answering end in its REP what it has.
+ * A queue pair's attributes, as both ends have agreed. The REQ has the asking end's wishes, and the
+ * REP the answering end's values.
  */
 #include <arpa/inet.h>
 
@@ -14,7 +14,7 @@ static uint8_t at_most(const struct cm_id *id, uint8_t asked)
     return asked < id->device->most_reads ? asked : (uint8_t)id->device->most_reads;
 }
 
-/* Writes who asks whom. Returns how many bytes of the private data are used. */
+/* Writes the addresses of both ends. Returns the number of bytes used in the private data. */
 static uint8_t put_header(const struct cm_id *id, uint8_t *data)
 {
     const struct rdma_addr *addresses = &id->id.route.addr;
@@ -102,7 +102,7 @@ void cm_note_request(struct cm_id *id, const struct oche_cm_message *request)
         return;
     id->send_psn = request->starting_psn;
     id->receive_psn = (uint32_t)cm_random() & 0xffffff;
-    /* what the peer sends at most is what we have to answer */
+    /* the peer's most requests are the most that we answer */
     id->responder_resources = at_most(id, request->initiator_depth);
     id->initiator_depth = at_most(id, request->responder_resources);
     id->retry_count = request->retry_count;
@@ -228,7 +228,7 @@ static int to_state(struct cm_id *id, enum ibv_qp_state state)
     return cm_result(ibv_modify_qp(id->id.qp, &attr, mask));
 }
 
-/* INIT again, as what the peer may do is known only now. */
+/* INIT again: the peer's access rights are known only now. */
 int cm_qp_to_ready(struct cm_id *id)
 {
     return to_state(id, IBV_QPS_INIT) != 0 || to_state(id, IBV_QPS_RTR) != 0 ||

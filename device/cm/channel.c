@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Event channels. A channel's descriptor is an eventfd that can be read while there are events, so
- * a program may poll it, and make it non-blocking. It is set and reset under the lock. Where the
+ * Event channels. A channel's descriptor is an eventfd that is readable while there are events, so
+ * a program may poll it, and make it non-blocking. It is set and reset under the lock. If the
  * kernel has devices, the descriptor is an epoll of this eventfd and the system's (system_ids.c).
  */
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include "device/cm/internal.h"
 
 /*
- * A thread that asks a channel that was destroyed gets its error after this time: most programs
- * have ended then, and some would say that they fail.
+ * A thread that asks a destroyed channel gets its error after this time. Most programs have ended
+ * by then; earlier, some would report a failure.
  */
 #define TOO_LATE_S 1
 
@@ -47,8 +47,8 @@ static struct cm_channel *destroyed[MOST_DESTROYED] OCHE_GUARDED_BY(cm_lock);
 static unsigned next_destroyed OCHE_GUARDED_BY(cm_lock);
 
 /*
- * Programs end while a thread of theirs waits for an event, or is about to (rping). One that waits
- * goes on waiting, as with the kernel's channels.
+ * Programs end while a thread of theirs waits for an event, or is about to (rping). A waiting
+ * thread continues to wait, as with the kernel's channels.
  */
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
@@ -118,7 +118,7 @@ struct cm_event *cm_event_take(struct cm_channel *channel, struct cm_event **lin
     *link = event->next;
     if (event->next == NULL)
         channel->last = link;
-    /* does not block, as it was written when the first event came */
+    /* never blocks: it was written when the first event came */
     if (channel->first == NULL && read(channel->signal, &count, sizeof(count)) < 0)
         cm_say("an event channel's descriptor cannot be read: %s", strerror(errno));
     return event;
@@ -140,7 +140,7 @@ void cm_events_drop(struct cm_id *id)
         free(event);
         if (about == id)
             continue;
-        /* a request that nobody has heard of, whose own events may be anywhere in the queue */
+        /* an undelivered request, whose own events may be anywhere in the queue */
         cm_id_end(about);
         cm_id_free(about);
         link = &channel->first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections, as programs ask for them. */
+/* Connections: the calls of programs. */
 #include "device/cm/internal.h"
 
 static bool data_fits(const struct rdma_conn_param *param, uint8_t most)
@@ -16,7 +16,7 @@ static void put_data(const void *data, uint8_t bytes, struct oche_cm_message *me
     message->private_bytes = bytes;
 }
 
-/* True unless the program wants more READs and atomics under way than the device has. */
+/* True unless the program wants more READs and atomics in flight than the device has. */
 static bool depths_fit(const struct cm_id *id, const struct rdma_conn_param *param)
 {
     const int most = id->device->most_reads;
@@ -41,7 +41,7 @@ static int ask(struct cm_id *id, const struct rdma_conn_param *param)
     if (!data_fits(param, cm_is_datagram(id) ? CM_USER_SIDR : CM_USER_REQ))
         return EINVAL;
     if (!cm_is_datagram(id) && id->id.qp == NULL && param == NULL)
-        return EINVAL; /* no queue pair is named */
+        return EINVAL; /* without a queue pair's number */
     if (!depths_fit(id, param))
         return EINVAL;
     cm_gid_of(&id->id.route.addr.dst_addr, &remote);
@@ -57,7 +57,7 @@ static int ask(struct cm_id *id, const struct rdma_conn_param *param)
     return 0;
 }
 
-/* As ask, by the system's library, with the private data that rdma_create_ep was given. */
+/* As ask, for the system's library, with the private data of rdma_create_ep. */
 static int ask_theirs(struct cm_id *id, struct rdma_conn_param *param)
 {
     struct rdma_conn_param with = {.responder_resources = RDMA_MAX_RESP_RES,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Devices that are open in this process, and their queue pair 1. A device is opened when an address
- * of its is first used, and stays open, as programs keep id->verbs.
+ * Open devices of this process, and their queue pair 1. A device is opened when one of its
+ * addresses is first used, and stays open, as programs keep id->verbs.
  */
 #include "device/cm/internal.h"
 #include "device/verbs/manager.h"
@@ -184,8 +184,8 @@ static struct cm_device *open_listed(const union ibv_gid *wanted) OCHE_NEEDS(cm_
 }
 
 /*
- * Once in a process, as that takes milliseconds: an address that comes later is found when it is
- * named.
+ * Once in a process, as that takes milliseconds. An address that is added later is found when a
+ * program names it.
  */
 bool cm_devices_open(void)
 {
@@ -221,7 +221,7 @@ static struct ibv_context **list_theirs(int *count)
     return theirs;
 }
 
-/* Ours come first, as in ibv_get_device_list. Returns NULL if memory is out. */
+/* Our devices come first, as in ibv_get_device_list. Returns NULL if memory is out. */
 static struct list *list_all(struct ibv_context **theirs, int others, int *all) OCHE_NEEDS(cm_lock)
 {
     struct list *list;
@@ -292,7 +292,7 @@ static void sent(struct cm_device *device, uint64_t number)
     device->sends[number].ah = NULL;
 }
 
-/* Frees the slots of what has left. */
+/* Frees the slots of messages that have left. */
 static void take_sent(struct cm_device *device)
 {
     struct ibv_wc wc;
@@ -301,7 +301,10 @@ static void take_sent(struct cm_device *device)
         sent(device, wc.wr_id);
 }
 
-/* Waits a little for one, as polling sends what waits. Returns NULL if none becomes free. */
+/*
+ * Waits a little for a free slot: polling sends waiting messages. Returns NULL if none becomes
+ * free.
+ */
 static struct cm_send_slot *slot_to_send(struct cm_device *device)
 {
     struct cm_send_slot *slot = free_slot(device);
@@ -382,7 +385,7 @@ void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const u
 
     if (ibv_post_send(device->qp1, &work, &bad) != 0)
         sent(device, (uint64_t)(slot - device->sends));
-    take_sent(device); /* so it leaves now, even if the program is killed then */
+    take_sent(device); /* so it leaves now, even if the program is killed next */
 }
 
 static bool sends_are_under_way(const struct cm_device *device)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoints: an identifier with its queue pair, whose calls wait for what they ask. */
+/* Endpoints: an identifier with its queue pair, whose calls are synchronous. */
 #include "device/cm/internal.h"
 
 /* Keeps the attributes for the queue pairs of requests. Returns 0 or an errno. */
@@ -96,7 +96,7 @@ int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
         if (rdma_get_cm_event(listen->channel, &event) != 0)
             return -1;
         if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
-            rdma_ack_cm_event(event); /* of a request that is over, and was not asked for yet */
+            rdma_ack_cm_event(event); /* of a request that has ended undelivered */
         else
             break;
     } while (true);

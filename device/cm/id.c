@@ -84,7 +84,7 @@ void cm_id_end(struct cm_id *id)
     id->state = CM_ID_OVER;
 }
 
-/* No identifier may refer to one that goes. */
+/* Removes all references to an identifier that is being destroyed. */
 static void leave_requests(struct cm_id *listener) OCHE_NEEDS(cm_lock)
 {
     for (struct cm_device *device = cm_devices; device != NULL; device = device->next)
@@ -108,7 +108,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
     id->event = NULL;
     oche_lock_take(&cm_lock);
     cm_id_end(own);
-    if (own->pending > 0) /* a thread is about to tell a request */
+    if (own->pending > 0) /* a thread is about to deliver a request */
         leave_requests(own);
     if (own->device != NULL)
         cm_device_flush(own->device);
@@ -123,7 +123,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
     return 0;
 }
 
-/* Moves the identifier's events that wait. */
+/* Moves the identifier's undelivered events. */
 static void move_events(struct cm_id *id, struct cm_channel *to) OCHE_NEEDS(cm_lock)
 {
     struct cm_channel *from = cm_channel_of(id->id.channel);
@@ -168,7 +168,7 @@ int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
     oche_lock_take(&cm_lock);
     move_events(own, cm_channel_of(channel));
     own->sync = own->owns_channel = made != NULL;
-    while (own->acked != own->delivered) /* as the manual says, for those of the old channel */
+    while (own->acked != own->delivered) /* for the old channel's events, as the manual says */
         pthread_cond_wait(&own->acknowledged, &cm_lock.mutex);
     oche_lock_release(&cm_lock);
     if (owned)
@@ -236,7 +236,7 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
             return error;
     }
     if (level != RDMA_OPTION_ID)
-        return cm_result(ENOSYS); /* paths are found by the kernel's routes alone */
+        return cm_result(ENOSYS); /* the kernel's routes choose the path */
     oche_lock_take(&cm_lock);
     error = set_id_option(own, optname, optval, optlen);
     oche_lock_release(&cm_lock);

@@ -20,7 +20,7 @@
  *   system_ids.c       event channels and identifiers of both libraries
  *   library_choice.c   which of the two an identifier belongs to
  *
- * One lock, cm_lock, protects everything; verbs are called under it, and no verb calls us.
+ * One lock, cm_lock, protects everything. We call verbs under it; verbs do not call us.
  */
 #ifndef OCHE_DEVICE_CM_INTERNAL_H
 #define OCHE_DEVICE_CM_INTERNAL_H
@@ -52,10 +52,10 @@
 #define CM_RANDOM_PORTS 28232 /* 32768 to 60999, as Linux has them */
 #define CM_FIRST_RANDOM 32768
 /*
- * 0.54 s, as Linux has at least (its soft-RoCE 2.1 s): with 7 retries a peer may be away for 4.3 s.
- * Adapters answer while the program is stopped; here it has to run. With 14, the usual one of
- * programs that connect by themselves, a process that a debugger or a busy machine held for 0.6 s
- * lost its connections. What is lost is sent again after 67 ms all the same
+ * 0.54 s, the least of Linux (its soft-RoCE has 2.1 s): with 7 retries a peer may be away for 4.3
+ * s. Adapters answer while the program is stopped; here it has to run. With 14, usual in programs
+ * that connect by themselves, a process that was stopped for 0.6 s by a debugger or a busy machine
+ * lost its connections. Lost packets are retransmitted after 67 ms anyway
  * (device/verbs/modify_qp.c).
  */
 #define CM_ACK_TIMEOUT 17
@@ -73,9 +73,9 @@ struct cm_send_slot {
 struct cm_device {
     struct cm_device *next;
     struct ibv_context *verbs;
-    struct ibv_pd *pd; /* of queue pairs for which a program gives none */
+    struct ibv_pd *pd; /* for queue pairs without one of the program's */
     union ibv_gid gid;
-    union ibv_gid listed; /* another one, if the address that is listed is another user's */
+    union ibv_gid listed; /* the listed address if it is another user's */
     uint64_t guid;
     int most_reads; /* a queue pair's most READs and atomics under way */
     unsigned interface;
@@ -86,7 +86,7 @@ struct cm_device {
     struct ibv_mr *mr;
     uint8_t *receives; /* CM_RECEIVES buffers of CM_GRH_BYTES + OCHE_MAD_BYTES, then the sends */
     struct cm_send_slot *sends;
-    bool more OCHE_GUARDED_BY(cm_lock); /* completions may be waiting that no event will tell of */
+    bool more OCHE_GUARDED_BY(cm_lock); /* more completions may wait, without an event */
     struct oche_cm cm OCHE_GUARDED_BY(cm_lock);
     uint8_t *ports[4]; /* by port space: a bit for each port that is used */
     uint32_t next_port OCHE_GUARDED_BY(cm_lock);
@@ -94,34 +94,30 @@ struct cm_device {
 
 extern struct cm_device *cm_devices OCHE_GUARDED_BY(cm_lock);
 
-/*
- * All that are listed, opened. Returns false with errno: ENODEV: none is listed. To be called under
- * the lock.
- */
+/* Opens all listed devices. Returns false with errno; ENODEV: none is listed. */
 bool cm_devices_open(void) OCHE_NEEDS(cm_lock);
 /* Returns the device with this address, opened, or NULL with errno. */
 struct cm_device *cm_device_of(const union ibv_gid *gid) OCHE_NEEDS(cm_lock);
-/* Takes the event that something has arrived at queue pair 1. */
+/* Takes the event of an arrival at queue pair 1. */
 void cm_device_woken(struct cm_device *device) OCHE_NEEDS(cm_lock);
 /*
- * Handles some of what has arrived. Sets device->more if there may be more: so others get the lock
- * between, however much arrives.
+ * Handles some arrived messages. Sets device->more if there may be more: other threads then get the
+ * lock, also in a flood.
  */
 void cm_device_receive(struct cm_device *device) OCHE_NEEDS(cm_lock);
 void cm_device_send(struct cm_device *device, const uint8_t *remote_gid, const uint8_t *mad);
 /*
- * Waits until what was sent has left, for a tenth of a second at most: right after the call that
- * sends, a program may end by _exit. Under the lock, but not from within the protocol.
+ * Waits until sent messages have left, for a tenth of a second at most: the program may call _exit
+ * right after the call that sends. Under the lock, but not from within the protocol.
  */
 void cm_device_flush(struct cm_device *device);
-extern const struct oche_cm_hooks
-    cm_hooks; /* without their context, a device (protocol_events.c) */
+extern const struct oche_cm_hooks cm_hooks; /* their context is a device (protocol_events.c) */
 
 /* Starts the thread unless it runs. Returns false with errno. */
 bool cm_thread_start(void) OCHE_NEEDS(cm_lock);
-/* Lets it look at the timers again. */
+/* Makes the thread check its timers. */
 void cm_thread_wake(void);
-/* Lets it wait for messages of the device. Returns false with errno. */
+/* Makes the thread wait for the device's messages. Returns false with errno. */
 bool cm_thread_watch(struct cm_device *device);
 oche_time cm_now(void);
 uint64_t cm_random(void);
@@ -150,9 +146,9 @@ struct cm_channel {
 
 struct cm_event {
     struct rdma_cm_event event; /* must be first: programs have a pointer to it */
-    struct cm_id *id;           /* whose counts it is in: the listener's for a request */
+    struct cm_id *id;           /* the identifier that counts it: the listener for a request */
     struct cm_event *next;
-    struct rdma_cm_event *theirs; /* the system's that it stands for, or NULL */
+    struct rdma_cm_event *theirs; /* the system's event behind it, or NULL */
     uint8_t private_data[OCHE_CM_MOST_PRIVATE];
 };
 
@@ -161,7 +157,7 @@ struct cm_id {
     enum cm_id_state state;
     struct cm_device *device; /* NULL: bound to all of them, or to none */
     struct oche_cm_conn conn;
-    bool sync; /* calls wait for their events */
+    bool sync; /* its calls are synchronous */
     bool owns_channel;
     pthread_cond_t acknowledged;
     uint32_t delivered OCHE_GUARDED_BY(cm_lock), acked OCHE_GUARDED_BY(cm_lock); /* events */
@@ -169,17 +165,17 @@ struct cm_id {
     uint16_t port;  /* 0: none */
     bool port_held; /* the services of the port are ours */
     bool wildcard, reuse, af_only;
-    bool of_libfabric;    /* it is used by libfabric (libfabric.c) */
-    int backlog, pending; /* pending: requests that no event has told yet, or not answered */
-    struct cm_id *next_bound OCHE_GUARDED_BY(cm_lock); /* in the list of those that listen */
+    bool of_libfabric;    /* libfabric uses it (libfabric.c) */
+    int backlog, pending; /* pending: requests undelivered or unanswered */
+    struct cm_id *next_bound OCHE_GUARDED_BY(cm_lock); /* in the list of listeners */
 
-    struct cm_id *listener;                /* of a request that the program has not heard of yet */
+    struct cm_id *listener;                /* of an undelivered request */
     uint8_t remote_gid[OCHE_CM_GID_BYTES]; /* of a request */
     uint8_t tos, ack_timeout;
 
-    /* of the REQ or REP that agreed on it, and what we said in ours */
-    uint32_t receive_psn; /* in our REQ or REP: where what the peer sends begins */
-    uint32_t send_psn;    /* in the peer's: where what we send does */
+    /* values agreed in the REQ and REP */
+    uint32_t receive_psn; /* in our REQ or REP: the peer's first PSN */
+    uint32_t send_psn;    /* in the peer's: our first PSN */
     uint8_t responder_resources, initiator_depth;
     uint8_t retry_count, rnr_retry, path_mtu;
     uint8_t response_timeout, max_cm_retries;
@@ -191,8 +187,8 @@ struct cm_id {
     uint8_t connect_data[CM_USER_SIDR];
     uint8_t connect_bytes;
 
-    struct rdma_cm_id *theirs; /* the system's behind it, or NULL (system_ids.c) */
-    bool is_theirs; /* and what is asked of it is asked of that one alone (library_choice.c) */
+    struct rdma_cm_id *theirs; /* the system's identifier behind it, or NULL (system_ids.c) */
+    bool is_theirs;            /* all calls go to that one (library_choice.c) */
 };
 
 static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
@@ -212,56 +208,59 @@ static inline bool cm_is_datagram(const struct cm_id *id)
 
 /* Makes an identifier without a channel. Returns NULL with errno ENOMEM. */
 struct cm_id *cm_id_make(void *context, enum rdma_port_space ps, enum ibv_qp_type type);
-/* Frees it. It has no events, no port, and the protocol does not know it. */
+/* Frees an identifier without events and port that the protocol does not know. */
 void cm_id_free(struct cm_id *id);
-/* Ends it in whatever state it is: its events, its port, its connection. Under the lock. */
+/* Ends an identifier in any state: its events, its port, its connection. */
 void cm_id_end(struct cm_id *id) OCHE_NEEDS(cm_lock);
 /* Makes the device the identifier's. */
 void cm_id_attach(struct cm_id *id, struct cm_device *device);
 
 /* ---- events ---- */
 
-/* Makes an event of `id`. Returns NULL if memory is out: then nobody is told. */
+/* Makes an event of `id`. Returns NULL if memory is out; the event is then lost. */
 struct cm_event *cm_event_make(struct cm_id *id, enum rdma_cm_event_type type, int status);
 /* Sets private data, of a connection or of datagrams. */
 void cm_event_private(struct cm_event *event, const uint8_t *data, uint8_t bytes);
-/* Queues it. Its identifier is told by whether it is a request's. Under the lock. */
+/* Queues an event: for a listener if it is a request, else for its identifier. */
 void cm_event_queue(struct cm_event *event) OCHE_NEEDS(cm_lock);
 /* Takes an event out of the queue, at `link`. Under the lock. */
 struct cm_event *cm_event_take(struct cm_channel *channel, struct cm_event **link)
     OCHE_NEEDS(cm_lock);
-/* Removes the events of an identifier that were not delivered, also of requests to it. */
+/* Removes an identifier's undelivered events, also of requests to it. */
 void cm_events_drop(struct cm_id *id) OCHE_NEEDS(cm_lock);
 /*
  * Waits for the next event of an identifier whose calls are synchronous, and keeps it in id->event.
  * Returns 0, or -1 with errno if it is not `wanted`. Not under the lock.
  */
 int cm_wait(struct cm_id *id, enum rdma_cm_event_type wanted);
-/* What has to be done before a program is told an event. May change it. Not under the lock. */
+/* Completes the work before an event's delivery. May change the event. Not under the lock. */
 void cm_before_delivery(struct cm_event *event);
 
 /* ---- the system's library beside ours ---- */
 
 /*
- * Gives a channel the system's and a descriptor for both. Without the one there is no other: a line
- * says so. Returns false with errno.
+ * Adds the system's channel to ours, with one descriptor for both. If the system's fails, prints a
+ * line and continues without. Returns false with errno.
  */
 bool cm_system_open_channel(struct cm_channel *channel);
 void cm_system_close_channel(struct cm_channel *channel);
-/* Returns the next event of the system's, delivered, or NULL with errno: EAGAIN. */
+/* Returns the system's next event, delivered, or NULL with errno: EAGAIN. */
 struct cm_event *cm_system_next_event(struct cm_channel *channel);
-/* Makes the system's identifier, if its channel has one. Returns 0, or -1 with errno. */
+/* Makes the system's identifier, if the channel has the system's. Returns 0, or -1 with errno. */
 int cm_system_create_id(struct cm_id *id);
-/* Destroys it; waits until its events are acknowledged. Not under the lock. */
+/* Destroys the system's identifier. Waits until its events are acknowledged. Not under the lock. */
 void cm_system_drop_id(struct cm_id *id);
 int cm_system_migrate_id(struct cm_id *id, struct cm_channel *to);
 /* Copies device, addresses and path from the system's identifier. */
 void cm_system_copy_device(struct cm_id *id);
-/* Tells it the queue pair that the program's has, which the program may set. Returns it. */
+/*
+ * Gives the system's identifier our identifier's queue pair, which the program may have set.
+ * Returns the system's.
+ */
 struct rdma_cm_id *cm_system_set_qp(struct cm_id *id);
 /*
- * The first statement of a function that the system's library may call, and which asks that library
- * where the identifier `id` is its.
+ * The first statement of a function that the system's library may call. Passes the call on if the
+ * identifier `id` is the system's.
  */
 #define CM_PASS_ON(name, id, ...)                                                                  \
     do {                                                                                           \
@@ -270,14 +269,13 @@ struct rdma_cm_id *cm_system_set_qp(struct cm_id *id);
             return CM_SYSTEM(name, cm_id_of(id)->theirs, ##__VA_ARGS__);                           \
     } while (0)
 
-/* Do it with our identifier, the system's, or both. Return 0 or an errno. */
+/* Call our library, the system's, or both. Return 0 or an errno. */
 int cm_bind(struct cm_id *id, struct sockaddr *address);
 int cm_resolve(struct cm_id *id, struct sockaddr *from, struct sockaddr *to, int timeout_ms);
 int cm_listen(struct cm_id *id, int backlog);
 
 /*
- * The same with ours alone. *no_device: it failed as ours has no device for the address, or cannot
- * open it.
+ * The same with our library only. *no_device: it has no device for the address, or cannot open it.
  */
 int cm_bind_ours(struct cm_id *id, const struct sockaddr *address, bool *no_device);
 int cm_resolve_ours(struct cm_id *id, const struct sockaddr *from, const struct sockaddr *to,
@@ -288,19 +286,18 @@ void cm_unbind_ours(struct cm_id *id);
 
 /* ---- addresses and ports ---- */
 
-/* Returns false if the address is of no family that there is here. */
+/* Returns false if we do not support the address's family. */
 bool cm_gid_of(const struct sockaddr *address, union ibv_gid *gid);
 void cm_sockaddr_of(const uint8_t *gid, uint16_t port, struct sockaddr_storage *address);
 uint16_t cm_port_of(const struct sockaddr *address);
 void cm_set_port(struct sockaddr *address, uint16_t port);
 bool cm_is_wildcard(const struct sockaddr *address);
 bool cm_is_loopback(const struct sockaddr *address);
-/* Notes whether the caller is libfabric, by its call's return address. */
+/* Notes if the caller is libfabric, by its call's return address. */
 void cm_note_caller(struct cm_id *id, const void *caller);
 /*
- * Says once, if the caller is libfabric, that it has no use for the devices there are, if those are
- * loopback's and the user has not chosen one of them. Under the lock, with all devices open; and so
- * is the next one.
+ * Prints a line once if the caller is libfabric, all devices are loopback's and the user has chosen
+ * none: libfabric ignores these. This and the next function are called with all devices open.
  */
 void cm_warn_libfabric(const void *caller) OCHE_NEEDS(cm_lock);
 /* Returns the device that "localhost" means to libfabric, or NULL. */
@@ -311,9 +308,9 @@ socklen_t cm_sockaddr_bytes(const struct sockaddr *address);
 
 /* Gives the identifier, which is bound, its port; 0: any free one. Returns 0 or an errno. */
 int cm_port_take(struct cm_id *id, uint16_t port) OCHE_NEEDS(cm_lock);
-/* As that, for a connection whose port nobody has to know. */
+/* As cm_port_take, for a connection's local port, which other processes need not know. */
 int cm_port_take_any(struct cm_id *id) OCHE_NEEDS(cm_lock);
-/* Takes its services, which those of REUSEADDR have not yet. Returns 0 or an errno. */
+/* Takes its services, if they were not taken (REUSEADDR). Returns 0 or an errno. */
 int cm_port_listen(struct cm_id *id) OCHE_NEEDS(cm_lock);
 void cm_port_release(struct cm_id *id) OCHE_NEEDS(cm_lock);
 void cm_unlisten(struct cm_id *id) OCHE_NEEDS(cm_lock);
@@ -322,10 +319,10 @@ struct cm_id *cm_listener_of(struct cm_device *device, uint64_t service_id) OCHE
 
 /* ---- connections ---- */
 
-/* Fills the primary path and what is ours of a REQ. */
+/* Fills the primary path and our fields of a REQ. */
 void cm_fill_request(struct cm_id *id, const struct rdma_conn_param *param,
                      struct oche_cm_message *message);
-/* Copies what a REQ or REP says into the identifier. */
+/* Copies the values of a REQ or REP into the identifier. */
 void cm_note_request(struct cm_id *id, const struct oche_cm_message *message);
 void cm_note_answer(struct cm_id *id, const struct oche_cm_message *message);
 /* Fills the path record that programs look at. Returns false if memory is out. */
@@ -349,7 +346,7 @@ static inline int cm_result(int error)
     return -1;
 }
 
-/* Tells that this type of shared receive queue is not there, if it is XRC's; once. */
+/* Prints once that XRC's shared receive queues are not supported, if this is one. */
 void cm_not_basic(enum ibv_srq_type type);
 /* Prints one line to standard error: "oche: …". */
 void cm_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

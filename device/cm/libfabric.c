@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libfabric's verbs provider leaves out devices of loopback addresses, but asks for "localhost" to
- * find out what there is where a program names no address, and gives up if that is a device that it
- * has left out ("No data available"). To Linux localhost means a host's first device. So does it
- * here, to libfabric, if that is not loopback.
+ * libfabric's verbs provider ignores devices of loopback addresses. If a program names no address
+ * it asks for "localhost", and fails if that is an ignored device ("No data available"). To Linux
+ * localhost means a host's first device. So it does here, for libfabric, if that is not loopback.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides whether an identifier is ours or the system's library's, where the kernel has RDMA
- * devices beside ours: when it is bound to an address, or when one is resolved.
+ * Chooses the library of an identifier, ours or the system's, if the kernel has RDMA devices: when
+ * it is bound to an address, or when one is resolved.
  *
- * An address of a device of the kernel's is the kernel's, although ours has it too: an adapter
- * takes what arrives at port 4791 itself. Loopback addresses are ours, as long as our devices can
- * be opened, and so is the address that OCHE_DEVICE names. A wildcard listener is both's, with one
- * port. The kernel is asked by binding an identifier.
+ * An address of a kernel device belongs to the system's library, although we have a device for it,
+ * too: an adapter takes packets to port 4791 itself. Loopback addresses are ours if our devices can
+ * be opened, and so is the address in OCHE_DEVICE. A wildcard listener uses both, with one port. We
+ * ask the kernel by binding an identifier.
  */
 #include <arpa/inet.h>
 
 #include "device/cm/internal.h"
 
-#define MOST_TRIES 64 /* to find a port that both have free */
+#define MOST_TRIES 64 /* tries to find a port that is free in both */
 
 /* ---- addresses ---- */
 
-/* True if ours comes first for a local address. */
+/* True if our library is preferred for a local address. */
 static bool prefers_ours(const struct sockaddr *address)
 {
     const char *named = secure_getenv("OCHE_DEVICE");
@@ -33,7 +33,7 @@ static bool prefers_ours(const struct sockaddr *address)
     return memcmp(own.raw, gid.raw, sizeof(gid.raw)) == 0;
 }
 
-/* True if the kernel's devices have a local address. */
+/* True if a kernel device has this local address. */
 static bool kernel_has(struct cm_id *id, const struct sockaddr *address)
 {
     struct rdma_cm_id *probe;
@@ -69,9 +69,9 @@ static int bind_theirs(struct cm_id *id, struct sockaddr *address)
 }
 
 /*
- * Binds both to a wildcard address and one port, or the system's alone if ours cannot be opened.
- * Where soft-RoCE has their port that is found out once, as it takes milliseconds: perftest's
- * clients ask for a second listener of their server's at once.
+ * Binds both to a wildcard address and one port, or only the system's if ours cannot be opened. If
+ * soft-RoCE has the UDP port we remember it, as the check takes milliseconds: perftest's clients
+ * ask at once for a second listener of their server.
  */
 static int bind_both(struct cm_id *id, struct sockaddr *address)
 {
@@ -132,7 +132,7 @@ int cm_bind(struct cm_id *id, struct sockaddr *address)
 
 /* ---- resolving ---- */
 
-/* True if the way to an address begins at a device of the kernel's. */
+/* True if the route to an address begins at a kernel device. */
 static bool begins_at_kernels(struct cm_id *id, const struct sockaddr *from,
                               const struct sockaddr *to)
 {
@@ -157,7 +157,7 @@ static int resolve_theirs(struct cm_id *id, struct sockaddr *from, struct sockad
 
     if (!id->is_theirs)
         cm_unbind_ours(id);
-    id->is_theirs = true; /* before the event, of which another thread may hear at once */
+    id->is_theirs = true; /* before the event, which another thread may get at once */
     if (CM_SYSTEM(rdma_resolve_addr, id->theirs, from, to, timeout_ms) == 0)
         return 0;
     id->is_theirs = before;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Port spaces. A port of a device's address belongs to one identifier of one process: whoever binds
- * to it takes the service of that number, which other processes of the address see
- * (device/shared/services.h). A port that only names the asking end of a connection is not
- * announced: each process takes those from a part of its own of the usual range, and from the rest
- * if that is used up.
+ * Port spaces. A port of a device's address belongs to one identifier of one process: binding takes
+ * the service of that number, which other processes of the address see (device/shared/services.h).
+ * Local ports of connections are not announced: each process takes them from its own part of the
+ * usual range, and then from the rest.
  */
 #include "device/cm/internal.h"
 #include "device/verbs/manager.h"
@@ -196,7 +195,7 @@ int cm_listen_ours(struct cm_id *own, int backlog)
     int error = 0;
 
     oche_lock_take(&cm_lock);
-    if (own->state == CM_ID_IDLE) { /* to any address, and any port */
+    if (own->state == CM_ID_IDLE) { /* binds it to any address and any port */
         own->id.route.addr.src_addr.sa_family = AF_INET6;
         own->wildcard = true;
         error = cm_devices_open() ? cm_port_take(own, 0) : errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the protocol tells, as events for programs. It is told under the lock, by the manager's
- * thread or by a program's call.
+ * Converts events of the protocol to events of programs. The manager's thread, or a program's call,
+ * runs it under the lock.
  */
 #include <arpa/inet.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 
 /* ---- requests ---- */
 
-/* Returns the two addresses' family and port as the peer has told them, or false. */
+/* Returns the family and port of both addresses as the peer has sent them, or false. */
 static bool peer_port(const struct oche_cm_message *request, uint16_t *port)
 {
     struct oche_cma_header header;
@@ -51,7 +51,7 @@ static struct cm_id *make_request_id(struct cm_device *device, struct cm_id *lis
     return id;
 }
 
-/* True if the program has not heard yet of another request of this peer's to the listener. */
+/* True if another request of this peer to the listener is undelivered. */
 static bool peer_waits(const struct cm_id *listener, const uint8_t *remote_gid) OCHE_NEEDS(cm_lock)
 {
     const struct cm_channel *channel = cm_channel_of(listener->id.channel);
@@ -64,8 +64,8 @@ static bool peer_waits(const struct cm_id *listener, const uint8_t *remote_gid) 
 }
 
 /*
- * A peer that fills the listener's backlog does not keep others out: beyond it there is some room
- * for a request of each other peer.
+ * A peer that fills the listener's backlog does not keep others out: beyond it each other peer has
+ * room for one request.
  */
 static bool has_room(const struct cm_id *listener, const uint8_t *remote_gid) OCHE_NEEDS(cm_lock)
 {
@@ -76,7 +76,7 @@ static bool has_room(const struct cm_id *listener, const uint8_t *remote_gid) OC
     return listener->pending < listener->backlog + beyond && !peer_waits(listener, remote_gid);
 }
 
-/* Says once why a peer is refused that has longer packets than our interface. */
+/* Prints once why a peer is rejected: its packets are longer than our interface's MTU. */
 static void say_larger(unsigned asked, enum ibv_mtu largest)
 {
     static _Atomic bool told;
@@ -87,7 +87,7 @@ static void say_larger(unsigned asked, enum ibv_mtu largest)
                128u << (asked & 15), 128u << largest);
 }
 
-/* Says once why a peer has refused us that has shorter packets. */
+/* Prints once why a peer has rejected us: its packets are shorter. */
 static void say_smaller(const struct cm_id *id)
 {
     static _Atomic bool told;
@@ -110,7 +110,7 @@ static struct oche_cm_conn *incoming(void *context, const uint8_t *local_gid,
 
     (void)local_gid;
     if (listener == NULL && oche_manager_service_held(device->verbs, request->service_id))
-        return NULL; /* another process has it now, or ours is about to listen: it asks again */
+        return NULL; /* another process has it now, or ours will listen: the peer asks again */
     if (listener == NULL || cm_is_datagram(listener) != datagrams) {
         *reason = datagrams ? OCHE_CM_SIDR_UNSUPPORTED : OCHE_CM_REASON_INVALID_SERVICE;
         return NULL;
@@ -273,9 +273,8 @@ const struct oche_cm_hooks cm_hooks = {
 /* ---- before a program is told ---- */
 
 /*
- * A request whose REJ came before the program has looked is one that the program can reject; so
- * that needs nothing. An answer takes the queue pair to RTS here, and the program is told that the
- * connection is there.
+ * A request whose REJ came before its delivery is delivered all the same: the program can reject
+ * it. An answer takes the queue pair to RTS here, and the program gets the established event.
  */
 void cm_before_delivery(struct cm_event *event)
 {

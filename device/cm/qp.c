@@ -8,7 +8,7 @@
 
 /* ---- completion queues ---- */
 
-/* Makes a queue of `entries` with a channel. Returns false with errno, and nothing made. */
+/* Makes a queue of `entries` with a channel. Returns false with errno; then neither exists. */
 static bool make_cq(struct rdma_cm_id *id, uint32_t entries, struct ibv_comp_channel **channel,
                     struct ibv_cq **cq)
 {
@@ -91,7 +91,7 @@ static uint32_t receives_of(const struct cm_id *own, const struct ibv_qp_init_at
     return shared.max_wr;
 }
 
-/* Makes the queues that the program has not given. Returns false with errno, and none made. */
+/* Makes the queues that the program has not given. Returns false with errno; then none exists. */
 static bool make_cqs(struct cm_id *own, struct ibv_qp_init_attr_ex *attr)
 {
     struct rdma_cm_id *id = &own->id;
@@ -114,7 +114,7 @@ static bool make_cqs(struct cm_id *own, struct ibv_qp_init_attr_ex *attr)
     return true;
 }
 
-/* Makes the queue pair and takes it to its first state. Returns an errno, and none is made. */
+/* Makes the queue pair and takes it to its first state. Returns an errno; then none exists. */
 static int make_qp(struct cm_id *own, struct ibv_qp_init_attr_ex *attr)
 {
     struct rdma_cm_id *id = &own->id;
@@ -126,7 +126,7 @@ static int make_qp(struct cm_id *own, struct ibv_qp_init_attr_ex *attr)
         id->qp = own->theirs->qp;
         return 0;
     }
-    /* as much as the place of its descriptors has, as with soft-RoCE: rdma_xclient asks for none */
+    /* as large as its descriptors' place, as with soft-RoCE: rdma_xclient asks for none */
     if (attr->cap.max_inline_data < attr->cap.max_send_sge * sizeof(struct ibv_sge))
         attr->cap.max_inline_data = (uint32_t)(attr->cap.max_send_sge * sizeof(struct ibv_sge));
     id->qp = ibv_create_qp_ex(id->verbs, attr);
@@ -222,7 +222,7 @@ int cm_create_kept_qp(struct cm_id *id, const struct cm_id *from)
 
 /* ---- shared receive queues ---- */
 
-/* One for XRC needs a completion queue from the beginning. */
+/* A shared receive queue for XRC needs a completion queue when it is made. */
 static int create_their_srq(struct cm_id *own, struct ibv_srq_init_attr_ex *attr)
 {
     struct rdma_cm_id *id = &own->id;
@@ -291,7 +291,7 @@ int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_ini
     int result;
 
     CM_IF_SYSTEM_CALLS(rdma_create_srq, id, pd, attr);
-    if (cm_id_of(id)->is_theirs) { /* which knows that it is not for XRC */
+    if (cm_id_of(id)->is_theirs) { /* the system's library must know that it is not XRC's */
         all.comp_mask |= IBV_SRQ_INIT_ATTR_TYPE;
         all.srq_type = IBV_SRQT_BASIC;
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The system's own librdmacm beside ours, for the RDMA devices that the kernel has. Where it is
- * loaded, an identifier of ours may have one of the system's behind it, and an event channel has
- * one of the system's (system_ids.c). Without such devices nothing is loaded.
+ * The system's own librdmacm beside ours, for the kernel's RDMA devices. If it is loaded, our
+ * identifier may have one of the system's behind it, and our event channel has the system's
+ * (system_ids.c). Without such devices it is not loaded.
  *
- * The system's library calls functions that it exports by their names, and the dynamic linker finds
- * ours first. So while a function of the system's runs in a thread, ours pass on every call.
+ * The system's library calls exported functions by their names, and the dynamic linker finds ours
+ * first. So while one of its functions runs in a thread, ours pass on every call.
  */
 #ifndef OCHE_DEVICE_CM_SYSTEM_H
 #define OCHE_DEVICE_CM_SYSTEM_H
@@ -74,9 +74,9 @@ extern struct cm_system cm_system;
 extern _Thread_local bool cm_in_system;
 
 /*
- * Loads the library if the kernel has RDMA devices and it has not been loaded yet. Returns false
- * with errno if the library that OCHE_REAL_VERBS or OCHE_REAL_RDMACM names cannot be loaded, after
- * printing a line that tells why. *loaded tells whether the system's functions are there.
+ * Loads the library if the kernel has RDMA devices, unless it is loaded. Returns false with errno
+ * if the library that OCHE_REAL_VERBS or OCHE_REAL_RDMACM names cannot be loaded, after printing a
+ * line with the reason. *loaded: the system's functions are available.
  */
 bool cm_system_load(bool *loaded);
 

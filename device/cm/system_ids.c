@@ -3,9 +3,9 @@
  * The system's librdmacm beside ours (system.h): event channels and identifiers of both.
  *
  * A channel's descriptor is then an epoll of two: the eventfd of our events, and the descriptor of
- * a channel of the system's, which is non-blocking. A program's identifier is always ours. Behind
- * it is one of the system's, whose context it is. An event of the system's becomes one of ours with
- * the identifiers replaced; it is acknowledged when ours is.
+ * the system's channel, which is non-blocking. A program's identifier is always ours. Behind it is
+ * one of the system's, and ours is its context. An event of the system's becomes one of ours with
+ * the identifiers replaced; acknowledging ours acknowledges it.
  *
  * The device, addresses and path of the system's identifier are copied where the system's library
  * has set them. Completion queues are made here for both kinds (qp.c), as programs
@@ -28,7 +28,7 @@ static bool watch(int both, int fd)
     return epoll_ctl(both, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-/* Says once why there are no connections of the kernel's devices. */
+/* Prints once why the kernel's devices have no connections. */
 static void say_why_not(void)
 {
     static _Atomic bool said;
@@ -132,7 +132,7 @@ static struct cm_id *request_id(const struct cm_id *listener, struct rdma_cm_id 
     if (id == NULL)
         return NULL;
     id->id.channel = listener->id.channel;
-    id->state = CM_ID_OVER; /* nothing of it is ours to do */
+    id->state = CM_ID_OVER; /* the system's library handles it */
     id->theirs = theirs;
     id->is_theirs = true;
     theirs->context = id;
@@ -151,7 +151,7 @@ static void refuse(struct rdma_cm_event *event)
         CM_SYSTEM(rdma_destroy_id, id); /* the peer is told */
 }
 
-/* Returns NULL with errno ENOMEM, and nothing is left of the event. */
+/* Returns NULL with errno ENOMEM after releasing the event. */
 static struct cm_event *translate(struct rdma_cm_event *theirs)
 {
     const bool request = theirs->event == RDMA_CM_EVENT_CONNECT_REQUEST;

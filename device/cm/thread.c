@@ -17,8 +17,8 @@
 
 #define MOST_READY 16
 /*
- * The thread sleeps for this time when it has handled as much as it may in a row, so that a flood
- * of messages leaves the lock to programs' calls, and some of the processor.
+ * The thread sleeps for this time after it has handled the most messages in a row: a flood leaves
+ * the lock to programs' calls, and some of the processor.
  */
 #define REST_NS 50000
 
@@ -134,7 +134,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Adds a descriptor to those that are waited for. */
+/* Adds a descriptor to the epoll. */
 static bool watch(int fd, void *what)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
@@ -157,7 +157,7 @@ void cm_thread_wake(void)
 
 /* ---- beginning and end ---- */
 
-/* What the parent has is the parent's. The child has one thread, and may begin anew. */
+/* The devices belong to the parent. The child has one thread, and may begin anew. */
 OCHE_UNCHECKED static void after_fork(void)
 {
     pthread_mutex_init(&cm_lock.mutex, NULL);
@@ -180,8 +180,8 @@ static bool lock_in_time(void) OCHE_TRIES(cm_lock)
 }
 
 /*
- * Tells peers that the program's connections are over, once, as the kernel does for a program that
- * ends without a word. Returns false if the lock was not to be had.
+ * Informs peers once that the program's connections have ended, as the kernel does for a program
+ * that just ends. Returns false if the lock stayed taken.
  */
 static bool tell_peers(void)
 {
@@ -241,7 +241,8 @@ bool cm_thread_start(void)
 }
 
 /*
- * At the end of the program by exit. After device/rsocket/service.c, whose sockets end in order.
+ * At the end of the program by exit. Runs after device/rsocket/service.c, whose sockets end in
+ * order.
  */
 __attribute__((destructor(200))) static void end(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What there is not here, but for the kernel's devices. A program's own message about it is often
- * misleading, so a line says so.
+ * Functions that only the kernel's devices support. A program's own message is often misleading, so
+ * we print a line.
  */
 #include <stdatomic.h>
 
@@ -43,7 +43,7 @@ int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
     return cm_result(EADDRNOTAVAIL); /* none was joined */
 }
 
-/* Enhanced connection establishment is for vendors' own features; there are none here. */
+/* Enhanced connection establishment is for vendors' own features; we have none. */
 int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
     static _Atomic bool told;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Definitions of what critical_section.h declares. */
+/* The variables of critical_section.h. */
 #include "device/host/critical_section.h"
 
 __thread volatile uint32_t oche_critical_depth;

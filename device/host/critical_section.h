@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sections in which a thread must not stop, as it has a lock that the end of the process needs. A
- * signal handler that stops the process asks whether the thread that it has interrupted is in one;
- * if so it lets the thread go on, and is called when the thread has left.
+ * Sections in which a thread must not stop, because it has a lock that the end of the process
+ * needs. A signal handler that ends the process checks if it has interrupted such a section. If so,
+ * the thread continues, and calls the handler again when it has left the section.
  */
 #ifndef OCHE_DEVICE_HOST_CRITICAL_SECTION_H
 #define OCHE_DEVICE_HOST_CRITICAL_SECTION_H
@@ -17,7 +17,7 @@
 
 /* Number of sections that this thread is in. A signal handler may read it at any time. */
 extern __thread volatile uint32_t oche_critical_depth __attribute__((tls_model("initial-exec")));
-/* Called by a thread that has left its last section; NULL: nothing is. */
+/* Called by a thread that has left its last section, unless it is NULL. */
 extern void (*_Atomic oche_critical_left)(void);
 
 /* To be called before the lock is taken … */

@@ -15,7 +15,7 @@ static bool ask_kernel(void *context, void *bytes, size_t count)
         got = getrandom(bytes, count, 0);
     } while (got < 0 && errno == EINTR);
     if (got >= 0 && (size_t)got < count)
-        errno = EIO; /* does not happen for so few bytes */
+        errno = EIO; /* never, for so few bytes */
     return got == (ssize_t)count;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers that nobody can guess: memory keys, queue pair numbers, nonces, source ports. They come
- * from the kernel (getrandom), many at a time, and are never computed from each other, so whoever
- * knows some of them knows nothing about the rest. What a block has given out is wiped from it.
+ * Unpredictable numbers: memory keys, queue pair numbers, nonces, source ports. They come from the
+ * kernel (getrandom), many at a time, and none is computed from another: knowing some reveals
+ * nothing about the rest. Numbers that were given out are wiped from the block.
  *
- * Random numbers that must only look random, and be the same for the same seed, are those of
- * core/random.h.
+ * Reproducible random numbers, the same for the same seed, are in core/random.h.
  */
 #ifndef OCHE_DEVICE_HOST_ENTROPY_H
 #define OCHE_DEVICE_HOST_ENTROPY_H
@@ -26,7 +25,7 @@ struct oche_entropy {
     uint8_t block[OCHE_ENTROPY_BLOCK];
 };
 
-/* `fill` NULL: the kernel. Nothing is read yet. */
+/* `fill` NULL: the kernel. The first number reads the first block. */
 void oche_entropy_init(struct oche_entropy *entropy, oche_entropy_fill *fill, void *context);
 /* Returns a random number; 0 if the source has failed (entropy->failed). */
 uint64_t oche_entropy_u64(struct oche_entropy *entropy);

@@ -6,10 +6,9 @@
  *   static unsigned count OCHE_GUARDED_BY(lock);     count is read and written under the lock
  *   static void add(void) OCHE_NEEDS(lock);          the caller has the lock
  *
- * In C a member of a struct cannot name another member as its lock. The members of such structs
- * name the kind of their lock instead, which is declared with OCHE_LOCK_KIND and has no object. The
- * compiler then checks that a lock of this kind is held, and not that it is the lock of the same
- * struct.
+ * In C a member of a struct cannot name another member as its lock. Members name the kind of their
+ * lock instead (OCHE_LOCK_KIND), a declaration without an object. The compiler then checks that a
+ * lock of this kind is held, but not if it is the lock of the same struct.
  */
 #ifndef OCHE_DEVICE_HOST_LOCK_H
 #define OCHE_DEVICE_HOST_LOCK_H
@@ -24,16 +23,16 @@
 #define OCHE_LOCK_ATTRIBUTE(text)
 #endif
 
-/* Of a variable or a member: it is accessed under the lock. */
+/* For a variable or a member: it is accessed under the lock. */
 #define OCHE_GUARDED_BY(lock) OCHE_LOCK_ATTRIBUTE(guarded_by(lock))
-/* Of a function: its caller has the lock, before and after. */
+/* For a function: its caller has the lock, before and after. */
 #define OCHE_NEEDS(...) OCHE_LOCK_ATTRIBUTE(requires_capability(__VA_ARGS__))
-/* Of a function: it takes or releases the lock. */
+/* For a function: it takes or releases the lock. */
 #define OCHE_TAKES(...)    OCHE_LOCK_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define OCHE_RELEASES(...) OCHE_LOCK_ATTRIBUTE(release_capability(__VA_ARGS__))
-/* Of a function: it has taken the lock if it returns true. */
+/* For a function: it has taken the lock if it returns true. */
 #define OCHE_TRIES(...) OCHE_LOCK_ATTRIBUTE(try_acquire_capability(true, __VA_ARGS__))
-/* Of a function that the compiler cannot check; a comment says why. */
+/* For a function that the compiler cannot check; a comment gives the reason. */
 #define OCHE_UNCHECKED OCHE_LOCK_ATTRIBUTE(no_thread_safety_analysis)
 
 struct OCHE_LOCK_ATTRIBUTE(capability("lock")) oche_lock {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Zeroed memory for tables that are large and stay nearly empty: only what is written costs memory.
- * By default malloc gives such memory, too, but a program may set its threshold, or have it fill
- * what it gives.
+ * Zeroed memory for large tables that stay nearly empty: only written pages cost memory. malloc
+ * gives such memory by default, but a program may set its threshold, or have it fill new memory.
  */
 #ifndef OCHE_DEVICE_HOST_PAGES_H
 #define OCHE_DEVICE_HOST_PAGES_H

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides whether ACKs wait a moment for data of our own, so that both leave in one datagram.
+ * Delays ACKs until there is data to send, so that both leave in one datagram.
  *
- * An application that answers what it receives (a ping-pong, a remote procedure call) posts its
- * answer within microseconds. If the ACK is sent before the answer, the application pays for one
- * more system call and the peer for one more arrival. It can be worse: a peer that waits for the
- * ACK of its WRITE and then watches its memory (ib_write_lat) does not poll when the answer
- * arrives, so a thread must be woken to receive the answer. Therefore ACKs are held for
- * OCHE_ACK_DELAY if that is likely to help: if data of ours has left since the last ACK. Each time
- * no data comes while ACKs are held, the next 2, 4 … 64 occasions to hold ACKs are skipped; data
- * that comes in time resets this number.
+ * An application that answers each message (a ping-pong, a remote procedure call) posts its answer
+ * within microseconds. An ACK before the answer costs us one more system call and the peer one more
+ * arrival. It may cost more: a peer that waits for the ACK of its WRITE and then watches its memory
+ * (ib_write_lat) does not poll when the answer arrives, so a thread must wake to receive it.
+ * Therefore ACKs wait for OCHE_ACK_DELAY if data has left since the last ACK. After a delay without
+ * data the next 2, 4 … 64 occasions are skipped; data in time resets this number.
  *
  * RNICs coalesce ACKs too (IBTA: local CA ACK delay).
  */
@@ -25,13 +23,13 @@
 #define OCHE_ACK_DELAY_MISSES 6 /* at most 2^6 occasions are skipped */
 
 struct oche_ack_delay {
-    oche_time longest; /* how long ACKs are held at most; OCHE_ACK_DELAY, except in tests */
-    oche_time until;   /* ACKs are held until this time; 0: none are held */
+    oche_time longest; /* longest delay: OCHE_ACK_DELAY, except in tests */
+    oche_time until;   /* ACKs wait until this time; 0: none wait */
     uint32_t to_skip;
-    uint32_t misses; /* how many times in a row no data came */
+    uint32_t misses; /* delays in a row without data */
     uint64_t useful, in_vain;
     bool data_has_left; /* data has left since an ACK last left without data */
-    bool off;           /* no ACKs are held: the process ends */
+    bool off;           /* ACKs do not wait: the process ends */
 };
 
 static inline void oche_ack_delay_missed(struct oche_ack_delay *delay)
@@ -43,15 +41,15 @@ static inline void oche_ack_delay_missed(struct oche_ack_delay *delay)
 }
 
 /*
- * Returns false only if oche_ack_delay_waits would surely return false. Cheap enough to be called
- * before each send.
+ * Returns false only if oche_ack_delay_waits would return false. Cheap enough to be called before
+ * each send.
  */
 static inline bool oche_ack_delay_may_wait(const struct oche_ack_delay *delay)
 {
     return delay->until != 0 || delay->data_has_left;
 }
 
-/* Releases the held ACKs. With `off` none are held from now on, until it is called without. */
+/* Ends the delay of ACKs. With `off` they do not wait from now on, until it is called without. */
 static inline void oche_ack_delay_end(struct oche_ack_delay *delay, bool off)
 {
     delay->until = 0;
@@ -83,8 +81,8 @@ static inline bool oche_ack_delay_waits(struct oche_ack_delay *delay, oche_time 
 }
 
 /*
- * To be called when data is sent. If the held ACKs were due before now, because nobody polled in
- * time, holding them counts as in vain.
+ * To be called when data is sent. If the delay was over before, because no thread polled in time,
+ * it counts as one without data.
  */
 static inline void oche_ack_delay_data_sent(struct oche_ack_delay *delay, oche_time now)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * IP addresses in one form: 16 bytes in network order with IPv4 as ::ffff:a.b.c.d, as in GIDs. Also
- * rebuilds the IP and UDP headers that the kernel adds to our bytes: the ICRC covers them
- * (rocev2.md#icrc), and a capture shows them.
+ * the IP and UDP headers that the kernel adds to our bytes: the ICRC covers them (rocev2.md#icrc),
+ * and a capture shows them.
  */
 #ifndef OCHE_DEVICE_PATH_ADDRESS_H
 #define OCHE_DEVICE_PATH_ADDRESS_H
@@ -29,11 +29,14 @@ bool oche_address_is_ipv4(const struct oche_address *address);
 /* False for 0.0.0.0, ::, multicast and broadcast addresses, on which no device can be opened. */
 bool oche_address_is_unicast(const struct oche_address *address);
 
-/* The lines that users get about these. */
+/* Messages for users. */
 #define OCHE_NO_LINK_LOCAL                                                                         \
     "link-local addresses have no device, as a GID does not say of which interface they are; use " \
     "another address (`ip -6 addr add fd00::1/64 dev IF`)"
-/* True for fe80::/10, which says where a host is only together with an interface (its scope). */
+/*
+ * True for fe80::/10. Such an address identifies a host only together with an interface (its
+ * scope).
+ */
 bool oche_address_is_link_local(const struct oche_address *address);
 
 /* Fills `out` and returns the number of bytes used. */

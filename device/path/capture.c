@@ -2,15 +2,14 @@
 /*
  * Writes packets of a device to a capture file.
  *
- * libpcap writes records to memory of ours, from where they go to the file, whole ones only, at the
- * latest when the device's lock is released (device.c). So whatever ends the process, even SIGKILL,
- * finds all packets in the file but those that are being handled. What is in memory may be written
- * by a thread that does not have the lock, if the one that has it has stopped for good
- * (process_exit.c).
+ * libpcap writes records to our memory. Whole records go to the file, at the latest when the
+ * device's lock is released (device.c). So whatever ends the process, even SIGKILL, the file lacks
+ * only packets that were being handled. If the thread that has the lock has stopped for good,
+ * another one writes the records in memory (process_exit.c).
  *
- * A process holds a lock (flock) on the file that it writes; the kernel releases the lock however
- * the process dies. So a file that another process is writing is noticed, and left alone. No lock
- * remains on the files that this process has finished, so they are remembered by name.
+ * A process holds a lock (flock) on the file that it writes, which the kernel releases when the
+ * process ends. So a file that another process is writing is left alone. Files that this process
+ * has finished have no lock, so they are remembered by name.
  */
 #include "device/path/capture.h"
 
@@ -44,10 +43,10 @@ struct oche_capture {
     uint64_t packets;
     struct written *file;
     int fd;
-    bool regular; /* a file, of which parts can be written again */
-    bool ended;   /* what is added later is discarded */
+    bool regular; /* a plain file, parts of which can be written again */
+    bool ended;   /* later packets are discarded */
     _Atomic bool failed;
-    _Atomic int64_t at; /* where in the file `waiting` begins */
+    _Atomic int64_t at; /* offset of `waiting` in the file */
     size_t filled;
     _Atomic size_t whole; /* bytes of whole records in `waiting` */
     uint8_t bytes[SNAP_BYTES];
@@ -105,7 +104,9 @@ static bool is_systems(const char *name)
     return strncmp(name, "/dev/", 5) == 0 && strchr(name + 5, '/') == NULL;
 }
 
-/* True if it is another user's, who could read what we capture. Root may own pipes and devices. */
+/*
+ * True if the file is another user's, who could read the capture. Root may own pipes and devices.
+ */
 static bool is_anothers(const struct stat *status)
 {
     return status->st_uid != geteuid() && (S_ISREG(status->st_mode) || status->st_uid != 0);
@@ -121,10 +122,9 @@ static bool is_anothers_pipe(const char *name)
 }
 
 /*
- * Opens and locks the file, and empties it. Returns -1 with errno, which is EWOULDBLOCK if another
- * process is writing it. Somebody else may have put a file there: ELOOP if it is a symbolic link
- * and EMLINK if it has another name, either of which would have another file of ours emptied; EPERM
- * if it is another user's.
+ * Opens, locks and empties the file. Returns -1 with errno. EWOULDBLOCK: another process is writing
+ * it. Another user may have placed it there: ELOOP: a symbolic link; EMLINK: a second name of some
+ * file of ours, which would be emptied; EPERM: another user's file.
  */
 static int open_file(const char *name)
 {
@@ -252,7 +252,7 @@ void oche_capture_flush(struct oche_capture *capture)
         return;
     if (!capture->ended && !atomic_load(&capture->failed) && !put(capture, capture->waiting, count))
         atomic_store(&capture->failed, true);
-    /* In this order: a signal between the two must not have it written twice. */
+    /* In this order: a signal between the two must not write it twice. */
     atomic_store(&capture->whole, 0);
     atomic_fetch_add(&capture->at, (int64_t)count);
     capture->filled = 0;
@@ -301,8 +301,8 @@ static bool open_pcap(struct oche_capture *capture, int fd, struct oche_error *e
 }
 
 /*
- * Ends writing. If packets were written, the file's name stays in the list of written files, so
- * that no later capture overwrites the file.
+ * Ends writing. If packets were written, the file's name stays in the list of written files, and
+ * later captures avoid it.
  */
 static void release(struct oche_capture *capture)
 {
@@ -381,7 +381,7 @@ void oche_capture_write(struct oche_capture *capture, const struct oche_ip_heade
     };
 
     if (all > SNAP_BYTES)
-        return; /* no packet is that long */
+        return; /* longer than any packet */
     memcpy(out, header->bytes, header->count);
     memcpy(out + header->count, bytes, count);
     if (header->count == OCHE_IPV4_BYTES + OCHE_UDP_BYTES)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A capture of what a device sends and receives: nanosecond pcap of raw IP packets, through
- * libpcap. The IP and UDP headers are rebuilt as the kernel makes them; all other bytes are
- * original. Packets are shown one by one, as the link would carry them, not as the large datagrams
- * that the kernel gets.
+ * A capture of a device's packets: nanosecond pcap of raw IP packets, through libpcap. The IP and
+ * UDP headers are rebuilt as the kernel makes them; all other bytes are original. Packets are shown
+ * one by one, as the link carries them, not as the large datagrams that the kernel gets.
  */
 #ifndef OCHE_DEVICE_PATH_CAPTURE_H
 #define OCHE_DEVICE_PATH_CAPTURE_H
@@ -30,23 +29,23 @@ const char *oche_capture_path(const struct oche_capture *capture);
 void oche_capture_write(struct oche_capture *capture, const struct oche_ip_header *header,
                         const uint8_t *bytes, uint32_t count, oche_time now);
 /*
- * Writes what has been added to the file. The calls for one capture are made one at a time, but for
- * the next one.
+ * Writes all added packets to the file. Calls for one capture must not overlap, except
+ * oche_capture_rescue.
  */
 void oche_capture_flush(struct oche_capture *capture);
 /*
- * Does that for the last time, as the process is about to end: the kernel ends its threads
- * anywhere, also in the middle of writing a record.
+ * As oche_capture_flush, for the last time: the process is about to end. The kernel stops its
+ * threads anywhere, also while they write a record.
  */
 void oche_capture_end(struct oche_capture *capture);
 /*
  * As oche_capture_flush, if the process is about to end and the thread that adds or flushes was
- * stopped anywhere in it, for good: the file gets all whole records.
+ * stopped for good: the file gets all whole records.
  */
 void oche_capture_rescue(struct oche_capture *capture);
 /*
- * To be called in a forked child: discards the child's copy of what the parent will write, and
- * closes its descriptor.
+ * To be called in a forked child: discards its copy of unwritten packets, and closes its
+ * descriptor.
  */
 void oche_capture_leave(struct oche_capture *capture);
 /* Completes the file. Returns false if it is incomplete (the disk is full, …). */

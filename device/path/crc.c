@@ -75,7 +75,7 @@ oche_crc32 *oche_crc_choose(const char **name)
 
     if (symbol != NULL)
         memcpy(&crc32, &symbol,
-               sizeof(crc32)); /* POSIX allows this conversion, which ISO C does not as a cast */
+               sizeof(crc32)); /* POSIX allows this conversion; ISO C forbids the cast */
     if (crc32 != NULL && !agrees(crc32))
         crc32 = NULL;
     if (crc32 == NULL && library != NULL)

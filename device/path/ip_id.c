@@ -4,8 +4,8 @@
  *
  * CRC registers are polynomials modulo P, the Ethernet polynomial, reflected: the coefficient of
  * x^i is bit 31 - i. A 16-bit field M that is followed by n bytes adds M * x^(32 + 8n) mod P to the
- * CRC. So M is found by multiplying the difference of the CRCs by x^-(32 + 8n). In an undamaged
- * packet this M has no coefficient above x^15; this test is what remains of the check.
+ * CRC. So M is the difference of the CRCs times x^-(32 + 8n). In an undamaged packet this M has no
+ * coefficient above x^15. This test is the rest of the check.
  */
 #include "device/path/ip_id.h"
 

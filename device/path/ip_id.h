@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The IPv4 identification, which the ICRC covers (rocev2.md#icrc) and which a UDP socket does not
- * show to its reader. A CRC is affine in every field: the difference between the computed ICRC and
- * the packet's ICRC tells which identification the packet must have had, if it is not damaged.
- * Finding 16 bits in this way leaves 16 of the 32 bits of the check. If the identification found is
- * an expected one, more bits remain. Expected are:
+ * The IPv4 identification. The ICRC covers it (rocev2.md#icrc), but a UDP socket does not show it.
+ * A CRC is affine in every field: the difference between the computed and the received ICRC gives
+ * the identification of an undamaged packet. Solving for 16 bits leaves 16 of the 32 bits of the
+ * check. If the identification is an expected one, more bits remain. Expected are:
  *   - 0 … 127: a sender with don't-fragment set and an unconnected socket sends 0, and its
- *     segmentation offload numbers up to 128 segments from there (so do we);
- *   - numbers slightly above or below the last number of one of the peer's counts: packets of a
- *     sender that counts may be lost or reordered on the way, and Linux skips up to one number for
- *     each clock tick since its last packet to that destination. A sender may have up to four
- *     counts at a time (one per socket, or per queue pair).
+ *     segmentation offload numbers up to 128 segments from there (as ours does);
+ *   - numbers slightly above or below the last number of one of the peer's counts: packets may be
+ *     lost or reordered, and Linux skips up to one number for each clock tick since its last packet
+ *     to that destination. A sender may have up to four counts at a time (one per socket, or per
+ *     queue pair).
  *
- * A sender is proven predictable by 64 expected identifications in a row. Until then its packets
- * with unexpected identifications are believed. After that, such a packet is taken for damaged,
- * which is most likely, and dropped. But perhaps the sender's count has jumped: then the next
- * packet continues the new count and is believed, so a jump costs one packet, which recovery
- * resends. The sender then no longer counts as predictable, and needs twice as many expected
- * identifications to prove it again. The same happens if two unexpected identifications come in a
- * row; the second one is believed. So a sender whose count jumps often (because there are several
- * receivers at our address) loses a few packets, and a sender with random numbers loses none. If
- * two senders share an address (NAT) and only one of them is predictable, each packet of the other
- * one may be dropped once: when it is resent, with the same PSN, it is believed.
+ * A sender is proven predictable by 64 expected identifications in a row. Before that, packets with
+ * unexpected identifications are accepted. Afterwards such a packet is most likely damaged and is
+ * dropped. If the sender's count has jumped instead, the next packet continues the new count and is
+ * accepted. So a jump costs one packet, which is retransmitted. The sender then counts as
+ * unpredictable, and needs twice as many expected identifications for a new proof. Two unexpected
+ * identifications in a row have the same effect; the second packet is accepted.
+ *
+ * A sender with frequent jumps (several receivers at our address) loses a few packets; one with
+ * random numbers loses none. If two senders share an address (NAT) and only one is predictable,
+ * each packet of the other may be dropped once: its retransmission, with the same PSN, is accepted.
  *
  * A busy peer has about 130 to 650 expected numbers, so 22 to 25 of the 32 bits of the check
- * remain. For a sender that counts and was silent for a minute, or a sender with random numbers, 16
- * bits remain. IPv6 has no such field, so all 32 bits remain.
+ * remain. 16 bits remain for a sender with random numbers, or one that counts and was silent for a
+ * minute. IPv6 has no such field, so all 32 bits remain.
  */
 #ifndef OCHE_DEVICE_PATH_IP_ID_H
 #define OCHE_DEVICE_PATH_IP_ID_H
@@ -61,11 +60,10 @@ struct oche_ip_ids {
 };
 
 /*
- * Finds the identification that a packet must have had. The caller computes the packet's ICRC with
- * a guessed identification; `difference` is this ICRC XOR the one in the packet, `after` the number
- * of bytes that the ICRC covers after the identification. If an identification explains the
- * difference, returns true; the identification is then the guess XOR *change. Returns false if none
- * does: the packet is damaged.
+ * Finds a packet's identification. The caller computes the packet's ICRC with a guessed
+ * identification; `difference` is this ICRC XOR the one in the packet, `after` the number of bytes
+ * that the ICRC covers after the identification. Returns true if some identification explains the
+ * difference: the guess XOR *change. Returns false if the packet is damaged.
  */
 bool oche_ip_id_solve(uint32_t difference, uint32_t after, uint16_t *change);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a network interface says of its rate. */
+/* The rate of a network interface's link. */
 #ifndef OCHE_DEVICE_PATH_LINK_RATE_H
 #define OCHE_DEVICE_PATH_LINK_RATE_H
 
 #include <stdint.h>
 
 /*
- * Returns the bits per second of the interface's link, or 0 if they are not known: the link is
- * down, its driver does not say, or there is no link behind it. Interfaces without hardware (veth,
- * bridges, tunnels) may say anything, and are not believed.
+ * Returns the bits per second of the interface's link; 0: unknown, as the link is down, its driver
+ * does not say, or it has none. Interfaces without hardware (veth, bridges, tunnels) report
+ * arbitrary rates, which are ignored.
  */
 uint64_t oche_link_rate(unsigned interface_index);
 

@@ -101,8 +101,8 @@ uint32_t oche_peers_add(struct oche_peers *peers, const struct oche_address *add
             return OCHE_NO_PEER;
         peer = &peers->peers[index];
         *peer = (struct oche_peer){.address = *address};
-        peer->is_local =
-            index == 0 || is_loopback(address); /* the device itself is the first peer */
+        /* the device itself is the first peer */
+        peer->is_local = index == 0 || is_loopback(address);
         peer->socket_address_bytes = oche_address_to_socket(address, port, &peer->socket_address);
         peers->table[slot] = index + 1;
     }
@@ -111,8 +111,8 @@ uint32_t oche_peers_add(struct oche_peers *peers, const struct oche_address *add
 }
 
 /*
- * Empties a slot. Later entries that were put past it move up, so that they are still found: each
- * whose own slot does not lie between the empty one and itself.
+ * Empties a slot. Later entries that are past their own slot move up, so that a search still finds
+ * them: each whose own slot is not between the empty one and itself.
  */
 static void empty_slot(struct oche_peers *peers, uint32_t slot)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long IP packets may be, with their headers: on an interface, and on the way to an address as
- * the kernel's routes have it now. The latter is the interface's, or the route's own (`ip route …
- * mtu`), or what a router has answered since (path MTU discovery).
+ * The largest IP packet, with its headers: of an interface, and of the current route to an address.
+ * The latter is the interface's, the route's own (`ip route … mtu`), or the one that a router has
+ * reported (path MTU discovery).
  */
 #ifndef OCHE_DEVICE_PATH_ROUTE_MTU_H
 #define OCHE_DEVICE_PATH_ROUTE_MTU_H
 
 #include "device/path/address.h"
 
-/* Both return bytes; 0: not known. */
+/* Both return bytes; 0: unknown. */
 uint32_t oche_interface_mtu(unsigned interface_index);
 uint32_t oche_route_mtu(const struct oche_address *from, const struct oche_address *to);
 

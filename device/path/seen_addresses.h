@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From which addresses something has ever come. The addresses stay known when their peers are given
- * up, as a bit each that follows from the address: two addresses may share one, and then count as
- * one. That costs a word to the user, at worst.
+ * The addresses that have ever sent something. They stay known when their peers are released. Each
+ * has a bit that follows from the address; if two share one, a warning may be missing.
  */
 #ifndef OCHE_DEVICE_PATH_SEEN_ADDRESSES_H
 #define OCHE_DEVICE_PATH_SEEN_ADDRESSES_H
@@ -18,7 +17,7 @@ struct oche_seen_addresses {
     uint64_t bits[OCHE_SEEN_WORDS];
 };
 
-/* Returns whether the address was noted before, and notes it. */
+/* Returns true if the address was noted before. Notes it. */
 static inline bool oche_seen_addresses_add(struct oche_seen_addresses *heard,
                                            const struct oche_address *address)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define IN_BYTES     65536 /* no datagram is longer */
+#define IN_BYTES     65536 /* the longest datagram */
 #define LARGE_BUFFER (64 << 20)
 
 /* Ancillary data, aligned for struct cmsghdr. */
@@ -77,7 +77,7 @@ static uint32_t set_receive_buffer(int fd, uint32_t bytes)
 
 void oche_socket_take_room(const struct oche_socket *of)
 {
-    /* The kernel gives as much as net.core.rmem_max, or with a privilege what is asked for. */
+    /* The kernel allows net.core.rmem_max, and any size to privileged processes. */
     set(of->fd, SOL_SOCKET, SO_RCVBUF, INT_MAX / 2);
     if (receive_bytes_of(of->fd) < 2 * LARGE_BUFFER)
         set(of->fd, SOL_SOCKET, SO_RCVBUFFORCE, LARGE_BUFFER);
@@ -120,9 +120,7 @@ bool oche_socket_bind(int fd, const struct oche_address *address, uint16_t port)
     return bind(fd, (struct sockaddr *)&own, own_bytes) == 0;
 }
 
-/*
- * Makes the socket refuse all packets. To be called before it is bound, so that no packet gets in.
- */
+/* Makes the socket reject all packets. To be called before it is bound. */
 static bool refuse_all(int fd)
 {
     struct sock_filter code = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -329,7 +327,7 @@ enum oche_send_result oche_socket_send(struct oche_socket *by, int fd,
         }
         if (errno == EINTR)
             continue;
-        /* ENOBUFS: the kernel or the interface has no room now; what waits must not be lost. */
+        /* ENOBUFS: the kernel or the interface has no room now; the packets must not be lost. */
         if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)
             return OCHE_SEND_FULL;
         if (out[*sent].segment_bytes != 0 && (errno == EIO || errno == EINVAL))

@@ -8,9 +8,9 @@
  * One socket, bound to the device's own address and port, receives; others may send
  * (source_ports.h).
  *
- * The address is shared only with sockets of the same user that ask for sharing too (SO_REUSEPORT,
- * see sharing.h). SO_REUSEADDR is never set: with it, the next process that binds the address would
- * get our packets. Without sharing, a second device on one address is an error.
+ * Only sockets of the same user that ask for sharing share the address (SO_REUSEPORT, see
+ * sharing.h). SO_REUSEADDR stays off: with it, the next process that binds the address would get
+ * our packets. Without sharing, a second device on one address is an error.
  */
 #ifndef OCHE_DEVICE_PATH_SOCKET_H
 #define OCHE_DEVICE_PATH_SOCKET_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The UDP ports that packets leave from, so that ECMP and receive queues can distinguish the queue
+ * The UDP source ports. With several of them ECMP and receive queues can distinguish the queue
  * pairs between two devices (rocev2.md#source-port). A socket sends from the port that it is bound
- * to, and any other port requires a privilege. So there are N sockets for sending only, on the
- * device's address. Each queue pair has a wanted port, the standard's function of its numbers or
- * flow label. It uses the socket whose port has the same remainder modulo N as the wanted port.
+ * to; any other port requires a privilege. So there are N sockets for sending only, on the device's
+ * address. Each queue pair has a wanted port, the standard's function of its numbers or flow label.
+ * It uses the socket whose port has the same remainder modulo N.
  *
- * The sockets' ports are in the standard's range, 0xC000 to 0xFFFF, above the ports that Linux
- * assigns to programs that ask for no certain port (32768 to 60999 unless configured otherwise). A
- * filter refuses packets that arrive at these ports, because packets to us go to the device's port.
- * If no port is free, or only one is wanted, packets leave from the device's own socket.
+ * The ports are in the standard's range, 0xC000 to 0xFFFF, above Linux' default range for programs
+ * that ask for any port (32768 to 60999). A filter rejects packets that arrive at these ports,
+ * because packets to us go to the device's port. If no port is free, or only one is wanted, packets
+ * leave from the device's own socket.
  */
 #ifndef OCHE_DEVICE_PATH_SOURCE_PORTS_H
 #define OCHE_DEVICE_PATH_SOURCE_PORTS_H

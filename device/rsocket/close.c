@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shutting down and closing. Closing does not wait, unless SO_LINGER asks for it: the thread ends
- * the connection when all that was sent has arrived, and the peer knows that nothing follows.
+ * the connection when all sent data has arrived, and the peer knows that it was the last.
  */
 #include "device/cm/internal.h"
 #include "device/rsocket/internal.h"
 
-#define CLOSE_WAIT (30 * OCHE_SEC) /* for a peer that takes nothing */
+#define CLOSE_WAIT (30 * OCHE_SEC) /* for a peer that does not read */
 
 /* ---- shutdown ---- */
 
@@ -82,7 +82,7 @@ bool rs_close_step(struct rs_socket *s)
     return s->sends == 0 && (s->disconnect_done || s->peer_gone);
 }
 
-/* Closes those that nobody has accepted. */
+/* Closes sockets that were not accepted. */
 static void close_unaccepted(struct rs_socket *listener)
 {
     for (struct rs_socket *s = rs_next(NULL); s != NULL; s = rs_next(s)) {
@@ -110,7 +110,7 @@ void rs_close(struct rs_socket *s)
     }
     listens = s->state == RS_LISTENING;
     rs_table_lock();
-    s->closing = true; /* no peer's request is taken from now on */
+    s->closing = true; /* requests are rejected from now on */
     rs_table_unlock();
     s->close_by = rs_now() + CLOSE_WAIT;
     if (s->in.filled > 0) /* nobody will read it */
@@ -137,7 +137,7 @@ static bool is_closed(const struct rs_socket *s)
     return s->lost || (s->sends == 0 && s->disconnect_done);
 }
 
-/* Waits for what was sent, if the program has asked for that. Under the lock. */
+/* Waits until sent data has arrived, if the program asked for that. Under the lock. */
 static void linger(struct rs_socket *s)
 {
     if (!s->linger_on || s->linger_s == 0 || s->state != RS_CONNECTED || s->peer_gone)
@@ -153,7 +153,7 @@ int rclose(int socket)
 
     if (s == NULL)
         return -1;
-    /* under the lock, as who shows readiness must not meet another file with this number */
+    /* under the lock: ready.c must not write to another file with this number */
     pthread_mutex_lock(&s->lock);
     last = rs_leave(s, socket);
     if (last)

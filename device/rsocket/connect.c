@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making connections. A listener's peers are answered by the thread when they ask, as TCP answers
- * them, so that connecting ends before the program accepts; what it accepts is complete.
+ * Making connections. The thread answers a listener's peers at once, as TCP does, so connecting
+ * ends before the program accepts; an accepted socket is complete.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -59,7 +59,7 @@ int rsocket(int domain, int type, int protocol)
     }
     const int descriptor = s->descriptor;
 
-    rs_put(s); /* its descriptor refers to it */
+    rs_put(s); /* its descriptor has a reference, too */
     errno = error;
     return error == 0 ? descriptor : -1;
 }
@@ -242,7 +242,7 @@ bool rs_detach(struct rs_socket *s)
     return listener != NULL;
 }
 
-/* Lets the listener's program have it. One whose listener is gone is being closed. */
+/* Makes the socket ready for accept. If its listener has ended, it is being closed. */
 static void offer(struct rs_socket *s)
 {
     struct rs_socket *listener;
@@ -424,7 +424,7 @@ static int ask(struct rs_socket *s, const struct sockaddr *address)
     return errno;
 }
 
-/* Makes ::ffff:a.b.c.d the IPv4 address that it is. */
+/* Converts ::ffff:a.b.c.d to an IPv4 address. */
 static const struct sockaddr *unmapped(const struct sockaddr *address, struct sockaddr_in *v4)
 {
     const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;

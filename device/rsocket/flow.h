@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flow control of a stream's two directions. A receiver has a ring of two halves. Each
- * half is a place that it gives to the peer, which fills one after the other, and gets it again
- * when the program has read it. Besides, a message of data needs a credit, of which there are as
- * many as the receiver said; they are numbers of messages from the beginning on, modulo 65536.
+ * Flow control of a stream's two directions. A receiver has a ring of two halves. It gives each
+ * half to the peer, which fills one after the other; a half is given again when the program has
+ * read it. A message of data also needs a credit: messages are numbered modulo 65536, and the
+ * receiver sets the limit.
  *
- * A peer's messages are checked here: they must stay within what it was given. Nothing does I/O.
+ * A peer's messages are checked here: they must stay within their places. These functions do no
+ * I/O.
  */
 #ifndef OCHE_DEVICE_RSOCKET_FLOW_H
 #define OCHE_DEVICE_RSOCKET_FLOW_H
@@ -16,14 +17,14 @@
 
 /* The direction from the peer to us. */
 struct rs_inflow {
-    uint32_t half;           /* bytes */
-    uint32_t granted;        /* bytes that the peer may still write */
-    uint32_t head, tail;     /* offsets into the ring: of what arrives next, of what is read next */
-    uint32_t filled;         /* bytes that have arrived and were not read */
+    uint32_t half;       /* bytes */
+    uint32_t granted;    /* bytes that the peer may still write */
+    uint32_t head, tail; /* offsets into the ring: of the next arrival, of the next byte to read */
+    uint32_t filled;     /* bytes that have arrived and are unread */
     uint32_t free, free_at;  /* bytes that have been read and were not given again; where */
     uint16_t credits;        /* messages that may be on their way */
     uint16_t arrived, limit; /* messages so far; the number at which the peer has to stop */
-    uint32_t entry;          /* of the peer's list, which gets the next place */
+    uint32_t entry;          /* index in the peer's list of the next place */
     uint32_t entries;
 };
 
@@ -34,7 +35,7 @@ struct rs_outflow {
     uint16_t sent, limit;
 };
 
-/* A ring of 2 * half bytes, of which the peer has the first half, and a peer's list. */
+/* Starts with a ring of 2 * half bytes, whose first half the peer has, and a peer's list. */
 void rs_inflow_start(struct rs_inflow *flow, uint32_t half, uint16_t credits, uint32_t entries);
 /* A message of `bytes` has arrived. Returns false if the peer was not allowed to send it. */
 bool rs_inflow_arrived(struct rs_inflow *flow, uint32_t bytes);
@@ -43,11 +44,11 @@ bool rs_inflow_counted(struct rs_inflow *flow);
 /* Returns how many bytes can be read at flow->tail, without going round the ring's end. */
 uint32_t rs_inflow_readable(const struct rs_inflow *flow);
 void rs_inflow_read(struct rs_inflow *flow, uint32_t bytes);
-/* True if the peer should be told of a free half, or of credits. */
+/* True if the peer should learn of a free half, or of credits. */
 bool rs_inflow_should_tell(const struct rs_inflow *flow);
 /*
- * Makes what has become free the peer's. Returns true if that is a place: *offset is where in the
- * ring, and *entry where in the peer's list it has to be written. The credits are flow->limit.
+ * Gives the peer the free half and credits (flow->limit). Returns true if there is a half: *offset
+ * is its place in the ring, and *entry the entry of the peer's list to write.
  */
 bool rs_inflow_tell(struct rs_inflow *flow, uint32_t *offset, uint32_t *entry);
 
@@ -55,7 +56,7 @@ void rs_outflow_start(struct rs_outflow *flow, const struct rs_hello *peer);
 /* The peer has written a place into our list. Returns false if it must not have. */
 bool rs_outflow_granted(struct rs_outflow *flow, const struct rs_place *place);
 void rs_outflow_credits(struct rs_outflow *flow, uint32_t limit);
-/* Returns how many bytes the next message may have; 0: none may be sent. */
+/* Returns the largest size of the next message; 0: none may be sent. */
 uint32_t rs_outflow_room(const struct rs_outflow *flow);
 /* True if a message that needs a credit, but no place, may be sent. */
 bool rs_outflow_credit(const struct rs_outflow *flow);

@@ -15,10 +15,9 @@
  *   send.c, receive.c, close.c, options.c, poll.c, iomap.c: the calls of those names
  *
  * Three kinds of locks, taken in this order: a socket's; then cm_lock of device/cm, by the
- * functions of rdma_cma.h; the table's is taken last and nothing is called under it. No thread has
- * two sockets' locks. Progress is made by whoever calls; the thread takes part where the kernel
- * waits for a socket (epoll), and makes and ends connections, as TCP's are made without the
- * program.
+ * functions of rdma_cma.h; the table's is last. A thread has at most one socket's lock. Every call
+ * makes progress. The thread takes part if the kernel waits for a socket (epoll), and makes and
+ * ends connections, as TCP's are made without the program.
  */
 #ifndef OCHE_DEVICE_RSOCKET_INTERNAL_H
 #define OCHE_DEVICE_RSOCKET_INTERNAL_H
@@ -43,11 +42,11 @@
 #define RS_SEND_BYTES     (1U << 19)
 #define RS_LEAST_BYTES    4096U
 #define RS_MOST_BYTES     (1U << 26)
-#define RS_MESSAGES       384 /* of data on their way, in each direction: rdma-core's number */
+#define RS_MESSAGES       384 /* data messages in flight, in each direction: rdma-core's number */
 #define RS_LEAST_MESSAGES 16
 #define RS_MOST_MESSAGES  4096
 #define RS_INLINE_BYTES   256
-#define RS_CONTROLS       4 /* messages without data of which we do not know that they arrived */
+#define RS_CONTROLS       4 /* messages without data that may still be in flight */
 #define RS_MOST_MESSAGE   65536U
 #define RS_MOST_IOMAPS    128
 #define RS_BACKLOG        128
@@ -58,7 +57,7 @@ enum rs_state {
     RS_LISTENING,
     RS_CONNECTING, /* also: accepted by the thread, and the peer has not confirmed it */
     RS_CONNECTED,
-    RS_FAILED, /* connecting was in vain */
+    RS_FAILED, /* connecting has failed */
 };
 
 /* Kinds of work requests: the upper half of wr_id; the lower half is bytes. */
@@ -74,7 +73,7 @@ struct rs_mapping {
     struct rs_mapping *next;
     struct ibv_mr *mr;
     uint64_t offset;
-    int entry; /* of the peer's iomap; -1: ours alone */
+    int entry; /* entry of the peer's iomap; -1: local only */
     bool told;
 };
 
@@ -92,19 +91,19 @@ struct rs_socket {
     bool peer_gone; /* nor takes any more */
     bool send_shut, receive_shut;
     bool disconnect_sent, disconnect_done;
-    bool lost;      /* the connection is in error; nothing arrives */
+    bool lost;      /* the connection is in error and receives no more */
     int error;      /* an errno that no call has returned yet */
-    int send_error; /* what sending returns: EPIPE, ECONNRESET, ETIMEDOUT */
+    int send_error; /* the error of sending: EPIPE, ECONNRESET, ETIMEDOUT */
 
     struct rdma_cm_id *id;
     struct ibv_qp *qp; /* the identifier's, which may go before it */
     struct ibv_comp_channel *channel;
     struct ibv_cq *cq;
-    bool armed;             /* the queue will tell, or has told, the channel */
+    bool armed;             /* the queue will signal, or has signaled, the channel */
     bool waiting;           /* a thread waits at the channel, for all of them */
     bool watched;           /* the thread makes progress, and keeps the descriptor up to date */
-    _Atomic bool watching;  /* it is in the thread's epoll */
-    _Atomic uint32_t kicks; /* counts what changed other than by a completion */
+    _Atomic bool watching;  /* the thread's epoll has it */
+    _Atomic uint32_t kicks; /* counts changes without a completion */
 
     /* sending */
     struct rs_outflow out;
@@ -116,7 +115,7 @@ struct rs_socket {
     uint32_t send_bytes, send_head, send_used;
     unsigned sends, most_sends, controls; /* work that is under way */
     bool probing;
-    unsigned data_sends; /* of sends and iomaps: those that are not complete */
+    unsigned data_sends; /* incomplete sends and iomaps */
     oche_time heard;     /* when something last arrived, or was acknowledged */
 
     /* receiving */
@@ -124,7 +123,7 @@ struct rs_socket {
     uint8_t *receive_ring;
     struct ibv_mr *receive_mr;
     unsigned most_receives;
-    uint8_t *table; /* our list of places, then our iomap */
+    uint8_t *table; /* our list of places, followed by our iomap */
     struct ibv_mr *table_mr;
     unsigned iomaps;
     struct rs_mapping *mappings;
@@ -139,8 +138,8 @@ struct rs_socket {
     uint32_t max_segment;
 
     /* listening; under the table's lock */
-    struct rs_socket *listener;      /* of one that nobody has accepted */
-    struct rs_socket *first, **last; /* that can be accepted */
+    struct rs_socket *listener;      /* of a socket that was not accepted */
+    struct rs_socket *first, **last; /* sockets ready for accept */
     struct rs_socket *next;          /* there */
     unsigned pending, backlog;       /* pending: also those that the peer has to confirm */
 
@@ -172,7 +171,7 @@ void rs_table_unlock(void);
 
 /* Makes the two ends. Returns false with errno. */
 bool rs_ready_make(struct rs_socket *s);
-/* Makes the descriptor's readiness that of the socket. `arrived`: tell of input once more. */
+/* Makes the descriptor as ready as the socket is. `arrived`: signals input once more. */
 void rs_ready_show(struct rs_socket *s, bool arrived);
 void rs_ready_drop(struct rs_socket *s);
 /* System calls, past the functions of these names that librspreload.so replaces. */
@@ -187,7 +186,7 @@ int rs_real_dup3(int from, int to, int flags);
 bool rs_pair_make(struct rs_socket *s);
 void rs_pair_drop(struct rs_socket *s);
 void rs_hello_of(const struct rs_socket *s, uint8_t bytes[RS_HELLO_BYTES]);
-/* Takes over what the peer says. Returns false with errno if that cannot be right. */
+/* Applies the peer's hello. Returns false with errno if it is invalid. */
 bool rs_hello_from(struct rs_socket *s, const uint8_t *bytes, size_t count);
 bool rs_post_receive(struct rs_socket *s);
 /* Posts an RDMA WRITE of `bytes`, inline if `lkey` is 0. Returns 0 or an errno. */
@@ -201,9 +200,9 @@ static inline uint64_t rs_work_id(enum rs_work work, uint32_t bytes)
 
 /* ---- progress.c: under the socket's lock ---- */
 
-/* Takes what is complete, and tells the peer of free places. */
+/* Handles completions, and informs the peer of free places. */
 void rs_progress(struct rs_socket *s);
-/* The connection is lost. `error`: what the program's calls return. */
+/* Marks the connection as lost. `error`: for the program's calls. */
 void rs_lose(struct rs_socket *s, int error);
 /* Sends a message of the control kind, if there is room for one. Returns false if not. */
 bool rs_send_control(struct rs_socket *s, enum rs_control control);
@@ -219,13 +218,16 @@ uint32_t rs_send_room(const struct rs_socket *s);
 
 typedef bool rs_test(const struct rs_socket *s);
 /*
- * Waits until the test is true. Under the socket's lock, which is given up meanwhile. Returns 0 or
- * an errno: EAGAIN: it must not wait, or not for longer; EINTR. `timeout_ms` 0: without end.
+ * Waits until the test is true. Under the socket's lock, which is released while waiting. Returns 0
+ * or an errno: EAGAIN: it must not wait, or not longer; EINTR. `timeout_ms` 0: no limit.
  */
 int rs_wait(struct rs_socket *s, rs_test *test, bool wait, uint32_t timeout_ms);
 /* Wakes all that wait. Under the socket's lock. */
 void rs_kick(struct rs_socket *s);
-/* Has the completion queue tell the channel of the next completion. False: it has told already. */
+/*
+ * Makes the completion queue signal the next completion to the channel. Returns false if it has
+ * signaled already.
+ */
 bool rs_arm(struct rs_socket *s);
 /* Makes the port's thread look, for a thread that will wait in poll. */
 void rs_rouse(const struct rs_socket *s);
@@ -234,13 +236,16 @@ void rs_rouse(const struct rs_socket *s);
 
 /* Starts the thread. Returns the channel of its identifiers, or NULL with errno. */
 struct rdma_event_channel *rs_service_start(void);
-/* Has it look at what is to be ended. */
+/* Makes the thread check for sockets to end. */
 void rs_service_wake(void);
-/* Has it wait for the socket's completions, or not any more. Under the socket's lock. */
+/* Makes the thread wait for the socket's completions, or stop that. Under the socket's lock. */
 void rs_service_watch(struct rs_socket *s);
-/* Tries to end the connection of a socket that is closing. True if it is over. Under the lock. */
+/*
+ * Tries to end the connection of a socket that is closing. Returns true if it has ended. Under the
+ * lock.
+ */
 bool rs_close_step(struct rs_socket *s);
-/* Closes a socket whose last descriptor is gone. Not under a lock. */
+/* Closes a socket without descriptors. Not under a lock. */
 void rs_close(struct rs_socket *s);
 
 /* ---- the rest ---- */
@@ -248,23 +253,26 @@ void rs_close(struct rs_socket *s);
 /* Makes the socket's identifier. Returns false with errno. */
 bool rs_make_id(struct rs_socket *s);
 /*
- * A peer asks to be connected. Returns the socket to be closed if it cannot be, with a reference,
- * or NULL. In the thread.
+ * Handles a peer's request. If it fails, returns the socket to close, with a reference; else NULL.
+ * In the thread.
  */
 struct rs_socket *rs_asked(struct rdma_cm_event *event);
 /* The connection is there. In the thread. */
 void rs_established(struct rs_socket *s, const struct rdma_cm_event *event);
-/* It is not. Returns true if the socket has to be closed, and a reference of it given back. */
+/*
+ * Handles the failure of a request. Returns true if the socket has to be closed, and its reference
+ * released.
+ */
 bool rs_refused(struct rs_socket *s, int error);
 /*
- * Takes away one that nobody has accepted from its listener. Returns true if the caller did it, and
- * has the listener's reference now.
+ * Removes a socket that was not accepted from its listener. Returns true if it was there; the
+ * caller then has the listener's reference.
  */
 bool rs_detach(struct rs_socket *s);
 /* Sends as much of the pieces as it can. As send(2); a socket's own flags count too. */
 ssize_t rs_send(struct rs_socket *s, const struct iovec *pieces, size_t count, int flags);
 ssize_t rs_receive(struct rs_socket *s, const struct iovec *pieces, size_t count, int flags);
-/* Tells the peer of mappings that it does not know. Under the lock. Returns 0 or an errno. */
+/* Sends the peer the mappings that it does not know. Under the lock. Returns 0 or an errno. */
 int rs_iomaps_tell(struct rs_socket *s, bool wait);
 void rs_iomaps_drop(struct rs_socket *s);
 /* Returns the events that poll would report for the socket. Under the lock. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that a peer may write to directly (riomap), and such writes (riowrite). A mapping is told
- * to the peer before the next data, by an entry in its iomap; what riowrite writes needs no credit
- * and makes no noise at the peer.
+ * Memory that a peer may write to directly (riomap), and such writes (riowrite). A mapping is sent
+ * to the peer before the next data, by an entry in its iomap. A riowrite needs no credit, and the
+ * peer is not notified.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +152,7 @@ int rs_iomaps_tell(struct rs_socket *s, bool wait)
 
 /* ---- writing ---- */
 
-/* Returns the peer's mapping that has the offset, as it is now. Returns false if none has. */
+/* Finds the peer's current mapping that has the offset. Returns false if there is none. */
 static bool find(const struct rs_socket *s, uint64_t offset, struct rs_iomap *found)
 {
     for (unsigned i = 0; i < s->iomaps; i++) {

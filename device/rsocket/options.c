@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses and options. Options that mean nothing here but that programs set (as TCP_QUICKACK) are
- * kept out: they return ENOPROTOOPT, as a kernel does that does not know one.
+ * Addresses and options. Options without a meaning here that programs set (as TCP_QUICKACK) return
+ * ENOPROTOOPT, as in a kernel that does not know them.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -137,7 +137,7 @@ static int set_socket(struct rs_socket *s, int name, const void *value, socklen_
         s->want_send_bytes = number > 0 ? (uint32_t)number : 0;
         return 0;
     case SO_RCVBUF:
-        if (s->cq == NULL) /* the peer knows it otherwise */
+        if (s->cq == NULL) /* the peer gets it by other means */
             s->want_receive_bytes = number > 0 ? (uint32_t)number : 0;
         return 0;
     case SO_OOBINLINE:
@@ -154,13 +154,13 @@ static int set_tcp(struct rs_socket *s, int name, const void *value, socklen_t b
     if (!number_of(value, bytes, &number))
         return EINVAL;
     switch (name) {
-    case TCP_NODELAY: /* nothing is ever delayed */
+    case TCP_NODELAY: /* data is never delayed */
         s->no_delay = number != 0;
         return 0;
     case TCP_KEEPIDLE:
         s->keep_idle = number;
         return 0;
-    case TCP_MAXSEG: /* a stream has no segments that the program could see */
+    case TCP_MAXSEG: /* a stream has no visible segments */
         s->max_segment = (uint32_t)number;
         return 0;
     default:
@@ -438,7 +438,7 @@ int rfcntl(int socket, int cmd, ...)
     if (s == NULL)
         return -1;
     va_start(arguments, cmd);
-    argument = va_arg(arguments, long); /* there may be none; then it is not used */
+    argument = va_arg(arguments, long); /* there may be none, and it is unused */
     va_end(arguments);
     pthread_mutex_lock(&s->lock);
     if (cmd == F_SETFL)

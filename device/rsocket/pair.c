@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection's queue pair and memory: the ring that the peer writes to, the list in which it puts
- * the places of its own ring (and after that its iomaps), and the ring from which we send.
+ * A connection's queue pair and memory: the ring that the peer writes to, the list in which it
+ * writes the places of its own ring (and after that its iomaps), and the ring from which we send.
  */
 #include <stdlib.h>
 #include <string.h>

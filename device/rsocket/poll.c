@@ -15,7 +15,7 @@
 #define NAP_MS   1000
 #define ON_STACK 64
 
-/* What is asked of one socket now. Returns its events; *at is where to wait for others. */
+/* Checks one socket. Returns its events; *at is where to wait for others. */
 static short look(struct rs_socket *s, short wanted, bool sleeps, int *at)
 {
     short events;
@@ -35,8 +35,8 @@ static short look(struct rs_socket *s, short wanted, bool sleeps, int *at)
 }
 
 /*
- * Looks at all once; `sleeps`: fills `places` with what to wait for. Returns how many have events,
- * or -1 with errno.
+ * Checks all sockets once; `sleeps`: fills `places` with descriptors to wait for. Returns the
+ * number with events, or -1 with errno.
  */
 static int look_at_all(struct pollfd *fds, nfds_t count, struct pollfd *places, bool sleeps)
 {
@@ -78,8 +78,8 @@ static int look_at_all(struct pollfd *fds, nfds_t count, struct pollfd *places, 
 }
 
 /*
- * Has the devices' threads go on. After the last progress, as that would make them nap again; once
- * for the sockets of a device that follow each other.
+ * Makes the devices' threads continue. Called after the last progress, which would make them nap
+ * again; once for consecutive sockets of a device.
  */
 static void rouse_all(const struct pollfd *fds, const struct pollfd *places, nfds_t count)
 {

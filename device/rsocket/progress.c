@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completions: what was sent has arrived, or the peer has sent something. Each message is checked
- * against what the peer may do; one that is not ends the connection with EPROTO.
+ * Completions: sent data has arrived, or the peer has sent something. Each message is checked
+ * against the peer's limits; a violation ends the connection with EPROTO.
  */
 #include <poll.h>
 #include <time.h>
@@ -82,7 +82,7 @@ void rs_lose(struct rs_socket *s, int error)
     if (s->lost)
         return;
     s->lost = true;
-    /* after a peer that has said that it goes, nothing is missing */
+    /* the peer has announced its end, so all data is here */
     if (!s->peer_gone && !s->closing)
         s->error = error;
     if (s->send_error == 0)
@@ -148,7 +148,7 @@ static bool take_message(struct rs_socket *s, uint32_t immediate, uint32_t writt
 static void arrived(struct rs_socket *s, const struct ibv_wc *wc)
 {
     if (wc->status != IBV_WC_SUCCESS)
-        return; /* flushed: the queue pair is in error, which is known */
+        return; /* flushed, as the queue pair is in error */
     if ((wc->wc_flags & IBV_WC_WITH_IMM) == 0 || wc->opcode != IBV_WC_RECV_RDMA_WITH_IMM ||
         !take_message(s, be32toh(wc->imm_data), wc->byte_len)) {
         rs_lose(s, EPROTO);
@@ -223,7 +223,7 @@ void rs_probe(struct rs_socket *s)
         rs_lose(s, error);
 }
 
-/* Tells the peer of what it may send. */
+/* Informs the peer of free places and credits. */
 static void tell(struct rs_socket *s)
 {
     uint32_t offset, entry, immediate, length = 0;
@@ -259,7 +259,7 @@ void rs_progress(struct rs_socket *s)
     bool heard = false;
     int count;
 
-    if (s->cq == NULL || s->state == RS_CONNECTING) /* what the peer may send is not known yet */
+    if (s->cq == NULL || s->state == RS_CONNECTING) /* the peer's limits are not known yet */
         return;
     do {
         tell(s);

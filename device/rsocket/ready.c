@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A descriptor that poll and epoll of the kernel can wait for. It is one end of a pair of Unix
- * sockets: it can be read while the other end has sent a byte, cannot be written while the other
- * end has not read what fills it, and is at its end when the other end was shut down. The program
- * never reads or writes it, but by calls of ours. It is kept up to date for sockets that listen or
- * connect, and for others once they are watched (oche_rsocket_watch).
+ * A descriptor that the kernel's poll and epoll can wait for. It is one end of a pair of Unix
+ * sockets. It is readable while a byte from the other end is unread, not writable while its own
+ * bytes fill the other end, and at its end after the other end was shut down. The program reads and
+ * writes it only by our calls. It is kept up to date for sockets that listen or connect, and for
+ * others once they are watched (oche_rsocket_watch).
  *
  * The system calls are made directly, since librspreload.so has functions of these names.
  */
@@ -83,7 +83,7 @@ static void show_input(struct rs_socket *s, bool input, bool arrived)
     if (input == s->shows_input && !(input && arrived))
         return;
     if (!input || s->shows_input)
-        take(s->descriptor); /* and a new one is news, for who waits for edges */
+        take(s->descriptor); /* a new byte is an edge for edge-triggered epolls */
     if (input)
         put(s->own_end);
     s->shows_input = input;

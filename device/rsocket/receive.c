@@ -4,7 +4,9 @@
 
 #include "device/rsocket/internal.h"
 
-/* Copies out of the ring; the flow is a copy of the socket's if the bytes are to stay. */
+/*
+ * Copies out of the ring. To leave the bytes there, the caller passes a copy of the socket's flow.
+ */
 static size_t copy_in(const struct rs_socket *s, struct rs_inflow *flow, uint8_t *to, size_t bytes)
 {
     size_t done = 0;

@@ -7,7 +7,7 @@
 
 #include "device/rsocket/internal.h"
 
-/* Where in the program's pieces a call is. */
+/* A call's position in the program's pieces. */
 struct cursor {
     const struct iovec *piece;
     size_t offset; /* into *piece */
@@ -30,7 +30,7 @@ static void copy_out(struct cursor *at, uint8_t *to, size_t bytes)
     }
 }
 
-/* Returns how many bytes the next message may have. *few: it does not need the ring. */
+/* Returns the largest size of the next message. *few: it does not need the ring. */
 static uint32_t most_now(const struct rs_socket *s, size_t left, bool *few)
 {
     const uint32_t to_the_end = s->send_bytes - s->send_head, room = rs_send_room(s);
@@ -135,7 +135,7 @@ ssize_t rs_send(struct rs_socket *s, const struct iovec *pieces, size_t count, i
         if (error == 0)
             done += send_message(s, &at, total - done);
     }
-    rs_progress(s); /* what was posted leaves now */
+    rs_progress(s); /* posted work leaves now */
     if (s->watched && error == EAGAIN)
         rs_ready_show(s, false);
     pthread_mutex_unlock(&s->lock);

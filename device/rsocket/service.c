@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread of all sockets over RDMA in a process: makes connections, ends those that are closed
- * (what was sent has to arrive first), makes progress for sockets that the kernel's poll or epoll
- * waits for, and asks peers that have been silent for seconds whether they are still there. It
- * blocks all signals.
+ * The thread of all sockets over RDMA in a process. It makes connections, ends those of closed
+ * sockets after their data has arrived, makes progress for sockets that the kernel's poll or epoll
+ * waits for, and probes peers that have been silent for seconds. It blocks all signals.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -19,7 +18,7 @@
 #define TICK_MS      500
 #define PROBE_AFTER  (2 * OCHE_SEC)
 #define MOST_READY   32
-#define EXIT_WAIT    (5 * OCHE_SEC) /* for what was sent, at the end of the program */
+#define EXIT_WAIT    (5 * OCHE_SEC) /* for sent data, at the end of the program */
 #define AT_ONCE_WAIT OCHE_SEC       /* … if a signal or _exit ends it */
 
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -41,7 +40,7 @@ static int error_of(const struct rdma_cm_event *event)
 static void disconnected(struct rs_socket *s)
 {
     pthread_mutex_lock(&s->lock);
-    rs_progress(s); /* what has arrived before */
+    rs_progress(s); /* handles earlier arrivals */
     if (s->state == RS_CONNECTED)
         rs_lose(s, ECONNRESET);
     pthread_mutex_unlock(&s->lock);
@@ -104,7 +103,7 @@ void rs_service_watch(struct rs_socket *s)
         return;
     rs_real_fcntl(s->channel->fd, F_SETFL, O_RDWR | O_NONBLOCK);
     rs_table_lock();
-    s->references++; /* of the epoll's; given back when the channel goes out of it */
+    s->references++; /* of the epoll; released when the channel leaves it */
     rs_table_unlock();
     if (epoll_ctl(waiting, EPOLL_CTL_ADD, s->channel->fd, &event) != 0) {
         rs_table_lock();
@@ -155,7 +154,10 @@ bool oche_rsocket_progress(bool sleeps)
     return true;
 }
 
-/* Progress for a watched socket. Returns true if its connection is over, and it is not watched. */
+/*
+ * Makes progress for a watched socket. Returns true if its connection has ended, and it is not
+ * watched any more.
+ */
 static bool look(struct rs_socket *s)
 {
     bool over;
@@ -285,7 +287,7 @@ static void drop_all(void)
     waiting = wake = -1;
 }
 
-/* What the parent has is the parent's; the child begins anew. */
+/* The sockets belong to the parent; the child begins anew. */
 static void in_child(void)
 {
     pthread_mutex_init(&start_lock, NULL);
@@ -310,7 +312,7 @@ static bool some_are_closing(void)
     return some;
 }
 
-/* Closes all sockets, and waits until what the program has sent has arrived. */
+/* Closes all sockets, and waits until the program's data has arrived. */
 static void close_all(oche_time longest)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
@@ -330,8 +332,10 @@ static void close_all(oche_time longest)
         nanosleep(&nap, NULL);
 }
 
-/* At the end of the program by a signal or _exit: as below, but not for long if a peer does not
- * read. */
+/*
+ * At the end of the program by a signal or _exit: as below, but only a short time if a peer does
+ * not read.
+ */
 static void end_at_once(void)
 {
     if (channel != NULL && !atomic_load(&ends))
@@ -365,8 +369,8 @@ struct rdma_event_channel *rs_service_start(void)
 }
 
 /*
- * At the end of the program, what it has sent still arrives, and its peers read to the end: as with
- * TCP, where the kernel sees to that. Runs before device/cm's, which ends the connections.
+ * At the end of the program its data still arrives, and its peers read to the end, as with TCP in
+ * the kernel. Runs before device/cm's, which ends the connections.
  */
 __attribute__((destructor)) static void end(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which descriptor is which socket. A look is without lock where there is no socket, as a preloaded
- * library asks for every descriptor of a program. A socket ends when nobody refers to it: each of
- * its descriptors does, each call that is under way, its listener and its identifier.
+ * The table of descriptors. Lookups of other files take no lock, as a preloaded library asks for
+ * every descriptor of a program. A socket ends with its last reference: each of its descriptors has
+ * one, each running call, its listener and its identifier.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ struct rs_socket *rs_get(int descriptor)
     return s;
 }
 
-/* The identifier comes first: events of it that are being handled end before it does. */
+/* The identifier is destroyed first: that waits for events of it that are being handled. */
 static void free_socket(struct rs_socket *s)
 {
     if (s->id != NULL)
@@ -80,7 +80,7 @@ static void free_socket(struct rs_socket *s)
 
 void rs_put(struct rs_socket *s)
 {
-    const int error = errno; /* what a call says, which has its socket until then */
+    const int error = errno; /* the errno of the call that had this reference */
     bool last;
 
     oche_lock_take(&lock);
@@ -150,7 +150,7 @@ bool rs_enter(struct rs_socket *s, int descriptor)
     return page != NULL;
 }
 
-/* Another of the socket's descriptors takes the place of the one that goes. Under the lock. */
+/* Returns another descriptor of the socket, to replace the one that closes. Under the lock. */
 static int other_of(const struct rs_socket *s)
 {
     for (unsigned i = 0; i < PAGES; i++) {
@@ -208,8 +208,8 @@ static void in_parent(void) OCHE_RELEASES(lock)
 }
 
 /*
- * The parent's connections are the parent's: the child has none of these sockets. It has one
- * thread, and makes the lock anew.
+ * The connections belong to the parent, so the child has none of these sockets. It has one thread,
+ * and makes the lock anew.
  */
 OCHE_UNCHECKED static void in_child(void)
 {

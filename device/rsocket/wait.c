@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting until a socket can do something: first the caller polls for some microseconds, since the
- * peer may answer at once, then it sleeps. One thread sleeps at the socket's completion channel,
- * where it makes progress itself; others that wait for the same socket sleep until that one, or
- * whoever else makes progress, has found something.
+ * Waiting until a socket is ready. First the caller polls for some microseconds, since the peer may
+ * answer at once; then it sleeps. One thread sleeps at the socket's completion channel and makes
+ * progress itself. Others that wait for the same socket sleep until a thread that makes progress
+ * has found something.
  */
 #include <time.h>
 
@@ -43,7 +43,7 @@ bool rs_arm(struct rs_socket *s)
         return false;
     }
     s->armed = ibv_req_notify_cq(s->cq, 0) == 0;
-    return false; /* something may have come before: to be polled once more */
+    return false; /* poll once more: a completion may have come before */
 }
 
 /* Sleeps until something has changed. Returns 0 or an errno. */

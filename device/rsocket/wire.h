@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stream sockets over RDMA say to each other, as rdma-core's do, so that either end may be
- * theirs. The layout is a fact taken from rdma-core 44 (librdmacm/docs/rsocket, and for what that
- * page leaves out librdmacm/rsocket.c). Nothing here does I/O.
+ * The protocol of stream sockets over RDMA, as rdma-core's, so that either end may be theirs. The
+ * layout is a fact taken from rdma-core 44 (librdmacm/docs/rsocket, and librdmacm/rsocket.c where
+ * that page is silent). These functions do no I/O.
  *
- * A connection begins with a hello of 40 bytes in the private data of the REQ and of the REP: how
- * many messages may be on their way, where the list of places is, and the first place. A place is
- * memory that the peer may write to. After that everything is an RDMA WRITE with immediate data:
- * data into the current place, a new place into the list, or nothing but the 32 bits of the
- * immediate, which say what it is.
+ * A connection begins with a hello of 40 bytes in the private data of the REQ and of the REP: the
+ * number of messages in flight, the address of the list of places, and the first place. A place is
+ * memory that the peer may write to. After that all messages are RDMA WRITEs with immediate data:
+ * data into the current place, a new place into the list, or only the 32 bits of the immediate,
+ * which give the kind of message.
  */
 #ifndef OCHE_DEVICE_RSOCKET_WIRE_H
 #define OCHE_DEVICE_RSOCKET_WIRE_H
@@ -27,7 +27,7 @@
 enum rs_message {
     RS_MESSAGE_DATA = 0,   /* the value: how many bytes were written */
     RS_MESSAGE_CREDIT = 4, /* how many messages of data may be sent in all, modulo 65536 */
-    RS_MESSAGE_IOMAP = 6,  /* which entry of the iomap was written */
+    RS_MESSAGE_IOMAP = 6,  /* entry of the iomap that was written */
     RS_MESSAGE_CONTROL = 7 /* enum rs_control */
 };
 
@@ -44,7 +44,7 @@ struct rs_place {
 };
 
 struct rs_hello {
-    bool big_endian; /* of what is written into the sender's memory by places and iomaps */
+    bool big_endian; /* bytes of a place, or an iomap, in the sender's memory */
     bool iomap;      /* the list of places is followed by an iomap */
     uint16_t credits;
     uint32_t iomaps;        /* entries that the sender's iomap has */
@@ -52,17 +52,17 @@ struct rs_hello {
     struct rs_place buffer; /* the first place */
 };
 
-/* A peer's memory that it has mapped for riowrite: bytes from `offset` on are at the place. */
+/* A mapping of the peer's for riowrite: the place that begins at `offset`. */
 struct rs_iomap {
     uint64_t offset;
     struct rs_place place;
 };
 
 void rs_hello_write(const struct rs_hello *hello, uint8_t bytes[RS_HELLO_BYTES]);
-/* Returns NULL, or what is wrong with the bytes. */
+/* Returns NULL, or the fault of the bytes. */
 const char *rs_hello_read(const uint8_t *bytes, size_t count, struct rs_hello *hello);
 
-/* The number of entries of an iomap, as the byte of the hello can say it: the same or less. */
+/* Returns the number of entries of an iomap, rounded down to what the hello's byte can express. */
 uint32_t rs_iomaps_sayable(uint32_t iomaps);
 
 /* In the byte order of this processor. `value` is at most RS_MOST_VALUE. */

@@ -18,18 +18,18 @@
 #include "device/shared/reuseport.h"
 
 /*
- * Ranges of the file. A service's begins at a multiple of SERVICE_BYTES and is as long as its
- * process's slot says, so that who finds it held also knows whose it is. Two of one process never
- * touch: the kernel would join them.
+ * Ranges of the file. A service's range begins at a multiple of SERVICE_BYTES, and its length
+ * encodes the process's slot. So a process that finds it locked also learns the slot. Two ranges of
+ * one process never touch, as the kernel would join them.
  */
-#define UNUSED        OCHE_SLOTS         /* behind the slots: only who removes the file has it */
+#define UNUSED        OCHE_SLOTS /* behind the slots: locked while the file is being removed */
 #define SERVICES      (INT64_C(1) << 62) /* services are from here on */
 #define SERVICE_BYTES (2 * OCHE_SLOTS)   /* at most OCHE_SLOTS of them are held */
-#define SERVICE_BITS  55                 /* so many services fit */
+#define SERVICE_BITS  55                 /* bits of a service's place */
 #define PREFIX        "net-"
-#define MOST_NAMES    1024         /* of a folder that are looked at */
-#define TRIES         1000         /* while another process removes the file, … */
-#define FIRST_TRIES   50           /* … which takes it a moment; a second at most */
+#define MOST_NAMES    1024         /* entries of a folder that are read */
+#define TRIES         1000         /* while another process removes the file … */
+#define FIRST_TRIES   50           /* … for a second at most */
 #define FIRST_PAUSE   (100 * 1000) /* ns */
 #define PAUSE         (1000 * 1000)
 
@@ -56,7 +56,10 @@ static struct flock range(off_t start, off_t bytes)
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = bytes};
 }
 
-/* Takes a range; `bytes` 0: all that follows. Returns false, with errno, if somebody has it. */
+/*
+ * Locks a range; `bytes` 0: up to the end. Returns false, with errno, if another process has a part
+ * of it.
+ */
 static bool take(int file, off_t start, off_t bytes)
 {
     struct flock lock = range(start, bytes);
@@ -70,10 +73,10 @@ static void give(int file, off_t start, off_t bytes)
 
     lock.l_type = F_UNLCK;
     if (fcntl(file, F_OFD_SETLK, &lock) != 0)
-        return; /* it goes with the descriptor */
+        return; /* closing the descriptor unlocks it */
 }
 
-/* True if another process has something of the range; *found is then what it has. */
+/* True if another process has locked a part of the range; *found is then that lock. */
 static bool held(int file, off_t start, off_t bytes, struct flock *found)
 {
     *found = range(start, bytes);
@@ -83,8 +86,8 @@ static bool held(int file, off_t start, off_t bytes, struct flock *found)
 /* ---- the file ---- */
 
 /*
- * Writes the number of our network namespace. The cookie is never used again until the next boot;
- * kernels before 5.14 have none, and there it is the inode's number.
+ * Writes the number of our network namespace: its cookie, which is unique until the next boot.
+ * Kernels before 5.14 have none; there it is the inode's number.
  */
 static bool network_of(int socket, char *text, size_t bytes)
 {
@@ -123,13 +126,13 @@ static int open_file(const char *path, int flags)
     return -1;
 }
 
-/* Writes the path of a slot's inbox. False: it is too long. */
+/* Writes the path of a slot's inbox. Returns false if it is too long. */
 static bool inbox_path(const char *path, unsigned slot, char *text, size_t bytes)
 {
     return (size_t)snprintf(text, bytes, "%s.%u", path, slot) < bytes;
 }
 
-/* Removes a file of which we have all ranges, and all inboxes. */
+/* Removes the file, all of whose ranges we have locked, and all inboxes. */
 static void remove_all(const char *path)
 {
     char inbox[PATH_MAX];
@@ -140,14 +143,14 @@ static void remove_all(const char *path)
     unlink(path);
 }
 
-/* Removes the file if nobody has a name in it. */
+/* Removes the file if it is unused. */
 static void remove_unused(int file, const char *path)
 {
     if (take(file, 0, 0) && is_current(file, path))
         remove_all(path);
 }
 
-/* Removes what killed processes have left in the folder, but for `own`. */
+/* Removes the files of killed processes from the folder, except `own`. */
 static void sweep(const char *folder, const char *own)
 {
     DIR *names = opendir(folder);
@@ -191,7 +194,7 @@ static bool goes_away(const struct oche_names *names)
     return held(names->file, UNUSED, 1, &found) || !is_current(names->file, names->path);
 }
 
-/* Remembers which file it is. */
+/* Notes the file's identity. */
 static void note_file(struct oche_names *names)
 {
     struct stat about = {0};
@@ -201,7 +204,9 @@ static void note_file(struct oche_names *names)
     names->inode = about.st_ino;
 }
 
-/* True if the descriptor is still that of our file. Another one's must be left alone. */
+/*
+ * True if the descriptor is still our file's. If the program has reused it, it must be left alone.
+ */
 static bool is_ours(const struct oche_names *names, struct stat *about)
 {
     return names->file >= 0 && fstat(names->file, about) == 0 && about->st_dev == names->device &&
@@ -220,8 +225,8 @@ static void close_file(struct oche_names *names)
 }
 
 /*
- * Opens the file, made if it is not there. Returns false with errno; ENOENT: it was removed just
- * now. *made: nobody else had it.
+ * Opens the file, and makes it if it is missing. Returns false with errno; ENOENT: it was removed
+ * just now. *made: the file is new.
  */
 static bool open_or_make(struct oche_names *names, bool *made)
 {
@@ -239,7 +244,7 @@ static bool open_or_make(struct oche_names *names, bool *made)
 
 /*
  * Opens the file and takes a slot: `wanted`, or any if it is OCHE_SLOTS. Returns false with errno;
- * EADDRINUSE: there is no free one. *made: nobody else had the file.
+ * EADDRINUSE: no slot is free. *made: the file is new.
  */
 static bool open_and_take(struct oche_names *names, unsigned wanted, bool *made)
 {
@@ -272,7 +277,7 @@ static bool open_and_take(struct oche_names *names, unsigned wanted, bool *made)
     return false;
 }
 
-/* Binds our inbox. What a killed process has left in its place goes: the slot is ours. */
+/* Binds our inbox. Replaces the one of a killed process: the slot is ours. */
 static bool bind_inbox(const struct oche_names *names, int inbox)
 {
     struct sockaddr_un own;
@@ -285,7 +290,7 @@ static bool bind_inbox(const struct oche_names *names, int inbox)
 
 /* ---- places ---- */
 
-/* Writes the path of a place's folder. False: there is no such place here. */
+/* Writes the path of a place's folder. Returns false if the place does not exist here. */
 static bool folder_of(unsigned place, char *folder, size_t bytes)
 {
     unsigned long namespace = 0;
@@ -300,7 +305,9 @@ static bool folder_of(unsigned place, char *folder, size_t bytes)
     return true;
 }
 
-/* Writes a place's folder and file. False: there is none, or the path is too long for an inbox's.
+/*
+ * Writes a place's folder and file. Returns false if there is none, or an inbox's path would be too
+ * long.
  */
 static bool make_path(struct oche_names *names, unsigned place, const char *file, char *folder,
                       size_t bytes)
@@ -366,7 +373,7 @@ static bool try_place(struct oche_names *names, unsigned place, const char *name
     return true;
 }
 
-/* Adds to `why` what is wrong with a place. */
+/* Adds a place's fault to `why`. */
 static void note_fault(struct oche_error *why, unsigned place, int error)
 {
     char folder[64];
@@ -413,7 +420,7 @@ static enum oche_names_result open_names(struct oche_names *names,
         }
         note_fault(&why, place, errno);
         if (is_met_in(names, place, name))
-            break; /* nobody would meet the others anywhere else */
+            break; /* the others are here, so no other place will do */
     }
     *error = why;
     return OCHE_NAMES_NOWHERE;
@@ -483,7 +490,8 @@ socklen_t oche_names_inbox(const struct oche_names *names, unsigned slot, struct
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(inbox->sun_path) + 1);
 }
 
-/* IDs are 64 bits. Those with the same place must not both be used; ports of rdma_cm are no such.
+/*
+ * IDs are 64 bits. Two with the same place must not both be used; those of rdma_cm's ports differ.
  */
 static off_t place_of(uint64_t id)
 {

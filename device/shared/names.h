@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which process of an address has which slot (sharing.h), and which one listens to which service
- * (services.h). Only processes of one user can ask or answer.
+ * The slots of an address's processes (sharing.h), and the services that they listen to
+ * (services.h). Only processes of one user see each other.
  *
- * Processes meet in a folder of their user's, mode 0700, in the first of these places that can be
- * used:
+ * Processes meet in a private folder, mode 0700, in the first usable one of these places:
  *
  *   /dev/shm/oche-UID       memory; the folder of live views, too (view/place.h)
  *   /tmp/oche-UID
@@ -13,23 +12,21 @@
  *   /dev/shm/oche-UID-N     N is the user namespace, unless it is the first one: there UID may be
  *   /tmp/oche-UID-N         the number of several users outside, who have the places above
  *
- * If processes of the address have met in one of them already, it is that one, or none: who cannot
- * have a name there, as the file system is full, say, must not be where nobody meets it. Which
- * place it is does not depend on variables of the environment, nor on who is logged in now.
+ * If processes of the address have met in one of them already, a new one joins them there, or has
+ * no name at all: elsewhere it would meet nobody, even if the file system there is full. The choice
+ * does not depend on environment variables, nor on who is logged in now.
  *
  * Each address and port has a file there, net-NETWORK-ADDRESS-PORT. NETWORK is the network
- * namespace, since an address belongs to one and a folder does not. A name is a byte range of the
- * file with a lock (F_OFD_SETLK): a slot is the byte of its number, a service a range far behind
- * that. The kernel drops locks however a process dies, and a child that it has forked takes
- * none along once it has closed the descriptor. Nothing here waits for a lock, so a process that is
- * stopped stops no other.
+ * namespace, since an address belongs to one and a folder does not. A name is a locked byte range
+ * of the file (F_OFD_SETLK): a slot is the byte of its number, a service a range far behind. The
+ * kernel drops the locks when the process ends. A forked child keeps none once it has closed the
+ * descriptor. Locks are never waited for, so a stopped process blocks no other.
  *
- * The process that has a slot also has a Unix datagram socket there, its inbox. Its name is the
- * file's name and ".SLOT". No other user can reach it. That matters because what is sent to a
- * socket may hold descriptors, and closing one may take its receiver arbitrarily long.
+ * Each slot has an inbox there: a Unix datagram socket whose name is the file's name and ".SLOT".
+ * Other users cannot reach it: they could send descriptors, and closing one may take a long time.
  *
- * The last process to go removes the file. What killed processes leave is used again, and is
- * removed by the first process of another address.
+ * The last process removes the file. Files of killed processes are used again, or are removed by
+ * the first process of another address.
  */
 #ifndef OCHE_DEVICE_SHARED_NAMES_H
 #define OCHE_DEVICE_SHARED_NAMES_H
@@ -43,9 +40,9 @@
 #include "params/error.h"
 
 struct oche_names {
-    int file;       /* its locks are our names; -1: none */
-    dev_t device;   /* the file that was opened: programs close descriptors … */
-    ino_t inode;    /* … that they do not know, and the next file gets the number */
+    int file;       /* the file whose locks are our names; -1: none */
+    dev_t device;   /* its identity: programs close unknown descriptors … */
+    ino_t inode;    /* … and the next file gets the number */
     unsigned slot;  /* ours */
     char path[108]; /* the file's; a path of an inbox is at most as long as sun_path */
 };
@@ -53,28 +50,28 @@ struct oche_names {
 enum oche_names_result {
     OCHE_NAMES_TAKEN,     /* we have a slot, and an inbox */
     OCHE_NAMES_ALL_TAKEN, /* other processes have all slots */
-    OCHE_NAMES_NOWHERE, /* there is no folder to meet in, or we cannot join those who meet there */
+    OCHE_NAMES_NOWHERE,   /* no folder is usable, or the others' folder is not */
 };
 
 /*
- * Takes a slot, and binds the Unix datagram socket `inbox`. A line in `error` says why if that
- * cannot be.
+ * Takes a slot, and binds the Unix datagram socket `inbox`. On failure a line in `error` gives the
+ * reason.
  */
 enum oche_names_result oche_names_open(struct oche_names *names, const struct oche_address *address,
                                        uint16_t port, int inbox, struct oche_error *error);
-/* Gives all names up. */
+/* Releases all names. */
 void oche_names_close(struct oche_names *names);
 /* In a forked child: closes its copy of the parent's descriptor. */
 void oche_names_leave(struct oche_names *names);
 
 /*
- * True if our file was removed: by the end of a session, for example, which takes /run/user/UID
- * with it, and with RemoveIPC the user's files in /dev/shm. New processes do not see us then.
+ * True if our file was removed. The end of a session, for example, removes /run/user/UID, and with
+ * RemoveIPC the user's files in /dev/shm. New processes do not see us then.
  */
 bool oche_names_lost(const struct oche_names *names);
 /*
- * Makes the file again, takes our slot in it, and binds `inbox`. Returns false if that cannot be
- * now: another process may have the slot. Services must be taken again.
+ * Makes the file again, takes our slot in it, and binds `inbox`. Returns false if that is not
+ * possible now, as another process has the slot. The caller takes its services again.
  */
 bool oche_names_restore(struct oche_names *names, const struct oche_address *address, uint16_t port,
                         int inbox);
@@ -88,7 +85,7 @@ socklen_t oche_names_inbox(const struct oche_names *names, unsigned slot,
 /* Takes a service. Returns false, with errno, if another process has it: EADDRINUSE. */
 bool oche_names_take_service(const struct oche_names *names, uint64_t id);
 void oche_names_release_service(const struct oche_names *names, uint64_t id);
-/* Returns the slot of the other process that has the service, or -1: none has it. */
+/* Returns the slot of another process that has the service; -1: none. */
 int oche_names_service_slot(const struct oche_names *names, uint64_t id);
 
 #endif

@@ -2,15 +2,13 @@
 /*
  * The kernel's part in sharing a UDP port: one classic BPF program for all sockets of one address
  * and port (SO_REUSEPORT). The program reads a packet's destination queue pair number and returns
- * the place, in the kernel's list of these sockets, of the socket that gets the packet. The upper 6
- * bits of a queue pair number are a slot, and each process has a slot (sharing.h). The place of a
- * slot's socket is not always the slot's number: when a socket closes, the last socket in the list
- * moves to its place.
+ * the receiving socket's place in the kernel's list of these sockets. The upper 6 bits of a queue
+ * pair number are a slot, and each process has a slot (sharing.h). A slot's place may differ from
+ * its number: when a socket closes, the last socket in the list moves to its place.
  *
- * A datagram of several packets (GSO, GRO) is steered by its first packet. If the place does not
- * exist, the kernel chooses a socket by a hash. A probe has the opcode 0xff, which no packet has,
- * and goes to the place in the last byte of its queue pair number; with probes a socket finds its
- * own place.
+ * The first packet of a datagram (GSO, GRO) decides for all. If the place does not exist, the
+ * kernel chooses a socket by a hash. A probe has the opcode 0xff, unused by packets, and goes to
+ * the place in the last byte of its queue pair number. With probes a socket finds its own place.
  */
 #ifndef OCHE_DEVICE_SHARED_REUSEPORT_H
 #define OCHE_DEVICE_SHARED_REUSEPORT_H

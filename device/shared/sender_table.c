@@ -30,8 +30,8 @@ struct sender_memory {
 };
 
 /*
- * Seals our table, which we have mapped: nobody else can write there, whoever has the descriptor.
- * Kernels before 5.1 can seal its size alone.
+ * Seals our table, which we have mapped: nobody else can write there, even with the descriptor.
+ * Kernels before 5.1 can only seal its size.
  */
 static bool seal(int fd)
 {
@@ -118,8 +118,8 @@ void oche_sender_table_set_bytes(struct oche_sender_table *table, uint64_t bytes
 /* ---- those of others ---- */
 
 /*
- * True if `fd` is memory whose size is a table's and stays so. That its owner alone can write there
- * is no concern of a reader, which trusts no number in it.
+ * True if `fd` is memory with the sealed size of a table. Readers trust no number in it, so they do
+ * not check who can write there.
  */
 static bool is_table(int fd, struct stat *status)
 {

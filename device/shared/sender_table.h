@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The senders that the processes of one address count together (Dart, ToN 2020, sec III): what they
- * share is the address's line. Each process has a table in memory of its own, which it alone
- * writes: its active senders, and the bytes that have arrived. The others map it to read. They get
- * its descriptor once they have shown that they run as our user (sharing.h), and cannot write
- * there: it is sealed. So there are no files, and no other user can get one. The kernel frees the
- * memory when the last process is gone.
+ * Senders that the processes of one address count together (Dart, ToN 2020, sec III), because they
+ * share the address's line. Each process has a table in its own memory, which only it writes: its
+ * active senders, and the bytes that have arrived. The others map it read-only. They get its
+ * descriptor after they have proved that they run as our user (sharing.h); a seal prevents writing.
+ * So there are no files, and other users cannot get one. The kernel frees the memory when the last
+ * process has ended.
  *
- * Nothing in another process's table is trusted: its size is sealed, its numbers have limits, and
- * what changes while it is read is read again later. So the worst that a process of our user can do
- * is to have others count up to OCHE_SENDERS_PER_TABLE more senders.
+ * Another process's table is not trusted: its size is sealed, its numbers have limits, and a table
+ * that changes while it is read is read again later. At worst a process of our user makes others
+ * count OCHE_SENDERS_PER_TABLE more senders.
  *
- * To look at all tables takes neither a lock nor a system call.
+ * Reading all tables takes neither a lock nor a system call.
  */
 #ifndef OCHE_DEVICE_SHARED_SENDER_TABLE_H
 #define OCHE_DEVICE_SHARED_SENDER_TABLE_H
@@ -21,8 +21,8 @@
 #include "core/base.h"
 #include "device/path/address.h"
 
-#define OCHE_SENDERS_PER_TABLE 1024 /* of one process that others learn of */
-#define OCHE_SENDERS_MOST      4096 /* of all processes that are told apart */
+#define OCHE_SENDERS_PER_TABLE 1024 /* of one process, in its table */
+#define OCHE_SENDERS_MOST      4096 /* of all processes together */
 
 struct sender_memory;
 
@@ -30,10 +30,10 @@ struct sender_memory;
 struct oche_sender_view {
     const struct sender_memory *table; /* NULL: it has none */
     ino_t inode;
-    uint64_t bytes;   /* that had arrived there */
-    uint32_t version; /* of the senders that we have counted; odd: they change just then */
+    uint64_t bytes;   /* bytes that had arrived there */
+    uint32_t version; /* version of the senders that we have counted; odd: they were changing */
     oche_time lively; /* when anything there changed last */
-    bool silent;      /* nothing has changed for so long that its senders no longer count */
+    bool silent;      /* unchanged for SILENCE, so its senders no longer count */
 };
 
 struct oche_sender_table {
@@ -42,7 +42,7 @@ struct oche_sender_table {
     uint64_t *ids;     /* OCHE_SENDERS_PER_TABLE, for reading another table */
     uint64_t *counted; /* a hash table of senders, for counting; 0: free */
     uint32_t own_count;
-    oche_time again; /* before this, the senders are not counted anew */
+    oche_time again; /* time of the next count */
     bool stale;      /* a table has changed since they were counted */
 };
 
@@ -50,7 +50,7 @@ struct oche_sender_table {
 bool oche_sender_table_open(struct oche_sender_table *table);
 void oche_sender_table_close(struct oche_sender_table *table);
 
-/* Returns what a sender is called in tables: a process of a host, by its address and its slot. */
+/* Returns a sender's ID in tables: a process of a host, by its address and its slot. */
 uint64_t oche_sender_id(const struct oche_address *address, unsigned slot);
 
 /* Publish our senders, at most OCHE_SENDERS_PER_TABLE, and the bytes on the line that have arrived.
@@ -60,15 +60,15 @@ void oche_sender_table_publish(struct oche_sender_table *table, const uint64_t *
 void oche_sender_table_set_bytes(struct oche_sender_table *table, uint64_t bytes);
 
 /*
- * Maps another process's table, and takes the descriptor over. If it is not a table, or its size is
- * not sealed, there is none.
+ * Maps another process's table, and takes over the descriptor. Does nothing if it is not a table of
+ * sealed size.
  */
 void oche_sender_view_open(struct oche_sender_view *view, int fd, oche_time now);
 void oche_sender_view_close(struct oche_sender_view *view);
 
 /*
- * Looks whether a table has changed. Returns the bytes that have arrived there since the last call,
- * at most `most`.
+ * Checks a table for changes. Returns the bytes that have arrived there since the last call, at
+ * most `most`.
  */
 uint64_t oche_sender_view_update(struct oche_sender_table *table, struct oche_sender_view *view,
                                  oche_time now, uint64_t most);

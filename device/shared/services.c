@@ -56,7 +56,7 @@ void oche_services_take_again(const struct oche_services *services,
     for (const struct oche_taken_service *service = services->first; service != NULL;
          service = service->next)
         if (!oche_names_take_service(&share->names, service->id))
-            continue; /* another process has taken it meanwhile: requests go to that one */
+            continue; /* another process has taken it, and gets the requests */
 }
 
 bool oche_services_has(const struct oche_services *services, uint64_t id)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which process of an address listens to a service of the connection manager (a port of rdma_cm's,
- * core/cm/mad.h). A service belongs to one process of the address: the one that has it among the
- * names (names.h), which tell the others its slot. There they pass on what asks for the service.
+ * The processes that listen to the connection manager's services (ports of rdma_cm's,
+ * core/cm/mad.h). A service belongs to one process of the address, which has locked it among the
+ * names (names.h). From these the others learn its slot, and forward requests for the service.
  *
- * Where an address is not shared (sharing.h) there is one process, and only it is asked.
+ * If an address is not shared (sharing.h), there is one process.
  */
 #ifndef OCHE_DEVICE_SHARED_SERVICES_H
 #define OCHE_DEVICE_SHARED_SERVICES_H
@@ -39,8 +39,8 @@ bool oche_services_has(const struct oche_services *services, uint64_t id);
 bool oche_services_taken(const struct oche_services *services, const struct oche_sharing *share,
                          uint64_t id);
 /*
- * Returns the slot of the process that listens to the service; our own if nobody does. Strangers
- * choose the service: it costs a system call.
+ * Returns the slot of the process that listens to the service; our own if there is none. Costs a
+ * system call, for services that strangers choose.
  */
 unsigned oche_services_slot(const struct oche_services *services, const struct oche_sharing *share,
                             uint64_t id);

@@ -17,18 +17,18 @@
 #define FIRST_PLACES 8          /* places to probe in addition to one per known neighbour */
 #define MOST_QUEUED  (4u << 20) /* bytes held for full queues before packets are lost */
 /*
- * Packets of the connection manager that are held for one process. Anybody can send those, and who
- * means them repeats them; they must not take the room of others.
+ * Most packets of the connection manager that wait for one process. Anybody can send these, and
+ * honest senders repeat them; they must not take the room of others.
  */
 #define MOST_MANAGEMENT 64
-#define MESSAGES        64 /* most messages handled in a row, so that a flood blocks nothing else */
+#define MESSAGES        64 /* most messages in a row: a flood must not block other work */
 
 enum kind {
     KIND_HELLO,      /* I am here, at this place; answer with this nonce */
     KIND_ANSWER,     /* I am here too, and this was your nonce */
     KIND_GOODBYE,    /* my socket is closed, so places have changed */
     KIND_PACKETS,    /* packets for you follow */
-    KIND_MANAGEMENT, /* as that: a connection manager's, which nothing but us can steer */
+    KIND_MANAGEMENT, /* the same, of a connection manager, which the kernel cannot steer */
     KIND_TABLE,      /* the descriptor is that of my table of senders */
 };
 
@@ -55,7 +55,7 @@ struct oche_queued {
 
 #define MEMORY_BYTES (sizeof(struct message) + 65536)
 
-/* Who sends a message, and a descriptor. */
+/* The sender of a message, and a descriptor. */
 union control {
     struct cmsghdr align;
     uint8_t bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
@@ -104,8 +104,8 @@ static void add_control(struct msghdr *header, union control *control, int type,
 }
 
 /*
- * Has the kernel tell the receiver our effective user, to whom the names belong, where it would
- * tell the real one; and adds a descriptor, unless it is -1.
+ * Makes the kernel tell the receiver our effective user, which owns the names, instead of the real
+ * one. Adds a descriptor, unless it is -1.
  */
 static void add_controls(struct msghdr *header, union control *control, int fd)
 {
@@ -117,10 +117,7 @@ static void add_controls(struct msghdr *header, union control *control, int fd)
         add_control(header, control, SCM_RIGHTS, &fd, sizeof(fd));
 }
 
-/*
- * Sends a message. Returns false if it was not sent; if the process is gone, the neighbour is
- * removed.
- */
+/* Sends a message. Returns false on failure. Disconnects from a process that has ended. */
 static bool send_with_descriptor(struct oche_neighbour *neighbour, struct message *message,
                                  const void *packets, uint32_t count, int fd)
 {
@@ -152,7 +149,7 @@ static bool send_hello(const struct oche_sharing *share, struct oche_neighbour *
     return send_message(neighbour, &hello, NULL, 0);
 }
 
-/* Gives a process our table of senders, if it is trusted and does not have it. */
+/* Sends a process our table of senders, if it is trusted and does not have it. */
 static void send_table(const struct oche_sharing *share, struct oche_neighbour *neighbour)
 {
     struct message table = message_of(share, KIND_TABLE, 0);
@@ -162,8 +159,8 @@ static void send_table(const struct oche_sharing *share, struct oche_neighbour *
 }
 
 /*
- * Connects to the process that has the slot and asks it to identify itself. Returns false if no
- * process has it.
+ * Connects to the process that has the slot and asks it to identify itself. Returns false if there
+ * is none.
  */
 static bool connect_to(struct oche_sharing *share, unsigned slot)
 {
@@ -220,7 +217,7 @@ bool oche_sharing_has_hidden(const struct oche_sharing *share)
            share->place > count_others(share);
 }
 
-/* Gives the kernel the program that fits what we know about the processes. */
+/* Installs the program for the places that we know. */
 static void install_program(struct oche_sharing *share)
 {
     uint8_t wanted[OCHE_SLOTS];
@@ -251,16 +248,15 @@ static void send_probe(const struct oche_sharing *share, uint8_t place)
 }
 
 /*
- * Finds our place by sending a probe to each possible place. A probe for a place that does not
- * exist may reach any socket, including ours. So our place is the lowest place whose probe comes
- * back.
+ * Finds our place: sends a probe to each possible place. A probe for a missing place may reach any
+ * socket, including ours. So our place is the lowest one whose probe returns.
  */
 static void find_place(struct oche_sharing *share, oche_time now)
 {
     unsigned places = FIRST_PLACES;
 
     if (now < share->next_probe || share->entropy->failed)
-        return; /* a probe without a random nonce could be anybody's */
+        return; /* without a random nonce anybody could forge a probe */
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         places += share->neighbours[slot].fd >= 0;
     if (places > OCHE_SLOTS || share->place == OCHE_PLACE_NONE)
@@ -294,7 +290,7 @@ bool oche_sharing_take_probe(struct oche_sharing *share, const struct oche_datag
     if (share->nonce == 0 ||
         memcmp(in->bytes + OCHE_STEERED_BYTES, &share->nonce, sizeof(share->nonce)) != 0 ||
         place >= share->place)
-        return true; /* another process's probe, or one for a place that does not exist */
+        return true; /* another process's probe, or one for a missing place */
     share->place = place;
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         send_hello(share, &share->neighbours[slot]);
@@ -393,7 +389,7 @@ static void take_hello(struct oche_sharing *share, const struct message *hello)
      */
     if (!send_message(neighbour, &answer, NULL, 0) && connect_to(share, hello->slot))
         send_message(neighbour, &answer, NULL, 0);
-    neighbour->table_sent = false; /* it may have dropped what it knew of us */
+    neighbour->table_sent = false; /* it may have lost our table */
     send_table(share, neighbour);
     if (neighbour->fd >= 0)
         note_place(share, neighbour, hello->place);
@@ -470,7 +466,7 @@ bool oche_sharing_receive(struct oche_sharing *share, struct oche_datagram_in *i
 
 /* ---- passing on ---- */
 
-/* Keeps packets until their process has room. Returns false if too many are kept already. */
+/* Queues packets until their process has room. Returns false if the queue is full. */
 static bool enqueue(struct oche_sharing *share, unsigned slot, const struct message *message,
                     const uint8_t *bytes, uint32_t count)
 {
@@ -493,7 +489,7 @@ static bool enqueue(struct oche_sharing *share, unsigned slot, const struct mess
     return true;
 }
 
-/* Removes a held message that was sent, or that has no receiver any more. */
+/* Removes a message from the queue that was sent, or that has no receiver any more. */
 static void dequeue(struct oche_sharing *share, struct oche_queued **link)
 {
     struct oche_queued *queued = *link;
@@ -511,7 +507,7 @@ void oche_sharing_retry_queued(struct oche_sharing *share)
 {
     struct oche_queued **link = &share->queued;
     uint32_t left = share->queued_count; /* messages for slots that are not known to be full */
-    uint64_t full = 0; /* one bit for each slot without room, whose later messages must wait, too */
+    uint64_t full = 0; /* one bit for each slot without room: its later messages must wait, too */
 
     while (left > 0) {
         struct oche_queued *queued = *link;
@@ -556,7 +552,7 @@ static enum oche_sharing_result forward(struct oche_sharing *share, unsigned slo
         return OCHE_SHARING_DONE;
     }
     if (neighbour->trusted)
-        return OCHE_SHARING_LOST; /* the process's queue has been full for a long time */
+        return OCHE_SHARING_LOST; /* its queue has been full for a long time */
     if (now >= neighbour->next_hello) {
         neighbour->next_hello = oche_time_add(now, PAUSE);
         connect_to(share, slot);

@@ -4,21 +4,20 @@
  * is 1/64 of all queue pair numbers, and the kernel gives it the packets for these numbers
  * (reuseport.h).
  *
- * A process has a slot as long as it has its name (names.h), and a Unix datagram socket that other
- * processes reach by it: its inbox. Inboxes are in a folder that only our user can get at.
+ * A process has its slot as long as it has its name (names.h), and an inbox: a Unix datagram socket
+ * in a folder that is closed to other users.
  *
  * The inbox also receives packets that the kernel has steered to a wrong process. That happens
- * while sockets come and go, and when the kernel merges packets for several processes. A process
- * that gets a packet of another process passes it on, with the packet's true source. Whenever a
- * process passes on packets or gets packets passed on, it finds its own place in the kernel's list
- * again and tells the others, and all of them replace the kernel's program.
+ * while sockets open and close, and when the kernel merges packets for several processes. A process
+ * forwards packets of another process with their true source. After that both find their places in
+ * the kernel's list again, tell the others, and all of them replace the kernel's program.
  *
- * Trust: a message counts only if the kernel confirms that its sender runs as our user. Packets are
- * passed on, and the table of senders is given, only to a process that has answered our greeting on
- * the same connection and runs as our user. What is given can only be read.
+ * Trust: a message is accepted only if the kernel confirms that its sender runs as our user.
+ * Packets and the table of senders go only to a process that has answered our hello on the same
+ * connection and runs as our user. The table is read-only for it.
  *
- * A process of our user may have the address and port, and its names in a folder that we cannot
- * see: another container's. The kernel's list then is longer than the names are; see
+ * A process of our user may have the address and port while its names are in a folder that we
+ * cannot see: another container's. The kernel's list is then longer than the list of names; see
  * oche_sharing_has_hidden.
  */
 #ifndef OCHE_DEVICE_SHARED_SHARING_H
@@ -34,13 +33,13 @@
 
 /* Another process on our address and port. */
 struct oche_neighbour {
-    int fd;               /* connected to its inbox; -1: none */
-    bool trusted;         /* the process has answered our greeting */
-    bool table_sent;      /* it has our table of senders */
-    uint8_t place;        /* place of its UDP socket, as the process told us, or OCHE_PLACE_NONE */
-    uint64_t nonce;       /* the answer to our greeting must contain this number */
-    oche_time next_hello; /* device time before which the process is not greeted again */
-    uint32_t queued;      /* messages that wait for room in the process's queue */
+    int fd;                       /* connected to its inbox; -1: none */
+    bool trusted;                 /* the process has answered our hello */
+    bool table_sent;              /* it has our table of senders */
+    uint8_t place;                /* reported place of its UDP socket, or OCHE_PLACE_NONE */
+    uint64_t nonce;               /* the answer to our hello must contain this number */
+    oche_time next_hello;         /* device time before which no hello is sent to it */
+    uint32_t queued;              /* messages that wait for room in the process's queue */
     struct oche_sender_view view; /* the senders that it counts */
 };
 
@@ -59,16 +58,17 @@ struct oche_sharing {
     uint64_t nonce; /* number in our last probes for our place; 0: none were sent */
     oche_time next_probe;
     uint64_t refused; /* messages of other users, or malformed */
-    uint64_t lost;    /* packets that were held for a process that is gone */
+    uint64_t lost;    /* packets that were queued for a process that has ended */
     struct oche_queued *queued, **last_queued;
     size_t queued_bytes;
     uint32_t queued_count;
     uint8_t *memory; /* buffer for an arriving message */
-    /* What congestion control shares; the driver opens it before oche_sharing_join
-     * (shared_senders.c). */
+    /*
+     * Senders that congestion control shares; opened before oche_sharing_join (shared_senders.c).
+     */
     struct oche_sender_table senders;
-    uint64_t with_table; /* bit i: slot i has given us its table, and may have gone since */
-    int arrived_fd;      /* came with the message in `memory`, and is to be closed; -1: none */
+    uint64_t with_table; /* bit i: slot i has sent its table, and may have ended since */
+    int arrived_fd;      /* descriptor of the message in `memory`, not closed yet; -1: none */
 };
 
 enum oche_sharing_opened {
@@ -84,7 +84,7 @@ enum oche_sharing_result {
     OCHE_SHARING_NOBODY, /* no process has this slot */
 };
 
-/* Takes a slot. A line in `error` says why if there is none. */
+/* Takes a slot. On failure a line in `error` gives the reason. */
 enum oche_sharing_opened oche_sharing_open(struct oche_sharing *share,
                                            const struct oche_address *address, uint16_t port,
                                            struct oche_entropy *entropy, struct oche_error *error);
@@ -93,11 +93,11 @@ enum oche_sharing_opened oche_sharing_open(struct oche_sharing *share,
  * errno set, if the kernel cannot steer.
  */
 bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now);
-/* True if we know our place and all processes that we greeted have answered. */
+/* True if we know our place and all processes have answered our hello. */
 bool oche_sharing_settled(const struct oche_sharing *share);
 /*
- * True if more processes have the address and port than have names here. That is so for a moment
- * while one of them ends, or finds that its names are lost.
+ * True if more processes have the address and port than have names here. This may be so for a
+ * moment while one of them ends, or before it restores its names.
  */
 bool oche_sharing_has_hidden(const struct oche_sharing *share);
 /* To be called when our UDP socket is closed: tells the other processes, and frees the slot. */
@@ -106,15 +106,15 @@ void oche_sharing_close(struct oche_sharing *share);
 void oche_sharing_leave(struct oche_sharing *share);
 
 /*
- * Makes our names again if their file was removed. To be called a few times a second; one system
- * call. Returns true if services must be taken again.
+ * Restores our names if their file was removed. To be called a few times a second; one system call.
+ * Returns true if services must be taken again.
  */
 bool oche_sharing_restore_names(struct oche_sharing *share);
 
 /*
- * Drops what processes count that are gone without a word, and repeats greetings and tables for
- * which inboxes had no room. To be called a few times a second; one system call for each process
- * that counts or has not answered.
+ * Drops the tables of processes that have ended without a goodbye. Repeats hellos and tables that
+ * did not fit into an inbox. To be called a few times a second; one system call for each process
+ * with a table, or that has not answered.
  */
 void oche_sharing_drop_dead(struct oche_sharing *share);
 
@@ -131,21 +131,20 @@ static inline bool oche_sharing_is_foreign(const struct oche_sharing *share, con
     return count >= OCHE_STEERED_BYTES && oche_sharing_slot(bytes) != share->slot;
 }
 
-/* Passes on a part of `in`: the `count` bytes at `bytes`, which are packets of one slot. */
+/* Forwards a part of `in`: the `count` bytes at `bytes`, which are packets of one slot. */
 enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
                                               const struct oche_datagram_in *in,
                                               const uint8_t *bytes, uint32_t count, oche_time now);
 /*
- * As oche_sharing_forward, for one packet of a connection manager, whose process its queue pair
- * number does not tell (management.h).
+ * As oche_sharing_forward, for one packet of a connection manager, whose queue pair number does not
+ * contain the slot (management.h).
  */
 enum oche_sharing_result oche_sharing_forward_to(struct oche_sharing *share, unsigned slot,
                                                  const struct oche_datagram_in *in,
                                                  const uint8_t *bytes, uint32_t count,
                                                  oche_time now);
 /*
- * Tries again to pass on the held packets. To be called from time to time while
- * oche_sharing_has_queued.
+ * Tries again to send queued packets. To be called from time to time while oche_sharing_has_queued.
  */
 void oche_sharing_retry_queued(struct oche_sharing *share);
 static inline bool oche_sharing_has_queued(const struct oche_sharing *share)
@@ -154,9 +153,9 @@ static inline bool oche_sharing_has_queued(const struct oche_sharing *share)
 }
 
 /*
- * Receives what others passed on to us, one datagram at a time, and handles messages between
- * processes. Returns false if there is no more. If packets in `in` are not ours, the caller must
- * drop them.
+ * Receives forwarded packets, one datagram at a time, and handles messages between processes.
+ * Returns false if there are no more. Packets in `in` that are not ours must be dropped by the
+ * caller.
  */
 bool oche_sharing_receive(struct oche_sharing *share, struct oche_datagram_in *in, oche_time now);
 

@@ -19,7 +19,8 @@ void ov_async_push(struct ov_context *context, const struct ibv_async_event *eve
     const uint64_t one = 1;
 
     if (node == NULL)
-        return; /* the event is lost, but the application also sees the error in its completions */
+        return; /* without memory the event is lost; the application still sees the error in its
+                   completions */
     *node = (struct ov_event){.event = *event};
     pthread_mutex_lock(&context->event_lock);
     *context->last_event = node;
@@ -32,8 +33,8 @@ void ov_async_push(struct ov_context *context, const struct ibv_async_event *eve
 }
 
 /*
- * Returns the counter of delivered events of the object that the event is about; NULL: such events
- * need no acknowledgement.
+ * Returns the counter of delivered events of the event's object; NULL: such events need no
+ * acknowledgement.
  */
 static uint32_t *delivered_of(const struct ibv_async_event *event)
 {
@@ -80,9 +81,9 @@ static bool take(struct ov_context *context, struct ibv_async_event *event)
 }
 
 /*
- * Waits without making progress, because the caller is a thread for errors, beside others that
- * poll. Waits on a futex, not on the descriptor: any signal would end poll(), but only signals
- * whose handlers have no SA_RESTART, which would also end a read, must end this call.
+ * Waits without making progress: the caller is a thread for errors, and others poll. Waits on a
+ * futex instead of the descriptor. Any signal would end poll(); this call must end only for signals
+ * that would also end a read, whose handlers have no SA_RESTART.
  */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {

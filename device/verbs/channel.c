@@ -53,9 +53,9 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 }
 
 /*
- * Keeps events until the NIC has handled everything that has arrived. Otherwise a thread could be
- * woken by the first completion, arm the CQ again just before the second, poll both, and then get
- * an event for the second in vain.
+ * Delays events until the NIC has handled all arrived packets. Otherwise the first completion could
+ * wake a thread, which arms the CQ again just before the second one and polls both. It would then
+ * get a useless event for the second.
  */
 void ov_completion_event(void *context, struct oche_cq *ring)
 {
@@ -87,8 +87,8 @@ static void tell(struct ov_cq *cq)
     cq->pending_events += cq->new_events;
     cq->new_events = 0;
     /*
-     * Written under the lock, so that a thread that takes the event without waiting finds it
-     * counted in the descriptor.
+     * Written under the lock: a thread that takes the event without waiting must find it counted in
+     * the descriptor.
      */
     if (write(channel->channel.fd, &count, sizeof(count)) < 0)
         /* the write fails only if 2^64 - 2 events wait; the descriptor is readable then */
@@ -140,8 +140,8 @@ static struct ov_cq *take(struct ov_channel *channel)
 }
 
 /*
- * True if a signal handler that has run should end a call that sleeps. A handler without SA_RESTART
- * should, as it would end a read(2) of a kernel's channel. We cannot tell which handler has run, so
+ * True if a signal handler that has run should end a call that sleeps. Without SA_RESTART it
+ * should, as it would end a read(2) of a kernel's channel. We do not know which handler has run, so
  * the result is true if any of the program's handlers, except those for faults, has no SA_RESTART.
  * Nearly always all of them have the same flags.
  */

@@ -11,7 +11,7 @@
 #include "device/verbs/internal.h"
 
 #define POLLS_PER_PROGRESS 8
-#define LONGEST_SLEEP      OCHE_MS /* because another thread may take what this one waits for */
+#define LONGEST_SLEEP      OCHE_MS /* another thread may take our completion */
 #define BATCH              16
 #define CAME_WITH_UDP      8 /* a bit: the datagram came in UDP */
 #define CAME_WITH_IPV6     1
@@ -264,8 +264,8 @@ int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 /* ---- polling ---- */
 
 /*
- * Called after many polls in vain: spins, yields the processor or sleeps, as OCHE_POLL says.
- * Returns the number of completions that have arrived meanwhile.
+ * Called after many polls without a completion: spins, yields the processor or sleeps, as OCHE_POLL
+ * says. Returns the number of completions that have arrived in that time.
  */
 static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *done, unsigned max)
 {
@@ -280,7 +280,7 @@ static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *d
         oche_poll_yield_done(&cq->poll_yield, oche_device_now(cq->port->device) - before);
         return 0;
     }
-    /* With this, either the port's thread sees that we sleep, or we see what it has done. */
+    /* So either the port's thread sees that we sleep, or we see its work. */
     atomic_fetch_add(&cq->port->sleepers, 1);
     count = oche_cq_poll(cq->ring, done, max);
     if (count == 0)
@@ -290,9 +290,8 @@ static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *d
 }
 
 /*
- * True if the only completion that is there should wait for the peer's answer
- * (device/verbs/uc_delay.h). If somebody sleeps until there is an event of the queue, it never
- * does.
+ * True if the only completion should wait for the peer's answer (device/verbs/uc_delay.h). It does
+ * not wait if a thread sleeps until an event of the queue.
  */
 static bool waits_for_answer(struct ov_cq *cq)
 {
@@ -321,7 +320,7 @@ static bool waits_for_answer(struct ov_cq *cq)
     return false;
 }
 
-/* As oche_cq_poll, but gives nothing while a completion waits for the peer's answer. */
+/* As oche_cq_poll, but returns none while a completion waits for the peer's answer. */
 static unsigned poll_ring(struct ov_cq *cq, struct oche_completion *done, unsigned max)
 {
     if (OCHE_UNLIKELY(atomic_load_explicit(&cq->unreliable, memory_order_relaxed) > 0) &&
@@ -338,8 +337,8 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
 
     /*
      * If the queue has a channel, a poll that finds completions makes no progress. With progress, a
-     * thread that has armed the queue would poll the new completions too, and then their event
-     * would wake it for nothing.
+     * thread that has armed the queue would also poll the new completions, and their event would
+     * wake it for nothing.
      */
     if (count > 0 && (cq->cq.channel != NULL || ++cq->since_progress < POLLS_PER_PROGRESS))
         return count;
@@ -372,9 +371,8 @@ unsigned int ov_wc_flags_of(const struct oche_completion *done)
 }
 
 /*
- * Returns the value of the service-level field. There are no service levels; for a datagram the
- * field tells which headers the datagram came with, as with other devices, because programs read
- * that there (RoCEv2, A17.4.5.1).
+ * Returns the value of the service-level field. We have no service levels. For a datagram other
+ * devices store in this field which headers it came with (RoCEv2, A17.4.5.1), and programs read it.
  */
 uint8_t ov_sl_of(const struct ov_cq *cq, const struct oche_completion *done)
 {

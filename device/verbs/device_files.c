@@ -13,8 +13,8 @@
  * and so for every name of device_list.c, and for those without _v4 that there were once.
  *
  * Only the kernel can make files there. So this library replaces the C library's functions that
- * open a file or ask about a file by its path, and handles these names there. All other names are
- * passed on unchanged. Folders do not list these files.
+ * open or examine a file by its path, and handles these names. Other names are passed on unchanged.
+ * Folders do not list these files.
  */
 #undef _FILE_OFFSET_BITS /* both open and open64 are defined here */
 #include <dlfcn.h>
@@ -219,7 +219,7 @@ static bool is_attribute(const char *path)
         return fd < 0 ? NULL : fdopen(fd, "r");                                                    \
     }
 
-/* If `path` is an attribute, describes the file that open would return for it. */
+/* If `path` is an attribute, describes the file that open would return. */
 #define STAT(name, type, of_fd)                                                                    \
     static void *_Atomic next_##name;                                                              \
     int name(const char *path, struct type *about)                                                 \

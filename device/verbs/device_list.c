@@ -6,13 +6,13 @@
  *   oche_IF_v4  the interface's first IPv4 address      oche2_IF_v4  its second, …
  *   oche_IF_v6  its first IPv6 address                  oche2_IF_v6, …
  *
- * Some programs compare only the beginnings of names (libfabric: strncmp), so no name is the
- * beginning of another: with the version at its end, that of eth1 does not begin that of eth10. A
- * device's name depends on its own interface alone, whatever others there are.
+ * No name is a prefix of another, because some programs match by prefix (libfabric: strncmp): with
+ * the version at its end, that of eth1 is no prefix of that of eth10. A device's name depends only
+ * on its own interface.
  *
- * With OCHE_DEVICE there is only the device of that address. After our devices the list has the
- * kernel's RDMA devices. A program that takes the first device should get one of ours, because the
- * user chose this library.
+ * With OCHE_DEVICE the list has only the device of that address. The kernel's RDMA devices follow
+ * ours. A program that takes the first device gets one of ours, because the user chose this
+ * library.
  */
 #include <ifaddrs.h>
 #include <stdio.h>
@@ -129,9 +129,9 @@ static unsigned add_all(const struct ifaddrs *all, bool loopback, sa_family_t fa
 }
 
 /*
- * Lists the device of the address `text`. This may be any address of this host, and also any
- * address in 127.0.0.0/8, although interfaces do not list them all. Returns the number of devices:
- * 1, or 0 after printing a line that tells why.
+ * Lists the device of the address `text`. This may be any address of this host, and any in
+ * 127.0.0.0/8, although interfaces do not list them all. Returns the number of devices: 1, or 0
+ * after printing a line with the reason.
  */
 static unsigned add_named(const struct ifaddrs *all, const char *text, struct ov_device **list)
 {
@@ -194,7 +194,7 @@ struct list {
     struct ibv_device *devices[];
 };
 
-/* Says so if nothing is up that could be a device, as in a new network namespace. */
+/* Prints a line if no interface is up, as in a new network namespace. */
 static void say_none(void)
 {
     if (oche_is_first_of_host())

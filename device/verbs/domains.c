@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Thread domains and parent domains. A parent domain is another handle of a protection domain: it
- * has the same number, so whatever is made with either works with what is made with the other
- * (ibv_alloc_parent_domain(3)). A thread domain promises that only one thread uses what is made
- * with it; the promise is not used, and everything stays safe for several threads. Allocators of
- * the program's, which a parent domain may have, are refused: queues are parts of larger memory.
+ * Thread domains and parent domains. A parent domain is another handle of a protection domain, with
+ * the same number: objects of both work together (ibv_alloc_parent_domain(3)). A thread domain
+ * promises that only one thread uses its objects; we ignore the promise, and all objects stay safe
+ * for several threads. A parent domain with allocators of the program's is rejected: our queues are
+ * parts of larger memory.
  */
 #include <stdlib.h>
 

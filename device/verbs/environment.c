@@ -50,8 +50,7 @@ void ov_say(const char *format, ...)
     length = length < 0 ? 0 : length;
     length = length + 6 < (int)sizeof(line) - 1 ? length + 6 : (int)sizeof(line) - 1;
     line[length] = '\n';
-    /* not by stdio: a thread that a signal has stopped for good may have its lock (process_exit.c)
-     */
+    /* not by stdio: a thread that was stopped for good may have its lock (process_exit.c) */
     if (write(STDERR_FILENO, line, (size_t)length + 1) < 0)
         return;
 }
@@ -126,7 +125,7 @@ static uint64_t stamped_acks(const struct oche_counters *counters, const uint64_
     return sum;
 }
 
-/* Prints the scheme's own counters in one line. Prints nothing if the scheme has none. */
+/* Prints the scheme's own counters in one line, if it has any. */
 static void tell_counters(const char *address, const struct oche_counters *counters,
                           const uint64_t *counted)
 {
@@ -233,8 +232,8 @@ OCHE_UNCHECKED void ov_report_stats(struct ov_port *port)
 }
 
 /*
- * Reads a number. If the variable is not set, leaves *number as it was. Returns false, after
- * printing a line that tells why, if the value is not a number from `least` to `most`.
+ * Reads a number. If the variable is not set, *number stays as it was. Returns false, after
+ * printing a line with the reason, if the value is not a number from `least` to `most`.
  */
 static bool read_number(const char *name, const char *meaning, uint32_t least, uint32_t most,
                         uint32_t *number)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * liboche-exit.so, which `oche exec` loads before a program's other libraries. It stands before
- * the C library's functions by which a program ends, or says how a signal ends it:
+ * liboche-exit.so, which `oche exec` loads before a program's other libraries. It replaces the C
+ * library's functions by which a program ends, or sets the action of a signal:
  *
- *   _exit, _Exit             libibverbs.so.1 hears of them first
- *   execve, execl, …         likewise, and also if the call fails
- *   sigaction, signal, …     where the program wants the default action of a signal that would end
- *                            it, a handler of ours is installed (process_exit.c), which does what
- * is to be done and then ends the program by that signal
+ *   _exit, _Exit             call libibverbs.so.1 first
+ *   execve, execl, …         the same, and again if the call fails
+ *   sigaction, signal, …     a handler of ours (process_exit.c) replaces the default action of a
+ *                            signal that would end the program. It completes our work, and ends
+ *                            the program by that signal.
  *
- * The program sees none of it: it is told that the default action is installed. Nothing is
- * different before a device is open.
+ * The program does not notice: sigaction reports the default action. Everything is as usual before
+ * a device is open.
  */
 #include "device/verbs/exit_hooks.h"
 
@@ -46,7 +46,7 @@ static const struct oche_exit_calls *_Atomic calls;
 static void (*_Atomic end_by)(int number); /* NULL: no device was open yet */
 static pid_t watcher; /* the process; not one that shares our memory until it execs (vfork) */
 static sigset_t watched;
-static struct sigaction theirs[NSIG]; /* what the program has installed, of watched signals */
+static struct sigaction theirs[NSIG]; /* the program's own actions for watched signals */
 static atomic_flag changing = ATOMIC_FLAG_INIT;
 
 /* ---- signals ---- */
@@ -73,7 +73,7 @@ static struct sigaction ours(void)
     return action;
 }
 
-/* The handler in place of one that the program installed for one time (SA_RESETHAND). */
+/* The handler instead of one that the program installed for one time (SA_RESETHAND). */
 static void once(int number, siginfo_t *info, void *context)
 {
     const struct sigaction called = theirs[number], after = ours();
@@ -86,7 +86,7 @@ static void once(int number, siginfo_t *info, void *context)
         called.sa_handler(number);
 }
 
-/* Returns what is installed in place of what the program wants. */
+/* Returns the action to install instead of the wanted one. */
 static struct sigaction in_place_of(const struct sigaction *wanted)
 {
     struct sigaction action = *wanted;
@@ -108,7 +108,7 @@ static bool stands_in(const struct sigaction *action)
            ((action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == once);
 }
 
-/* sigaction of a signal that is watched, while no other thread is here, and no handler. */
+/* Handles sigaction for a watched signal. No other thread or handler is here meanwhile. */
 static int change(int number, const struct sigaction *given, struct sigaction *before)
 {
     struct sigaction now, action;
@@ -152,8 +152,8 @@ SHOWN int sigaction(int number, const struct sigaction *given, struct sigaction 
 }
 
 /*
- * The C library's function does what it does (siginterrupt counts, …); then what it has installed
- * becomes what is to be there.
+ * The C library's function runs first (siginterrupt counts, …); then its action is replaced if
+ * needed.
  */
 static sighandler_t set(int number, sighandler_t handler,
                         sighandler_t (*set_next)(int, sighandler_t))
@@ -333,7 +333,7 @@ static int next_action(int number, const struct sigaction *given, struct sigacti
     return NEXT(sigaction)(number, given, before);
 }
 
-/* A forked process has a copy of all this, and is shown what its program has installed. */
+/* A forked process has a copy of all this, and sees its program's actions. */
 static void in_child(void)
 {
     watcher = getpid();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libibverbs.so.1 (process_exit.c) and liboche-exit.so (exit_hooks.c) have of each other. The
- * latter exports oche_exit_hooks, and is there only if `oche exec` has loaded it.
+ * The interface between libibverbs.so.1 (process_exit.c) and liboche-exit.so (exit_hooks.c). The
+ * latter exports oche_exit_hooks, and is present only if `oche exec` has loaded it.
  */
 #ifndef OCHE_DEVICE_VERBS_EXIT_HOOKS_H
 #define OCHE_DEVICE_VERBS_EXIT_HOOKS_H
@@ -12,14 +12,14 @@
 struct oche_exit_calls {
     void (*before_exit)(void); /* before _exit */
     void (*before_exec)(void); /* before each attempt to run another program in this process */
-    void (*exec_failed)(void); /* if nothing came of that */
+    void (*exec_failed)(void); /* if that attempt failed */
 };
 
 struct oche_exit_hooks {
-    /* Of exit_hooks.c: the C library's function, which stands behind that of exit_hooks.c. */
+    /* The C library's sigaction, which exit_hooks.c replaces. */
     int (*sigaction)(int number, const struct sigaction *given, struct sigaction *before);
     /*
-     * A function of exit_hooks.c. From then on `calls` are made, and `end_by` handles these signals
+     * A function of exit_hooks.c. After it `calls` are made, and `end_by` handles these signals
      * whenever the program wants their default action.
      */
     void (*watch)(const sigset_t *signals, void (*end_by)(int number),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads a library of the system's that has the name of one of ours (find_library.h). It is searched
- * for where the dynamic linker would search for ours: in LD_LIBRARY_PATH, then in the standard
- * folders.
+ * Loads a library of the system's that has the name of one of ours (find_library.h). Searches the
+ * places where the dynamic linker finds ours: LD_LIBRARY_PATH, then the standard folders.
  */
 #include "device/verbs/find_library.h"
 
@@ -20,8 +19,8 @@
 #define OWN "it is oche's own, not the system's"
 
 /*
- * Checks that the symbol is the library's own: dlsym also finds symbols of the libraries that
- * `library` needs, one of which may be ours.
+ * Checks that the symbol is the library's own: dlsym also finds symbols of the libraries that it
+ * needs, perhaps ours.
  */
 void *ov_library_symbol(void *library, const char *name)
 {
@@ -133,7 +132,7 @@ void *ov_library_load_named(const struct ov_library *what, const char *path, str
     struct oche_error reason;
     void *library = NULL;
 
-    /* Load it by its full path: the dynamic linker would take a bare name to mean our library. */
+    /* By its full path: for a bare name the dynamic linker would find our library. */
     if (realpath(path, full) == NULL)
         oche_fail(&reason, "%s", strerror(errno));
     else if (is_ours(what, full))

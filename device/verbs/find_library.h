@@ -22,7 +22,9 @@ struct ov_library {
     const char *variable; /* the environment variable that names the file */
     const char *marker;   /* a variable that ours exports, so that a copy of ours is recognised */
     const void *own;      /* its address in ours */
-    /* Takes what is needed of a library. Returns false, with the reason, if it is not usable. */
+    /*
+     * Finds the needed functions of a library. Returns false, with the reason, if it is not usable.
+     */
     bool (*take)(void *library, struct oche_error *why);
 };
 
@@ -35,20 +37,19 @@ void *ov_library_symbol(void *library, const char *name);
 struct ov_library_name {
     const char *name;
     size_t offset;
-    bool needed; /* a library without it is refused */
+    bool needed; /* a library without it is rejected */
 };
 
 /*
- * Finds the library's functions. Returns false, with the reason, if it lacks one that is needed;
- * `kind` is what the library should be.
+ * Finds the library's functions. Returns false, with the reason, if it lacks a needed one; `kind`
+ * describes the expected library.
  */
 bool ov_library_take(void *library, const struct ov_library_name *names, size_t count,
                      void *functions, const char *kind, struct oche_error *why);
 
 /*
  * Loads the first usable library in the folders where the dynamic linker searches for ours. Returns
- * NULL if there is none; `why` then tells what is wrong with the last library found, or is "" if
- * none was found.
+ * NULL if there is none; `why` then has the fault of the last library found, or is "".
  */
 void *ov_library_search(const struct ov_library *what, struct oche_error *why);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Handling of fork. The child has a copy of every device, but arriving packets are written to the
- * parent's memory only. So the child may not use devices that were opened before the fork: posts
- * and polls fail with EPERM, and a line tells why, once. Devices that the child opens itself work.
- * The child closes the sockets that it inherited; otherwise the parent's address would stay taken
- * after the parent's end. The parent is not affected, with or without ibv_fork_init: no page is
- * pinned, so copy-on-write cannot separate a page from the NIC.
+ * parent's memory. So the child may not use devices that were opened before the fork: posts and
+ * polls fail with EPERM, and a line says so once. Devices that the child opens work. The child
+ * closes the sockets that it inherited; otherwise the parent's address would stay taken after the
+ * parent's end. The parent is not affected, with or without ibv_fork_init: without pinned pages,
+ * copy-on-write cannot separate a page from the NIC.
  */
 #include "device/verbs/internal.h"
 
@@ -37,7 +37,7 @@ __attribute__((constructor)) static void watch_forks(void)
 
 bool ov_foreign_slow(const struct ov_port *port)
 {
-    /* the last generation that was told; a child's child may need to be told too */
+    /* the last generation that printed the line; a child of a child prints it, too */
     static _Atomic uint32_t told;
 
     if (atomic_exchange(&told, atomic_load(&ov_generation)) != atomic_load(&ov_generation))
@@ -51,8 +51,7 @@ bool ov_foreign_slow(const struct ov_port *port)
 _Atomic bool ov_fork_wanted;
 
 /*
- * The call names no device, so it is passed to the system's library as well. That library must get
- * the call before it registers a region.
+ * The call names no device, so the system's library gets it as well, before it registers a region.
  */
 int ibv_fork_init(void)
 {

@@ -75,7 +75,7 @@ void ov_device_release(struct ov_device *device);
 #include "device/verbs/system.h"
 #include "params/scheme.h"
 
-/* OCHE_POLL: what to do with the processor while nothing arrives. */
+/* OCHE_POLL: the behaviour of threads that poll or wait while no packet arrives. */
 enum ov_poll { OV_POLL_ADAPTIVE, OV_POLL_BUSY, OV_POLL_SLEEP };
 
 /*
@@ -97,27 +97,27 @@ struct ov_port {
     struct oche_address wanted;
 
     pthread_t thread;
-    _Atomic(struct ov_view *) view; /* view.c; the thread's. NULL: none */
+    _Atomic(struct ov_view *) view; /* of view.c, used by the thread; NULL: none */
     struct ov_retransmissions {
         oche_time due, since;
         uint64_t sent, again; /* packets, when it last looked */
         bool told;
     } retransmissions; /* retransmission_warning.c; the thread's */
     _Atomic bool stop;
-    _Atomic bool active;   /* some thread has polled since the port's thread last checked */
-    _Atomic bool eager;    /* the port's thread waits for packets even while others poll */
-    _Atomic bool answered; /* a poller has waited for an answer, and it came: eager is not needed */
-    _Atomic uint32_t sleepers; /* threads that wait, and make progress meanwhile */
+    _Atomic bool active;       /* some thread has polled since the port's thread last checked */
+    _Atomic bool eager;        /* the port's thread waits for packets even while others poll */
+    _Atomic bool answered;     /* the awaited answer has come, so eager is not needed */
+    _Atomic uint32_t sleepers; /* threads that sleep and then make progress */
     _Atomic uint32_t call;     /* the futex on which the port's thread naps */
 
     struct ov_cq *new_events,
         *last_new; /* CQs with new events, in order; under the device's lock */
 
-    pthread_mutex_t lock; /* protects what follows */
+    pthread_mutex_t lock; /* protects the next member */
     uint32_t next_pd;
 };
 
-/* Returns NULL, with errno set, on failure, after printing a line that tells why. */
+/* Returns NULL, with errno set, on failure, after printing a line with the reason. */
 struct ov_port *ov_port_open(const struct ov_device *device);
 void ov_port_close(struct ov_port *port);
 /* Wakes the port's thread from its nap, because the application may be about to sleep. */
@@ -127,60 +127,63 @@ void ov_ports_before_fork(void);
 void ov_ports_after_fork(void);
 void ov_ports_in_child(void);
 /*
- * At the end of the process: completes the captures, and tells the counters, of all devices that
- * are open. Waits for locks only for a while.
+ * At the end of the process: completes the captures, and prints the counters, of all open devices.
+ * Waits for locks only for a while.
  */
 void ov_ports_report(void);
-/* Returns the time, of CLOCK_REALTIME, until which the end of the process waits for a lock. */
+/* Returns the time of CLOCK_REALTIME until which the end of the process waits for a lock. */
 struct timespec ov_soon(void);
 
 /* ---- the path MTU (path_mtu.c), as the kernel has it now ---- */
 
 /* Returns the port's active MTU. */
 enum ibv_mtu ov_port_mtu(const struct ov_port *port);
-/* Returns the largest that its interface carries, which a queue pair may have. */
+/* Returns the largest MTU of its interface, which a queue pair may have. */
 enum ibv_mtu ov_port_largest_mtu(const struct ov_port *port);
-/* True if a queue pair can have this one; says a line if it is larger than its interface's. */
+/* True if a queue pair can have this MTU. Prints a line if it is larger than the interface's. */
 bool ov_path_mtu_ok(const struct ov_port *port, enum ibv_mtu mtu);
-/* Returns that of the route to a peer. */
+/* Returns the MTU of the route to a peer. */
 enum ibv_mtu ov_path_mtu(const struct ov_port *port, const struct oche_address *peer);
-/* The hook too_large of struct oche_device_config: says a line. */
+/* The hook too_large of struct oche_device_config: prints a line. */
 void ov_say_too_large(void *context, const struct oche_address *peer, uint32_t packet_bytes);
 
 /* ---- what `oche stat` shows (view.c) ---- */
 
-/* Called by the port's thread: makes the file, if there can be one; writes it if it is time to. */
+/*
+ * Called by the port's thread. The first makes the file, if possible; the second writes it when it
+ * is due.
+ */
 void ov_view_open(struct ov_port *port);
 void ov_view_update(struct ov_port *port, oche_time now);
-/* Returns how long it is until then; OCHE_NEVER: there is no file. */
+/* Returns the time until the next write; OCHE_NEVER: there is no file. */
 oche_time ov_view_wait(const struct ov_port *port, oche_time now);
-/* Removes the file; the thread has ended. */
+/* Removes the file. The thread has ended. */
 void ov_view_close(struct ov_port *port);
 /* In a forked child. */
 void ov_view_leave(struct ov_port *port);
-/* Print lines for OCHE_STATS, if there is something to tell. */
+/* Print lines for OCHE_STATS. */
 void ov_report_causes(const char *address, const uint64_t *counters);
 void ov_report_connections(void);
 
 /* ---- the end of the process ---- */
 
-/* The process ends: no events are reported any more, as that takes locks. */
+/* The process ends: events, which take locks, are not reported any more. */
 extern _Atomic bool ov_exiting;
 /*
- * Sends what is due of all devices, as the process ends (oche_device_finish). `patient`: waits
- * a moment for locks that other threads have.
+ * Sends all due packets of all devices, as the process ends (oche_device_finish). `patient`: waits
+ * a moment for locks of other threads.
  */
 void ov_ports_finish(bool patient);
-/* It does not end after all. */
+/* Undoes ov_ports_finish: the process continues. */
 void ov_ports_resume(void);
 /*
- * From now on the process does not end without the calls above (process_exit.c). `tells`: it has
- * something to tell or to write, too.
+ * Makes the end of the process run the calls above (process_exit.c). `tells`: there are also
+ * counters to print, or a capture.
  */
 void ov_exit_watch(bool tells);
-/* Does all that is to be done: the process is about to end. */
+/* Runs them all: the process is about to end. */
 void ov_exit_now(void);
-/* Calls those that were given to oche_at_end. */
+/* Calls the functions that oche_at_end has noted. */
 void ov_others_report(void);
 
 static inline unsigned ov_port_progress(struct ov_port *port)
@@ -189,13 +192,15 @@ static inline unsigned ov_port_progress(struct ov_port *port)
     return oche_device_progress(port->device);
 }
 
-/* How long the port's thread sleeps while others poll, and at most while it is eager. */
+/*
+ * The port's thread sleeps for this time while others poll, and at most so long while it is eager.
+ */
 #define OV_NAP OCHE_MS
 
 /*
- * Called after work was posted. A program for which the port's thread is eager looks at its memory
- * and may not poll for a while, so the work leaves at once, as with an adapter. For others sleepers
- * are woken, if there are any: whoever polls sends it.
+ * Called after work was posted. If the port's thread is eager, the program watches its memory and
+ * may not poll for a while, so the work leaves at once, as with an adapter. Otherwise sleepers are
+ * woken, if any; the next poll sends it.
  */
 static inline void ov_port_posted(struct ov_port *port)
 {
@@ -243,8 +248,8 @@ void ov_context_release(struct ov_context *context);
 extern _Atomic uint32_t ov_generation; /* number of forks between the first process and this one */
 
 /*
- * True if this process may not use the port because the port was opened before a fork. Tells the
- * user, once.
+ * True if this process may not use the port because it was opened before a fork. Prints a line
+ * once.
  */
 bool ov_foreign_slow(const struct ov_port *port);
 static inline bool ov_foreign(const struct ov_port *port)
@@ -261,7 +266,9 @@ struct ov_pd {
     struct ov_context *context;
     uint32_t number;
     _Atomic uint32_t users;
-    /* of a parent domain (domains.c): whose number it has; the count of its thread domain, or NULL
+    /*
+     * of a parent domain (domains.c): the domain that it extends; the count of its thread domain,
+     * or NULL
      */
     struct ov_pd *extends;
     _Atomic uint32_t *td_users;
@@ -277,10 +284,7 @@ struct ov_mw {
     struct ov_context *context;
     struct ov_port *port;
     struct oche_window *core; /* allocated separately */
-    /*
-     * binds of type 1, each of which gets a new key, are made one at a time; taken before a send
-     * lock
-     */
+    /* one bind of type 1 at a time, as each gets a new key; taken before a send lock */
     pthread_mutex_t bind_lock;
 };
 
@@ -289,7 +293,7 @@ struct ov_channel {
     struct ov_context *context;
     pthread_mutex_t lock; /* protects the queue of events and the counts of its CQs */
     struct ov_cq *first, **last;
-    /* the application has waited in ibv_get_cq_event, so it does not wait with poll() */
+    /* the application waits in ibv_get_cq_event, so it does not use poll() */
     _Atomic bool sleeps_here;
     bool warned;
 };
@@ -308,14 +312,16 @@ struct ov_cq {
     struct oche_poll_yield poll_yield;
     struct oche_uc_delay uc_delay;
     bool single_threaded;
-    /* Strict mode: the queue pairs that complete here, under poll_lock; what is still to come. */
+    /*
+     * Strict mode: the queue pairs that complete here, under poll_lock; completions still expected.
+     */
     struct ov_strict *senders, *receivers;
     _Atomic uint32_t expected;
-    _Atomic bool may_overrun; /* that was told */
+    _Atomic bool may_overrun; /* a line has said so */
     struct ov_pd *parent;     /* the parent domain that it was made with, or NULL */
     uint8_t datagram_sl;      /* service level to report for a datagram: ov_sl_of */
     _Atomic uint32_t users;
-    _Atomic uint32_t unreliable; /* those of the users that are UC queue pairs */
+    _Atomic uint32_t unreliable; /* UC queue pairs among the users */
 
     /* The completion that is read between ibv_start_poll and ibv_end_poll. */
     struct oche_completion current;
@@ -323,7 +329,7 @@ struct ov_cq {
     /* Protected by the channel's lock. */
     uint32_t pending_events, delivered_events;
     struct ov_cq *next_event;
-    /* Events that are not yet reported to the channel; protected by the device's lock. */
+    /* Events not yet reported to the channel; protected by the device's lock. */
     uint32_t new_events;
     struct ov_cq *next_new;
     uint32_t async_delivered; /* under the context's event_lock */
@@ -455,7 +461,7 @@ int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int ov_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int ov_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
-/* As that; the queue pair's number is `number` if that is not 0. */
+/* The same; the queue pair's number is `number` if that is not 0. */
 struct ibv_qp *ov_create_qp_numbered(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
                                      uint32_t number);
 int ov_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr);
@@ -473,7 +479,7 @@ void ov_qp_ex_destroy(struct ov_qp *qp);
 bool ov_transition_ok(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to,
                       int attr_mask);
 uint8_t ov_work_flags_of(const struct ov_qp *qp, unsigned int flags);
-union ov_target { /* what a work request points to, apart from data */
+union ov_target { /* the parts of a work request except data */
     struct oche_destination to;
     struct oche_bind bind;
 };
@@ -542,13 +548,13 @@ void ov_async_forget_cq(struct ov_cq *cq);
 
 /* ---- strict mode (strict.c) ---- */
 
-/* False: there is no memory. */
+/* Returns false if there is no memory. */
 bool ov_strict_add(struct ov_qp *qp);
 void ov_strict_remove(struct ov_qp *qp);
 void ov_strict_reset(struct ov_qp *qp);
 /*
  * Count work that is about to be posted. Return 0, or ENOMEM if the queue has no room. If posting
- * fails then, the other two take it back. The caller holds the lock of the queue.
+ * then fails, the other two undo it. The caller holds the queue's lock.
  */
 int ov_strict_send(struct ov_qp *qp, const struct oche_send_work *work, uint32_t count);
 void ov_strict_unsend(struct ov_qp *qp, const struct oche_send_work *work, uint32_t count);
@@ -580,18 +586,20 @@ enum ov_once {
     OV_ONCES
 };
 
-/* As ov_say, but for the first time only that something of this kind is told. */
+/* As ov_say, once for each kind. */
 void ov_say_once(enum ov_once kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- what is not there (unsupported.c) ---- */
 
-/* Tells that this is not there. */
+/* Prints that this is not supported. */
 void ov_unsupported(enum ov_once kind);
-/* Tells so if this type of queue pair is not there. */
+/* Prints so if this type of queue pair is not supported. */
 void ov_unsupported_qp(enum ibv_qp_type type);
-/* Verbs of a context that are not there, and say so. */
+/* Sets a context's unsupported verbs to functions that print so. */
 void ov_unsupported_fill(struct verbs_context *verbs);
-/* Tells UCX's user what to do, if `caller`, an address in its code, is UCX's and files are missing.
+/*
+ * Prints advice for UCX's users if `caller`, an address in its code, is UCX's and files are
+ * missing.
  */
 void ov_unsupported_files(const struct ov_device *first, const void *caller);
 
@@ -603,23 +611,22 @@ bool ov_wants_stats(void);
 /* Return the schemes with their parameters as the user, or the default, names them. */
 const char *ov_cc(void);
 const char *ov_recovery(void);
-/*
- * Says once that the congestion control that the user has chosen does nothing for this type of
- * queue pair.
- */
+/* Prints once that the chosen congestion control does not limit this type of queue pair. */
 void ov_warn_unlimited(const struct oche_qp_config *config);
 bool ov_has_defaults(void);
-/* Says so once, if much is sent again (retransmission_warning.c). To be called by the port's
- * thread. */
+/*
+ * Prints a line once if many packets are retransmitted (retransmission_warning.c). To be called by
+ * the port's thread.
+ */
 void ov_warn_retransmissions(struct ov_port *port, oche_time now);
-/* Gives parameters that nobody chose the values that suit the wire (wire_presets.c). */
+/* Sets unset parameters to values for the wire (wire_presets.c). */
 void ov_wire_presets(struct oche_cc_choice *cc, struct oche_recovery_choice *choice);
-/* False if there is to be no view. *folder: the one that the user names, or NULL. */
+/* Returns false if the user wants no view. *folder: the user's folder, or NULL. */
 bool ov_view_wanted(const char **folder);
 bool ov_is_strict(void);
 /*
- * Reads OCHE_CC, OCHE_RECOVERY … Returns false if a value is wrong, after printing a line that
- * tells why.
+ * Reads OCHE_CC, OCHE_RECOVERY … Returns false if a value is wrong, after printing a line with the
+ * reason.
  */
 bool ov_environment(struct oche_device_config *config);
 bool ov_poll_mode(enum ov_poll *mode);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What our librdmacm (device/cm) needs of a device beside verbs: queue pair 1, services, and the
+ * Functions that our librdmacm (device/cm) needs besides verbs: queue pair 1, services, and the
  * slot of the process. libibverbs.so.1 exports these names with a version of ours.
  */
 #ifndef OCHE_DEVICE_VERBS_MANAGER_H
@@ -15,17 +15,17 @@
 #include "device/view/format.h"
 
 /*
- * Loads the system's libibverbs if the kernel has RDMA devices (system.h). Returns false if it is
- * not usable although the user has named it; *loaded tells whether it is there.
+ * Loads the system's libibverbs if the kernel has RDMA devices (system.h). Returns false if the
+ * user has named it and it is not usable; *loaded: it is loaded.
  */
 bool oche_manager_load_system(bool *loaded);
-/* While `only` is set, ibv_get_device_list lists the kernel's devices alone in this thread. */
+/* While `only` is set, ibv_get_device_list lists only the kernel's devices in this thread. */
 void oche_manager_only_theirs(bool only);
 /* True if the device is one of ours, and not the kernel's. */
 bool oche_manager_is_ours(const struct ibv_device *device);
 /*
- * Creates queue pair 1, for datagrams, of which each process has one for each address. Returns NULL
- * with errno.
+ * Creates queue pair 1, for datagrams. Each process has one for each address. Returns NULL with
+ * errno.
  */
 struct ibv_qp *oche_manager_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 /*
@@ -59,15 +59,15 @@ bool oche_manager_has_event(struct ibv_comp_channel *channel);
  */
 int oche_manager_wait(struct ibv_comp_channel *channel, const _Atomic uint32_t *kicks,
                       uint32_t since, uint64_t limit_ns);
-/* Has threads that wait so look at their *kicks. */
+/* Makes threads that wait in this way check their *kicks. */
 void oche_manager_wake(struct ibv_context *context);
 /*
- * From now on `call` is called once when the process ends by exit, a signal or _exit
- * (process_exit.c), after what was due has been sent. It must take no lock for good, as a thread
- * may have been stopped that has it.
+ * Makes `call` run once when the process ends by exit, a signal or _exit (process_exit.c), after
+ * due packets were sent. It must not wait for ever for a lock, as the thread that has it may have
+ * been stopped.
  */
 void oche_at_end(void (*call)(void));
-/* Has the library's own thread make progress from now on, as ibv_req_notify_cq does. */
+/* Makes the library's own thread make progress from now on, as ibv_req_notify_cq does. */
 void oche_manager_rouse(struct ibv_context *context);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks in /proc/self/maps that memory is mapped. An RNIC's driver finds unmapped memory when it
- * pins the pages. Here no page is pinned, so memory must stay mapped as long as it is registered.
+ * pins the pages. We pin none, so memory must stay mapped while it is registered.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ibv_modify_qp: checks attributes, keeps them for ibv_query_qp, and makes the core's connection
- * from them. transitions.c tells which attributes a state change needs. There is no path migration:
- * an alternate path is refused.
+ * from them. transitions.c has the attributes that a state change needs. Path migration is not
+ * supported: an alternate path is rejected.
  */
 #include <string.h>
 
@@ -111,20 +111,20 @@ static void set_connection(struct ov_qp *qp, uint32_t peer)
 }
 
 /*
- * Timeouts from half a second on say how long a peer may be away: one that is stopped, or waits for
- * a processor, answers nothing here, where an adapter would. What is lost should not take as long.
- * So it is sent again after an eighth of the timeout, and eight times as often: the peer is given
- * up when it would be without that. Selective repeat has timeouts of its own for it.
+ * Timeouts from half a second on mean the longest absence of a peer: a stopped process, or one
+ * without a processor, does not answer here, where an adapter would. Retransmission should be
+ * faster. So it happens after an eighth of the timeout, and eight times as often; the peer is given
+ * up at the same time as without. Selective repeat has its own timeouts.
  */
 #define LONG_TIMEOUT 17
 #define LONG_PARTS   8
 
 /*
- * Shorter ones are for adapters. An adapter's timer may take up to four times the timeout (IBTA
- * 9.7.6.1.3), and a program that waits for a processor is away for longer than a cable loses
- * packets. So a peer is given up after (retries + 1) timeouts, but where that is less than
- * PATIENCE, after up to four times as long. Who asks for one retry at most, as RoGUE does, wants to
- * know early.
+ * Shorter timeouts are made for adapters. An adapter's timer may take up to four times the timeout
+ * (IBTA 9.7.6.1.3), and a program may wait for a processor for longer than a cable loses packets.
+ * So a peer is given up after (retries + 1) timeouts; if that is less than PATIENCE, after up to
+ * four times as long. A program that asks for at most one retry, as RoGUE does, wants to learn
+ * early.
  */
 #define PATIENCE     (2 * OCHE_SEC)
 #define TIMER_FACTOR 4
@@ -171,8 +171,8 @@ static void apply(struct ov_qp *qp, int mask)
 }
 
 /*
- * Changes the core's state. Called under the device's lock. Returns false if the core has gone to
- * another state meanwhile.
+ * Changes the core's state. Called under the device's lock. Returns false if the core has changed
+ * its state itself.
  */
 static bool move(struct ov_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
     OCHE_NEEDS(device_lock)
@@ -285,7 +285,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
     if (ov_foreign(own->port))
         return EPERM;
     pthread_mutex_lock(&own->state_lock);
-    if (may_reset) { /* a reset empties the queues, and nobody may post meanwhile */
+    if (may_reset) { /* a reset empties the queues, so posting must wait */
         pthread_mutex_lock(&own->send_lock);
         pthread_mutex_lock(&own->recv_lock);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A part of liboche-exit.so, which every program under `oche exec` loads, also those that a
- * script or another program starts. Says a line where a program has a libibverbs or a librdmacm
- * other than oche's, and not oche's beside it, as then it has no devices and does not know why.
- * When it starts, that follows from a DT_RPATH, or from another LD_LIBRARY_PATH. (Of the program
- * that `oche exec` itself starts, cli/preflight.c sees to it.) When it ends, from a dlopen by path.
+ * A part of liboche-exit.so, which every program under `oche exec` loads, also those started by a
+ * script. Prints a line if a program has a libibverbs or librdmacm other than oche's, and not
+ * oche's: it then has no devices and no explanation. At its start this is due to a DT_RPATH or
+ * another LD_LIBRARY_PATH, at its end to a dlopen by path. (For the program that `oche exec` itself
+ * starts, cli/preflight.c checks this.)
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ struct found {
     char other[LIBRARIES][PATH_MAX]; /* a path; empty: none */
 };
 
-static pid_t started; /* the process that the line would be of; 0: it was said */
+static pid_t started; /* the process to name in the line; 0: it was printed */
 
 /* True if the file is the one of this name beside us. */
 static bool is_ours(const char *path, const char *library)

@@ -3,15 +3,14 @@
  * The path MTU, that is the payload of packets, of ports and of connections.
  *
  * A program that connects queue pairs by itself asks the port for it (active_mtu) before it knows
- * its peer. So the port's is what the interface carries, or less if the route to the address beside
- * its own has a smaller MTU: that stands for the network that the interface is in. Routes to other
- * networks do not count, as a default route is often smaller than the network (9000 bytes within a
- * data centre, 1500 beyond it), and near peers should not pay for far ones. rdma_cm knows the peer,
- * and takes the MTU of the route to it.
+ * its peer. The port's MTU is the interface's, or a smaller one of the route to the neighbouring
+ * address, which stands for the interface's network. Routes to other networks do not count: a
+ * default route's MTU is often smaller (9000 bytes within a data centre, 1500 beyond it), and near
+ * peers should not pay for far ones. rdma_cm knows the peer, and uses the MTU of the route to it.
  *
- * Whatever a queue pair has, the kernel refuses packets that are larger than the route's MTU is at
- * that moment: the interface's MTU has changed, a router has answered that its link is smaller, or
- * the program has chosen the path MTU. Then a line says so, as the packets leave in vain each time.
+ * The kernel refuses packets that are larger than the route's current MTU. That happens if the
+ * interface's MTU has changed, if a router has reported a smaller one, or if the program has chosen
+ * a larger one. A line then says so, as every retransmission would be refused, too.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,9 +19,9 @@
 #include "device/verbs/internal.h"
 
 #define HEADERS_BYTES 84   /* IPv6, UDP, BTH, RETH, immediate, ICRC */
-#define IPV4_LESS     20   /* by which an IPv4 header is shorter */
-#define USUAL_MTU     1500 /* of interfaces that do not say theirs */
-#define MOST_LINES    3    /* peers of which a process says that packets are too large for them */
+#define IPV4_LESS     20   /* an IPv4 header is shorter by this */
+#define USUAL_MTU     1500 /* of interfaces without an MTU */
+#define MOST_LINES    3    /* most lines of a process about packets that are too large */
 
 static enum ibv_mtu fitting(uint32_t bytes)
 {
@@ -45,7 +44,7 @@ static uint32_t smaller(uint32_t bytes, uint32_t route)
     return route != 0 && route < bytes ? route : bytes;
 }
 
-/* Returns the MTU of the route to an address beside the port's own; 0: not known. */
+/* Returns the MTU of the route to an address next to the port's own; 0: unknown. */
 static uint32_t route_beside(const struct ov_port *port)
 {
     uint32_t bytes = 0;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides how many polls in vain a thread makes before it yields its processor.
+ * Decides after how many unsuccessful polls a thread yields its processor.
  *
- * With a processor of its own, a thread that polls hears soonest if it polls on. If the peer is a
- * process on the same processor, nothing can come before the thread yields, and every poll before
- * that is lost time: 64 of them took 20 to 40 us a message, and half a millisecond on an emulated
- * processor. So what a yield has brought decides. If somebody ran meanwhile, but not for long,
- * and packets were there afterwards, it was the peer: next time the thread yields after half as
- * many polls. Otherwise it yields after twice as many. A yield that took long proves nothing:
- * another program had the processor, and the packets would have come all the same.
+ * A thread with a processor of its own learns of packets soonest by polling. If the peer is a
+ * process on the same processor, nothing can arrive before the thread yields: 64 polls cost 20 to
+ * 40 us a message, and half a millisecond on an emulated processor. So the result of a yield
+ * decides. If it was short, another process ran, and packets had arrived afterwards, that was the
+ * peer: the thread then yields after half as many polls. Otherwise it yields after twice as many. A
+ * long yield proves nothing: another program had the processor.
  */
 #ifndef OCHE_DEVICE_VERBS_POLL_YIELD_H
 #define OCHE_DEVICE_VERBS_POLL_YIELD_H
@@ -20,17 +19,17 @@
 
 #define OCHE_POLL_YIELD_POLLS    64 /* most polls before a yield */
 #define OCHE_POLL_YIELD_HALVINGS 6  /* halvings, to a single poll */
-/* A yield is shorter than this if nobody else wants the processor. */
+/* A yield is shorter than this if no other thread wants the processor. */
 #define OCHE_POLL_YIELD_SHORT (2 * OCHE_US)
 #define OCHE_POLL_YIELD_LONG  (500 * OCHE_US)
 
 struct oche_poll_yield {
-    uint32_t polls;    /* polls in vain since the last packet or yield */
+    uint32_t polls;    /* unsuccessful polls since the last packet or yield */
     uint32_t halvings; /* the thread yields after OCHE_POLL_YIELD_POLLS >> shorter polls */
-    bool after_yield;  /* the next poll tells whether the last yield helped */
+    bool after_yield;  /* the next poll shows if the last yield helped */
 };
 
-/* To be called after each poll; `packets`: some came or left. Returns true if a yield is due. */
+/* To be called after each poll; `packets`: some arrived or left. Returns true if a yield is due. */
 static inline bool oche_poll_yield_due(struct oche_poll_yield *state, bool packets)
 {
     if (state->after_yield) {

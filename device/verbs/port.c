@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The devices that are open in this process: one port for each address, however often the address
- * was opened. Each port has a thread of its own, which makes progress while no other thread polls.
+ * The open devices of this process: one port for each address, however often it was opened. Each
+ * port has a thread, which makes progress while no other thread polls.
  *
- * The port's thread never competes with a thread that polls: on two cores a spinning thread beside
- * a spinning application costs stalls of milliseconds. A thread that polls sets a flag. The port's
- * thread naps for a millisecond at a time. If the flag was not set meanwhile, the port's thread
- * takes over until another thread polls again: it sleeps in the kernel until there is something to
- * do, and does it.
+ * The port's thread never competes with a thread that polls: on two cores two spinning threads
+ * cause stalls of milliseconds. A thread that polls sets a flag. The port's thread naps for a
+ * millisecond at a time. If the flag was not set in that time, it takes over until another thread
+ * polls again: it sleeps in the kernel until there is something to do, and does it.
  *
- * Some applications poll only occasionally and otherwise watch their memory for what a peer writes
- * there (ib_write_lat). The port's thread then finds packets that no other thread has received, and
- * becomes eager: it waits for packets all the time, and what is posted leaves at once, sent by the
- * thread that posts. This ends when, several times in a row, it has found no packets or another
- * thread polling.
+ * Some applications rarely poll and watch their memory for a peer's writes (ib_write_lat). If the
+ * port's thread finds packets that no other thread has received, it becomes eager: it waits for
+ * packets all the time, and posted work leaves at once, sent by the thread that posts. This ends
+ * when it has found no packets, or another thread polling, several times in a row.
  *
- * Processes of one user share an address (device/shared/sharing.h). If the address is taken by
- * another user or by 64 processes, a process gets the first free address of 127.0.0.1 …
- * 127.0.255.254 instead, which only processes on this host can reach, and prints a line about it:
- * see open_somewhere().
+ * Processes of one user share an address (device/shared/sharing.h). If another user or 64 processes
+ * have taken it, a process gets the first free address of 127.0.0.1 … 127.0.255.254 instead, and
+ * prints a line: only processes on this host can reach it (open_somewhere).
  */
 #include <inttypes.h>
 #include <linux/futex.h>
@@ -36,9 +33,9 @@
 #define EAGER           4
 #define LOOK_FOR_LOSSES (100 * OCHE_MS)
 #define KEEP_NAMES      (250 * OCHE_MS)
-#define POLLING         (3 * OCHE_US) /* somebody counts as polling for this long after a poll */
+#define POLLING         (3 * OCHE_US) /* a thread counts as polling for this long after a poll */
 #define SUBSTITUTES     65534
-#define MOST_SILENT     3               /* peers of which a process tells that nothing came */
+#define MOST_SILENT     3               /* most lines of a process about silent peers */
 #define LAST_WORDS      (300 * OCHE_MS) /* how long the process's end waits for each lock */
 
 static struct oche_lock ports_lock = OCHE_LOCK_INITIALIZER;
@@ -89,15 +86,15 @@ static bool somebody_polls(const struct ov_port *port, oche_time own)
     return last != own && oche_device_now(port->device) < last + POLLING;
 }
 
-/* When the port's thread looks whether the kernel has dropped datagrams. */
+/* The port's thread's check for datagrams that the kernel has dropped. */
 struct losses {
     oche_time next;
     bool told, wanted; /* wanted: something has arrived since it last looked */
 };
 
 /*
- * Says once that the receive buffer was too small, if that is a loss: a program whose queue pairs
- * do not repeat what was lost may wait for it for ever.
+ * Prints once that the receive buffer was too small, if that lost data: a program with queue pairs
+ * that do not retransmit may wait for ever.
  */
 static void look_for_losses(struct ov_port *port, struct losses *losses, oche_time now)
 {
@@ -127,7 +124,7 @@ static void keep_names(struct ov_port *port, oche_time *next, oche_time now)
     oche_device_restore_names(port->device);
 }
 
-/* How long the port's thread may wait for something to happen. */
+/* Returns the longest time that the port's thread may sleep. */
 static oche_time patience_of(const struct ov_port *port, unsigned patience,
                              const struct losses *losses, oche_time now)
 {
@@ -163,7 +160,7 @@ static void *run(void *argument)
             patience = 0;
             losses.wanted = true;
             if (atomic_exchange(&port->eager, false))
-                oche_device_wake(port->device); /* others see to what was posted meanwhile */
+                oche_device_wake(port->device); /* others send the work posted since */
             nap(port, call);
             continue;
         }
@@ -198,9 +195,8 @@ static bool try_open(struct ov_port *port, struct oche_device_config *config,
 }
 
 /*
- * True if some socket, such as that of the kernel's soft-RoCE, has bound the port on all addresses,
- * so that we cannot bind it on any address. This is tested with an address that is never used as a
- * substitute.
+ * True if some socket, such as the kernel's soft-RoCE's, has bound the port on all addresses, so
+ * that we cannot bind it on any. Tested with an address that is never used as a substitute.
  */
 static bool port_is_gone(void)
 {
@@ -218,7 +214,7 @@ static bool port_is_gone(void)
     return gone;
 }
 
-/* Says it once, as it is so for every device. */
+/* Prints the line once, as it is true for every device. */
 static void say_gone(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -268,10 +264,7 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
     return false;
 }
 
-/*
- * Tells the user the name of the capture's file if it is not the name that was asked for, because
- * another device or process is using that file.
- */
+/* Prints the name of the capture's file if another device or process is using the given one. */
 static void tell_capture(const struct ov_port *port, const char *asked)
 {
     const char *file = oche_device_capture(port->device);
@@ -293,9 +286,9 @@ static uint64_t wall_clock_ns(void)
 }
 
 /*
- * Signals are the program's: it may block one and fetch it with sigwait(), so the thread must take
- * none. Faults stay as they are, as they are the thread's own if there are any, and a program's
- * crash report should tell of them.
+ * Signals belong to the program: it may block one and fetch it with sigwait(), so the thread must
+ * take none. Faults stay unblocked: they can only be the thread's own, and a program's crash report
+ * should show them.
  */
 static bool start_thread(struct ov_port *port)
 {
@@ -318,7 +311,7 @@ static bool told_as_it_is(int error)
     return error == EADDRINUSE || error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
-/* Returns the rate of the device's link; 0: it is not known. */
+/* Returns the rate of the device's link; 0: unknown. */
 static uint64_t line_rate_of(const struct ov_device *device)
 {
     return device->loopback ? 0 : oche_link_rate(device->interface_index);
@@ -446,8 +439,8 @@ struct timespec ov_soon(void)
 _Atomic bool ov_exiting;
 
 /*
- * Calls a function for all devices, under their locks. Those whose locks are not to be had are left
- * out; `patient`: only after some time.
+ * Calls a function for all devices, under their locks. Skips devices whose locks are taken;
+ * `patient`: only after some time.
  */
 static void for_all(void (*call)(struct oche_device *device), bool patient)
 {
@@ -488,7 +481,7 @@ static void end_capture(struct ov_port *port)
         oche_device_unlock(port->device);
 }
 
-/* If the lock is not to be had, its thread has stopped for good. */
+/* If the lock stays taken, its thread has stopped for good. */
 OCHE_UNCHECKED void ov_ports_report(void)
 {
     static _Atomic bool told;
@@ -509,7 +502,7 @@ OCHE_UNCHECKED void ov_ports_report(void)
 }
 
 /*
- * When the program exits, sends what is due of the devices that are still open, and prints their
+ * When the program exits, sends due packets of the devices that are still open, and prints their
  * counters: perftest, for example, does not close its devices if it sends datagrams. A signal
  * handler that calls exit may have interrupted a thread that has a lock.
  */
@@ -526,8 +519,7 @@ static void __attribute__((destructor)) end_of_all(void)
 
 /*
  * Called before a fork, in the parent: waits until no other thread is opening or closing a device.
- * Otherwise the child would get a half-open device, and nobody would close this device's
- * descriptors in the child.
+ * Otherwise the child would get a half-open device, and would not close its descriptors.
  */
 void ov_ports_before_fork(void) OCHE_TAKES(ports_lock)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The private interface between libibverbs and its drivers (private_names.h). Programs such as
- * perftest are linked with two drivers, libmlx5 and libefa, which would not even load without these
- * names. Some functions here only refuse; they are never called, because the drivers find no device
- * of theirs among ours.
+ * perftest are linked with two drivers, libmlx5 and libefa, which would not load without these
+ * names. Some functions here only return an error; they are never called, because the drivers find
+ * no device of theirs among ours.
  *
  * Once the system's library is loaded (system.c), its drivers are linked with these names too, but
  * their calls must reach that library. So each name is a jump (private_jump.S) through a pointer
@@ -69,7 +69,7 @@ typedef void register_driver(const void *table);
 
 static struct oche_lock lock = OCHE_LOCK_INITIALIZER;
 static struct driver *first OCHE_GUARDED_BY(lock), **last OCHE_GUARDED_BY(lock) = &first;
-/* version of the library to which calls are passed on; 0: none yet */
+/* version of the library that gets the calls; 0: none yet */
 static unsigned passed_on OCHE_GUARDED_BY(lock);
 static register_driver *pass_on OCHE_GUARDED_BY(lock);
 static const bool *setting;
@@ -101,8 +101,8 @@ OV_PRIVATE_LATER(REGISTERS, )
 #undef REGISTERS
 
 /*
- * For drivers older than libmlx5 and libefa. It does nothing, as in rdma-core, which has dropped
- * their interface.
+ * For drivers older than libmlx5 and libefa. Does nothing, as in rdma-core, which has dropped their
+ * interface.
  */
 void ibv_register_driver(void);
 void ibv_register_driver(void)
@@ -115,8 +115,8 @@ extern bool ov_allow_disassociate_destroy
 /* ---- the system's library ---- */
 
 /*
- * Returns the version of the library's private interface; 0: it has no version that we know. Sets
- * *found to the function that registers a driver.
+ * Returns the version of the library's private interface; 0: an unknown one. Sets *found to the
+ * function that registers a driver.
  */
 static unsigned version_of(void *library, register_driver **found)
 {

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of the program by a signal, _exit or exec. An adapter acknowledges what
- * arrives, and sends what is posted, whatever becomes of the program a microsecond later. Here ACKs
- * may wait for data (device/path/ack_delay.h), and what was posted may wait for the next poll: so
- * all that is due is sent first (ov_ports_finish). Counters are told (OCHE_STATS) and captures
- * completed (OCHE_CAPTURE), as ib_write_bw --run_infinitely ends in no other way.
+ * The end of the program by a signal, _exit or exec. An adapter acknowledges arriving packets and
+ * sends posted work even if the program ends a microsecond later. Here ACKs may wait for data
+ * (device/path/ack_delay.h), and posted work for the next poll. So everything that is due is sent
+ * first (ov_ports_finish). Counters are printed (OCHE_STATS) and captures completed (OCHE_CAPTURE),
+ * as ib_write_bw --run_infinitely always ends like this.
  *
- * Where the default action of a signal would end the program, a handler of ours is installed. It
- * may interrupt any function, so all that it does is to wake a thread, the exit_thread, and to
- * wait. The exit_thread takes the locks, sends, tells and writes, and then ends the program by the
- * same signal, with its default action; so the program's parent sees what it would have seen. If
- * the handler has interrupted a thread that has a lock of ours, it lets it go on until that is
- * released (device/host/critical_section.h). If nothing comes of it within some seconds, the signal
- * ends the program anyway.
+ * If the default action of a signal would end the program, we install a handler. It may interrupt
+ * any function, so it only wakes the exit thread and waits. The exit thread takes the locks, sends,
+ * prints and writes. It then ends the program by the same signal, with its default action, so the
+ * program's parent sees the usual status. If the handler has interrupted a thread that has a lock
+ * of ours, that thread continues until it releases the lock (device/host/critical_section.h). After
+ * some seconds the signal ends the program in any case.
  *
- * A handler of the program's own is not touched. If it calls _exit, or asks for the default action
- * and raises the signal again, liboche-exit.so tells us (exit_hooks.h); also of exec, which ends
- * our part in the process, unless it fails. SIGKILL cannot be noticed, and faults (SIGSEGV, SIGABRT
- * …) and SIGQUIT are left alone, so that a core file shows the program as it was: then an ACK may
- * be lost that has waited for data, no counters are told, and a capture lacks what was just being
- * handled.
+ * A handler of the program's own stays. If it calls _exit, or asks for the default action and
+ * raises the signal again, liboche-exit.so informs us (exit_hooks.h); also of exec, which ends our
+ * part in the process, unless it fails. SIGKILL cannot be noticed. Faults (SIGSEGV, SIGABRT …) and
+ * SIGQUIT are left alone, so that a core file shows the program as it was: a delayed ACK may then
+ * be lost, no counters are printed, and a capture lacks the packet that was being handled.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -41,13 +39,13 @@
 static pid_t owner; /* the process that this is set up for; a forked one does it again */
 static pthread_t exit_thread;
 static sem_t asked;
-static _Atomic int reason; /* the signal that ends the program, or BY_EXIT; 0: it goes on */
+static _Atomic int reason; /* the signal that ends the program, or BY_EXIT; 0: it continues */
 static _Atomic bool done;
-static _Atomic bool tells; /* there are counters to tell, or captures */
-/* The thread that ends the program is inside a section, so its locks are not to be had. */
+static _Atomic bool tells; /* there are counters to print, or captures */
+/* The thread that ends the program is in a critical section and keeps its locks. */
 static _Atomic bool has_locks;
 static const struct oche_exit_hooks *hooks; /* NULL: liboche-exit.so is not loaded */
-/* The signal that this thread is to wait for the end by, once it has left its section. */
+/* The signal that will end this thread when it has left its critical section. */
 static __thread volatile int pending __attribute__((tls_model("initial-exec")));
 
 static int set_action(int number, const struct sigaction *given, struct sigaction *before)
@@ -122,8 +120,8 @@ static void end_by(int number)
 static bool has_reporters(void);
 
 /*
- * Sends what is due, in this thread. Printing may need locks that are not ours (malloc's) and that
- * this thread may hold, so the exit_thread does it.
+ * Sends due packets, in this thread. Printing may need foreign locks (malloc's) that this thread
+ * may hold, so the exit thread prints.
  */
 void ov_exit_now(void)
 {
@@ -238,7 +236,7 @@ static void install(void)
             sigaction(ends[i], &ours, NULL);
 }
 
-/* Called under the lock of all ports. If there is no memory for it, the program ends as ever. */
+/* Called under the lock of all ports. Without memory the program ends as usual. */
 void ov_exit_watch(bool has_something)
 {
     static bool at_quick_exit_too;

@@ -285,7 +285,7 @@ static void show_psns(const struct ov_qp *qp, struct ibv_qp_attr *attr)
         attr->sq_psn = oche_qp_send_psn(qp->core);
 }
 
-/* Returns all attributes. Ignores the mask, which only tells which of them must be right. */
+/* Returns all attributes. Ignores the mask, which only says which of them must be right. */
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
                  struct ibv_qp_init_attr *init_attr)
 {
@@ -328,7 +328,7 @@ int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_
 }
 
 /*
- * Enhanced connection establishment negotiates options between two RNICs of one vendor. We have
+ * Enhanced connection establishment negotiates options between two RNICs of one vendor; we have
  * none.
  */
 int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)

@@ -21,9 +21,7 @@ static void fail(struct ov_qp *qp, int error)
         qp->stage.error = error;
 }
 
-/*
- * Returns the work request that is being built; NULL: there was an error, or none has been begun.
- */
+/* Returns the current work request; NULL: there was an error, or none has begun. */
 static struct oche_send_work *current(struct ov_qp *qp)
 {
     if (qp->stage.error != 0)
@@ -240,10 +238,7 @@ static void take_keys(const struct ov_stage *stage)
         }
 }
 
-/*
- * Posts all staged work requests. If there was an error, or the core refuses one of them, none is
- * posted.
- */
+/* Posts all staged work requests, or none if there was an error or the core rejects one. */
 static int wr_complete(struct ibv_qp_ex *qp)
 {
     struct ov_qp *mine = own(qp);

@@ -41,8 +41,8 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
         .max_res_rd_atom = OV_MAX_RD_ATOMIC * OV_MAX_QPS,
         .max_qp_init_rd_atom = OV_MAX_RD_ATOMIC,
         /*
-         * They are atomic to the processor's own too (IBV_ATOMIC_GLOB), but UCX up to 1.13 sees
-         * atomics only where it finds this value. pci_atomic_caps tells the rest.
+         * They are atomic for the processor, too (IBV_ATOMIC_GLOB), but UCX up to 1.13 finds
+         * atomics only by this value. pci_atomic_caps has the rest.
          */
         .atomic_cap = IBV_ATOMIC_HCA,
         .max_ah = INT32_MAX,
@@ -91,8 +91,8 @@ int ov_query_device_ex(struct ibv_context *context, const struct ibv_query_devic
 }
 
 /*
- * Widths and speeds, as the kernel has them for the rates of Ethernet (ib_get_eth_speed): the first
- * row that carries the link's rate. A link of another rate says a little more than it has.
+ * Widths and speeds, as the kernel has them for Ethernet (ib_get_eth_speed): the first row that
+ * carries the link's rate. Other rates are rounded up.
  */
 enum { WIDTH_1X = 1, WIDTH_4X = 2, WIDTH_8X = 4 };
 enum { SPEED_2_5 = 1, SPEED_5 = 2, SPEED_10 = 8, SPEED_25 = 32, SPEED_50 = 64, SPEED_100 = 128 };
@@ -108,7 +108,7 @@ static const struct link_speed {
     {400 * OCHE_GBPS, WIDTH_4X, SPEED_100}, {UINT64_MAX, WIDTH_8X, SPEED_100},
 };
 
-/* Where the link's rate is not known, it is that from which the schemes start (OV_LINE_RATE). */
+/* If the link's rate is unknown, it is the schemes' starting rate (OV_LINE_RATE). */
 static const struct link_speed *speed_of(const struct ov_port *port)
 {
     const uint64_t rate = port->line_rate_bps != 0 ? port->line_rate_bps : OV_LINE_RATE;
@@ -146,7 +146,7 @@ int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port
     return 0;
 }
 
-/* For programs older than port_cap_flags2, whose struct ends before that member. */
+/* For programs older than port_cap_flags2: their struct ends before that member. */
 int ibv_query_port(struct ibv_context *context, uint8_t port_num,
                    struct _compat_ibv_port_attr *attr)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells once when more than a tenth of what is sent is sent again: then a network that loses
- * packets, or a scheme that does not suit it, costs more than a user would think.
+ * Prints a line once when more than a tenth of the packets are retransmissions: then a lossy
+ * network, or an unsuitable scheme, costs more than a user would think.
  */
 #include <inttypes.h>
 
 #include "device/verbs/internal.h"
 
 #define PERIOD OCHE_SEC
-#define FEWEST 1000 /* packets of which a tenth says something */
-#define FEW    100  /* or so many, if it took long to send them */
+#define FEWEST 1000 /* fewest packets of which a tenth is significant */
+#define FEW    100  /* fewest packets after LONG */
 #define LONG   (5 * OCHE_SEC)
 
 void ov_warn_retransmissions(struct ov_port *port, oche_time now)
@@ -27,8 +27,8 @@ void ov_warn_retransmissions(struct ov_port *port, oche_time now)
     nic = oche_device_nic(port->device);
     oche_device_stats_now(port->device, &stats);
     /*
-     * No loss, or none of ours: a READ's request that leaves again is small, and there are few
-     * packets beside it.
+     * Not counted: retransmissions without a loss of our data. A READ's repeated request is small,
+     * and has few packets beside it.
      */
     left_out = oche_nic_resent(nic, OCHE_RESENT_RESPONSES) +
                oche_nic_resent(nic, OCHE_RESENT_NOT_READY) +

@@ -66,8 +66,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 }
 
 /*
- * Changes the number of receives, the limit, or both at once; changes nothing if one of them is
- * impossible.
+ * Changes the number of receives, the limit, or both at once; neither if one of them is impossible.
  */
 static int change(struct ov_srq *srq, const struct ibv_srq_attr *attr, int attr_mask, void *memory,
                   uint32_t depth)
@@ -99,7 +98,7 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask
         return EINVAL;
     if (ov_foreign(own->port))
         return EPERM;
-    pthread_mutex_lock(&own->lock); /* so that nobody posts meanwhile */
+    pthread_mutex_lock(&own->lock); /* no thread may post meanwhile */
     depth = resize ? power_of_two_from(attr->max_wr) : own->attr.max_wr;
     if (resize)
         memory = malloc(oche_srq_entries_bytes(depth, own->attr.max_sge));

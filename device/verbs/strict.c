@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strict mode (OCHE_STRICT): what adapters do not forgive is refused here too, or told.
+ * Strict mode (OCHE_STRICT): mistakes that adapters do not forgive are rejected or reported.
  *
- *   A slot of the send queue is free once the program has polled a signaled completion of that work
- *   request, or of a later one. Here it is otherwise free as soon as the work is done, so a program
- *   that never signals would go on, which on an adapter fails with ENOMEM after one queue's length.
- *   A slot of the receive queue is free once its completion was polled.
- *   Queues have the length that was asked for. Otherwise it is the next power of two.
- *   A completion queue that may overrun is told: more work that will complete there is posted than
- *   it has entries.
+ * A slot of the send queue is free once the program has polled a signaled completion of that work
+ * request, or of a later one. Without strict mode it is free as soon as the work is done. A program
+ * that never signals would then work here, and fail with ENOMEM on an adapter after one queue's
+ * length. A slot of the receive queue is free once its completion was polled.
+ *
+ * Queues have exactly the requested length; without strict mode, the next power of two. A
+ * completion queue that may overrun is reported: the posted work that will complete there exceeds
+ * its entries.
  *
  * Posting counts under the queue pair's own locks, and polling under the completion queue's.
  */
@@ -21,7 +22,7 @@ struct ov_strict {
     struct ov_qp *qp;
     struct ov_strict *next_sender, *next_receiver; /* of the same completion queue */
     uint32_t sends;                                /* posted since the reset */
-    _Atomic uint32_t sends_over;                   /* of these, the slots are free again */
+    _Atomic uint32_t sends_over;                   /* number of these whose slots are free again */
     uint32_t recvs;
     _Atomic uint32_t recvs_over;
     /* Completions that are still to be polled; counted in the CQs as well. */

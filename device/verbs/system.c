@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds and loads the system's libibverbs (system.h), once, and only if the kernel has RDMA
- * devices: without such devices, all this costs is three attempts to open a folder.
+ * devices. Otherwise the cost is three attempts to open a folder.
  *
  * The system's library is loaded into the same namespace of the dynamic linker as everything else,
- * so there is one errno and one malloc; find_library.c tells how. The drivers that it loads need
- * libibverbs.so.1, for which the dynamic linker takes the first library of that name, which is
- * ours. So our library has the private interface too, and passes these calls on (private.c). A
- * separate namespace (dlmopen) would avoid that. But it would contain a second libc, whose errno
- * verbs called through pointers would set; and a program that is itself linked with a driver, such
- * as libmlx5, would have the driver twice and not recognise the driver's devices.
+ * so there is one errno and one malloc (find_library.c). The drivers that it loads need
+ * libibverbs.so.1, and the dynamic linker gives them the first library of that name, ours. So our
+ * library has the private interface, too, and passes these calls on (private.c).
+ *
+ * A separate namespace (dlmopen) would avoid that. But it would contain a second libc, and verbs
+ * called through pointers would set that libc's errno. A program that is itself linked with a
+ * driver, such as libmlx5, would have the driver twice and not recognise its devices.
  *
  * OCHE_REAL_VERBS names the library's file; if it is empty, no library is loaded. If it is not set,
  * the library is searched for.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The system's own libibverbs beside ours, for the RDMA devices that the kernel has. Its devices
- * are listed after ours. If one of our functions gets an object of such a device, the function's
- * first statement passes the call on. For verbs that applications call through pointers nothing is
- * needed: a context of the system's library has pointers to that library's functions.
+ * The system's own libibverbs beside ours, for the kernel's RDMA devices. They are listed after
+ * ours. If one of our functions gets an object of such a device, its first statement passes the
+ * call on. Verbs that applications call through pointers need no such statement: a context of the
+ * system's library has pointers to that library's functions.
  *
  * The word after `struct ibv_device` distinguishes these devices from ours: drivers have the
- * address of a table there, we have the address of ov_mark. While the system's library is not
- * loaded, a call of ours checks only one pointer.
+ * address of a table there, we have the address of ov_mark. Until the system's library is loaded, a
+ * call of ours checks only one pointer.
  */
 #ifndef OCHE_DEVICE_VERBS_SYSTEM_H
 #define OCHE_DEVICE_VERBS_SYSTEM_H
@@ -102,14 +102,14 @@ extern const void *const ov_mark[32];
 extern const struct ov_system *_Atomic ov_system;
 
 /*
- * Loads the library if there are RDMA devices or OCHE_REAL_VERBS names it, and if it has not been
- * loaded yet. Returns false if the library named by OCHE_REAL_VERBS cannot be loaded, after
- * printing a line that tells why.
+ * Loads the library if there are RDMA devices or OCHE_REAL_VERBS names it, unless it is loaded.
+ * Returns false if the library named by OCHE_REAL_VERBS cannot be loaded, after printing a line
+ * with the reason.
  */
 bool ov_system_load(void);
 
 /*
- * Called before and after a fork (after it in the parent and in the child), so that no thread is
+ * Called before and after a fork (after it in the parent and in the child): no thread may be
  * loading the library at that time.
  */
 void ov_system_hold(void);
@@ -121,18 +121,18 @@ void ov_system_release(void);
  */
 struct ibv_device **ov_system_devices(int *count);
 
-/* True if ibv_fork_init has been called. A library that is loaded later must be told of it. */
+/* True if ibv_fork_init has been called. A library that is loaded later gets the call, too. */
 extern _Atomic bool ov_fork_wanted;
 
 /*
- * True while a function of the system's library runs in this thread that must see only that
+ * True while a function of the system's library runs in this thread and must see only that
  * library's devices.
  */
 extern _Thread_local bool ov_system_lists;
 
 /*
- * True while our librdmacm has called the system's in this thread, which must see only the system's
- * devices: it opens all that it sees.
+ * True while our librdmacm has called the system's in this thread. That library opens all devices
+ * that it sees, so it must see only the system's.
  */
 extern _Thread_local bool ov_only_theirs;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which state changes of a queue pair the standard allows. For each change and transport: which
- * attributes must be given, and which may be given (InfiniBand specification, "Modify Queue Pair").
+ * The state changes of a queue pair that the standard allows. For each change and transport: the
+ * required and the optional attributes (InfiniBand specification, "Modify Queue Pair").
  */
 #include "device/verbs/internal.h"
 

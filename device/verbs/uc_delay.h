@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides whether the completion of an unreliable connection's message waits a moment for the
- * peer's answer.
+ * Delays the completion of an unreliable connection's message until the peer's answer.
  *
  * A reliable message completes when its ACK comes, and the peer's answer comes with the ACK
- * (ack_delay.h): so an application that polls for its completion and then watches its memory has
- * what it watches for at once. An unreliable message completes as soon as it has left. The
- * application would then watch its memory without polling, and a thread would have to be woken to
- * receive the answer: tens of microseconds. Therefore polling does not report such a completion for
- * OCHE_UC_DELAY if that is likely to help: if data of the peer has come since the last message
- * left, so that this one is probably an answer, and none since this one left. The application polls
- * on meanwhile, and so receives. If no data comes in time several times in a row, the next 4, 8 …
- * 64 occasions are skipped.
+ * (ack_delay.h). So an application that polls for the completion and then watches its memory finds
+ * the answer at once. An unreliable message completes as soon as it has left. The application would
+ * then watch its memory without polling, and a thread would have to wake to receive the answer:
+ * tens of microseconds. Therefore polling holds back such a completion for OCHE_UC_DELAY if the
+ * message is probably an answer: data of the peer has come since the last message left, and none
+ * since this one. The application polls on, and so receives. After several delays in a row without
+ * data, the next 4, 8 … 64 occasions are skipped.
  *
- * One-way traffic never waits, as nothing comes back.
+ * One-way traffic never waits, as its peer sends no data.
  */
 #ifndef OCHE_DEVICE_VERBS_UC_DELAY_H
 #define OCHE_DEVICE_VERBS_UC_DELAY_H
@@ -25,8 +23,8 @@
 
 #define OCHE_UC_DELAY (64 * OCHE_US)
 /*
- * Misses in a row after which no occasion is skipped: a peer that was away once should find us
- * polling when it answers, or it would be our turn to be away, and so on.
+ * Misses in a row without a consequence. A peer that was away once should find us polling when it
+ * answers; otherwise we would be away in turn, and so on.
  */
 #define OCHE_UC_DELAY_FREE_MISSES 4
 #define OCHE_UC_DELAY_MISSES      9 /* at most 2^6 occasions are skipped */
@@ -34,11 +32,11 @@
 struct oche_uc_delay {
     uint32_t at_send; /* the count when the last message left */
     uint32_t to_skip; /* occasions to skip */
-    uint32_t misses;  /* how many times in a row no data came */
+    uint32_t misses;  /* delays in a row without data */
     oche_time until;  /* a completion waits until this time; 0: none does */
 };
 
-/* A completion has waited; `came`: for data that came in time. */
+/* Ends a completion's delay; `came`: data came in time. */
 static inline void oche_uc_delay_end(struct oche_uc_delay *delay, bool came)
 {
     delay->until = 0;

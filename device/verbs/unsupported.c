@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is not there. A program that asks for it anyway says something misleading of its own
- * ("Unable to create QP"), so a line tells what is missing: the first time in a process for each
- * kind. What programs only try, and do without (a parent domain's allocators, dma-buf, null
- * regions), is refused without a line.
+ * Unsupported verbs. A program's own message is often misleading ("Unable to create QP"), so we
+ * print a line, once in a process for each kind. Verbs that programs only try, and do without (a
+ * parent domain's allocators, dma-buf, null regions), are rejected without a line.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -112,7 +111,7 @@ void ov_unsupported_qp(enum ibv_qp_type type)
 
 /* ---- UCX ---- */
 
-/* True if the user has not told UCX to do without verbs. */
+/* True unless the user has told UCX to do without verbs. */
 static bool ucx_may_use_verbs(void)
 {
     static const char *const ours[] = {"all", "ib", "rc", "ud"};

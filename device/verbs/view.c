@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `oche stat` shows of this process: the port's thread writes it, four times a second
- * (device/view/writer.h). Nobody who posts or polls does anything for it. Where there can be no
- * file, or the user wants none (OCHE_VIEW=off), the program runs on without. Also the lines of
- * OCHE_STATS that tell causes, from the same table.
+ * The view of this process for `oche stat`. The port's thread writes it, four times a second
+ * (device/view/writer.h); threads that post or poll do no work for it. If no file is possible, or
+ * the user wants none (OCHE_VIEW=off), the program runs without. Also the lines of OCHE_STATS with
+ * causes, from the same table.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ void ov_report_connections(void)
 
 /* ---- causes ---- */
 
-/* Tells the sum of a range of counters, and those that are not 0. */
+/* Prints the sum of a range of counters, and those that are not 0. */
 static void tell_range(const char *address, const char *what, const uint64_t *counters,
                        unsigned first, unsigned end)
 {

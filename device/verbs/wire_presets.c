@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schemes' values for the wire. IRN's timeouts are made for adapters and a round trip of 24 us;
- * a process here may be away for tens of milliseconds, and nobody says what a queue before a slow
- * port is. So selective repeat measures its timeouts, and its window is as large as can be, since
- * congestion control has one of its own. A timeout that turns out to have been early is undone, as
- * on a busy machine most are, and so is a loss: networks reorder. What was given, or a preset,
- * stays.
+ * The schemes' values for the wire. IRN's timeouts are made for adapters and a round trip of 24 us.
+ * Here a process may be away for tens of milliseconds, and the queue before a slow port is unknown.
+ * So selective repeat measures its timeouts. Its window is as large as possible, since congestion
+ * control has its own. Early timeouts, frequent on a busy machine, are undone; so are losses that
+ * were reordering. Given values and presets stay.
  */
 #include "core/recovery/psn_bitmap.h"
 #include "core/recovery/selective_repeat.h"
 #include "device/verbs/internal.h"
 
-#define RTO_LOW  (100 * OCHE_MS) /* so much longer than the round trip at least */
+#define RTO_LOW  (100 * OCHE_MS) /* shortest timeout beyond the round trip */
 #define RTO_HIGH (200 * OCHE_MS) /* until one is known; Linux's least timeout of TCP */
 #define RTO_MOST OCHE_SEC        /* a stopped process is no long path */
 #define CATCH_UP 25              /* percent of a window, after a wait for a processor */
-#define PROBE    (200 * OCHE_MS) /* while nothing is heard */
+#define PROBE    (200 * OCHE_MS) /* while the peer is silent */
 
 void ov_wire_presets(struct oche_cc_choice *cc, struct oche_recovery_choice *choice)
 {

@@ -105,7 +105,10 @@ const char *oche_view_connection_name(enum oche_view_connections kind)
 
 /* ---- sealing and checking ---- */
 
-/* Tells a file that is half written from a whole one (FNV-1a, by words); no defence. */
+/*
+ * Distinguishes a half-written file from a whole one (FNV-1a, by words); not a protection against
+ * forgery.
+ */
 static uint64_t checksum(const struct oche_view *view, size_t bytes)
 {
     const uint8_t *at = (const uint8_t *)view;

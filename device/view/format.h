@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a running process shows of a device: the file that `oche stat` reads. The device's thread
- * writes it whole, four times a second (writer.h). A reader trusts nothing in it: a sum tells a
- * file that is being written, or is none of ours, and every number that chooses something is
- * checked.
+ * The view of a device: the file that `oche stat` reads. The device's thread writes it whole, four
+ * times a second (writer.h). Readers do not trust it: a checksum reveals a half-written or foreign
+ * file, and every number used as an index is checked.
  *
- * Who is asked about the process is the kernel, not the file: its owner, and whether the writer
- * still lives (reader.h).
+ * The process's owner, and if the writer still lives, come from the kernel, not from the file
+ * (reader.h).
  *
- * Numbers are in the byte order of the machine. What changes the layout, the counters or their
- * order has to change OCHE_VIEW_VERSION.
+ * Numbers are in the machine's byte order. A change of the layout, the counters or their order
+ * needs a new OCHE_VIEW_VERSION.
  */
 #ifndef OCHE_DEVICE_VIEW_FORMAT_H
 #define OCHE_DEVICE_VIEW_FORMAT_H
@@ -23,8 +22,8 @@
 #define OCHE_VIEW_NOBODY  UINT32_MAX
 
 /*
- * Counters that have no causes. The order is that of the table in format.c, and of `--stats` where
- * it has them.
+ * Counters without causes. The order is that of the table in format.c, and of `--stats` for those
+ * that it has.
  */
 enum oche_view_counter {
     OCHE_VIEW_SENT_PACKETS,
@@ -61,7 +60,7 @@ enum oche_view_counter {
     OCHE_VIEW_SIMPLE
 };
 
-/* What was dropped, by cause: those of the NIC (enum oche_reject), and these of the device. */
+/* Drops by cause: those of the NIC (enum oche_reject), and these of the device. */
 enum oche_view_drop {
     OCHE_VIEW_DROP_MALFORMED = OCHE_REJECT_CAUSES,
     OCHE_VIEW_DROP_ICRC,
@@ -77,7 +76,10 @@ enum oche_view_drop {
 #define OCHE_VIEW_DROPPED_AT (OCHE_VIEW_RESENT_AT + OCHE_RESENT_CAUSES)
 #define OCHE_VIEW_COUNTERS   (OCHE_VIEW_DROPPED_AT + OCHE_VIEW_DROPS)
 
-/* How a process's connections by address were made, so far. Those of sockets are also the first. */
+/*
+ * A process's connections by address so far, by kind. Sockets' connections are also counted by the
+ * first kind.
+ */
 enum oche_view_connections {
     OCHE_VIEW_BY_CM,
     OCHE_VIEW_SOCKETS_RDMA,
@@ -98,15 +100,15 @@ struct oche_view_qp {
 struct oche_view {
     uint64_t magic;
     uint32_t version;
-    uint32_t bytes;   /* of all, with the queue pairs that are listed */
-    uint64_t sum;     /* of all that follows */
-    uint64_t open_ns; /* how long the device was open when this was written */
+    uint32_t bytes;                            /* size of the view, with the listed queue pairs */
+    uint64_t sum;                              /* of all that follows */
+    uint64_t open_ns;                          /* time since the device was opened */
     uint64_t network_namespace, pid_namespace; /* inodes; 0: unknown */
     uint64_t line_rate_bps;                    /* 0: unknown */
-    uint32_t pid;                              /* as the process sees itself */
+    uint32_t pid;                              /* in the process's own namespace */
     uint32_t qps;                              /* queue pairs, but for the connection manager's */
     uint32_t listed;                           /* those in `qp` */
-    uint32_t peers; /* addresses that something was connected with, or may be sent to */
+    uint32_t peers; /* addresses with a connection, or with an address handle */
     uint32_t senders_counted, senders_told; /* as in struct oche_cc_senders, or OCHE_VIEW_NOBODY */
     uint8_t address[16];
     char command[32], arguments[224]; /* NUL-terminated */
@@ -133,13 +135,13 @@ void oche_view_seal(struct oche_view *view);
 
 enum oche_view_fault {
     OCHE_VIEW_GOOD,
-    OCHE_VIEW_TORN, /* the sum is wrong: it may be right in a moment */
+    OCHE_VIEW_TORN, /* the sum is wrong; a later read may succeed */
     OCHE_VIEW_OTHER_VERSION,
     OCHE_VIEW_BAD,
 };
 /*
- * Checks a file's content, of which `count` bytes are in *view (the rest is not looked at). Makes
- * texts end, and replaces what a terminal should not get. Unless it is good, *view means nothing.
+ * Checks a file's content: the first `count` bytes of *view. Terminates texts, and replaces
+ * characters that a terminal should not get. *view is valid only if the result is OCHE_VIEW_GOOD.
  */
 enum oche_view_fault oche_view_check(struct oche_view *view, size_t count);
 

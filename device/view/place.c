@@ -15,7 +15,7 @@
 #include "core/base.h"
 #include "device/host/private_folder.h"
 
-#define MOST_NAMES 65536 /* of a folder that are looked at */
+#define MOST_NAMES 65536 /* entries of a folder that are read */
 
 /* The places, in the order in which they are taken. */
 static const struct place {
@@ -164,7 +164,7 @@ int oche_view_open(int folder, const char *name, uid_t owner)
     struct stat about;
     int file;
 
-    /* looked at before it is opened, as opening a device may do something */
+    /* checked before it is opened, as opening a device may have an effect */
     if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0 || !is_plain(&about, owner))
         return -1;
     file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -182,7 +182,7 @@ bool oche_view_lives(int file, pid_t *pid)
 
     *pid = 0;
     if (fcntl(file, F_GETLK, &lock) != 0)
-        return true; /* not known: nothing may be removed */
+        return true; /* unknown, so no file may be removed */
     *pid = lock.l_type != F_UNLCK && lock.l_pid > 0 ? lock.l_pid : 0;
     return lock.l_type != F_UNLCK;
 }

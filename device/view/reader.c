@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define MOST_ENTRIES 2048
-#define MOST_OF_ONE  256  /* of a folder: one user must not hide all others from root */
+#define MOST_OF_ONE  256  /* entries read of a folder, so that root sees all users */
 #define MOST_NAMES   8192 /* of a folder */
 #define TRIES        3    /* to read a file that is being written */
 #define PAUSE_NS     1000000
@@ -52,7 +52,7 @@ static enum oche_view_fault read_view(int file, struct oche_view *view)
     return fault;
 }
 
-/* Adds what the file of a living process says. Returns false if memory is out. */
+/* Adds the view of a living process. Returns false if memory is out. */
 static bool add(struct oche_views *views, int file, const char *name, uid_t owner, pid_t pid)
 {
     struct oche_view_entry *entry = calloc(1, sizeof(*entry));
@@ -146,7 +146,7 @@ static int by_process(const void *one, const void *other)
     return memcmp(a->view.address, b->view.address, sizeof(a->view.address));
 }
 
-/* Sorts, and leaves out what says that it is a device that another one is: no process has two. */
+/* Sorts the views, and drops later ones of the same device: a process has each device once. */
 static void sort(struct oche_views *views)
 {
     size_t kept = 0;

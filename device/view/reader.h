@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the views of running processes. What is in them is checked (format.h). */
+/* Reads the views of running processes, and checks them (format.h). */
 #ifndef OCHE_DEVICE_VIEW_READER_H
 #define OCHE_DEVICE_VIEW_READER_H
 
@@ -8,15 +8,15 @@
 #include "device/view/format.h"
 #include "device/view/place.h"
 
-#define OCHE_VIEW_STALE_S 2.0 /* a view that was not written for so long is stale */
+#define OCHE_VIEW_STALE_S 2.0 /* a view is stale after this time without a write */
 
 /* A device of a running process. */
 struct oche_view_entry {
-    uid_t user;        /* as the kernel has it */
-    pid_t pid;         /* likewise; or as the process has it, if it cannot be seen from here */
+    uid_t user; /* as the kernel reports it */
+    pid_t pid;  /* as the kernel reports it; or the process's own, if it cannot be seen from here */
     bool is_elsewhere; /* … as it is in another PID namespace */
-    bool is_first;     /* of the devices of its process */
-    double silent_s;   /* how long ago the view was written */
+    bool is_first;     /* the first of its process's devices */
+    double silent_s;   /* time since the view was written */
     char name[OCHE_VIEW_NAME_BYTES];
     struct oche_view view;
 };
@@ -28,14 +28,14 @@ struct oche_views {
 };
 
 /*
- * Reads all views of the effective user, for root of all users; or those in the folder `given`
- * alone. Removes files of processes that are gone. Returns false if memory is out.
+ * Reads all views of the effective user, or for root of all users; or only those in the folder
+ * `given`. Removes files of processes that have ended. Returns false if memory is out.
  */
 bool oche_views_read(struct oche_views *views, const char *given);
 void oche_views_free(struct oche_views *views);
 /*
- * Returns the entry of the same device among earlier views, if it can be compared with this one (no
- * counter was higher, nor the time); else NULL. If nothing was written since, they are equal.
+ * Returns the earlier entry of the same device, if the two can be compared (no counter, nor the
+ * time, has decreased); else NULL. They are equal if nothing was written since.
  */
 const struct oche_view_entry *oche_views_before(const struct oche_views *earlier,
                                                 const struct oche_view_entry *entry);

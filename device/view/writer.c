@@ -14,14 +14,14 @@
 
 struct oche_view_writer {
     int file;
-    dev_t device; /* the file that was made: programs close descriptors that they do not know */
+    dev_t device; /* the file's identity: programs close unknown descriptors */
     ino_t inode;
     bool named; /* the user has named the folder */
     char given[PATH_MAX], folder[PATH_MAX], name[OCHE_VIEW_NAME_BYTES];
     struct oche_view view;
 };
 
-/* Remembers which file it is. */
+/* Notes the file's identity. */
 static bool note_file(struct oche_view_writer *writer)
 {
     struct stat about;
@@ -33,7 +33,9 @@ static bool note_file(struct oche_view_writer *writer)
     return true;
 }
 
-/* True if the descriptor is still that of our file. Another one's must be left alone. */
+/*
+ * True if the descriptor is still our file's. If the program has reused it, it must be left alone.
+ */
 static bool is_ours(const struct oche_view_writer *writer, struct stat *about)
 {
     return writer->file >= 0 && fstat(writer->file, about) == 0 &&
@@ -87,8 +89,8 @@ struct oche_view *oche_view_writer_view(struct oche_view_writer *writer)
 }
 
 /*
- * Another one may have removed the file: a session that ended takes /run/user/UID with it, and who
- * has seen the file before it had its lock takes it for nobody's.
+ * The file may have been removed: the end of a session removes /run/user/UID, and a process that
+ * saw the file before it had its lock took it for a left-over one.
  */
 static bool is_gone(const struct oche_view_writer *writer)
 {
@@ -109,7 +111,7 @@ void oche_view_writer_write(struct oche_view_writer *writer)
     if (!is_ours(writer, &about))
         return;
     oche_view_seal(&writer->view);
-    /* what is not written whole has a wrong sum */
+    /* a partial write has a wrong sum */
     if (pwrite(writer->file, &writer->view, writer->view.bytes, 0) < 0)
         return;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a device's view to its file. It is written by pwrite and not through a mapping: a program
- * must not end by SIGBUS because its file was cut short or memory ran out. What fails here is no
- * failure of the program: it runs on, without a live view.
+ * Writes a device's view to its file, by pwrite instead of a mapping: a program must not end by
+ * SIGBUS because its file was cut short or memory ran out. A failure here does not affect the
+ * program: it runs on without a live view.
  *
- * Called by one thread at a time that has SIGXFSZ blocked.
+ * Called by one thread at a time, with SIGXFSZ blocked.
  */
 #ifndef OCHE_DEVICE_VIEW_WRITER_H
 #define OCHE_DEVICE_VIEW_WRITER_H
@@ -14,14 +14,13 @@
 struct oche_view_writer;
 
 /*
- * Makes the file; `given` is the folder that the user names, or NULL (place.h). Removes files of
- * processes that are gone. The members of `view` that do not change are the caller's to fill in.
- * Returns NULL if there can be no file.
+ * Makes the file; `given` is the user's folder, or NULL (place.h). Removes files of processes that
+ * have ended. The caller fills in the constant members of `view`. Returns NULL on failure.
  */
 struct oche_view_writer *oche_view_writer_open(const char *given);
-/* What is written next; it stays as the caller leaves it. */
+/* Returns the view that is written next; the caller may change it. */
 struct oche_view *oche_view_writer_view(struct oche_view_writer *writer);
-/* Writes the view. If the file was removed, it is made again. */
+/* Writes the view. Makes the file again if it was removed. */
 void oche_view_writer_write(struct oche_view_writer *writer);
 /* Removes the file. */
 void oche_view_writer_close(struct oche_view_writer *writer);

@@ -10,7 +10,7 @@
 #include "device/rsocket/preload/internal.h"
 
 #define ANSWER_MS  1000 /* a host that has not answered by then is asked by TCP */
-#define SILENT_S   60   /* and by TCP at once for that time */
+#define SILENT_S   60   /* and uses TCP at once for that time */
 #define MOST_HOSTS 64
 
 static bool is_tcp(int descriptor, int *family)
@@ -79,7 +79,7 @@ static void note_silent(const struct sockaddr *address)
 
 /* ---- connect ---- */
 
-/* What the program has set on the TCP socket and what counts over RDMA too. */
+/* The options of the TCP socket that also apply over RDMA. */
 static void copy_options(int from, int to)
 {
     static const struct {
@@ -97,7 +97,7 @@ static void copy_options(int from, int to)
     }
 }
 
-/* Has it come from where the program has bound the TCP socket, if it has. */
+/* Binds it to the TCP socket's address, if that is bound. */
 static void bind_alike(int tcp, int rdma)
 {
     struct sockaddr_storage own;
@@ -242,7 +242,7 @@ static int accept_rdma(int rdma, struct sockaddr *address, socklen_t *bytes, int
     return made;
 }
 
-/* As the C library's accept4. What is no TCP socket is not counted. */
+/* As the C library's accept4. Counts only TCP sockets. */
 static int accept_tcp(int listener, struct sockaddr *address, socklen_t *bytes, int flags)
 {
     const int made = rp_real()->accept4(listener, address, bytes, flags);

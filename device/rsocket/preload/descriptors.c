@@ -107,7 +107,7 @@ int fcntl(int descriptor, int command, ...)
     long argument;
 
     va_start(arguments, command);
-    argument = va_arg(arguments, long); /* a number or a pointer; of none it is not used */
+    argument = va_arg(arguments, long); /* a number or a pointer, or unused */
     va_end(arguments);
     return control(descriptor, command, argument);
 }

@@ -8,8 +8,8 @@
  * epoll, of TCP's socket and of one over RDMA on the same port. So both kinds of peers are
  * accepted, and poll, select and epoll see both.
  *
- * Calls on other descriptors go to the C library. After a fork the child's sockets are TCP's: those
- * that listen go on, those over RDMA belong to the parent.
+ * Calls on other descriptors go to the C library. After a fork the child's sockets are TCP's:
+ * listeners continue, and sockets over RDMA belong to the parent.
  *
  *   real.c         the C library's functions
  *   table.c        what is known of a descriptor
@@ -86,10 +86,10 @@ const struct real *rp_real(void);
 /* Two sockets that listen on one port. */
 struct rp_listener {
     int tcp, rdma;    /* both non-blocking; rdma -1: in a child, tcp is its own descriptor */
-    bool nonblocking; /* what the program wants */
+    bool nonblocking; /* the program's setting */
 };
 
-/* Returns what the descriptor is if it listens, or NULL. */
+/* Returns the descriptor's listener, or NULL. */
 struct rp_listener *rp_listener_of(int descriptor);
 /* Sets it, or with NULL forgets and frees it. Returns false if memory is out. */
 bool rp_set_listener(int descriptor, const struct rp_listener *listener);
@@ -97,10 +97,10 @@ bool rp_set_listener(int descriptor, const struct rp_listener *listener);
 int rp_kernel_socket(int descriptor);
 /* Notes that the program has a socket over RDMA there, or not any more. */
 void rp_note_rdma(int descriptor, bool rdma);
-/* True for one of the parent's, in a child; says once that it cannot be used. */
+/* True for a parent's socket in a child. Prints once that it cannot be used. */
 bool rp_is_parents(int descriptor);
 
-/* What epoll_ctl has made of a descriptor, for when another takes its place. */
+/* Notes calls of epoll_ctl for a descriptor, for another that takes its place. */
 void rp_note_epoll(int epoll, int operation, int descriptor, const struct epoll_event *event);
 /* Before and after another open file takes the descriptor's place. */
 void rp_leave_epolls(int descriptor);
@@ -109,8 +109,8 @@ void rp_join_epolls(int descriptor);
 void rp_forget(int descriptor);
 
 /*
- * False in a child of vfork, which has the parent's memory until it starts a program, but
- * descriptors of its own: what it closes or copies is no matter of the parent's sockets.
+ * False in a child of vfork. It has the parent's memory until it starts a program, but its own
+ * descriptors: closing or copying these does not affect the parent's sockets.
  */
 bool rp_is_own_process(void);
 

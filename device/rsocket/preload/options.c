@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options and addresses. Options that tune TCP, which programs set without asking whether they can,
- * are taken and mean nothing over RDMA.
+ * Options and addresses. Options that tune TCP, which programs set without a check, are accepted
+ * and have no effect over RDMA.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -44,8 +44,7 @@ int setsockopt(int descriptor, int level, int name, const void *value, socklen_t
     return rsetsockopt(descriptor, level, name, value, bytes);
 }
 
-/* Programs that show statistics ask for this; of what a connection over RDMA does not have, zero.
- */
+/* Programs that show statistics ask for this. Values without a meaning over RDMA are zero. */
 static int tcp_info(int descriptor, void *value, socklen_t *bytes)
 {
     struct tcp_info info = {.tcpi_state = TCP_ESTABLISHED};

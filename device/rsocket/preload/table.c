@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What is known of a descriptor. A descriptor that is nothing to us is one without an entry, and is
- * told without a lock.
- */
+/* The state of descriptors. Other files have no entry; finding that out takes no lock. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,8 +27,8 @@ static struct oche_lock lock = OCHE_LOCK_INITIALIZER;
 static struct registration *registrations[RP_MOST] OCHE_GUARDED_BY(lock);
 
 /*
- * True in the thread that forks, which has the lock meanwhile: handlers of other libraries may come
- * before ours in the child, and close descriptors.
+ * True in the thread that forks, which has the lock: handlers of other libraries may run before
+ * ours in the child, and close descriptors.
  */
 static __thread bool forks;
 static pid_t process;
@@ -188,8 +185,8 @@ void rp_forget(int descriptor)
 /* ---- fork ---- */
 
 /*
- * A listener is TCP's again, in the place that it had. The socket is the parent's, too, and stays
- * non-blocking: the parent must not wait for TCP alone.
+ * The listener's descriptor is TCP's socket again. The parent shares that socket, which stays
+ * non-blocking: the parent must not wait for TCP only.
  */
 static void leave_to_tcp(int descriptor)
 {

@@ -11,9 +11,9 @@
 
 #include "device/rsocket/preload/internal.h"
 
-#define PIECE 65536 /* of a file that is sent */
+#define PIECE 65536 /* bytes of a file sent at a time */
 
-/* As TCP: who writes to a connection that it has ended is told by a signal. */
+/* As TCP: a write to a connection that the program has ended raises a signal. */
 static ssize_t told(ssize_t sent, int flags)
 {
     if (sent < 0 && errno == EPIPE && (flags & MSG_NOSIGNAL) == 0) {
@@ -87,7 +87,7 @@ ssize_t __recv_chk(int descriptor, void *to, size_t bytes, size_t room, int flag
 ssize_t __recvfrom_chk(int descriptor, void *to, size_t bytes, size_t room, int flags,
                        struct sockaddr *address, socklen_t *address_bytes);
 
-/* What the C library does where a buffer is too small. */
+/* As the C library, if a buffer is too small. */
 static void check(size_t bytes, size_t room)
 {
     if (bytes <= room)

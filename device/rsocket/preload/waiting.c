@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * poll and select, where sockets over RDMA are among what is waited for; and epoll, which waits for
- * their descriptors in the kernel, and is told here that they have to show what the sockets can do.
+ * poll and select for sets with sockets over RDMA. Also epoll, which waits for their descriptors in
+ * the kernel: here it makes these show the sockets' state.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -130,8 +130,8 @@ int epoll_ctl(int epoll, int operation, int descriptor, struct epoll_event *even
 }
 
 /*
- * Waits a little by polling, since the peer may answer at once, and what this thread takes itself
- * need not wake it. Returns the number of events; 0: the caller has to sleep.
+ * Polls for a little while: the peer may answer at once, and a polling thread needs no wake-up.
+ * Returns the number of events; 0: the caller has to sleep.
  */
 static int spin(int epoll, struct epoll_event *events, int most, int timeout_ms)
 {
