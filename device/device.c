@@ -508,12 +508,18 @@ static bool timers_may_run(const struct oche_device *device) OCHE_NEEDS(device_l
     return device->full_receives % MOST_FULL_RECEIVES == 0;
 }
 
-/* Makes our names again if they were removed. Called under the lock. */
+/*
+ * Restores our names if they were removed, and checks for processes that have ended. Called under
+ * the lock.
+ */
 static void restore_names(struct oche_device *device, oche_time now) OCHE_NEEDS(device_lock)
 {
     device->names_check_at = device->share.fd >= 0 ? now + NAMES_CHECK : OCHE_NEVER;
-    if (device->share.fd >= 0 && oche_sharing_restore_names(&device->share))
+    if (device->share.fd < 0)
+        return;
+    if (oche_sharing_restore_names(&device->share, now))
         oche_services_take_again(&device->services, &device->share);
+    oche_sharing_check_neighbours(&device->share, now);
 }
 
 /* Receives, runs timers and sends. Returns the number of packets. Called under the lock. */

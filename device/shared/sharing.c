@@ -14,8 +14,9 @@
 #define PROBE_BYTES 24
 /* time between two probes, and between two greetings of one slot */
 #define PAUSE        (5 * OCHE_MS)
-#define FIRST_PLACES 8          /* places to probe in addition to one per known neighbour */
-#define MOST_QUEUED  (4u << 20) /* bytes held for full queues before packets are lost */
+#define RESTORING    (2 * OCHE_SEC) /* until all processes have restored their names */
+#define FIRST_PLACES 8              /* places to probe in addition to one per known neighbour */
+#define MOST_QUEUED  (4u << 20)     /* bytes held for full queues before packets are lost */
 /*
  * Most packets of the connection manager that wait for one process. Anybody can send these, and
  * honest senders repeat them; they must not take the room of others.
@@ -678,13 +679,32 @@ void oche_sharing_drop_dead(struct oche_sharing *share)
     }
 }
 
-bool oche_sharing_restore_names(struct oche_sharing *share)
+void oche_sharing_check_neighbours(struct oche_sharing *share, oche_time now)
+{
+    bool ended = false;
+
+    if (now < share->next_check)
+        return;
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++) {
+        if (share->neighbours[slot].fd < 0 || oche_names_slot_taken(&share->names, slot))
+            continue;
+        disconnect(&share->neighbours[slot]);
+        ended = true;
+    }
+    if (!ended)
+        return;
+    share->next_probe = 0;
+    find_place_again(share, now);
+}
+
+bool oche_sharing_restore_names(struct oche_sharing *share, oche_time now)
 {
     int inbox;
     bool again;
 
     if (!oche_names_lost(&share->names) || (inbox = unix_socket()) < 0)
         return false;
+    share->next_check = oche_time_add(now, RESTORING);
     again = has_credentials(inbox) &&
             oche_names_restore(&share->names, &share->address, share->port, inbox) &&
             dup3(inbox, share->fd, O_CLOEXEC) >= 0; /* others may wait for the descriptor */

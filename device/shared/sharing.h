@@ -55,7 +55,8 @@ struct oche_sharing {
     struct oche_neighbour neighbours[OCHE_SLOTS];
     uint8_t installed[OCHE_SLOTS]; /* the places in the program that we last installed */
     struct oche_entropy *entropy;
-    uint64_t nonce; /* number in our last probes for our place; 0: none were sent */
+    oche_time next_check; /* device time before which neighbours are not checked */
+    uint64_t nonce;       /* number in our last probes for our place; 0: none were sent */
     oche_time next_probe;
     uint64_t refused; /* messages of other users, or malformed */
     uint64_t lost;    /* packets that were queued for a process that has ended */
@@ -109,7 +110,13 @@ void oche_sharing_leave(struct oche_sharing *share);
  * Restores our names if their file was removed. To be called a few times a second; one system call.
  * Returns true if services must be taken again.
  */
-bool oche_sharing_restore_names(struct oche_sharing *share);
+bool oche_sharing_restore_names(struct oche_sharing *share, oche_time now);
+/*
+ * Finds our place again if a neighbour has ended without a goodbye. Otherwise packets might go to a
+ * process that is stopped, and would not forward them. To be called a few times a second, after
+ * oche_sharing_restore_names; one system call for each neighbour.
+ */
+void oche_sharing_check_neighbours(struct oche_sharing *share, oche_time now);
 
 /*
  * Drops the tables of processes that have ended without a goodbye. Repeats hellos and tables that

@@ -129,6 +129,85 @@ static void comings_and_goings(void **state)
     end_close(&d);
 }
 
+/* Another process on the address, which makes progress until it is killed. */
+static pid_t start_process(const char *address)
+{
+    int ready[2];
+    char byte;
+    pid_t child;
+
+    assert_int_equal(pipe(ready), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct end end;
+
+        end_open(&end, &shared, address, 1);
+        if (write(ready[1], "r", 1) != 1)
+            _exit(1);
+        for (unsigned i = 0; i < 60000; i++) {
+            oche_device_progress(end.device);
+            usleep(1000);
+        }
+        _exit(1);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return child;
+}
+
+/* Sends a packet to this process from `count` ports, each of which has a hash of its own. */
+static void send_from_ports(const struct end *to, unsigned count)
+{
+    const uint8_t packet[24] = {[5] = (uint8_t)(to->device->share.slot << (8 - OCHE_SLOT_BITS))};
+    struct sockaddr_storage address;
+    const socklen_t bytes =
+        oche_address_to_socket(&to->device->address, to->device->port, &address);
+
+    for (unsigned i = 0; i < count; i++) {
+        const int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+        assert_true(fd >= 0);
+        assert_int_equal(sendto(fd, packet, sizeof(packet), 0, (struct sockaddr *)&address, bytes),
+                         sizeof(packet));
+        close(fd);
+    }
+}
+
+/*
+ * A process is killed, so the last socket moves to its place, and another process is stopped. The
+ * owner of the last socket finds that out by itself, and gets all its packets.
+ */
+static void killed_and_stopped(void **state)
+{
+    char address[32];
+    const pid_t killed = start_process(loopback_address(address, 1));
+    struct end stopped, last;
+    uint64_t before;
+
+    (void)state;
+    end_open(&stopped, &shared, address, 1);
+    end_open(&last, &shared, address, 1);
+    progress_both(&stopped, &last, 2000);
+    assert_int_equal(stopped.device->share.place, 1);
+    assert_int_equal(last.device->share.place, 2);
+    kill(killed, SIGKILL);
+    assert_int_equal(waitpid(killed, NULL, 0), killed);
+    for (unsigned ms = 0; ms < 10000 && last.device->share.place != 0; ms++) {
+        oche_device_progress(last.device);
+        usleep(1000);
+    }
+    assert_int_equal(last.device->share.place, 0);
+    before = stats_of(&last).received_packets;
+    send_from_ports(&last, 64);
+    for (unsigned i = 0; i < 1000; i++)
+        oche_device_progress(last.device);
+    assert_int_equal(stats_of(&last).received_packets, before + 64);
+    end_close(&stopped);
+    end_close(&last);
+}
+
 /* A program that sends each packet to the wrong one of the two: the data is right all the same, and
  * the program is replaced. */
 static void wrong_program(void **state)
@@ -421,6 +500,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two),
         cmocka_unit_test(comings_and_goings),
+        cmocka_unit_test(killed_and_stopped),
         cmocka_unit_test(wrong_program),
         cmocka_unit_test(mixed_datagram),
         cmocka_unit_test(full_queue),
