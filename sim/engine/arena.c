@@ -21,6 +21,7 @@ void *oche_arena_take(struct oche_arena *arena, size_t bytes)
 {
     size_t rounded = oche_lines(bytes);
 
+    OCHE_MUST(rounded >= bytes && rounded <= SIZE_MAX / 4);
     if (rounded > (size_t)(arena->end - arena->next)) {
         size_t chunk = arena->chunk_bytes;
         while (chunk < rounded + OCHE_CACHE_LINE)

@@ -68,6 +68,7 @@ void oche_events_extend(struct oche_event_queue *queue, uint64_t slot, struct oc
 {
     struct oche_event_bucket *bucket = &queue->buckets[slot];
 
+    OCHE_MUST(slot <= queue->mask);
     if (queue->free_chunks == NULL)
         add_slab(queue);
     struct oche_event_chunk *chunk = queue->free_chunks;
@@ -137,6 +138,7 @@ void oche_events_init(struct oche_event_queue *queue, const struct oche_event_qu
 {
     uint64_t count = FEWEST_BUCKETS;
 
+    OCHE_MUST(config->independent > 0);
     memset(queue, 0, sizeof(*queue));
     queue->slice = slice_of(config);
     while (count < MOST_BUCKETS &&
@@ -276,6 +278,7 @@ static void open_batch(struct oche_event_queue *queue)
     const struct oche_pending *first = queue->batch_starts[0];
     const uint32_t count = (uint32_t)(queue->batch_starts[1] - first);
 
+    OCHE_MUST(count > 0);
     reserve_batch(queue, count);
     struct oche_pending *sorted = oche_batch_sort(first, count, queue->batch_memory, queue->spare);
 
@@ -395,12 +398,14 @@ static void open_slice(struct oche_event_queue *queue, oche_time before)
     const bool many =
         limit == queue->slice && bucket->chunks > 1 && count > queue->node_count / COUNTED_PART;
 
+    OCHE_MUST(last != NULL && before > queue->open_start);
     *bucket = (struct oche_event_bucket){.soonest = OCHE_NEVER};
     queue->filled[slot / 64] &= ~(UINT64_C(1) << slot % 64);
     if (queue->filled[slot / 64] == 0)
         queue->filled_words[slot / 4096] &= ~(UINT64_C(1) << slot / 64 % 64);
     reserve_slice(queue, count);
     count = many ? gather_by_node(queue, last) : gather_some(queue, last, limit);
+    OCHE_MUST(count > 0 && count <= queue->slice_capacity);
     queue->open_limit = queue->open_start + limit;
     queue->slice_end = queue->slice_events + count;
     queue->fetches = queue->fetch != NULL && count > FEW_EVENTS;
@@ -414,6 +419,7 @@ static void open_slice(struct oche_event_queue *queue, oche_time before)
 
 static void go_to(struct oche_event_queue *queue, uint64_t number)
 {
+    OCHE_MUST(number >= queue->cursor); /* time does not go back */
     queue->cursor = number;
     queue->open_start = number * queue->slice;
     /* The ring can hold some of the far events now. */
@@ -472,6 +478,8 @@ bool oche_events_next_batch(struct oche_event_queue *queue, oche_time before, ui
     if (queue->open_limit == 0 || queue->batch_starts[0] == queue->slice_end) {
         oche_time next;
 
+        OCHE_MUST(before <= OCHE_TIME_LIMIT);
+        OCHE_MUST(queue->batch->order == OCHE_NO_EVENT && queue->own->order == OCHE_NO_EVENT);
         queue->open_limit = 0;
         queue->batch = &no_event;
         next = oche_events_next_time(queue);
