@@ -11,6 +11,7 @@
 #include "fabric/shared_buffer.h"
 #include "sim/network/host.h"
 #include "sim/network/host_state.h"
+#include "sim/network/invariants.h"
 #include "sim/world/internal.h"
 #include "tests/swarm/judge.h"
 
@@ -375,6 +376,15 @@ static bool no_switch_is_broken(const struct oche_world *world, struct swarm_ver
     return true;
 }
 
+static bool schedule_is_not_broken(const struct oche_world *world, struct swarm_verdict *verdict)
+{
+    uint32_t node;
+    const char *broken = oche_network_broken(&world->network, &node);
+
+    return broken == NULL || swarm_finding(verdict, "invariant",
+                                           "node %d: it does not hold that %s", (int)node, broken);
+}
+
 bool swarm_none_is_broken(const struct oche_world *world, struct swarm_verdict *verdict)
 {
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
@@ -387,7 +397,7 @@ bool swarm_none_is_broken(const struct oche_world *world, struct swarm_verdict *
                                  "host %u, queue pair %x: it does not hold that %s", i,
                                  which == NULL ? 0 : oche_qp_number(which), broken);
     }
-    return no_switch_is_broken(world, verdict);
+    return no_switch_is_broken(world, verdict) && schedule_is_not_broken(world, verdict);
 }
 
 /*
