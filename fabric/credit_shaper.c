@@ -112,6 +112,7 @@ static void dequeue(void *state, struct oche_switch *sw, unsigned number,
     if (packet->traffic_class != shaper->cls)
         return;
     shaper->counted[OCHE_CREDIT_SHAPER_CREDITS]++;
+    OCHE_MUST(port->waiting > 0);
     port->waiting--;
     oche_credit_bucket_take(&port->bucket, packet->frame_bytes + OCHE_GAP_BYTES, now);
     if (oche_credit_bucket_next(&port->bucket) <= now)
@@ -128,6 +129,7 @@ static void discard(void *state, struct oche_switch *sw, unsigned number,
     struct credit_shaper *shaper = state;
 
     (void)sw;
+    OCHE_MUST(packet->traffic_class != shaper->cls || shaper->ports[number].waiting > 0);
     shaper->ports[number].waiting -= packet->traffic_class == shaper->cls;
 }
 

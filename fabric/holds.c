@@ -97,7 +97,10 @@ void oche_holds_put(struct oche_switch *sw, unsigned port, unsigned cls,
 void oche_holds_take(struct oche_switch *sw, unsigned port, unsigned cls,
                      const struct oche_packet *packet)
 {
-    *cell_of(sw, packet, port, cls) -= packet->frame_bytes;
+    uint32_t *held = cell_of(sw, packet, port, cls);
+
+    OCHE_MUST(*held >= packet->frame_bytes);
+    *held -= packet->frame_bytes;
 }
 
 /* Returns for how long the queue has been paused since it was last empty. */

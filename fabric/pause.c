@@ -75,6 +75,7 @@ static void merge_one(struct oche_pause *pause)
             break;
         }
     }
+    OCHE_MUST(second > 0);
     pause->spans[first].until = pause->spans[second].until;
     remove_span(pause, second);
     pause->merged++;

@@ -13,6 +13,7 @@ void oche_switch_frame_waits(struct oche_switch *sw, unsigned port)
     oche_switch_egress(sw, port)->flags |= OCHE_EGRESS_PFC_WAITS;
     if (pfc->ports[port].named)
         return;
+    OCHE_MUST(pfc->named_count < sw->port_count);
     pfc->ports[port].named = true;
     pfc->named[(pfc->named_head + pfc->named_count++) % sw->port_count] = port;
 }
@@ -81,6 +82,7 @@ static void resume_all(struct oche_switch *sw)
             struct oche_ingress *in = oche_switch_ingress(sw, port, cls);
             int64_t level = oche_buffer_resume_level(buffer, in);
 
+            OCHE_MUST(in->xoff);
             if ((int64_t)buffer->used > level) {
                 if (level > buffer->resume_level)
                     buffer->resume_level = level;
@@ -112,6 +114,7 @@ int oche_switch_pause_port(struct oche_switch *sw)
     while (pfc->named_count > 0) {
         uint32_t port = pfc->named[pfc->named_head];
 
+        OCHE_MUST(port < sw->port_count && pfc->ports[port].named);
         pfc->named_head = (pfc->named_head + 1) % sw->port_count;
         pfc->named_count--;
         pfc->ports[port].named = false;
@@ -142,6 +145,7 @@ static void tell(struct oche_pfc_port *state, struct oche_packet *frame, unsigne
         return;
     }
     if (state->told & bit) {
+        OCHE_MUST(now >= state->since[cls]);
         oche_pfc_set(frame, cls, 0);
         state->told &= (uint8_t)~bit;
         state->total[cls] += now - state->since[cls];

@@ -180,6 +180,7 @@ enum oche_buffer_verdict oche_buffer_cross(struct oche_buffer *buffer, struct oc
         in->xoff = 1;
         return OCHE_BUFFER_CROSSED;
     }
+    OCHE_MUST(in->headroom_used <= headroom && in->headroom_used <= buffer->headroom_all);
     if ((uint64_t)in->headroom_used + bytes > headroom)
         return OCHE_BUFFER_FULL;
     in->headroom_used = (in->headroom_used + bytes) & INT32_MAX;

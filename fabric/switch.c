@@ -286,6 +286,7 @@ void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes)
     struct oche_egress *egress = oche_switch_egress(sw, port);
     uint8_t before = sw->cold[port].held;
 
+    OCHE_MUST(port < sw->port_count && classes >> sw->class_count == 0);
     sw->cold[port].held = classes;
     egress->paused =
         (uint8_t)((egress->paused & ~before) | (sw->pauses[port].mask & before) | classes);
@@ -293,6 +294,7 @@ void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes)
 
 void oche_switch_call(struct oche_switch *sw, unsigned port, oche_time now)
 {
+    OCHE_MUST(port < sw->port_count);
     sw->due[port] = now;
 }
 
@@ -330,6 +332,7 @@ void oche_switch_receive_frame(struct oche_switch *sw, unsigned port,
 void oche_switch_frame_take(struct oche_switch *sw, unsigned port, struct oche_packet *frame,
                             oche_time now)
 {
+    OCHE_MUST(sw->hooks & OCHE_HOOK_FRAMES);
     oche_switch_egress(sw, port)->flags &= (uint8_t)~OCHE_EGRESS_PFC_WAITS;
     for (unsigned i = 0; i < sw->mechanism_count; i++)
         if (sw->mechanisms[i].ops->frame_take != NULL)
