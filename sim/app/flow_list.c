@@ -36,7 +36,6 @@ static struct oche_flow_plan plan_of(const struct oche_flow_list *list, uint32_t
                                    .bytes = bytes,
                                    .start = start,
                                    .then_same_source = OCHE_NO_FLOW,
-                                   .then_at_receiver = OCHE_NO_FLOW,
                                    .workload = workload,
                                    .initial_rate_bps = list->initial_rate_bps,
                                    .supply_bps = list->supply_bps,

@@ -44,8 +44,8 @@ static bool check(const struct oche_flows *flows, uint32_t host_count, struct oc
 }
 
 /*
- * Checks the rules for workloads: a flow that follows another flow starts at the host where the
- * other one ends, has no start time of its own, and follows only one flow.
+ * Checks the rules for workloads: a flow that follows another flow is posted by the same host, has
+ * no start time of its own, and follows only one flow.
  */
 static void check_chains(const struct oche_flows *flows)
 {
@@ -53,18 +53,16 @@ static void check_chains(const struct oche_flows *flows)
 
     for (OCHE_EACH_MADE_FLOW(i, flows)) {
         const struct oche_flow_plan *flow = &flows->plan[i];
-        uint32_t next[2] = {flow->then_same_source, flow->then_at_receiver};
-        uint32_t at[2] = {oche_flow_poster(flow), flow->dst};
-        for (unsigned k = 0; k < 2; k++) {
-            if (next[k] == OCHE_NO_FLOW)
-                continue;
-            OCHE_MUST(next[k] < flows->count && !follows[next[k]]);
-            follows[next[k]] = true;
-            if (!oche_flow_is_made(flows, next[k]))
-                continue;
-            OCHE_MUST(oche_flow_poster(&flows->plan[next[k]]) == at[k]);
-            OCHE_MUST(flows->plan[next[k]].start == OCHE_NEVER);
-        }
+        const uint32_t next = flow->then_same_source;
+
+        if (next == OCHE_NO_FLOW)
+            continue;
+        OCHE_MUST(next < flows->count && !follows[next]);
+        follows[next] = true;
+        if (!oche_flow_is_made(flows, next))
+            continue;
+        OCHE_MUST(oche_flow_poster(&flows->plan[next]) == oche_flow_poster(flow));
+        OCHE_MUST(flows->plan[next].start == OCHE_NEVER);
     }
     oche_sparse_free(follows);
 }

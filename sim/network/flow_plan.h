@@ -26,10 +26,9 @@ struct oche_flow_plan {
     oche_time start;           /* OCHE_NEVER: starts only after another flow */
     uint32_t then_same_source; /* the flow that the same host posts when this one is completed, or
                                   OCHE_NO_FLOW */
-    uint32_t then_at_receiver; /* the flow that starts at dst when this one is delivered, or
-                                  OCHE_NO_FLOW */
     uint32_t connection;       /* set by oche_flows_prepare */
     uint32_t workload;         /* the workload that made the flow: index in the scenario's list */
+    uint32_t group; /* number of the flow's group (struct oche_flow_groups), from 1; 0: none */
     /*
      * Initial rate of the queue pair (DCQCN sec 3.1, note 2); 0: line rate. Only the rate of a
      * queue pair's first flow is used.
@@ -41,12 +40,14 @@ struct oche_flow_plan {
      * there at the start.
      */
     uint64_t supply_bps;
-    uint32_t group;   /* number of the flow's group (struct oche_flow_groups), from 1; 0: none */
     uint8_t priority; /* 1: the flow has priority over flows with 0; set by the world */
     uint8_t verb;     /* enum oche_verb */
     uint8_t tenant;   /* number of the tenant that owns the flow and its queue pair */
     bool beside;      /* the run does not wait for this flow: its workload has no end of its own */
+    uint32_t unused;  /* 0: a plan is a cache line without holes, and plans are compared as bytes */
 };
+
+_Static_assert(sizeof(struct oche_flow_plan) == 64, "without holes");
 
 /* Returns the host that posts the flow's work: it starts there, and is completed there. */
 static inline uint32_t oche_flow_poster(const struct oche_flow_plan *plan)

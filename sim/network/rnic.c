@@ -425,7 +425,6 @@ static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool
     oche_host_flow_delivered(rnic->host, number, now);
     if (connection->delivered == connection->count && !connection->reads)
         linger(rnic, qp, now);
-    oche_host_start(rnic->host, plan->then_at_receiver, now);
 }
 
 /* The first request for data makes the queue pair of its source. */

@@ -13,7 +13,7 @@ static uint64_t mix_flow(uint64_t digest, const struct oche_flow_plan *plan)
     digest = mix(digest, (uint64_t)plan->src << 32 | plan->dst);
     digest = mix(digest, plan->bytes);
     digest = mix(digest, plan->start);
-    digest = mix(digest, (uint64_t)plan->then_same_source << 32 | plan->then_at_receiver);
+    digest = mix(digest, plan->then_same_source);
     digest = mix(digest, (uint64_t)plan->connection << 32 | plan->group);
     return mix(digest, plan->supply_bps ^ plan->initial_rate_bps << 1);
 }

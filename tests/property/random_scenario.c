@@ -215,13 +215,8 @@ static void add_flow(struct random_scenario *scenario, uint32_t src, uint32_t ds
     if (src == dst || scenario->flow_count == MOST_FLOWS ||
         scenario->flow_bytes + bytes > MOST_BYTES)
         return;
-    scenario->flows[scenario->flow_count++] =
-        (struct oche_flow_plan){.src = src,
-                                .dst = dst,
-                                .bytes = bytes,
-                                .start = start,
-                                .then_same_source = OCHE_NO_FLOW,
-                                .then_at_receiver = OCHE_NO_FLOW};
+    scenario->flows[scenario->flow_count++] = (struct oche_flow_plan){
+        .src = src, .dst = dst, .bytes = bytes, .start = start, .then_same_source = OCHE_NO_FLOW};
     scenario->flow_bytes += bytes;
 }
 

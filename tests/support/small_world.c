@@ -22,7 +22,6 @@ static bool by_hand(const void *params, const struct oche_workload_facts *facts,
         uint32_t number =
             oche_flow_list_add(list, facts->number, flow->src, flow->dst, flow->bytes, flow->start);
         list->plan[number].then_same_source = flow->then_same_source;
-        list->plan[number].then_at_receiver = flow->then_at_receiver;
         list->plan[number].initial_rate_bps = flow->initial_rate_bps;
         list->plan[number].supply_bps = flow->supply_bps;
         list->plan[number].tenant = flow->tenant;
@@ -214,10 +213,6 @@ void small_world_free(struct small_world *small)
 
 struct oche_flow_plan small_flow(uint32_t src, uint32_t dst, uint64_t bytes, oche_time start)
 {
-    return (struct oche_flow_plan){.src = src,
-                                   .dst = dst,
-                                   .bytes = bytes,
-                                   .start = start,
-                                   .then_same_source = OCHE_NO_FLOW,
-                                   .then_at_receiver = OCHE_NO_FLOW};
+    return (struct oche_flow_plan){
+        .src = src, .dst = dst, .bytes = bytes, .start = start, .then_same_source = OCHE_NO_FLOW};
 }

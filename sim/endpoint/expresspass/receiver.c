@@ -178,7 +178,6 @@ static void advance(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64
         receiver->delivered += plan->bytes;
         xpass->stats.delivered_messages++;
         oche_host_flow_delivered(xpass->host, end->number, now);
-        oche_host_start(xpass->host, plan->then_at_receiver, now);
     }
 }
 

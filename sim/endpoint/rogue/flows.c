@@ -161,5 +161,4 @@ void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes,
     end->arrived = 0;
     oche_host_flow_delivered(host, end->connection, now);
     oche_rogue_flows_over(end, now);
-    oche_host_start(host, host->flows->plan[number].then_at_receiver, now);
 }

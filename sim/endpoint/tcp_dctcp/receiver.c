@@ -87,7 +87,6 @@ static void advance(struct oche_tcp *tcp, struct oche_tcp_end *end, uint64_t nex
         receiver->delivered += plan->bytes;
         tcp->stats.delivered_messages++;
         oche_host_flow_delivered(tcp->host, end->number, now);
-        oche_host_start(tcp->host, plan->then_at_receiver, now);
     }
 }
 

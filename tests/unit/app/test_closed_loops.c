@@ -80,7 +80,6 @@ static uint32_t loop_at(uint32_t at, oche_time start, uint64_t *line_bytes)
         assert_true(at < list.count && flow->workload == facts.number);
         assert_true(flow->src == first->src && flow->dst == first->dst);
         assert_true(flow == first || flow->start == OCHE_NEVER);
-        assert_true(flow->then_at_receiver == OCHE_NO_FLOW);
         if (flow->then_same_source == OCHE_NO_FLOW)
             return at + 1;
         assert_int_equal(flow->then_same_source, at + 1);

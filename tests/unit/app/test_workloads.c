@@ -75,7 +75,6 @@ static void generate(void)
         assert_true(f->bytes >= 1 && f->bytes <= UINT64_C(1) << 31);
         assert_true(f->start < facts.duration || f->start == OCHE_NEVER);
         assert_int_equal(f->workload, facts.number);
-        assert_true(f->then_at_receiver == OCHE_NO_FLOW);
     }
 }
 

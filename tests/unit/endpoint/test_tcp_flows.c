@@ -213,9 +213,8 @@ static uint32_t busy_flows(struct oche_flow_plan *flows, uint32_t hosts)
         flows[count++] = small_flow(i, 0, 100000, 20 * OCHE_US);
     flows[0].then_same_source = count;
     flows[count] = small_flow(flows[0].src, 5, 50000, OCHE_NEVER);
-    flows[count].then_at_receiver = count + 1;
     count++;
-    flows[count++] = small_flow(5, 6, 70000, OCHE_NEVER);
+    flows[count++] = small_flow(5, 6, 70000, 50 * OCHE_US);
     flows[count++] = small_flow(1, 0, 7, 3 * OCHE_MS); /* a second one from 1 to 0 */
     return count;
 }

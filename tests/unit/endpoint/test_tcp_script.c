@@ -97,12 +97,8 @@ static void expire(struct script *s)
 /* A flow of 100 segments has started at host 0, and its first ten have left. */
 static void ten_sent(struct script *s)
 {
-    static const struct oche_flow_plan flow = {.src = 0,
-                                               .dst = 1,
-                                               .bytes = 100 * MSS,
-                                               .start = OCHE_MS,
-                                               .then_same_source = OCHE_NO_FLOW,
-                                               .then_at_receiver = OCHE_NO_FLOW};
+    static const struct oche_flow_plan flow = {
+        .src = 0, .dst = 1, .bytes = 100 * MSS, .start = OCHE_MS, .then_same_source = OCHE_NO_FLOW};
 
     begin(s, "tcp", &flow, 1, 0);
     s->endpoint->start(s->tcp, 0, s->now);
