@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "lab/measures/metrics.h"
+#include "lab/reproduce/interval.h"
 #include "params/figures.h"
 #include "params/table.h"
 
-#define FEW_SEEDS 5   /* fewer say little of how far a mean is off */
 #define MOST_ROWS 200 /* most rows in the table; the results file has all combinations */
 
 /*
@@ -83,28 +83,27 @@ static void add_column(struct view *view, struct oche_sweep_store *store, const 
 }
 
 /*
- * Returns mean and sample standard deviation over the repeats that have a value, as text. The
- * standard deviation is NAN with fewer than two values. Sets *count to the number of values.
+ * Returns the mean of the repeats that have a value, as text, with half the width of its 95 %
+ * interval if there are two or more. Sets *count to the number of values.
  */
 static struct oche_figure figure_of(const struct view *view, const struct column *column,
                                     size_t combination, uint32_t *count)
 {
     const uint32_t repeats = view->grid->repeats;
-    const double *values = &column->values[combination * repeats];
-    double sum = 0, squares = 0;
+    const double *all = &column->values[combination * repeats];
+    double *values = malloc(repeats * sizeof(*values));
 
+    OCHE_GOT(values != NULL);
     *count = 0;
     for (uint32_t i = 0; i < repeats; i++)
-        if (!isnan(values[i])) {
-            sum += values[i];
-            (*count)++;
-        }
-    const double mean = *count > 0 ? sum / *count : NAN;
+        if (!isnan(all[i]))
+            values[(*count)++] = all[i];
+    const struct oche_figure figure =
+        oche_figure_spread(*count > 0 ? oche_mean(values, *count) : NAN,
+                           *count > 1 ? oche_mean_spread(values, *count) : NAN, column->unit);
 
-    for (uint32_t i = 0; i < repeats; i++)
-        if (!isnan(values[i]))
-            squares += (values[i] - mean) * (values[i] - mean);
-    return oche_figure_spread(mean, *count > 1 ? sqrt(squares / (*count - 1)) : NAN, column->unit);
+    free(values);
+    return figure;
 }
 
 /*
@@ -150,17 +149,12 @@ static void print_foot(const struct view *view, FILE *out)
 
     if (grid->repeats > 1)
         fprintf(out,
-                "mean ± standard deviation over %s%" PRIu32 " seeds, %" PRIu64 " to %" PRIu64
+                "mean ± half its 95 %% interval over %s%" PRIu32 " seeds, %" PRIu64 " to %" PRIu64
                 "%s\n",
                 view->all_done ? "" : "the points that are done of ", grid->repeats,
                 grid->seed_base, grid->seed_base + grid->repeats - 1,
                 view->some_without_value ? "; (of N): over N of them, the others have no such value"
                                          : "");
-    if (grid->repeats > 1 && grid->repeats < FEW_SEEDS)
-        fprintf(out,
-                "%" PRIu32 " seeds are few: a mean may be off by much more than that; oche "
-                "report shows 95 %% intervals\n",
-                grid->repeats);
 }
 
 static void print_view(struct view *view, FILE *out)

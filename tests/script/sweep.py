@@ -14,6 +14,7 @@ import re
 import resource
 import signal
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -208,8 +209,8 @@ def test_a_point_that_is_killed(work):
                     r"signal 9 \(Killed\)", said[1], re.M), said[1])
     check("1 of 12 points are not done" in said[1], said[1])
     check(re.search(r"^0 +4 +2 of 3 ", said[0], re.M), said[0])
-    check("\nmean ± standard deviation over the points that are done of 3 seeds, 1 to 3\n"
-          "3 seeds are few: " in said[0], said[0])
+    check("\nmean ± half its 95 % interval over the points that are done of 3 seeds, 1 to 3\n"
+          in said[0], said[0])
     rows = ask(folder, "SELECT id, status, error IS NULL FROM points ORDER BY id")
     check(rows == [(i, "crashed" if i == 4 else "done", i != 4) for i in range(12)], rows)
     # The command that it gives repeats the point, and the sweep tries it again.
@@ -251,8 +252,13 @@ def test_points_without_a_value(work):
     check(0 < count < 12, "the scenario is not what it should be:", count)
     check(re.search(rf"^as it is +\S+ ± \S+us \(of {count}\) +\S+ ± \S+Gbps$", said, re.M),
           said)
-    check("mean ± standard deviation over 12 seeds, 1 to 12; (of N): over N of them, the others "
-          "have no such value\n" in said, said)
+    check("mean ± half its 95 % interval over 12 seeds, 1 to 12; (of N): over N of them, the "
+          "others have no such value\n" in said, said)
+    # Student's t for 12 values.
+    rates = [row[0] for row in ask(folder, "SELECT value FROM metrics WHERE name = 'goodput'")]
+    half = 2.201 * statistics.stdev(rates) / len(rates) ** 0.5 / 1e9
+    shown = float(re.search(r"^as it is .* ± (\S+)Gbps$", said, re.M).group(1))
+    check(len(rates) == 12 and abs(shown - half) <= 0.005 + 1e-9, "the interval", shown, half)
 
 
 def test_a_point_without_memory(work):
