@@ -10,7 +10,7 @@
 
 /* Each is said of one switch, the first that it is true of. */
 struct said {
-    bool kmin, kmax, xoff, headroom;
+    bool kmin, kmax, raised, xoff, headroom;
 };
 
 static bool reacts_to_marks(const struct oche_world_config *config)
@@ -29,8 +29,17 @@ static void name_section(const struct oche_world_config *config, unsigned kind, 
         snprintf(text, SECTION_BYTES, "switch");
 }
 
-static void judge_marks(struct oche_unfit *unfit, const struct oche_buffer_limits *limits,
-                        const char *section, const char *name, struct said *said)
+/* True if kmin is given, can be reached, and is above what kmax would be by itself. */
+static bool raises_kmax(const struct oche_switch_params *params,
+                        const struct oche_buffer_limits *limits)
+{
+    return limits->kmin < limits->queue && params->kmin_bytes != OCHE_NEVER &&
+           params->kmax_bytes == OCHE_NEVER && limits->kmax == limits->kmin;
+}
+
+static void judge_marks(struct oche_unfit *unfit, const struct oche_switch_params *params,
+                        const struct oche_buffer_limits *limits, const char *section,
+                        const char *name, struct said *said)
 {
     if (limits->kmin >= limits->queue && !said->kmin) {
         said->kmin = true;
@@ -47,6 +56,12 @@ static void judge_marks(struct oche_unfit *unfit, const struct oche_buffer_limit
                        section, oche_figure_share(limits->most_marked).text,
                        oche_figure_bytes(limits->kmax).text, name,
                        oche_figure_bytes(limits->queue).text);
+    } else if (raises_kmax(params, limits) && !said->raised) {
+        said->raised = true;
+        oche_unfit_say(unfit,
+                       "%s.kmax: auto is less than kmin, so it is raised to kmin, %s: every packet "
+                       "above that queue is marked; set kmax, too",
+                       section, oche_figure_bytes(limits->kmin).text);
     }
 }
 
@@ -117,11 +132,12 @@ void oche_unfit_judge_buffers(struct oche_unfit *unfit, const struct oche_world 
         const struct oche_topology_node *node = &topology->nodes[number];
         const struct oche_buffer_limits limits =
             oche_world_buffer_limits(world, number - topology->host_count);
+        const struct oche_switch_params *params = oche_world_of_tier(config, node->kind);
         char section[SECTION_BYTES];
 
         name_section(config, node->kind, section);
-        if (marks && oche_world_of_tier(config, node->kind)->ecn)
-            judge_marks(unfit, &limits, section, node->name, &said);
+        if (marks && params->ecn)
+            judge_marks(unfit, params, &limits, section, node->name, &said);
         if (limits.lossless)
             judge_pauses(unfit, &limits, section, node->name, &said);
     }

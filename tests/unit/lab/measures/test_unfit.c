@@ -140,6 +140,10 @@ static void test_thresholds(void **state)
         "3MB, and at tor0 a queue has room for 2MB");
     check_said(MARKS("pfc: false, port_buffer: 50KB, kmin: 60KB, kmax: 70KB"), "room for 50KB");
     check_none(MARKS("buffer: 2MB, kmin: 1MB, kmax: 1.9MB"));
+    check_said(MARKS("buffer: 2MB, kmin: 1MB"),
+               "switch.kmax: auto is less than kmin, so it is raised to kmin, 1MB: every packet");
+    check_none(MARKS("buffer: 2MB, kmin: 1MB, kmax: 1MB")); /* a step, by the user's own words */
+    check_none(MARKS("buffer: 2MB, kmin: 1KB"));
     check_none(MARKS("buffer: 2MB, kmin: 2MB, kmax: 3MB") "congestion_control: none\n");
     check_said(MARKS("buffer: 2MB, threshold: static, xoff: 2MB"),
                "switch.xoff: PAUSEs begin only where nothing is free: they would at 2MB of a "
