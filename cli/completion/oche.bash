@@ -16,7 +16,9 @@ _oche_keys() {
                 key = substr(keys[i], length(of) + 2)
                 if (index(keys[i], of ".") == 1 && !index(", " without ", ", ", " key ", "))
                     print section key } }
-        /^    [a-z]/ { keys[++count] = section $1; print section $1 }'
+        /^    [a-z]/ { keys[++count] = section $1; print section $1
+                       key = section $1 # a list of one entry needs no number
+                       if (sub(/\[0\]/, "", key)) print key }'
 }
 
 # The values of a key that has names for values.
@@ -31,6 +33,15 @@ _oche_values() {
         /^    [a-z]/ && section $1 == key {
             if ($2 == "bool") print "true\nfalse"
             if ($2 == "choice") { sub(/^[^;]*; /, ""); gsub(/, /, "\n"); print } }' | sort -u
+}
+
+# The names that a line of `oche exec --help` lists: "Recovery: go_back_0, …".
+_oche_named() {
+    "$1" exec --help 2>/dev/null | awk -v "line=$2: " '
+        /^$/ { on = 0 }
+        index($0, line) == 1 { on = 1; $0 = substr($0, length(line) + 1) }
+        on && /^[A-Z]/ { exit }
+        on { gsub(/[,.]/, " "); print }'
 }
 
 # The names of metrics, with the ranges of sizes and the places in those that have them.
@@ -92,6 +103,10 @@ _oche() {
         --until-stable)
             choices=$(_oche_metrics "$program" |
                       grep -E '^(goodput|utilisation\..*mean|(fct|slowdown)\..*(mean|p[0-9.]+))$') ;;
+        --cc)
+            [ "$command" = exec ] && choices=$(_oche_named "$program" "Congestion control") ;;
+        --recovery)
+            [ "$command" = exec ] && choices=$(_oche_named "$program" Recovery) ;;
         --preset | -P)
             [ "$command" = buffers ] &&
                 choices=$("$program" buffers --list-presets 2>/dev/null |

@@ -36,6 +36,8 @@ offers --quiet run --q
 offers switch.kmin= run scenarios/demo.yaml --set sw
 offers duration= run --set du
 offers 'workload[0].load=' sweep --vary work
+offers workload.degree= run --set workload.d
+offers '!switch.degree=' run --set switch.d
 offers congestion_control.g= run -s = congestion_control.g
 offers congestion_control= run --set congestion_control
 for key in name description seed defaults model duration warmup stop_when_done; do
@@ -71,6 +73,14 @@ offers incmine.yaml run inc
 cd - >/dev/null
 rm -r "$here"
 offers '!incast' run ./inc
+offers dcqcn exec --cc = dc
+offers timely_patched exec --cc = ti
+offers none exec --cc =
+offers '!Congestion' exec --cc =
+offers '!selective_repeat' exec --cc =
+offers selective_repeat exec --recovery = s
+offers '!dcqcn' exec --recovery =
+offers '!dcqcn' run --cc = dc
 offers trident2 buffers --preset tri
 offers paper buffers --preset = pa
 offers tomahawk6 buffers --preset ''
