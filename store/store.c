@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,14 +231,6 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
 
 /* ---- rows ---- */
 
-static void bind_text(sqlite3_stmt *statement, int column, const char *text)
-{
-    int status =
-        sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_TRANSIENT);
-
-    OCHE_GOT(status != SQLITE_NOMEM);
-}
-
 /*
  * SQLite's integers are signed: OCHE_NEVER becomes NULL, and any other value that does not fit
  * becomes the largest integer.
@@ -250,334 +243,214 @@ static void bind_u64(sqlite3_stmt *statement, int column, uint64_t value)
         sqlite3_bind_int64(statement, column, value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
-static sqlite3_stmt *begin_row(struct oche_results *results, enum statement which)
+/* A value of a row. */
+struct cell {
+    enum { CELL_TEXT, CELL_TEXT_OR_NULL, CELL_NUMBER, CELL_REAL } kind;
+    const char *text; /* CELL_TEXT: NULL becomes "" */
+    uint64_t number;
+    double real; /* NAN becomes NULL */
+};
+#define TEXT(value)                                                                                \
+    {                                                                                              \
+        CELL_TEXT, .text = (value)                                                                 \
+    }
+#define TEXT_OR_NULL(value)                                                                        \
+    {                                                                                              \
+        CELL_TEXT_OR_NULL, .text = (value)                                                         \
+    }
+#define NUMBER(value)                                                                              \
+    {                                                                                              \
+        CELL_NUMBER, .number = (value)                                                             \
+    }
+#define REAL(value)                                                                                \
+    {                                                                                              \
+        CELL_REAL, .real = (value)                                                                 \
+    }
+
+static void bind_text(sqlite3_stmt *statement, int column, const struct cell *cell)
 {
-    return results->failed ? NULL : results->add[which];
+    const char *text = cell->text != NULL || cell->kind == CELL_TEXT_OR_NULL ? cell->text : "";
+
+    OCHE_GOT(sqlite3_bind_text(statement, column, text, -1, SQLITE_TRANSIENT) != SQLITE_NOMEM);
 }
 
-static void end_row(struct oche_results *results, sqlite3_stmt *statement)
+static void add(struct oche_results *results, enum statement which, const struct cell *cells,
+                size_t count)
 {
-    if (sqlite3_step(statement) != SQLITE_DONE)
+    sqlite3_stmt *row = results->add[which];
+
+    if (results->failed)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const int column = (int)i + 1;
+
+        if (cells[i].kind == CELL_TEXT || cells[i].kind == CELL_TEXT_OR_NULL)
+            bind_text(row, column, &cells[i]);
+        else if (cells[i].kind == CELL_NUMBER)
+            bind_u64(row, column, cells[i].number);
+        else
+            sqlite3_bind_double(row, column, cells[i].real);
+    }
+    if (sqlite3_step(row) != SQLITE_DONE)
         fail(results);
-    sqlite3_reset(statement);
+    sqlite3_reset(row);
 }
+
+/* Adds a row: ADD(results, STATEMENT, TEXT(…), NUMBER(…), …). */
+#define ADD(results, which, ...)                                                                   \
+    add(results, which, (const struct cell[]){__VA_ARGS__},                                        \
+        OCHE_COUNT_OF(((const struct cell[]){__VA_ARGS__})))
 
 void oche_results_info(struct oche_results *results, const char *key, const char *value)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_INFO);
-
-    if (row == NULL)
-        return;
-    bind_text(row, 1, key);
-    bind_text(row, 2, value);
-    end_row(results, row);
+    ADD(results, ADD_INFO, TEXT(key), TEXT(value));
 }
 
 void oche_results_parameter(struct oche_results *results, const char *key, const char *value,
                             const char *unit, bool given)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_PARAMETER);
-
-    if (row == NULL)
-        return;
-    bind_text(row, 1, key);
-    bind_text(row, 2, value);
-    bind_text(row, 3, unit);
-    bind_u64(row, 4, given);
-    end_row(results, row);
+    ADD(results, ADD_PARAMETER, TEXT(key), TEXT(value), TEXT(unit), NUMBER(given));
 }
 
 void oche_results_override(struct oche_results *results, const char *assignment)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_OVERRIDE);
-
-    if (row == NULL)
-        return;
-    bind_text(row, 1, assignment);
-    end_row(results, row);
+    ADD(results, ADD_OVERRIDE, TEXT(assignment));
 }
 
 void oche_results_file(struct oche_results *results, const char *key, const char *path,
                        uint64_t digest)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_FILE);
     char text[32];
 
-    if (row == NULL)
-        return;
     snprintf(text, sizeof(text), "%016" PRIx64, digest);
-    bind_text(row, 1, key);
-    bind_text(row, 2, path);
-    bind_text(row, 3, text);
-    end_row(results, row);
+    ADD(results, ADD_FILE, TEXT(key), TEXT(path), TEXT(text));
 }
 
 void oche_results_metric(struct oche_results *results, const char *name, const char *unit,
                          const char *help, double value)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_METRIC_NAME);
+    ADD(results, ADD_METRIC_NAME, TEXT(name), TEXT(unit), TEXT(help));
+    ADD(results, ADD_METRIC, TEXT(name), REAL(value));
+}
 
-    if (row == NULL)
-        return;
-    bind_text(row, 1, name);
-    bind_text(row, 2, unit);
-    bind_text(row, 3, help);
-    end_row(results, row);
-    row = begin_row(results, ADD_METRIC);
-    if (row == NULL)
-        return;
-    bind_text(row, 1, name);
-    sqlite3_bind_double(row, 2, value);
-    end_row(results, row);
+/* Returns NAN if the flow has none. */
+static double slowdown_of(const struct oche_results_flow *flow)
+{
+    if (flow->ideal == 0 || flow->delivered == OCHE_NEVER || flow->started == OCHE_NEVER)
+        return NAN;
+    return (double)(flow->delivered - flow->started) / (double)flow->ideal;
 }
 
 void oche_results_flow(struct oche_results *results, const struct oche_results_flow *flow)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_FLOW);
-
-    if (row == NULL)
-        return;
-    bind_u64(row, 1, flow->id);
-    bind_u64(row, 2, flow->workload);
-    bind_u64(row, 3, flow->src);
-    bind_u64(row, 4, flow->dst);
-    bind_u64(row, 5, flow->bytes);
-    bind_u64(row, 6, flow->started);
-    bind_u64(row, 7, flow->delivered);
-    bind_u64(row, 8, flow->completed);
-    if (flow->ideal == 0)
-        sqlite3_bind_null(row, 9);
-    else
-        bind_u64(row, 9, flow->ideal);
-    if (flow->ideal == 0 || flow->delivered == OCHE_NEVER || flow->started == OCHE_NEVER)
-        sqlite3_bind_null(row, 10);
-    else
-        sqlite3_bind_double(row, 10,
-                            (double)(flow->delivered - flow->started) / (double)flow->ideal);
-    bind_u64(row, 11, flow->retransmitted_packets);
-    bind_u64(row, 12, flow->timeouts);
-    bind_text(row, 13, flow->status);
-    bind_u64(row, 14, flow->measured);
-    bind_u64(row, 15, flow->held);
-    bind_u64(row, 16, flow->lost);
-    if (flow->root == NULL)
-        sqlite3_bind_null(row, 17);
-    else
-        bind_text(row, 17, flow->root);
-    bind_u64(row, 18, flow->victim);
-    bind_text(row, 19, flow->verb);
-    end_row(results, row);
+    ADD(results, ADD_FLOW, NUMBER(flow->id), NUMBER(flow->workload), NUMBER(flow->src),
+        NUMBER(flow->dst), NUMBER(flow->bytes), NUMBER(flow->started), NUMBER(flow->delivered),
+        NUMBER(flow->completed), NUMBER(flow->ideal == 0 ? OCHE_NEVER : flow->ideal),
+        REAL(slowdown_of(flow)), NUMBER(flow->retransmitted_packets), NUMBER(flow->timeouts),
+        TEXT(flow->status), NUMBER(flow->measured), NUMBER(flow->held), NUMBER(flow->lost),
+        TEXT_OR_NULL(flow->root), NUMBER(flow->victim), TEXT(flow->verb));
 }
 
 void oche_results_pause(struct oche_results *results, const struct oche_results_pause *pause)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_PAUSE);
-
-    if (row == NULL)
-        return;
-    bind_u64(row, 1, pause->id);
-    bind_u64(row, 2, pause->parent == UINT32_MAX ? OCHE_NEVER : pause->parent);
-    if (pause->port == NULL)
-        sqlite3_bind_null(row, 3);
-    else
-        bind_text(row, 3, pause->port);
-    bind_u64(row, 4, pause->cls);
-    bind_u64(row, 5, pause->depth);
-    bind_u64(row, 6, pause->pauses);
-    bind_u64(row, 7, pause->held);
-    bind_u64(row, 8, pause->first);
-    bind_u64(row, 9, pause->last);
-    bind_u64(row, 10, pause->ports);
-    bind_u64(row, 11, pause->senders);
-    bind_u64(row, 12, pause->returns);
-    end_row(results, row);
+    ADD(results, ADD_PAUSE, NUMBER(pause->id),
+        NUMBER(pause->parent == UINT32_MAX ? OCHE_NEVER : pause->parent), TEXT_OR_NULL(pause->port),
+        NUMBER(pause->cls), NUMBER(pause->depth), NUMBER(pause->pauses), NUMBER(pause->held),
+        NUMBER(pause->first), NUMBER(pause->last), NUMBER(pause->ports), NUMBER(pause->senders),
+        NUMBER(pause->returns));
 }
 
 void oche_results_deadlock(struct oche_results *results, uint32_t position, const char *port,
                            uint32_t cls)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_DEADLOCK);
-
-    if (row == NULL)
-        return;
-    bind_u64(row, 1, position);
-    bind_text(row, 2, port);
-    bind_u64(row, 3, cls);
-    end_row(results, row);
+    ADD(results, ADD_DEADLOCK, NUMBER(position), TEXT(port), NUMBER(cls));
 }
 
 void oche_results_way(struct oche_results *results, const struct oche_results_way *way)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_WAY);
-
-    if (row == NULL)
-        return;
-    bind_u64(row, 1, way->flow);
-    bind_u64(row, 2, way->packets);
-    bind_u64(row, 3, way->links);
-    bind_u64(row, 4, way->shortest);
-    bind_u64(row, 5, way->deflections);
-    end_row(results, row);
+    ADD(results, ADD_WAY, NUMBER(way->flow), NUMBER(way->packets), NUMBER(way->links),
+        NUMBER(way->shortest), NUMBER(way->deflections));
 }
 
 void oche_results_path(struct oche_results *results, const struct oche_results_path *path)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_PATH);
-
-    if (row == NULL)
-        return;
-    bind_u64(row, 1, path->flow);
-    bind_text(row, 2, path->ordinary ? "ordinary" : "taken");
-    bind_u64(row, 3, path->hop);
-    bind_u64(row, 4, path->node);
-    bind_text(row, 5, path->port);
-    bind_u64(row, 6, path->deflected);
-    bind_u64(row, 7, path->ordinary ? OCHE_NEVER : path->lane);
-    bind_u64(row, 8, path->ordinary ? OCHE_NEVER : path->tokens);
-    bind_u64(row, 9, path->time);
-    end_row(results, row);
+    ADD(results, ADD_PATH, NUMBER(path->flow), TEXT(path->ordinary ? "ordinary" : "taken"),
+        NUMBER(path->hop), NUMBER(path->node), TEXT(path->port), NUMBER(path->deflected),
+        NUMBER(path->ordinary ? OCHE_NEVER : path->lane),
+        NUMBER(path->ordinary ? OCHE_NEVER : path->tokens), NUMBER(path->time));
 }
 
 void oche_results_congestion(struct oche_results *results,
                              const struct oche_results_congestion *congestion)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_CONGESTION);
-
-    if (row == NULL)
-        return;
-    bind_text(row, 1, congestion->place);
-    bind_u64(row, 2, congestion->ports);
-    bind_u64(row, 3, congestion->packets);
-    bind_u64(row, 4, congestion->marks);
-    bind_u64(row, 5, congestion->queueing);
-    sqlite3_bind_null(row, 6);
-    sqlite3_bind_null(row, 7);
-    if (congestion->worst_port != NULL) {
-        sqlite3_bind_double(row, 6, congestion->worst);
-        bind_text(row, 7, congestion->worst_port);
-    }
-    bind_u64(row, 8, congestion->queue_most);
-    bind_u64(row, 9, congestion->paused);
-    end_row(results, row);
+    ADD(results, ADD_CONGESTION, TEXT(congestion->place), NUMBER(congestion->ports),
+        NUMBER(congestion->packets), NUMBER(congestion->marks), NUMBER(congestion->queueing),
+        REAL(congestion->worst_port != NULL ? congestion->worst : NAN),
+        TEXT_OR_NULL(congestion->worst_port), NUMBER(congestion->queue_most),
+        NUMBER(congestion->paused));
 }
 
 void oche_results_deflection(struct oche_results *results,
                              const struct oche_results_deflection *deflection)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_DEFLECTION);
+    ADD(results, ADD_DEFLECTION, NUMBER(deflection->time),
+        NUMBER(deflection->flow == UINT32_MAX ? OCHE_NEVER : deflection->flow),
+        NUMBER(deflection->node), TEXT(deflection->in_port), TEXT(deflection->port),
+        NUMBER(deflection->lane), NUMBER(deflection->tokens));
+}
 
-    if (row == NULL)
-        return;
-    bind_u64(row, 1, deflection->time);
-    bind_u64(row, 2, deflection->flow == UINT32_MAX ? OCHE_NEVER : deflection->flow);
-    bind_u64(row, 3, deflection->node);
-    bind_text(row, 4, deflection->in_port);
-    bind_text(row, 5, deflection->port);
-    bind_u64(row, 6, deflection->lane);
-    bind_u64(row, 7, deflection->tokens);
-    end_row(results, row);
+/* Returns the value, unless it would become NULL: then the next smaller one. */
+static uint64_t at_most(uint64_t value)
+{
+    return value < INT64_MAX ? value : INT64_MAX;
 }
 
 void oche_results_counter(struct oche_results *results, const char *entity, const char *name,
                           uint64_t value)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_COUNTER);
-
-    if (row == NULL)
-        return;
-    bind_text(row, 1, entity);
-    bind_text(row, 2, name);
-    sqlite3_bind_int64(row, 3, value > INT64_MAX ? INT64_MAX : (int64_t)value);
-    end_row(results, row);
+    ADD(results, ADD_COUNTER, TEXT(entity), TEXT(name), NUMBER(at_most(value)));
 }
 
 uint32_t oche_results_series(struct oche_results *results, const char *name, const char *entity,
                              const char *unit)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_SERIES);
     uint32_t number = ++results->series;
 
-    if (row == NULL)
-        return number;
-    bind_u64(row, 1, number);
-    bind_text(row, 2, name);
-    bind_text(row, 3, entity);
-    bind_text(row, 4, unit);
-    end_row(results, row);
+    ADD(results, ADD_SERIES, NUMBER(number), TEXT(name), TEXT(entity), TEXT(unit));
     return number;
 }
 
 void oche_results_point(struct oche_results *results, uint32_t series, oche_time time, double value)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_POINT);
-
-    if (row == NULL)
-        return;
-    bind_u64(row, 1, series);
-    bind_u64(row, 2, time);
-    sqlite3_bind_double(row, 3, value);
-    end_row(results, row);
+    ADD(results, ADD_POINT, NUMBER(series), NUMBER(time), REAL(value));
 }
 
 uint32_t oche_results_histogram(struct oche_results *results, const char *name, const char *entity,
                                 const char *unit, const char *weight)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_HISTOGRAM);
     uint32_t number = ++results->histograms;
 
-    if (row == NULL)
-        return number;
-    bind_u64(row, 1, number);
-    bind_text(row, 2, name);
-    bind_text(row, 3, entity);
-    bind_text(row, 4, unit);
-    bind_text(row, 5, weight);
-    end_row(results, row);
+    ADD(results, ADD_HISTOGRAM, NUMBER(number), TEXT(name), TEXT(entity), TEXT(unit), TEXT(weight));
     return number;
 }
 
 void oche_results_bucket(struct oche_results *results, uint32_t histogram, uint64_t low,
                          uint64_t high, uint64_t weight)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_BUCKET);
-
-    if (row == NULL)
-        return;
-    bind_u64(row, 1, histogram);
-    bind_u64(row, 2, low);
-    bind_u64(row, 3, high);
-    sqlite3_bind_int64(row, 4, weight > INT64_MAX ? INT64_MAX : (int64_t)weight);
-    end_row(results, row);
+    ADD(results, ADD_BUCKET, NUMBER(histogram), NUMBER(low), NUMBER(high), NUMBER(at_most(weight)));
 }
 
 void oche_results_node(struct oche_results *results, uint32_t id, const char *name,
                        const char *kind, uint32_t pod)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_NODE);
-
-    if (row == NULL)
-        return;
-    bind_u64(row, 1, id);
-    bind_text(row, 2, name);
-    bind_text(row, 3, kind);
-    bind_u64(row, 4, pod == UINT32_MAX ? OCHE_NEVER : pod);
-    end_row(results, row);
+    ADD(results, ADD_NODE, NUMBER(id), TEXT(name), TEXT(kind),
+        NUMBER(pod == UINT32_MAX ? OCHE_NEVER : pod));
 }
 
 void oche_results_link(struct oche_results *results, const struct oche_results_link *link)
 {
-    sqlite3_stmt *row = begin_row(results, ADD_LINK);
-
-    if (row == NULL)
-        return;
-    bind_u64(row, 1, results->links++);
-    bind_u64(row, 2, link->a);
-    bind_u64(row, 3, link->b);
-    bind_text(row, 4, link->port_a);
-    bind_text(row, 5, link->port_b);
-    bind_u64(row, 6, link->rate_bps);
-    bind_u64(row, 7, link->delay);
-    end_row(results, row);
+    ADD(results, ADD_LINK, NUMBER(results->links++), NUMBER(link->a), NUMBER(link->b),
+        TEXT(link->port_a), TEXT(link->port_b), NUMBER(link->rate_bps), NUMBER(link->delay));
 }
 
 /* ---- the end ---- */
