@@ -3,12 +3,12 @@
 #ifndef OCHE_TESTS_TEMPORARY_H
 #define OCHE_TESTS_TEMPORARY_H
 
-/* Writes `text` to a new file; returns its path, which is good until the next call. */
+/* Writes `text` to a new file. Returns its path, which is valid until the next call. */
 const char *temporary_file(const char *text);
 /* Removes the last one. */
 void temporary_remove(void);
 
-/* Whether `error` is the path of the last one followed by `rest`; fails the test if not. */
+/* True if `error` is the path of the last file, followed by `rest`. Otherwise the test fails. */
 void temporary_expect_error(const char *error, const char *rest);
 
 #endif

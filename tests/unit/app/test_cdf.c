@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Distributions of flow sizes: those that come with the program, files, errors, sampling. */
+/* Distributions of flow sizes: built-in ones, files, errors, sampling. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -141,7 +141,7 @@ static void recorded_samples(void **state)
     oche_cdf_free(&cdf);
 }
 
-/* As numpy, spreadsheets and other simulators write them. */
+/* As written by numpy, spreadsheets and other simulators. */
 static void dialects(void **state)
 {
     static const char *const texts[] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workloads of pairs that go on (closed_cdf, incast with back_to_back, poisson_cdf with pairs): who
- * sends to whom, how much, for how long; that no pair depends on how many there are.
+ * Workloads of pairs that continue without end (closed_cdf, incast with back_to_back, poisson_cdf
+ * with pairs). Tests who sends to whom, how much and for how long. A pair's flows must not depend
+ * on the number of pairs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,7 @@ static void refused(const char *expected)
     assert_int_equal(list.count, 0);
 }
 
-/* Takes the loop that begins with flow `at` apart; returns the flow after its last one. */
+/* Reads the loop that begins with flow `at`. Returns the flow after its last one. */
 static uint32_t loop_at(uint32_t at, oche_time start, uint64_t *line_bytes)
 {
     const struct oche_flow_plan *first = &list.plan[at];
@@ -87,7 +88,7 @@ static uint32_t loop_at(uint32_t at, oche_time start, uint64_t *line_bytes)
     }
 }
 
-/* Each loop is one chain, and what comes before its last message fills the link to the end. */
+/* Each loop is one chain. All its messages but the last fill the link until the end. */
 static void loops_last(void **state)
 {
     uint32_t at = 0, before = 0;
@@ -114,7 +115,7 @@ static void loops_last(void **state)
     assert_int_equal(at, list.count);
 }
 
-/* All pairs there are: each once, every host as often as any other. */
+/* With all pairs: each pair occurs once, and each host equally often. */
 static void pairs_differ(void **state)
 {
     static bool seen[20][20];
@@ -123,7 +124,7 @@ static void pairs_differ(void **state)
     (void)state;
     begin("closed_cdf");
     set_number("pairs", 380);
-    facts.duration = OCHE_NS; /* as few messages as can be */
+    facts.duration = OCHE_NS; /* the fewest possible messages */
     generate();
     for (uint32_t i = 0; i < list.count; i++) {
         const struct oche_flow_plan *flow = &list.plan[i];
@@ -139,7 +140,7 @@ static void pairs_differ(void **state)
     refused("pairs: 381, but 20 hosts have only 380; give at most that many");
 }
 
-/* With more pairs the first ones do what they did; with another seed or number they do not. */
+/* More pairs do not change the first ones. Another seed or number does. */
 static void more_change_nothing(void **state)
 {
     struct oche_flow_list few;
@@ -163,7 +164,7 @@ static void more_change_nothing(void **state)
     oche_flow_list_free(&few);
 }
 
-/* Sizes follow the distribution: as many as it says are at most as large as each of its rows. */
+/* Sizes follow the distribution: for each row, the right share of sizes is at most that row's. */
 static void sizes_follow(void **state)
 {
     struct oche_cdf cdf;
@@ -186,7 +187,8 @@ static void sizes_follow(void **state)
             at_most += list.plan[i].bytes <= cdf.rows[row].size;
         double part = (double)at_most / list.count - cdf.rows[row].at_most;
 
-        assert_true(part > -0.006 && part < 0.006); /* three deviations, at a half, of 70,000 */
+        /* three standard deviations, for a probability of a half, of 70,000 */
+        assert_true(part > -0.006 && part < 0.006);
     }
     oche_cdf_free(&cdf);
 }
@@ -215,7 +217,7 @@ static void refuses(void **state)
     list = (struct oche_flow_list){0};
 }
 
-/* Pairs that offer a load whatever they get: each its own, and the same with more pairs. */
+/* Pairs that offer a fixed load: each has its own. More pairs do not change the first ones. */
 static void pairs_with_a_load(void **state)
 {
     struct oche_flow_list few;
@@ -261,7 +263,7 @@ static void pairs_with_a_load(void **state)
     oche_flow_list_free(&few);
 }
 
-/* A rebuild: its senders go on; with a higher degree the first ones are the same. */
+/* A rebuild: its senders continue. A higher degree does not change the first senders. */
 static void incast_goes_on(void **state)
 {
     struct oche_flow_plan first[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flows from files, in both formats, and every complaint about them. */
+/* Flows from files, in both formats, and every error message about them. */
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 static struct oche_error error;
 static struct oche_flow_list list;
 
-/* Four of 128 hosts have names of their own. */
+/* Four of the 128 hosts have names. */
 static struct oche_topology_node nodes[130];
 static const struct oche_topology topology = {.host_count = 128, .switch_count = 2, .nodes = nodes};
 
@@ -89,7 +89,7 @@ static void reads_csv(void **state)
     expect_flow(4, 1, 0, 1, 2 * OCHE_MS);
 }
 
-/* Beside numbers, and in both formats. */
+/* Names beside numbers, in both formats. */
 static void reads_names(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void reads_names(void **state)
     expect_flow(0, 2, 127, 5, 0);
 }
 
-/* As pandas, Excel and LibreOffice write them. */
+/* As written by pandas, Excel and LibreOffice. */
 static void reads_spreadsheets(void **state)
 {
     (void)state;
@@ -132,7 +132,10 @@ static void reads_spreadsheets(void **state)
     expect_flow(0, 1, 2, 3, 4 * OCHE_US);
 }
 
-/* Of the first simulator of DCQCN: packets, start and stop where HPCC has port, size and start. */
+/*
+ * The format of DCQCN's first simulator: packets, start and stop where HPCC has port, size and
+ * start.
+ */
 static void reads_the_first_simulators_format(void **state)
 {
     (void)state;
@@ -143,7 +146,7 @@ static void reads_the_first_simulators_format(void **state)
     assert_non_null(strstr(list.remark, ": columns src dst pg packets start stop (ns3-rdma): a "
                                         "packet has 1000 bytes, and a flow goes on behind its "
                                         "stop"));
-    /* A line alone fits both; the other shows which it is. */
+    /* The first line fits both formats; the other line decides. */
     assert_true(read_text("2\n0 1 3 100 2 9\n2 1 3 70000 0 9\n", 0));
     expect_flow(0, 2, 1, 70000000, 0); /* the first starts after the run */
     assert_true(read_text("2\n0 1 3 100 2 9\n2 1 3 100 7 0\n", 0));
@@ -161,7 +164,7 @@ static void reads_conweaves_format(void **state)
     assert_string_equal(list.remark, "");
 }
 
-/* As ns-3 programs do, which read no further. */
+/* As ns-3 programs do: the first line counts the flows, and lines after them are not read. */
 static void the_count_rules(void **state)
 {
     (void)state;
@@ -173,7 +176,7 @@ static void the_count_rules(void **state)
     assert_string_equal(list.remark, "");
 }
 
-/* What editors and other systems leave in a file. */
+/* Line ends and marks that editors and other systems leave in a file. */
 static void reads_dialects(void **state)
 {
     static const char *const texts[] = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hosts by name in the pairs of transfers, beside numbers. tests/unit/app/test_from_file.c: files.
- */
+/* Pairs of transfers with hosts given by name, beside numbers. For files, see test_from_file.c. */
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -16,7 +15,7 @@ static struct oche_error error;
 
 static const struct oche_host_rate every_host = {.link_bps = 10 * OCHE_GBPS, .hosts = 16};
 
-/* Lists one message of each pair. Returns false if the pairs are refused. */
+/* Lists one message of each pair. Returns false if the pairs are rejected. */
 static bool list_pairs(const char *pairs)
 {
     const struct oche_workload_type *type = oche_workload_type_find("transfers");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long flows and groups of short ones, as in Dart's sec VI: what they offer, which hosts are in a
- * group, that streams are by host and by group, and what is refused.
+ * Long flows and groups of short ones, as in Dart's sec VI: the offered load, the hosts of a group,
+ * and rejected parameters. Random streams belong to a host or a group.
  */
 #include "tests/support/test.h"
 
@@ -82,7 +82,7 @@ static const uint32_t *members_of(uint32_t flow, uint32_t *count)
     return oche_flow_group(&list.groups, list.plan[flow].group, count);
 }
 
-/* Bits a second of all groups, over the run. */
+/* Offered rate of all groups over the run, in bit/s. */
 static double offered(void)
 {
     double bytes = 0;
@@ -92,7 +92,10 @@ static double offered(void)
     return bytes * 8 * (double)OCHE_SEC / (double)facts.duration;
 }
 
-/* Load times share of what the ToRs' uplinks carry, or hosts' links; within 1 % over a long run. */
+/*
+ * The offered rate is load times share of the capacity of ToR uplinks or of hosts' links. A long
+ * run is within 1 %.
+ */
 static void groups_offer_their_load(void **state)
 {
     static const struct {
@@ -121,7 +124,9 @@ static void groups_offer_their_load(void **state)
     }
 }
 
-/* A group: one start, one receiver, as many different senders as were asked for, none of them it.
+/*
+ * A group has one start, one receiver and the requested number of senders. They differ, and none is
+ * the receiver.
  */
 static void groups_are_whole(void **state)
 {
@@ -176,7 +181,7 @@ static void sizes_of_groups(void **state)
     }
 }
 
-/* There are as many sets of hosts as `groups` says, and their sizes differ from time to time. */
+/* `groups` sets the number of sets of hosts. Their sizes vary over time. */
 static void groups_of_the_same_hosts(void **state)
 {
     uint32_t first[5], sets = 0, other_sizes = 0;
@@ -205,15 +210,15 @@ static void groups_of_the_same_hosts(void **state)
         other_sizes += list.plan[first[set]].bytes != list.plan[i].bytes;
     }
     assert_int_equal(sets, 5);
-    assert_true(other_sizes > list.count / 6 / 3); /* two thirds of them, in the mean */
+    assert_true(other_sizes > list.count / 6 / 3); /* two thirds of them, on average */
 }
 
-/* Sets that share no receiver, or no host; each of them has groups, and its hosts stay. */
+/* Sets that share no receiver, or no host. Each set has groups, and its hosts do not change. */
 static void sets_that_share_nothing(void **state)
 {
     (void)state;
     for (unsigned disjoint = 1; disjoint <= 2; disjoint++) {
-        uint32_t sets = disjoint == 1 ? 64 : 9; /* as many as 64 hosts are enough for */
+        uint32_t sets = disjoint == 1 ? 64 : 9; /* the most groups that 64 hosts allow */
         uint32_t seen = 0, set_of_member[64] = {0}, first[64] = {0}, count;
 
         begin("incast_groups");
@@ -252,8 +257,8 @@ static void sets_that_share_nothing(void **state)
 }
 
 /*
- * The same flows for the same seed and number, different ones otherwise; a longer run begins like a
- * shorter one.
+ * The same seed and number give the same flows; others give different flows. A longer run begins
+ * like a shorter one.
  */
 static void groups_repeat(void **state)
 {
@@ -328,7 +333,10 @@ static void groups_refuse(void **state)
     refused("stop: not after start; a later time, or never");
 }
 
-/* One for each host, to another one, at the same rate; another message when one is through. */
+/*
+ * Each host sends to one other host, at the same rate. A message starts when the one before it
+ * ends.
+ */
 static void long_flows_of_all_hosts(void **state)
 {
     uint32_t receivers[64] = {0}, different = 0;
@@ -342,7 +350,7 @@ static void long_flows_of_all_hosts(void **state)
 
         assert_int_equal(flow->src, i / 2);
         assert_int_equal(flow->bytes, 1000000000);
-        assert_int_equal(flow->supply_bps, 600 * OCHE_MBPS); /* 40 % of 2.5 Gbit/s, of that 60 % */
+        assert_int_equal(flow->supply_bps, 600 * OCHE_MBPS); /* 60 % of 40 % of 2.5 Gbit/s */
         assert_int_equal(flow->group, 0);
         if (i % 2 == 0) {
             assert_true(flow->start <= 100 * OCHE_US);
@@ -355,7 +363,7 @@ static void long_flows_of_all_hosts(void **state)
     }
     for (uint32_t host = 0; host < 64; host++)
         different += receivers[host] > 0;
-    assert_true(different > 25 && different < 60); /* 1 - 1/e of them, in the mean */
+    assert_true(different > 25 && different < 60); /* 1 - 1/e of them, on average */
 }
 
 static void long_flows_greedy_and_by_host(void **state)
@@ -371,7 +379,7 @@ static void long_flows_greedy_and_by_host(void **state)
     assert_int_equal(list.plan[0].supply_bps, (uint64_t)(1.6e9 * 1024 / 1106 + 0.5));
     memcpy(first, list.plan, sizeof(first));
     facts.host_count = every_host.hosts =
-        63; /* streams are by host: but for whom they draw from, the same */
+        63; /* streams belong to hosts: the draws are the same, only the receiver differs */
     generate();
     assert_int_equal(list.plan[6].start, first[6].start);
     facts.host_count = every_host.hosts = 64;
@@ -394,7 +402,9 @@ static void long_flows_greedy_and_by_host(void **state)
             "larger ones");
 }
 
-/* Only so many hosts have a flow as make the load at their links' rate; others for other seeds. */
+/*
+ * The number of active hosts follows from the load at their links' rate. Other seeds choose others.
+ */
 static void long_flows_of_some_hosts(void **state)
 {
     bool has[1024] = {false};
@@ -406,7 +416,7 @@ static void long_flows_of_some_hosts(void **state)
     set_number("hosts", 1);
     facts.host_count = every_host.hosts = 1000;
     generate();
-    assert_int_equal(list.count, 2 * 60); /* 40 % of a quarter of their links, of that 60 % */
+    assert_int_equal(list.count, 2 * 60); /* 60 % of 40 % of a quarter of their links' rate */
     for (uint32_t i = 0; i < list.count; i += 2) {
         assert_true(list.plan[i].src < 1000 && !has[list.plan[i].src]);
         has[list.plan[i].src] = true;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flows that each type of workload makes; that they repeat; what is refused, and how. */
+/*
+ * The flows that each type of workload makes. They repeat with the same seed. Bad parameters are
+ * rejected with the right message.
+ */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -85,7 +88,7 @@ static void refused(const char *expected)
     assert_int_equal(list.count, 0);
 }
 
-/* Generates again: the same; then with another seed or number: not the same. */
+/* Generates again and gets the same flows. Another seed or number gives others. */
 static void repeats(bool random)
 {
     struct oche_flow_list first;
@@ -189,7 +192,7 @@ static void incast_periodic(void **state)
             assert_true(list.plan[k].src != list.plan[i].src);
     }
     assert_in_range(different, 10, 12);
-    set_number("period", 3 * OCHE_MS - 1); /* a fourth one starts just within the run */
+    set_number("period", 3 * OCHE_MS - 1); /* a fourth one starts just before the end of the run */
     set_number("jitter", 0);
     list.count = list.groups.count = list.groups.member_count = 0;
     generate();
@@ -197,7 +200,7 @@ static void incast_periodic(void **state)
     repeats(true);
 }
 
-/* A round's draws do not depend on which rounds there are besides. */
+/* The draws of a round do not depend on the other rounds. */
 static void incast_rounds_are_independent(void **state)
 {
     struct oche_flow_plan four[4];
@@ -304,7 +307,7 @@ static void background_random_and_outstanding(void **state)
 
     (void)state;
     begin("background");
-    set_number("pairs", 20); /* more than the hosts can pair off */
+    set_number("pairs", 20); /* more pairs than these hosts allow */
     set_number("bytes", 100000000);
     set_number("outstanding", 2);
     choose("placement", "random");
@@ -405,7 +408,7 @@ static void permutation_shift_messages_and_jitter(void **state)
             assert_true(f->start == OCHE_NEVER);
     }
     list.count = list.groups.count = list.groups.member_count = 0;
-    set_number("messages", 0); /* 12.5 MB of 2 MB each: 6 whole ones, and two more */
+    set_number("messages", 0); /* 12.5 MB in messages of 2 MB: 6 whole ones, and two more */
     set_number("start", 0);
     generate();
     assert_int_equal(list.count, 16 * 8);
@@ -429,7 +432,9 @@ static void permutation_refuses(void **state)
 
 /* ---- poisson_cdf ---- */
 
-/* Offered payload over what the link carries, and each host's part of flows and of arrivals. */
+/*
+ * The offered payload relative to the link's capacity, and each host's share of flows and arrivals.
+ */
 static void poisson_offers_its_load(void **state)
 {
     static const struct {
@@ -490,7 +495,7 @@ static void poisson_gaps_are_exponential(void **state)
     assert_true(fabs((double)above / count - exp(-1.0)) < 0.006);
 }
 
-/* A host's arrivals are its own: more hosts, or a longer run, do not change those there were. */
+/* More hosts, or a longer run, do not change a host's existing arrivals. */
 static void poisson_streams_are_by_host(void **state)
 {
     struct oche_flow_plan first[50];
@@ -518,7 +523,7 @@ static void poisson_streams_are_by_host(void **state)
         assert_in_range(list.plan[i].start, 4 * OCHE_MS, 6 * OCHE_MS - 1);
 }
 
-/* Recorded: the same on every machine. (And the same as a second program made, in Python.) */
+/* Recorded values, the same on every machine. A second program, in Python, gave the same. */
 static void poisson_recorded(void **state)
 {
     static const struct {
@@ -541,7 +546,7 @@ static void poisson_recorded(void **state)
     }
 }
 
-/* Only some hosts send, only the others receive, and the load is that of a sender's link. */
+/* Some hosts only send and the others only receive. The load is relative to a sender's link. */
 static void poisson_across(void **state)
 {
     unsigned from[16] = {0}, to[16] = {0};
@@ -611,7 +616,7 @@ static void set_pairs(const char *text)
     set("pairs", (union oche_value){.text = text});
 }
 
-/* Chains: flow i of the list goes from src to dst, and is followed by `then`. */
+/* Chains: flow i of the list goes from src to dst. Flow `then` follows it. */
 static void expect_transfer(uint32_t i, uint32_t src, uint32_t dst, oche_time start, uint32_t then)
 {
     assert_true(i < list.count);
@@ -642,7 +647,10 @@ static void transfers_of_pairs(void **state)
     repeats(false);
 }
 
-/* Five messages, two at a time: one chain of three, one of two. And without end: never dry. */
+/*
+ * Five messages, two at a time: a chain of three and a chain of two. Then without end: the source
+ * always has more.
+ */
 static void transfers_outstanding_and_without_end(void **state)
 {
     (void)state;
@@ -664,7 +672,7 @@ static void transfers_outstanding_and_without_end(void **state)
     assert_int_equal(list.count, 1);
     begin("transfers");
     set_pairs("3>4");
-    set_number("bytes", 1250000); /* 1 ms at line rate; the run has 10 */
+    set_number("bytes", 1250000); /* takes 1 ms at line rate; the run has 10 ms */
     set_number("start", 2 * OCHE_MS);
     set_number("outstanding", 2);
     generate();
@@ -720,7 +728,7 @@ static int clean_up(void **state)
     return 0;
 }
 
-/* Every type has the parameter and gives it to all of its flows; 0 is the default. */
+/* Every type has the parameter and passes it to all its flows. The default is 0. */
 static void initial_rate_of_every_type(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tap on a network of two hosts and a switch: which addresses, TTLs and times the frames get,
- * on either side of a link, and that records told early come out in order.
+ * The tap on a network of two hosts and a switch: the addresses, TTLs and times of frames, on both
+ * sides of a link. Records that are reported early are written in order.
  */
 #include <pcap/pcap.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static void check_frame(const struct seen *seen, long ns, uint8_t from, uint8_t 
     assert_memory_equal(frame.dst_mac, dst_mac, 6);
     assert_memory_equal(frame.src_mac, src_mac, 6);
     assert_int_equal(frame.ttl, ttl);
-    assert_int_equal(frame.src_ip[15], 1); /* host 0 is 10.0.0.1, all the way */
+    assert_int_equal(frame.src_ip[15], 1); /* host 0 is 10.0.0.1 on the whole path */
     assert_int_equal(frame.dst_ip[15], 2);
     assert_int_equal(packet.psn, 9);
 }
@@ -119,7 +119,7 @@ static void order_and_pauses(void **state)
     network.ipv6 = true;
     capture = begin(&network);
     oche_pfc_set(&pause, 3, 77);
-    /* Told at 5 us, arrives at 6.0 us; before it is there, host 0 sends at 5.5 us. */
+    /* Reported at 5 us for an arrival at 6.0 us. Before that, host 0 sends at 5.5 us. */
     oche_capture_tap(capture, network.nodes[0].first_port, &pause, 6 * OCHE_US, false);
     oche_capture_tap(capture, network.nodes[0].first_port, &packet, 5500 * OCHE_NS, true);
     oche_capture_tap(capture, network.nodes[0].first_port, &other, 5600 * OCHE_NS, true);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields of events: together they are the whole record, and each has a name of its own. */
+/* The fields of events: together they cover the whole record, and each has a different name. */
 #include <string.h>
 
 #include "sim/capture/event_fields.h"
 #include "tests/support/test.h"
 
-/* Kinds whose words are 0 where they have no field. */
+/* Kinds whose words without a field are 0. */
 static bool may_lack(enum oche_trace_kind kind, bool second)
 {
     switch (kind) {

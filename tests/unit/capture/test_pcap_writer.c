@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The capture writer, read back with libpcap: order, times, bytes, and what goes wrong. */
+/* The capture writer, read back with libpcap: order, times, bytes, errors. */
 #include <pcap/pcap.h>
 #include <signal.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static pcap_t *read_back(void)
 
 static const struct oche_frame plain = {.ttl = 64, .ip_flags = OCHE_IP_DF};
 
-/* Records up to `slack` late come out by time, and those of one time in the order given. */
+/* Records up to `slack` late are sorted by time. Records of one time keep their order. */
 static void order(void **state)
 {
     struct oche_random random = oche_random_stream(1, "capture order", 0);
@@ -121,7 +121,7 @@ static void times(void **state)
     pcap_close(pcap);
 }
 
-/* One's complement sum over the IPv6 pseudo header and UDP: all ones when the checksum is right. */
+/* One's complement sum over the IPv6 pseudo header and UDP. A right checksum gives all ones. */
 static uint16_t udp6_sum(const uint8_t *ip)
 {
     const uint16_t udp_bytes = oche_get16(ip + 4);
@@ -237,14 +237,18 @@ static void troubles(void **state)
     assert_non_null(strstr(error.text, "/nonexistent/x.pcap"));
     snprintf(link, sizeof(link), "%s.link", path);
     assert_int_equal(symlink("/nonexistent-target", link), 0);
-    writer = oche_pcap_create(link, 0, &error); /* the link is replaced, and not followed */
+    /* the link is replaced; the file behind it is not written */
+    writer = oche_pcap_create(link, 0, &error);
     assert_non_null(writer);
     finish(writer);
     assert_int_equal(lstat(link, &status), 0);
     assert_true(S_ISREG(status.st_mode));
     assert_int_not_equal(access("/nonexistent-target", F_OK), 0);
     assert_int_equal(unlink(link), 0);
-    /* Neither a folder nor a device is replaced. Root alone can make one, that nobody misses. */
+    /*
+     * Neither a folder nor a device is replaced. Only root can make a device node;
+     * for other users mknod fails.
+     */
     assert_null(oche_pcap_create("/", 0, &error));
     if (mknod(link, S_IFCHR | 0600, makedev(1, 3)) == 0) {
         assert_null(oche_pcap_create(link, 0, &error));
@@ -254,7 +258,7 @@ static void troubles(void **state)
     }
 }
 
-/* One packet is written in the end; many are before, when nobody asks for the reason. */
+/* One packet is written at close. Many fail earlier, and close must still give the reason. */
 static void no_space(void **state)
 {
     struct oche_packet packet = {.opcode = OCHE_RC_ACK};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Active Unique Sender Set: by hand (one sender with several messages, timeouts, revival,
- * weights), and at random against a list that is counted anew after each step.
+ * The Active Unique Sender Set. By hand: one sender with several messages, timeouts, revival,
+ * weights. At random: against a list that is recounted after each step.
  */
 #include "tests/support/test.h"
 
@@ -29,7 +29,7 @@ static void rig_open(struct rig *rig, oche_time timeout)
         oche_auss_member_init(&rig->member[i], timeout);
 }
 
-/* A sender counts until its time is over, and stays if another message begins before. */
+/* A sender counts until its timeout. It stays if another message begins before that. */
 static void lingers(void **state)
 {
     struct rig rig;
@@ -85,7 +85,10 @@ static void counts_a_sender_once(void **state)
     free(rig.memory);
 }
 
-/* Silence for the timeout, not less; the next packet revives; what ends meanwhile is no message. */
+/*
+ * A sender is dropped after a silence of the timeout, not less. Its next packet revives it. After a
+ * timeout there is no message to end.
+ */
 static void forgets_the_silent(void **state)
 {
     struct rig rig;
@@ -114,7 +117,7 @@ static void forgets_the_silent(void **state)
     free(rig.memory);
 }
 
-/* A member of an earlier failure does not live on by others of its sender. */
+/* Packets of other queue pairs of a sender do not keep a member alive after an earlier timeout. */
 static void timeouts_are_a_members_own(void **state)
 {
     struct rig rig;
@@ -135,7 +138,7 @@ static void timeouts_are_a_members_own(void **state)
     free(rig.memory);
 }
 
-/* What the set should be, from nothing but when each member was heard of. */
+/* The expected set, computed only from the time of each member's last packet. */
 struct truth {
     uint32_t messages, address;
     oche_time last;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUBIC with HyStart++: its window against RFC 9438's formulas, when it grows and when not, what
- * losses leave of it, and how it is spread over a round trip.
+ * CUBIC with HyStart++: its window against RFC 9438's formulas, when it grows, how losses reduce
+ * it, and how packets are spread over a round trip.
  */
 #include <math.h>
 
@@ -23,7 +23,7 @@ static void open_flow(void)
     bench_choose(&bench, "hystart_from", "last_round");
     bench_set(&bench, "hystart_rounds", 5);
     bench.flow.mtu_bytes = MTU;
-    psn = OCHE_PSN_MASK - 20; /* soon across the end of the circle */
+    psn = OCHE_PSN_MASK - 20; /* the PSN wraps soon */
 }
 
 static double window(void)
@@ -31,7 +31,9 @@ static double window(void)
     return (double)bench.flow.window_bytes / MTU;
 }
 
-/* So many packets leave at once, and their ACKs arrive a round trip later; `used`: all there are.
+/*
+ * Sends so many packets at once. Their ACKs arrive a round trip later. `used`: the whole window is
+ * used.
  */
 static void round_trip(oche_time rtt, unsigned packets, bool used)
 {
@@ -61,7 +63,7 @@ static void lose(enum oche_cc_loss kind)
     bench.scheme->loss(&bench.flow, bench.now, kind);
 }
 
-/* Takes the window to `packets` in slow start, and loses. */
+/* Grows the window to `packets` in slow start, then loses one. */
 static void grow_and_lose(double packets, oche_time rtt)
 {
     while (window() < packets)
@@ -78,7 +80,7 @@ static void test_slow_start(void **state)
     assert_int_equal(bench.flow.rate_bps, LINE); /* no round trip is known */
     full_round(OCHE_MS);
     assert_int_equal(bench.flow.window_bytes, 20 * MTU);
-    round_trip(OCHE_MS, 5, false); /* the window was not what limited it */
+    round_trip(OCHE_MS, 5, false); /* the window did not limit the sender */
     assert_int_equal(bench.flow.window_bytes, 20 * MTU);
     full_round(OCHE_MS);
     assert_int_equal(bench.flow.window_bytes, 40 * MTU);
@@ -97,7 +99,7 @@ static void test_losses(void **state)
     lose(OCHE_CC_LOSS_NAK);
     assert_int_equal(bench.flow.window_bytes, 112 * MTU);
     bench.now += 1;
-    lose(OCHE_CC_LOSS_NAK); /* what was sent again is lost, too */
+    lose(OCHE_CC_LOSS_NAK); /* the retransmission is lost, too */
     assert_true(fabs(window() - 78.4) < 0.01);
     bench.now += 10 * OCHE_MS;
     lose(OCHE_CC_LOSS_TIMEOUT);
@@ -133,7 +135,10 @@ static void test_cubic_function(void **state)
     assert_true(window() > most); /* beyond the plateau */
 }
 
-/* Sec 4.3: where the cubic function is slower than Reno it grows as Reno does, by alpha a round. */
+/*
+ * Sec 4.3: where the cubic function is slower than Reno, the window grows as Reno's does, by alpha
+ * a round.
+ */
 static void test_reno_friendly(void **state)
 {
     (void)state;
@@ -148,19 +153,20 @@ static void test_reno_friendly(void **state)
     assert_true(fabs(window() - first - 20 * 3 * 0.3 / 1.7) < 0.7);
     for (unsigned i = 0; i < 20; i++)
         full_round(OCHE_MS);
-    const double beyond = window(); /* the window before the loss: from here on 1 a round */
+    /* the window before the loss: from here on it grows by 1 a round */
+    const double beyond = window();
     assert_true(beyond > 50 && beyond < 60);
     for (unsigned i = 0; i < 10; i++)
         full_round(OCHE_MS);
     assert_true(fabs(window() - beyond - 10) < 1.5);
 }
 
-/* Our own `alpha`: so many packets a round trip, where that is at most an eighth of the window. */
+/* Our own `alpha`: so many packets a round trip, if that is at most an eighth of the window. */
 static void test_least_growth(void **state)
 {
     static const struct {
         double alpha;
-        double window, grown; /* packets: at the loss, and by which it grows in two rounds */
+        double window, grown; /* packets: the window at the loss, and its growth in two rounds */
     } rows[] = {{4, 160, 8}, {4, 40, 7.8}, {4, 20, 4}, {1, 160, 2}, {0, 160, 1.1}};
 
     (void)state;
@@ -177,7 +183,7 @@ static void test_least_growth(void **state)
     }
 }
 
-/* Sec 4.7: a flow that loses again before it is at its plateau lowers the next one. */
+/* Sec 4.7: a flow that loses again below its plateau lowers the next plateau. */
 static void test_fast_convergence(void **state)
 {
     const oche_time rtt = 50 * OCHE_MS;
@@ -203,7 +209,7 @@ static void test_fast_convergence(void **state)
     assert_true(plateau[1] < plateau[0]);
 }
 
-/* RFC 9406: round trips that stay longer end slow start after five rounds, a moment's do not. */
+/* RFC 9406: longer round trips end slow start after five rounds. A short rise does not. */
 static void test_hystart(void **state)
 {
     (void)state;
@@ -214,10 +220,10 @@ static void test_hystart(void **state)
     assert_int_equal(bench.flow.window_bytes, 40 * MTU);
     full_round(13 * OCHE_MS); /* less than 4 ms longer */
     assert_int_equal(bench.flow.window_bytes, 80 * MTU);
-    full_round(18 * OCHE_MS); /* from the eighth ACK on a quarter each */
+    full_round(18 * OCHE_MS); /* from the eighth ACK on, a quarter for each */
     assert_true(window() > 100 && window() < 120);
     const double slow = window();
-    full_round(10 * OCHE_MS); /* it was noise: slow start goes on */
+    full_round(10 * OCHE_MS); /* it was noise: slow start continues */
     assert_true(window() > 1.7 * slow);
     full_round(18 * OCHE_MS);
     for (unsigned i = 0; i < 5; i++)
@@ -229,7 +235,7 @@ static void test_hystart(void **state)
 }
 
 /*
- * Our values: a queue that fills slowly ends slow start, too, in one round; then the window grows
+ * Our own values: a slowly filling queue also ends slow start, in one round. Then the window grows
  * by four packets a round trip.
  */
 static void test_own_values(void **state)
@@ -251,7 +257,7 @@ static void test_own_values(void **state)
     assert_true(fabs(window() - end - 40) < 2);
 }
 
-/* A round of few ACKs counts when it is over. */
+/* A round with few ACKs counts when it ends. */
 static void test_few_samples(void **state)
 {
     (void)state;
@@ -265,7 +271,7 @@ static void test_few_samples(void **state)
     assert_true(fabs(window() - before - 1) < 0.01); /* a quarter each */
 }
 
-/* A window that is not used says nothing about the network. */
+/* An unused window says nothing about the network. */
 static void test_unused(void **state)
 {
     (void)state;
@@ -279,7 +285,7 @@ static void test_unused(void **state)
     assert_int_equal(bench.flow.window_bytes, before);
 }
 
-/* Sec 5.8: what was not used for 20 s is not made up for in a few round trips. */
+/* Sec 5.8: after 20 s without sending, the growth of that time is not caught up. */
 static void test_unused_time(void **state)
 {
     (void)state;
@@ -296,7 +302,7 @@ static void test_unused_time(void **state)
     assert_true(window() < before + 6);
 }
 
-/* Sec 4.8: after a timeout the plateau is the window with which slow start ends. */
+/* Sec 4.8: after a timeout the plateau is the window at the end of slow start. */
 static void test_after_timeout(void **state)
 {
     const oche_time rtt = 50 * OCHE_MS;
@@ -312,7 +318,7 @@ static void test_after_timeout(void **state)
     const oche_time start = bench.now;
     while (bench.now - start < 4 * OCHE_SEC)
         full_round(rtt);
-    assert_true(window() > 896 + 20 && window() < 896 + 60); /* by Reno's share, which is more */
+    assert_true(window() > 896 + 20 && window() < 896 + 60); /* by Reno's growth, which is larger */
 }
 
 static void undo(void)
@@ -321,8 +327,8 @@ static void undo(void)
 }
 
 /*
- * Sec 4.9, RFC 4015: a timeout that was early leaves all as it was before the first of several in a
- * row, and the time until then does not count; one that was right stays.
+ * Sec 4.9, RFC 4015: a spurious timeout restores the state from before the first of several in a
+ * row. The time until then does not count. A justified timeout restores nothing.
  */
 static void test_undo(void **state)
 {
@@ -352,7 +358,7 @@ static void test_undo(void **state)
     undo(); /* there is nothing to undo */
     assert_true(fabs(window() - grown) < 0.01);
     lose(OCHE_CC_LOSS_TIMEOUT);
-    full_round(rtt); /* all that was sent before is acknowledged: the timeout was right */
+    full_round(rtt); /* all earlier packets are acknowledged: the timeout was justified */
     full_round(rtt);
     undo();
     assert_true(window() < grown / 2);
@@ -397,7 +403,9 @@ static void test_idle(void **state)
     assert_int_equal(bench.flow.window_bytes, 20 * MTU);
 }
 
-/* What is sent in a round trip: twice the window in slow start, then 1.2; after a loss the window.
+/*
+ * The pacing rate per round trip: twice the window in slow start, then 1.2 times; after a loss, the
+ * window.
  */
 static void test_pacing(void **state)
 {
@@ -433,9 +441,9 @@ static void test_read_data(void **state)
     full_round(OCHE_MS);
     assert_true(bench.flow.rate_bps < LINE);
     bench.scheme->sent(&bench.flow, bench.now, &data, MTU + 60);
-    assert_int_equal(bench.flow.rate_bps, LINE); /* nothing tells how fast it may leave */
+    assert_int_equal(bench.flow.rate_bps, LINE); /* nothing limits its rate */
     lose(OCHE_CC_LOSS_NAK);
-    full_round(OCHE_MS); /* all that had left is acknowledged, so the window grows again */
+    full_round(OCHE_MS); /* everything sent is acknowledged, so the window grows again */
     const double repaired = window();
     for (unsigned i = 0; i < 3; i++)
         full_round(OCHE_MS);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dart's state machine and both of its halves, without a NIC: every transition of Fig 5
- * (dart.md#states), the hysteresis and the windows (dart.md#d5, #d6), what is said in which state
- * (dart.md#d3), CNPs, updates (dart.md#d8), slack (dart.md#d4); what a sender makes of what it
- * hears.
+ * Both halves of Dart's state machine, without a NIC. Tests every transition of Fig 5
+ * (dart.md#states), the hysteresis and the windows (dart.md#d5, #d6), the content of messages in
+ * each state (dart.md#d3), CNPs, updates (dart.md#d8), slack (dart.md#d4), and the sender's
+ * reaction.
  */
 #include "tests/support/test.h"
 
@@ -125,7 +125,7 @@ static struct oche_dart_view view(const struct bench *b)
     return oche_dart_look(b->nic.state);
 }
 
-/* What the NIC does after each hook; an update leaves at once. */
+/* Does as the NIC does after each hook: an update leaves at once. */
 static void attend(struct bench *b)
 {
     for (uint32_t i = 0; i < b->nic.wanting_count; i++) {
@@ -182,7 +182,7 @@ static void arrive(struct bench *b, uint32_t flow, bool marked)
     attend(b);
 }
 
-/* Packets for so long, which fill a fraction of the line; one of them in the midst has a mark. */
+/* Packets for this long, which fill a fraction of the line. One packet in the middle has a mark. */
 static void feed(struct bench *b, oche_time span, double fraction, bool marked)
 {
     oche_time gap = (oche_time)((double)oche_time_of_bytes(LINED, LINE) / fraction);
@@ -205,7 +205,7 @@ static void message(struct bench *b, uint32_t flow, bool begins)
     attend(b);
 }
 
-/* Two windows of this, so that one lies wholly in it and has been judged. */
+/* Two windows' time, so that one window lies wholly in it and has been evaluated. */
 static void reach(struct bench *b, bool marked, double fraction)
 {
     for (unsigned i = 0; i < 8; i++)
@@ -266,8 +266,8 @@ static void hysteresis(void **state)
 }
 
 /*
- * The first mark on a line that was idle says nothing yet, and causes no CNP; with the line full it
- * says receiver at once. A window is not outlived by its marks.
+ * The first mark on an idle line has no effect and causes no CNP. On a full line it means the
+ * receiver state at once. Marks count only in their window.
  */
 static void first_marks(void **state)
 {
@@ -279,7 +279,7 @@ static void first_marks(void **state)
     feed(b, WINDOW / 2, 0.3, false);
     arrive(b, 2, true);
     assert_int_equal(view(b).state, OCHE_DART_NONE);
-    feed(b, WINDOW * 11 / 10, 1.0, false); /* congestion has begun, and it is ours */
+    feed(b, WINDOW * 11 / 10, 1.0, false); /* congestion has begun, at this receiver */
     assert_int_equal(view(b).state, OCHE_DART_RECEIVER);
     assert_int_equal(b->cnps, 0);
     feed(b, 5 * WINDOW / 2, 1.0, false);
@@ -292,7 +292,7 @@ static void first_marks(void **state)
     done(b);
 }
 
-/* Marks become CNPs, one in 50 us, in the non-receiver state only. */
+/* Marks become CNPs, at most one in 50 us, only in the non-receiver state. */
 static void cnps(void **state)
 {
     struct bench *b = make();
@@ -329,7 +329,7 @@ static void cnps(void **state)
     done(b);
 }
 
-/* advertise: congestion is Fig 5's letter. */
+/* advertise=congestion follows Fig 5 to the letter. */
 static void letter(void **state)
 {
     struct bench *b = make();
@@ -348,7 +348,9 @@ static void letter(void **state)
     done(b);
 }
 
-/* Of n, what two windows below line rate did not use is given away; a mark or a newcomer ends that.
+/*
+ * After two windows below line rate, n is lowered by the unused part. A mark or a newcomer ends
+ * that.
  */
 static void slack(void **state)
 {
@@ -373,8 +375,8 @@ static void slack(void **state)
 }
 
 /*
- * A newcomer: who has had no ACK for half a round trip gets an update at once; who had one gets it
- * half a round trip after that, or with the next ACK; no more than one in that time.
+ * A newcomer without an ACK for half a round trip gets an update at once. With an ACK, it gets it
+ * half a round trip later, or with the next ACK. It gets at most one in that time.
  */
 static void updates(void **state)
 {
@@ -407,7 +409,7 @@ static void updates(void **state)
     }
     assert_in_range(b->updates[3], 5, 11);
     advance(b, b->now + OCHE_MS);
-    assert_true(b->nic.timer > b->now + OCHE_SEC); /* nothing left but the soft timeout */
+    assert_true(b->nic.timer > b->now + OCHE_SEC); /* only the soft timeout is left */
     done(b);
 }
 
@@ -428,7 +430,7 @@ static void send(struct bench *b, uint32_t flow)
     attend(b);
 }
 
-/* The queue pair has more to send, or has not. */
+/* Sets if the queue pair has more to send. */
 static void more(struct bench *b, uint32_t flow, bool is)
 {
     b->flow[flow].more = is;
@@ -436,7 +438,7 @@ static void more(struct bench *b, uint32_t flow, bool is)
     attend(b);
 }
 
-/* Shares of the sender, divided; what is void changes nothing. */
+/* Shares divided among the sender's queue pairs. Void messages change nothing. */
 static void hears(void **state)
 {
     struct bench *b = make();
@@ -470,7 +472,7 @@ static void hears(void **state)
     attend(b);
     assert_true(b->flow[0].rate_bps == LINE);
     b->cc->start(&b->flow[0], b->now);
-    send(b, 0); /* all begin at line rate, and whatever the sequence was */
+    send(b, 0); /* all begin at line rate, in every order */
     assert_true(b->flow[0].rate_bps == LINE);
     hear(b, 0, (struct oche_share){.senders = 3, .sequence = 200});
     assert_true(b->flow[0].rate_bps == LINE / 3);
@@ -478,9 +480,9 @@ static void hears(void **state)
 }
 
 /*
- * The parts are of those that have more to send; one that waits for its ACKs has the limit with
- * which it would begin again. A packet that leaves when all is done, as READ data and UC's do,
- * makes nobody active.
+ * Only queue pairs with more to send get parts. One that waits for ACKs keeps the limit with which
+ * it would restart. A packet that leaves when all is done (READ data, UC) makes no queue pair
+ * active.
  */
 static void parts(void **state)
 {
@@ -517,7 +519,7 @@ static void parts(void **state)
     done(b);
 }
 
-/* The slower of the two lines, or the receiver's (dart.md#d1). */
+/* The slower of the two lines, or of the receiver's (dart.md#d1). */
 static void two_lines(void **state)
 {
     static const struct {
@@ -541,7 +543,7 @@ static void two_lines(void **state)
     }
 }
 
-/* Shares that leave a part of the line free; who is alone has all of it. */
+/* Shares that leave a part of the line free. A single flow gets all of it. */
 static void fill(void **state)
 {
     struct bench *b = make();
@@ -557,7 +559,10 @@ static void fill(void **state)
     done(b);
 }
 
-/* The least of the share and of DCQCN's rate; DCQCN goes its own way below. */
+/*
+ * The rate is the lower one of the share and DCQCN's rate. DCQCN continues by itself below the
+ * share.
+ */
 static void least_of_both(void **state)
 {
     struct oche_packet cnp = {.opcode = OCHE_CNP};
@@ -575,7 +580,7 @@ static void least_of_both(void **state)
     assert_true(b->flow[0].rate_bps < LINE / 7);
     hear(b, 0, (struct oche_share){.senders = 1, .sequence = 2});
     assert_true(b->flow[0].rate_bps < LINE / 7);
-    for (unsigned i = 0; i < 40; i++) { /* recovery, unseen behind a small share */
+    for (unsigned i = 0; i < 40; i++) { /* recovery, hidden by the smaller share */
         struct oche_cc_reply reply = {0};
         if (i == 2)
             hear(b, 0, (struct oche_share){.senders = 100, .sequence = 3});
@@ -589,7 +594,7 @@ static void least_of_both(void **state)
     done(b);
 }
 
-/* Every 16 packets, and every round trip, one asks for an ACK, if nothing else does. */
+/* Every 16 packets, and every round trip, a packet asks for an ACK if none did. */
 static void asks_for_acks(void **state)
 {
     struct oche_packet packet = {.opcode = OCHE_RC_WRITE_MIDDLE, .payload_bytes = 1024};
@@ -617,7 +622,7 @@ static void asks_for_acks(void **state)
     done(b);
 }
 
-/* Senders 1, 2 and 3 are named to queue pair 2, whose peer is 1; or nobody, after a gap. */
+/* Announces senders 1, 2 and 3 to queue pair 2, whose peer is 1; or none, after a gap. */
 static void name_group(struct bench *b, uint32_t id, uint8_t tenant, bool kept)
 {
     static const uint8_t members[] = {0, 1, 0, 2, 0, 3};
@@ -642,9 +647,9 @@ static void announce_kept(struct bench *b, uint32_t id, uint8_t tenant)
 }
 
 /*
- * They count at once, in their tenant's set only, and no longer than they may; nobody tries to tell
- * those that have no queue pair. What is another tenant's, or names addresses that mean nothing to
- * us (a device), is void and counted; switched off, nothing is looked at.
+ * Announced senders count at once, only in their tenant's set, and only until the timeout. Senders
+ * without a queue pair get no update. Lists of another tenant, or with addresses unknown to a
+ * device, are void and counted. If the option is off, lists are ignored.
  */
 static void groups(void **state)
 {
@@ -678,8 +683,8 @@ static void groups(void **state)
 }
 
 /*
- * Announced senders are told n before they send, at once and then like the others, by the queue
- * pair of their last message. Who never had one is not told, nor is anybody who no longer counts.
+ * Announced senders get n before they send: at once, and then like the others, on the queue pair of
+ * their last message. Senders that never had one, or that no longer count, get nothing.
  */
 static void told_ahead(void **state)
 {
@@ -706,7 +711,7 @@ static void told_ahead(void **state)
         message(b, 0, true);
         advance(b, b->now + RTT);
         assert_int_equal(b->updates[3], how == 0 ? 2 : 0);
-        message(b, 3, true); /* it comes: an update is no longer ahead of anything */
+        message(b, 3, true); /* the message comes: an update is no longer early */
         b->cc->stamp_ack(&b->flow[3], b->now, &(struct oche_packet){.opcode = OCHE_RC_ACK_SHARE});
         message(b, 3, false);
         advance(b, b->now + 20 * OCHE_MS);
@@ -718,7 +723,7 @@ static void told_ahead(void **state)
     }
 }
 
-/* Whatever is announced, what may leave for it is a part of what arrives. */
+/* For any announcements, the updates that may leave are a fraction of the packets that arrive. */
 static void told_ahead_bounded(void **state)
 {
     struct bench *b = make();
@@ -730,7 +735,7 @@ static void told_ahead_bounded(void **state)
     message(b, 3, false);
     message(b, 2, true);
     announce(b, 1, 0);
-    for (unsigned i = 0; i < 1000; i++) { /* n changes all the time, and hardly anything arrives */
+    for (unsigned i = 0; i < 1000; i++) { /* n changes all the time, and few packets arrive */
         message(b, 5, i % 2 == 0);
         advance(b, b->now + RTT);
         if (i == 250)
@@ -748,8 +753,8 @@ static void told_ahead_bounded(void **state)
 }
 
 /*
- * A share that is heard while nothing is sent is the first one; one that is old, or was heard while
- * something was sent, is not.
+ * A share that arrives while nothing is sent is used as the first share. It is not if it is old, or
+ * came while something was sent.
  */
 static void heard_ahead(void **state)
 {

@@ -63,7 +63,7 @@ static void check_timer_curve(const char *mode, const uint64_t expected[20])
         bench_run(&bench, k * T_PS);
         assert_true(bench.flow.rate_bps == expected[k - 1]);
     }
-    /* R_C itself stayed at the line: a cut starts from there, with alpha after 19 intervals. */
+    /* R_C stayed at the line rate. A cut starts from there, with alpha after 19 intervals. */
     bench_cnp(&bench, 20 * T_PS);
     if (expected[19] == LINE_BPS) {
         double alpha = pow(255.0 / 256, 19) * 255 / 256 + 1.0 / 256; /* ns3-rdma: raised first */
@@ -236,11 +236,17 @@ static void nic_curve_after_one_cnp(void **state)
     assert_int_equal(bench.rate_count, 6);
 }
 
-/* Two CNPs with nothing between: R_T follows R_C (eq 1), so recovery is only to the second R_C. */
+/*
+ * Two CNPs with nothing between: R_T follows R_C (eq 1), so the rate recovers only to the second
+ * R_C.
+ */
 static void later_cnps_lower_the_target(void **state)
 {
     static struct bench bench;
-    /* alpha stays 1 after (1-g)*1 + g, hence 40, 20, 10, 5 Gbps; then half the way to 10. */
+    /*
+     * alpha stays 1 after (1-g)*1 + g, hence 40, 20, 10, 5 Gbps. Recovery then goes half the way to
+     * 10.
+     */
     const uint64_t rates[] = {20, 10, 5};
 
     (void)state;
@@ -287,7 +293,7 @@ static void alpha_decays_between_cnps(void **state)
     assert_true(alpha < 0.25);
 }
 
-/* A CNP one picosecond after the tenth interval finds ten decays. */
+/* A CNP one picosecond after the tenth interval comes after ten decays. */
 static void an_interval_ends_after_a_cnp_at_the_same_time(void **state)
 {
     static struct bench bench;
@@ -302,7 +308,7 @@ static void an_interval_ends_after_a_cnp_at_the_same_time(void **state)
     assert_true(fabs(bench_alpha(&bench) - (255.0 / 256 * 255 / 256 + 1.0 / 256)) < 1e-9);
 }
 
-/* Only the byte counter: an event for each 100 KB on the line, counted from the CNP. */
+/* Only the byte counter: an event for every 100 KB on the line, counted from the CNP. */
 static void the_byte_counter_counts_line_bytes(void **state)
 {
     static struct bench bench;
@@ -329,7 +335,7 @@ static void the_byte_counter_counts_line_bytes(void **state)
     assert_int_equal(bench.rate_count, 5);
 }
 
-/* A cut also empties the byte counter and T and BC. */
+/* A cut also resets the byte counter, T and BC. */
 static void a_cnp_restarts_recovery(void **state)
 {
     static struct bench bench;
@@ -356,7 +362,7 @@ static void a_cnp_restarts_recovery(void **state)
     assert_true(bench.rates[8].a == FAST);
 }
 
-/* The rate after 400 ms of so many CNPs a second, as a fraction of the line. */
+/* Returns the rate after 400 ms of so many CNPs a second, as a fraction of the line. */
 static double rate_under(double cnps_a_second)
 {
     static struct bench bench;
@@ -372,8 +378,8 @@ static double rate_under(double cnps_a_second)
 }
 
 /*
- * How many CNPs hold the rate at its floor, 0.1 % of the line (dcqcn.md#cnp-flood): a CNP in each
- * fast recovery, 5 timers of 55 us, lets no additive increase happen.
+ * The CNPs that hold the rate at its floor, 0.1 % of the line (dcqcn.md#cnp-flood). One CNP in each
+ * fast recovery, 5 timers of 55 us, prevents additive increase.
  */
 static void how_many_cnps_hold_the_floor(void **state)
 {

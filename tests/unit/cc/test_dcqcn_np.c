@@ -45,7 +45,7 @@ static void unmarked_packets_cause_no_cnp(void **state)
     }
 }
 
-/* Fig 6: at once when idle; then at each window's end if the window had a mark; then idle. */
+/* Fig 6: at once when idle, then at each window's end if the window had a mark, then idle again. */
 static void window_reports_at_once_then_at_window_ends(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void window_reports_at_once_then_at_window_ends(void **state)
     EXPECT(3 * US, 53 * US);
     bench_data(&bench, 401 * US, true);
     EXPECT(3 * US, 53 * US, 401 * US);
-    bench_data(&bench, 451 * US, true); /* just N later: no longer within the window */
+    bench_data(&bench, 451 * US, true); /* N after it: no longer within the window */
     EXPECT(3 * US, 53 * US, 401 * US, 451 * US);
     assert_int_equal(bench.timer_calls, 1);
 }
@@ -101,7 +101,7 @@ static void poll_reports_at_fixed_times(void **state)
     EXPECT(7 * US, 57 * US);
 }
 
-/* A NIC's least time between CNPs: a mark within it is not reported by itself. */
+/* A NIC's minimum time between CNPs: a mark within that time gets no CNP of its own. */
 static void arrival_reports_only_with_a_marked_packet(void **state)
 {
     (void)state;
@@ -142,9 +142,8 @@ static void modes_choose_their_np(void **state)
 }
 
 /*
- * Three queue pairs of one NIC that can make a CNP every 5 us: marks at the same time are
- * reported at 0, 5 and 10 us, in the order of the marks, and each one's next window follows from
- * its own CNP.
+ * Three queue pairs of one NIC that can make a CNP every 5 us. Marks at the same time are reported
+ * at 0, 5 and 10 us, in their order. Each queue pair's next window starts at its own CNP.
  */
 static void a_nic_makes_one_cnp_per_gap(void **state)
 {
@@ -175,7 +174,7 @@ static void a_nic_makes_one_cnp_per_gap(void **state)
     }
 }
 
-/* A slot is for one CNP: later marks at the same time are spread again. */
+/* A slot is for one CNP: later simultaneous marks are spread again. */
 static void a_slot_is_used_once(void **state)
 {
     static struct bench qps[2];
@@ -198,7 +197,7 @@ static void a_slot_is_used_once(void **state)
     }
 }
 
-/* poll: a CNP that waited for its slot does not move the times of polling. */
+/* poll: a CNP that waited for its slot does not shift the times of polling. */
 static void a_late_slot_does_not_move_polling(void **state)
 {
     (void)state;
@@ -206,7 +205,7 @@ static void a_late_slot_does_not_move_polling(void **state)
     bench_set(&bench, "min_cnp_gap", 20 * US);
     bench_data(&bench, 0, false);
     bench_data(&bench, 1 * US, true);
-    bench.nic_state[0] = 60 * US; /* the NIC makes CNPs for others until then */
+    bench.nic_state[0] = 60 * US; /* until then the NIC makes CNPs for other queue pairs */
     bench_run(&bench, 70 * US);
     EXPECT(60 * US);
     bench_data(&bench, 71 * US, true);
@@ -214,7 +213,7 @@ static void a_late_slot_does_not_move_polling(void **state)
     EXPECT(60 * US, 100 * US);
 }
 
-/* What the receiver's packet of this opcode says of marks when it leaves. */
+/* Returns the mark field of the receiver's packet of this opcode when it leaves. */
 static bool tells(uint8_t opcode)
 {
     struct oche_packet packet = {.kind = OCHE_PACKET_ROCE, .opcode = opcode};
@@ -223,7 +222,7 @@ static bool tells(uint8_t opcode)
     return packet.bth & OCHE_BTH_BECN;
 }
 
-/* A marked packet of this opcode arrives; returns whether a CNP answers it at once. */
+/* A marked packet of this opcode arrives. True if a CNP answers it at once. */
 static bool marked(uint8_t opcode, oche_time at)
 {
     struct oche_packet packet = {
@@ -234,7 +233,7 @@ static bool marked(uint8_t opcode, oche_time at)
     return reply.send_cnp;
 }
 
-/* ack: each ACK, NAK or SACK tells of the marks since the one before, and nothing else does. */
+/* ack: each ACK, NAK or SACK reports the marks since the previous one. No other packet does. */
 static void acks_tell_in_place_of_cnps(void **state)
 {
     static const uint8_t acks[] = {OCHE_RC_ACK, OCHE_RC_SACK, OCHE_RC_ACK_SHARE};
@@ -250,7 +249,7 @@ static void acks_tell_in_place_of_cnps(void **state)
         assert_true(tells(acks[i % 3]));
         assert_false(tells(acks[i % 3]));
     }
-    bench_data(&bench, 40 * US, true); /* a mark, then none: still said */
+    bench_data(&bench, 40 * US, true); /* a mark, then none: still reported */
     bench_data(&bench, 41 * US, false);
     bench_run(&bench, OCHE_MS);
     assert_true(tells(OCHE_RC_ACK));
@@ -261,7 +260,7 @@ static void acks_tell_in_place_of_cnps(void **state)
     assert_false(tells(OCHE_RC_ACK));
 }
 
-/* ack: READ data and unreliable connections have no ACKs; their marks lead to CNPs. */
+/* ack: READ data and unreliable connections have no ACKs, so their marks cause CNPs. */
 static void what_has_no_acks_has_cnps(void **state)
 {
     static const uint8_t opcodes[] = {OCHE_RC_READ_RESPONSE_MIDDLE, OCHE_UC_WRITE_MIDDLE};
@@ -276,7 +275,7 @@ static void what_has_no_acks_has_cnps(void **state)
     }
 }
 
-/* The sender takes such an ACK for a CNP, and only with np=ack. */
+/* The sender handles such an ACK as a CNP, but only with np=ack. */
 static void an_ack_that_tells_is_a_cnp(void **state)
 {
     static struct bench other;

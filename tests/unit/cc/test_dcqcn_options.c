@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each option of DCQCN does what its line in the table says, by numbers worked out by hand. */
+/* Each option of DCQCN does what its line in the table says. The numbers are worked out by hand. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -149,9 +149,9 @@ static void periodic_cuts(void **state)
     assert_true(bench.flow.rate_bps == LINE_BPS);
     bench_run(&bench, 13 * US);
     assert_true(bench.flow.rate_bps == 20 * OCHE_GBPS);
-    bench_run(&bench, 30 * US); /* checks without a CNP do nothing, and cost nothing */
+    bench_run(&bench, 30 * US); /* checks without a CNP have no effect and no cost */
     assert_int_equal(bench.timer_calls, 1);
-    bench_cnp(&bench, 33 * US); /* just at a check: seen by it */
+    bench_cnp(&bench, 33 * US); /* exactly at a check: that check sees it */
     bench_run(&bench, 33 * US);
     assert_true(bench.flow.rate_bps == 10 * OCHE_GBPS);
     bench_cnp(&bench, 34 * US);
@@ -161,7 +161,7 @@ static void periodic_cuts(void **state)
     assert_true(bench.flow.rate_bps == 5 * OCHE_GBPS);
 }
 
-/* A rate at the line with a cut to come is no reason to forget the limiter; without one it is. */
+/* A flow at line rate keeps the limiter while a cut is pending. Otherwise it drops the limiter. */
 static void periodic_cuts_and_release(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void periodic_cuts_and_release(void **state)
     assert_true(bench.flow.timer[0] == OCHE_NEVER);
 }
 
-/* alpha's interval ends just at the check: alpha first, then the cut. */
+/* alpha's interval ends exactly at the check: alpha first, then the cut. */
 static void alpha_interval_at_a_check(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void first_cnp_sets_the_rate(void **state)
     assert_true(bench.rates[0].a == FIRST);
     bench_run(&bench, 55 * US); /* R_T is 10 Gbps too: fast recovery stays there */
     expect_rate(10e9);
-    bench_cnp(&bench, 60 * US); /* the second one cuts, with alpha decayed once */
+    bench_cnp(&bench, 60 * US); /* the second one cuts, after one decay of alpha */
     expect_rate(10e9 * (1 - 255.0 / 512));
     assert_true(bench.rates[1].a == CUT);
 }
@@ -233,7 +233,10 @@ static void first_cnp_in_mode_nic(void **state)
 
 static void target_at_cut(void **state)
 {
-    /* CNP, CNP: 40, 20, 10 Gbps. Timer event. CNP. What is R_T after each cut, in Gbps? */
+    /*
+     * Events: CNP, CNP (40, 20, 10 Gbps), timer, CNP. The test compares R_T after each cut, in
+     * Gbps.
+     */
     const char *const kinds[] = {"always", "after_increase", "after_bytes"};
     const double targets[3][3] = {{40, 20, 15}, {40, 40, 25}, {40, 40, 40}};
 
@@ -250,7 +253,7 @@ static void target_at_cut(void **state)
         for (unsigned k = 0; k < 3; k++)
             assert_true(near((double)bench.states[k].b, targets[i][k] * 1e9));
         bytes(1);
-        bench_cnp(&bench, 67 * US); /* the byte counter counts for all three */
+        bench_cnp(&bench, 67 * US); /* the byte counter runs for all three */
         assert_true(near((double)bench.states[3].b, (double)bench.rates[bench.rate_count - 2].b));
     }
 }
@@ -282,7 +285,7 @@ static void expect_causes(const char *causes)
     bench_start(&bench, false);
     bench_cnp(&bench, 0);
     bench_cnp(&bench, 0);
-    bench_cnp(&bench, 0); /* 5 Gbps: far from the line, every event changes the rate */
+    bench_cnp(&bench, 0); /* 5 Gbps is far from the line rate, so every event changes the rate */
     bench_run(&bench, strlen(causes) * 55 * US);
     assert_int_equal(bench.rate_count, 3 + strlen(causes));
     for (unsigned i = 0; causes[i] != '\0'; i++) {
@@ -303,7 +306,7 @@ static void fast_recovery_steps_and_stage_count(void **state)
     begin("paper");
     bench_choose(&bench, "stage_count", "before");
     expect_causes("fffffaaa");
-    begin("nic"); /* before, on the timer alone: F fast, one additive, hyper for ever */
+    begin("nic"); /* before, on the timer alone: F fast, one additive, then always hyper */
     bench_choose(&bench, "cut", "every_cnp");
     bench_choose(&bench, "first_cnp", "cut");
     bench_choose(&bench, "target_at_cut", "always");
@@ -312,8 +315,8 @@ static void fast_recovery_steps_and_stage_count(void **state)
 }
 
 /*
- * F = 2, R_C = 5, R_T = 10 Gbps. Byte events at once, then timer events: when is the increase a
- * hyper one, and by how many R_HAI does R_T rise (seen as half of it in R_C)?
+ * F = 2, R_C = 5, R_T = 10 Gbps. Byte events first, then timer events. Tests when the increase is
+ * hyper, and by how many R_HAI R_T rises (R_C shows half of it).
  */
 static void hyper_and_its_multiplier(void **state)
 {
@@ -321,7 +324,7 @@ static void hyper_and_its_multiplier(void **state)
         const char *hyper, *multiplier;
         unsigned byte_events;
         const char *causes; /* of the byte events, then of four timer events */
-        double last_step;   /* in bits per second: of R_T in the last event */
+        double last_step;   /* growth of R_T in the last event, in bit/s */
     } cases[] = {
         {"min_above", "linear", 3,
          "faa"
@@ -438,7 +441,10 @@ static void timer_and_byte_counter(void **state)
     assert_int_equal(bench.rate_count, 5);
 }
 
-/* F = 1, min_at_least: the second byte event after a timer event is hyper, and so are all later. */
+/*
+ * F = 1, min_at_least: the second byte event after a timer event is hyper, and so are all later
+ * ones.
+ */
 static void hyper_halves(void **state)
 {
     const char *const kinds[] = {"no", "yes"};
@@ -454,7 +460,7 @@ static void hyper_halves(void **state)
         bench_cnp(&bench, 0);
         bench_cnp(&bench, 0);
         bytes(4);                    /* BC 1, additive; the next full count begins */
-        bench_run(&bench, 55 * US);  /* T 1: hyper; period was chosen before: full */
+        bench_run(&bench, 55 * US);  /* T 1: hyper; the period was chosen before: full */
         bench_run(&bench, 109 * US); /* so nothing yet */
         assert_int_equal(bench.rate_count, 4);
         bytes(4); /* BC 2: hyper; a hyper event came before, so half a count begins */
@@ -468,7 +474,7 @@ static void hyper_halves(void **state)
     }
 }
 
-/* A cut ends hyper increase: the periods that follow it are whole ones. */
+/* A cut ends hyper increase: the periods after it are whole. */
 static void a_cut_ends_halved_periods(void **state)
 {
     (void)state;
@@ -508,12 +514,12 @@ static void target_guard(void **state)
         expect_rate(2e9);
         bench_run(&bench, 55 * US);
         expect_rate(rates[i]);
-        bench_run(&bench, 110 * US); /* T 2: no more guard, and R_T <= 10 R_C anyway */
+        bench_run(&bench, 110 * US); /* T 2: the guard is over, and R_T <= 10 R_C anyway */
         expect_rate((rates[i] * 2 - 2e9 + rates[i]) / 2);
     }
 }
 
-/* The guard also holds at the first event of the byte counter, whatever T is by then. */
+/* The guard also applies at the first event of the byte counter, for any T. */
 static void target_guard_at_byte_events(void **state)
 {
     (void)state;
@@ -583,8 +589,10 @@ static void min_rate(void **state)
     }
 }
 
-/* A CNP tells of congestion also when the rate cannot be lower: from 1/2 alpha halves its distance
- * to 1 with each, whether the cut stops at the floor (35 Gbps) or begins there. */
+/*
+ * CNPs raise alpha also when the rate cannot fall. From 1/2, each halves alpha's distance to 1. The
+ * cut may stop at the floor (35 Gbps) or begin there.
+ */
 static void alpha_rises_at_the_floor(void **state)
 {
     static const char *const modes[] = {"paper", "ns3"};
@@ -645,7 +653,7 @@ static void idle_timeout(void **state)
     bench_cnp(&bench, 0);
     bench_run(&bench, 10 * US);
     bench.scheme->idle(&bench.flow, 10 * US);
-    bench_run(&bench, 90 * US); /* the timer works on while idle */
+    bench_run(&bench, 90 * US); /* the timer also runs while idle */
     expect_rate(15e9);
     bench.scheme->busy(&bench.flow, 90 * US);
     bench_run(&bench, 111 * US);
@@ -663,7 +671,7 @@ static void idle_timeout(void **state)
     bench.scheme->idle(&bench.flow, 320 * US);
     bench_run(&bench, 420 * US);
     assert_true(bench.rates[bench.rate_count - 1].a == RELEASED);
-    bench_cnp(&bench, 430 * US); /* still idle: a late CNP limits until 530 us */
+    bench_cnp(&bench, 430 * US); /* still idle: a late CNP limits the rate until 530 us */
     bench_run(&bench, 530 * US - 1);
     assert_true(bench.flow.rate_bps < LINE_BPS);
     bench_run(&bench, 530 * US);
@@ -677,7 +685,7 @@ static void idle_timeout(void **state)
     assert_true(bench.flow.timer[1] == OCHE_NEVER);
 }
 
-/* 5 Gbit/s from the start, as local policy says: limited without a CNP, R_T = R_C. */
+/* Starts at 5 Gbit/s, as local policy sets: limited without a CNP, R_T = R_C. */
 static void initial_rate(void **state)
 {
     (void)state;
@@ -687,18 +695,19 @@ static void initial_rate(void **state)
     expect_rate(5e9);
     assert_int_equal(bench.rate_count, 1);
     assert_int_equal(bench.rates[0].a, INITIAL);
-    bench_run(&bench, 275 * US - 1); /* four steps of fast recovery to R_T, where it is already */
+    /* four steps of fast recovery towards R_T, which is already reached */
+    bench_run(&bench, 275 * US - 1);
     expect_rate(5e9);
     bench_run(&bench, 275 * US);
     expect_rate(5e9 + 20e6); /* R_T = 5.04 */
     bench_cnp(&bench, 300 * US);
-    /* alpha decayed five times from the start; the cut is no first one: R_T = R_C = 5.02 */
+    /* alpha decayed five times from the start. The cut is not a first one: R_T = R_C = 5.02. */
     double alpha = pow(255.0 / 256, 5);
     expect_rate(5.02e9 * (1 - alpha / 2));
     bench_run(&bench, 355 * US);
     expect_rate(5.02e9 * (1 - alpha / 4));
 
-    begin("nic"); /* the first CNP does not set the rate: the limiter is there */
+    begin("nic"); /* the first CNP does not set the rate, because the limiter exists already */
     bench_set_real(&bench, "rate_on_first_cnp", 0.5);
     bench.flow.initial_rate_bps = 5 * OCHE_GBPS;
     bench_start(&bench, false);

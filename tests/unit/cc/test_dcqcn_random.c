@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DCQCN under random parameters (anything the table allows) and random events: the rate is above
- * the floor and at most the line's, timers lie ahead, CNPs keep their distance, an unlimited queue
- * pair has no timers, and the same events give the same trace.
+ * DCQCN under random parameters (any that the table allows) and random events. The rate lies
+ * between the floor and the line's, timers lie ahead, and CNPs keep their distance. An unlimited
+ * queue pair has no timers. The same events give the same trace.
  */
 #include "tests/support/test.h"
 
@@ -83,7 +83,7 @@ static void one_event(struct oche_random *random)
     oche_time at = bench.now + oche_random_below(random, steps[oche_random_below(random, 4)]) + 1;
     struct oche_packet packet = {.frame_bytes = 1062};
 
-    /* A long run with a timer of half a microsecond is no test of anything. */
+    /* A long run with a timer of half a microsecond would only take time. */
     switch (oche_random_below(random, 8)) {
     case 0:
     case 1:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * InfiniBand's congestion control: entries of the table, the index up by BECNs and down by its
- * timer, within its bounds, and FECNs that become BECNs.
+ * InfiniBand's congestion control: entries of the table; the index, which BECNs raise and its timer
+ * lowers within bounds; FECNs that become BECNs.
  */
 #include "core/cc/ib_cc.h"
 #include "core/wire/opcode.h"
@@ -11,14 +11,14 @@
 #define LINE  UINT64_C(56000000000)
 #define TIMER (153600 * OCHE_NS)
 
-/* shift:2, multiplier:14; eighths as long as they fit, then quarters, halves, wholes. */
+/* shift:2, multiplier:14. Eighths while they fit, then quarters, halves, wholes. */
 static void test_entries(void **state)
 {
     (void)state;
     assert_int_equal(oche_ib_cct_entry(0), 3 << 14);
     assert_int_equal(oche_ib_cct_entry(1), 3 << 14 | 8);
     assert_int_equal(oche_ib_cct_entry(0.125), 3 << 14 | 1);
-    assert_int_equal(oche_ib_cct_entry(0.06), 3 << 14); /* too little to be told from none */
+    assert_int_equal(oche_ib_cct_entry(0.06), 3 << 14); /* too small to differ from none */
     assert_int_equal(oche_ib_cct_entry(2047.875), 3 << 14 | 16383);
     assert_int_equal(oche_ib_cct_entry(2048), 2 << 14 | 8192);
     assert_int_equal(oche_ib_cct_entry(8000), 1 << 14 | 16000);
@@ -40,7 +40,9 @@ static void test_rates(void **state)
     assert_int_equal(oche_ib_cct_rate(1, 16383 * 8), 1); /* never none at all */
 }
 
-/* Each BECN a step, at once; each timer one back; the timer is not restarted by BECNs. */
+/*
+ * Each BECN raises the index at once; each timer lowers it by one. BECNs do not restart the timer.
+ */
 static void test_index(void **state)
 {
     static struct bench bench;
@@ -85,7 +87,9 @@ static void test_bounds(void **state)
     assert_int_equal(bench.timer_calls, 96);
 }
 
-/* By rate: 1/(limit + 1) of the line less for each step, to the grain of an eighth packet time. */
+/*
+ * By rate: each step lowers it by 1/(limit + 1) of the line, rounded to an eighth of a packet time.
+ */
 static void test_table_by_rate(void **state)
 {
     static struct bench bench;
@@ -118,7 +122,7 @@ static void test_steps(void **state)
     assert_int_equal(bench.flow.rate_bps, LINE / 4);
 }
 
-/* Local policy says how fast to begin: at the first entry that is not faster, and up from there. */
+/* Local policy sets the starting rate: the first entry that is not faster, and up from there. */
 static void test_initial_rate(void **state)
 {
     static struct bench bench;
@@ -144,7 +148,7 @@ static struct oche_packet arrive(struct bench *bench, uint8_t opcode, bool fecn,
     return ack;
 }
 
-/* An ACK returns what has come since the last one; where there is none, a CNP does. */
+/* An ACK returns the mark since the last ACK. Where there is no ACK, a CNP returns it. */
 static void test_becn(void **state)
 {
     static struct bench bench;
@@ -178,7 +182,7 @@ static void test_becn(void **state)
     assert_true(cnp);
 }
 
-/* The sender counts a BECN in an ACK, and no ACK without. */
+/* The sender counts a BECN in an ACK, and no ACK without one. */
 static void test_becn_in_ack(void **state)
 {
     static struct bench bench;

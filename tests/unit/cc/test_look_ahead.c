@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Look-ahead beside an AUSS: by hand (both orders of arrival, two groups with common senders,
- * expiry, the next incast of the same number, what is refused), and at random against a model that
- * keeps sets by address, and counts anew after each step.
+ * Look-ahead beside an AUSS. By hand: both orders of arrival, two groups with common senders,
+ * expiry, the next incast of the same number, and rejected lists. At random: against a model that
+ * keeps sets by address and recounts after each step.
  */
 #include "tests/support/test.h"
 
@@ -69,7 +69,7 @@ static bool take(struct rig *rig, uint32_t id, uint32_t members, uint32_t sender
     return hear(rig, id, members, sender, true, now);
 }
 
-/* A message of the sender begins, and names the group. */
+/* A message of the sender begins, and carries the group's number. */
 static void begins(struct rig *rig, uint32_t id, uint32_t members, uint32_t sender, oche_time now)
 {
     oche_auss_begin(&rig->auss, &rig->own[sender], sender, 1, now);
@@ -81,7 +81,10 @@ static void ends(struct rig *rig, uint32_t sender)
     oche_auss_end(&rig->auss, &rig->own[sender]);
 }
 
-/* One message makes all count; each one's own then changes nothing, its end takes it out. */
+/*
+ * One message makes all senders count. A sender's own message then adds nothing, and its end
+ * removes the sender.
+ */
 static void a_group_counts_at_once(void **state)
 {
     struct rig rig;
@@ -106,7 +109,7 @@ static void a_group_counts_at_once(void **state)
     rig_close(&rig);
 }
 
-/* A sender that was done before the others' lists came is not brought back by them. */
+/* A sender that ended before the others' lists came is not added again by them. */
 static void who_was_first_is_not_brought_back(void **state)
 {
     struct rig rig;
@@ -121,7 +124,7 @@ static void who_was_first_is_not_brought_back(void **state)
     rig_close(&rig);
 }
 
-/* A sender that is active already, by another message, counts once, and on after the group. */
+/* A sender that another message made active counts once, and still counts after the group. */
 static void a_message_before_the_list(void **state)
 {
     struct rig rig;
@@ -139,7 +142,10 @@ static void a_message_before_the_list(void **state)
     rig_close(&rig);
 }
 
-/* Two incasts with common senders: they count once, until both have had them (Dart sec III-D). */
+/*
+ * Two incasts with common senders: they count once, until both groups have had them (Dart sec
+ * III-D).
+ */
 static void groups_overlap(void **state)
 {
     struct rig rig;
@@ -158,7 +164,7 @@ static void groups_overlap(void **state)
     rig_close(&rig);
 }
 
-/* Nothing for the timeout; then a late message, which brings back its own sender only. */
+/* The timeout passes without packets. A late message then adds only its own sender. */
 static void who_does_not_come_is_forgotten(void **state)
 {
     struct rig rig;
@@ -177,7 +183,7 @@ static void who_does_not_come_is_forgotten(void **state)
     rig_close(&rig);
 }
 
-/* The number comes again: who has begun begins the next incast. */
+/* The same number again: a sender that had begun now begins the next incast. */
 static void a_number_comes_again(void **state)
 {
     struct rig rig;
@@ -196,7 +202,10 @@ static void a_number_comes_again(void **state)
     rig_close(&rig);
 }
 
-/* The sender's first packet waits behind a gap: it counts with the others, and then by itself. */
+/*
+ * The sender's first packet waits behind a gap. The sender counts with the others, and then by
+ * itself.
+ */
 static void a_kept_packet_announces(void **state)
 {
     struct rig rig;
@@ -208,7 +217,7 @@ static void a_kept_packet_announces(void **state)
     assert_false(hear(&rig, 1, 0x7, 1, false, 1)); /* so does another one's */
     assert_int_equal(rig.look.seen[OCHE_LOOK_AWAITED], 1);
     assert_int_equal(rig.auss.count, 3);
-    begins(&rig, 1, 0, 0, 2); /* the gap is closed: said without the list */
+    begins(&rig, 1, 0, 0, 2); /* the gap is closed: the message began without its list */
     begins(&rig, 1, 0, 1, 2);
     assert_int_equal(rig.auss.count, 3);
     ends(&rig, 0);
@@ -218,13 +227,13 @@ static void a_kept_packet_announces(void **state)
     ends(&rig, 2);
     assert_int_equal(rig.auss.count, 0);
     assert_int_equal(rig.look.free_entries, PLACES);
-    begins(&rig, 1, 0, 2, 4); /* nothing is known of the group any more */
+    begins(&rig, 1, 0, 2, 4); /* the group is forgotten */
     assert_int_equal(rig.look.seen[OCHE_LOOK_GONE], 1);
     assert_int_equal(rig.auss.count, 1);
     rig_close(&rig);
 }
 
-/* The gap is closed late, or never: nobody is waited for longer than the timeout. */
+/* The gap closes late, or never. No sender is waited for longer than the timeout. */
 static void a_kept_packet_waits_in_vain(void **state)
 {
     struct rig rig;
@@ -274,7 +283,7 @@ static void nonsense_is_counted_and_void(void **state)
     rig_close(&rig);
 }
 
-/* A flood of groups holds the places given, and only while it lasts. */
+/* A flood of groups takes only the allowed places, and only while it lasts. */
 static void a_flood_is_bounded(void **state)
 {
     struct rig rig;
@@ -288,7 +297,7 @@ static void a_flood_is_bounded(void **state)
     assert_int_equal(rig.auss.count, 8);
     assert_true(oche_auss_expire(&rig.auss, TIMEOUT + 2));
     assert_int_equal(rig.auss.count, 0);
-    take(&rig, 5000, 0x7, 0, TIMEOUT + 2); /* the places are taken back when they are needed */
+    take(&rig, 5000, 0x7, 0, TIMEOUT + 2); /* places are freed when they are needed */
     assert_int_equal(rig.auss.count, 2);
     rig_close(&rig);
 }
@@ -325,7 +334,7 @@ static uint32_t used(const struct model *m)
     return count;
 }
 
-/* members 0: of a packet that was kept; its turn has come. begin: it has. */
+/* members 0: the turn of a kept packet has come. begin: its message has begun. */
 static void model_take(struct model *m, uint32_t g, uint32_t members, uint32_t sender, bool begin,
                        oche_time now)
 {

@@ -31,7 +31,7 @@ static void check_param(const struct oche_param_table *table, const struct oche_
         assert_non_null(param->choices);
 }
 
-/* A value "auto" stands for another one of the same row, which the scheme can tell. */
+/* "auto" stands for another value of the same row. The scheme can name it. */
 static void check_automatic(const struct oche_cc_scheme *scheme, const struct oche_param *param,
                             void *values)
 {

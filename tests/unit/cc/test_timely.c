@@ -22,7 +22,7 @@ static void begin(void)
     assert_rate(&bench, 4e9);
 }
 
-/* Below t_low up by delta, whatever the gradient; at t_low itself the gradient decides. */
+/* Below t_low the rate rises by delta for any gradient. At t_low the gradient decides. */
 static void low_branch(void **state)
 {
     (void)state;
@@ -36,7 +36,10 @@ static void low_branch(void **state)
     assert_rate(&bench, (4e9 + 2 * DELTA) * (1 - 0.8 * 0.484375));
 }
 
-/* Above t_high down by how far it is above, even when the RTT falls; at t_high the gradient. */
+/*
+ * Above t_high the rate falls with the distance to t_high, even when the RTT falls. At t_high the
+ * gradient decides.
+ */
 static void high_branch(void **state)
 {
     (void)state;
@@ -59,7 +62,8 @@ static void gradient_branch(void **state)
 
     (void)state;
     begin();
-    complete(&bench, 0, 60 * OCHE_US); /* the first has no gradient: 0, which raises */
+    /* the first completion has gradient 0, which raises the rate */
+    complete(&bench, 0, 60 * OCHE_US);
     assert_rate(&bench, rate += DELTA);
     complete(&bench, 1, 68 * OCHE_US); /* 4 us: 0.25 */
     assert_rate(&bench, rate *= 1 - 0.8 * 0.25);
@@ -86,7 +90,7 @@ static void zero_gradient(void **state)
     assert_rate(&bench, 4e9);
 }
 
-/* A gradient above 1/beta would turn the rate negative: it stops at the floor. */
+/* A gradient above 1/beta would give a negative rate, so the rate stops at the floor. */
 static void factor_is_not_negative(void **state)
 {
     (void)state;
@@ -99,7 +103,10 @@ static void factor_is_not_negative(void **state)
     assert_rate(&bench, 50e6);
 }
 
-/* From the fifth completion in a row with a falling RTT on, five steps; one that rises ends it. */
+/*
+ * From the fifth completion in a row with a falling RTT on, the step is five times as large. A
+ * rising RTT ends that.
+ */
 static void hyperactive_increase(void **state)
 {
     double rate = 4e9;
@@ -120,7 +127,7 @@ static void hyperactive_increase(void **state)
         complete(&bench, i, rtt -= 10 * OCHE_US);
         assert_rate(&bench, rate += i < 13 ? DELTA : 5 * DELTA);
     }
-    /* In the low branch the gradient is counted, but the step is one. */
+    /* In the low branch the gradient is counted, but the step is single. */
     complete(&bench, 14, 40 * OCHE_US);
     assert_rate(&bench, rate += DELTA);
     complete(&bench, 15, 55 * OCHE_US); /* the filter is still far below 0 */
@@ -171,7 +178,7 @@ static void cap(void **state)
     assert_true(bench.flow.rate_bps == LINE_BPS);
 }
 
-/* Thresholds that the network does not fit: told, not refused. */
+/* Thresholds that do not fit the network give a warning, not an error. */
 static void remarks(void **state)
 {
     (void)state;
@@ -198,7 +205,7 @@ static void limits_must_be_in_order(void **state)
     assert_null(bench.scheme->check(bench.params));
     bench_set_real(&bench, "max_rate_fraction", 0.25);
     assert_non_null(bench.scheme->check(bench.params));
-    bench_set(&bench, "min_rate", OCHE_MBPS); /* then the fraction does not count */
+    bench_set(&bench, "min_rate", OCHE_MBPS); /* then the fraction has no effect */
     assert_null(bench.scheme->check(bench.params));
 }
 

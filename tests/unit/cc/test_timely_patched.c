@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patched TIMELY by hand: w at its corners and between, the fall by the RTT's distance from the
- * reference, the thresholds' branches, and that the fixed point is one.
+ * Patched TIMELY by hand: w at its corners and between, the decrease by the RTT's distance from the
+ * reference, the thresholds' branches, and the fixed point.
  */
 #include "core/cc/cc_advice.h"
 #include "tests/unit/cc/timely_bench.h"
@@ -29,7 +29,7 @@ static double step(double rate, double w, double error)
     return DELTA * (1 - w) + rate * (1 - BETA * w * error);
 }
 
-/* The second completion has this RTT: w is as said. */
+/* The second completion has this RTT. Then w is as given. */
 static void check_weight(oche_time rtt, double w)
 {
     double rate = 4e9 + DELTA / 2 - 4e9 * BETA / 2;
@@ -83,7 +83,7 @@ static void thresholds(void **state)
     assert_rate(&bench, step(rate, 0.5, 9.0));
 }
 
-/* At t_low itself the weights decide, and with the whole weight on the fall there is none. */
+/* At t_low the weights decide. With the whole weight on the decrease, there is none. */
 static void at_the_lower_threshold(void **state)
 {
     double rate = 4e9 + DELTA / 2 - 4e9 * BETA / 2;
@@ -96,7 +96,7 @@ static void at_the_lower_threshold(void **state)
     assert_rate(&bench, rate);
 }
 
-/* The reference that counts is named. */
+/* The output names the reference that is used. */
 static void remarks(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void limits_must_be_in_order(void **state)
     assert_null(bench.scheme->check(bench.params));
     bench_set_real(&bench, "max_rate_fraction", 0.25);
     assert_non_null(bench.scheme->check(bench.params));
-    bench_set(&bench, "min_rate", OCHE_MBPS); /* then the fraction does not count */
+    bench_set(&bench, "min_rate", OCHE_MBPS); /* then the fraction has no effect */
     assert_null(bench.scheme->check(bench.params));
 }
 
@@ -143,7 +143,7 @@ static void reference_of_its_own(void **state)
     assert_rate(&bench, rate = step(rate, 0.5, 0.25));
     complete(&bench, 2, 60 * OCHE_US); /* below the reference, falling */
     assert_rate(&bench, rate += DELTA);
-    complete(&bench, 3, 60 * OCHE_US); /* the error is negative: up by both */
+    complete(&bench, 3, 60 * OCHE_US); /* the error is negative: the rate rises by both */
     assert_rate(&bench, rate = step(rate, 0.5, -0.25));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What both TIMELY schemes stand on: segments and their RTTs, with both kinds of pacing; losses,
- * late and coalesced ACKs, READs between; the start rate; how steps are scaled; the window.
+ * The common part of both TIMELY schemes: segments and their RTTs, with both kinds of pacing;
+ * losses, late and coalesced ACKs, READs between; the start rate, the scaling of steps, the window.
  */
 #include "core/wire/aeth.h"
 #include "core/wire/opcode.h"
@@ -59,7 +59,7 @@ static void only_the_last_asks_and_ends_the_burst(void **state)
     }
 }
 
-/* Segments are whole packets, at least one, to the nearest number. */
+/* A segment has a whole number of packets: the nearest, at least one. */
 static void segment_sizes(void **state)
 {
     static const struct {
@@ -80,7 +80,7 @@ static void segment_sizes(void **state)
     }
 }
 
-/* By segment: from when the first packet left, less the segment's time at line rate. */
+/* By segment: counted from the first packet's departure, less the segment's time at line rate. */
 static void rtt_of_segment(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static void rtt_of_segment(void **state)
     bench_ack(&bench, 50 * OCHE_US + 4 * PACKET_TIME + 12345, 3);
     assert_int_equal(bench.state_count, 1);
     assert_int_equal(last_rtt(), 12345);
-    /* What holds the segment up within the NIC counts. */
+    /* Delay of the segment within the NIC counts. */
     bench_send(&bench, 100 * OCHE_US, 4, 1000);
     bench_send(&bench, 101 * OCHE_US, 5, 1000);
     bench_send(&bench, 120 * OCHE_US, 6, 1000);
@@ -106,7 +106,7 @@ static void rtt_of_segment(void **state)
     assert_int_equal(last_rtt(), 10 * OCHE_US - 3 * PACKET_TIME - 200000);
 }
 
-/* By packet: of the last packet alone. */
+/* By packet: the RTT of the last packet alone. */
 static void rtt_of_last_packet(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void rtt_of_last_packet(void **state)
     assert_int_equal(last_rtt(), 777);
 }
 
-/* On the wire a line may be faster than said: the RTT is 0 then, not huge. */
+/* On the wire a line may be faster than stated. Then the RTT is 0, not huge. */
 static void never_negative(void **state)
 {
     (void)state;
@@ -129,7 +129,10 @@ static void never_negative(void **state)
     assert_rate(&bench, 1e9 + STEP);
 }
 
-/* An ACK within a segment is no completion; one that covers several is one, of the newest. */
+/*
+ * An ACK within a segment is no completion. An ACK that covers several is one completion, of the
+ * newest.
+ */
 static void which_acks_complete(void **state)
 {
     (void)state;
@@ -174,7 +177,7 @@ static void other_answers_do_not_complete(void **state)
     assert_int_equal(bench.state_count, 1);
 }
 
-/* Going back: what was or will be sent twice is not measured, what is sent first later is. */
+/* Going back: packets sent twice are not measured. Later packets, sent for the first time, are. */
 static void losses_are_not_measured(void **state)
 {
     (void)state;
@@ -198,7 +201,7 @@ static void losses_are_not_measured(void **state)
     assert_int_equal(bench.state_count, 2);
 }
 
-/* The last packet of a message that leaves twice by plan spoils its own segment only. */
+/* If the last packet of a message leaves twice by design, only its own segment is not measured. */
 static void last_packet_twice(void **state)
 {
     (void)state;
@@ -235,7 +238,7 @@ static void reads_between(void **state)
     assert_int_equal(bench.state_count, 1);
 }
 
-/* READ data is somebody else's PSNs: not counted. */
+/* The PSNs of READ data are the peer's: they are not counted. */
 static void read_data_is_not_counted(void **state)
 {
     struct oche_packet data = {
@@ -263,7 +266,7 @@ static void sequence_numbers_wrap(void **state)
     }
 }
 
-/* More segments outstanding than are remembered: the first ones are measured, then new ones. */
+/* More outstanding segments than places: the first ones are measured, then new ones. */
 static void many_outstanding(void **state)
 {
     (void)state;
@@ -281,7 +284,7 @@ static void many_outstanding(void **state)
     assert_int_equal(bench.state_count, 2);
     assert_int_equal(last_rtt(), OCHE_US - PACKET_TIME);
     send(601, 700);
-    bench_ack(&bench, bench.now, 1300); /* of segments that were not remembered: nothing */
+    bench_ack(&bench, bench.now, 1300); /* segments without a place give nothing */
     assert_int_equal(bench.state_count, 2);
     send(1301, 1);
     bench_ack(&bench, bench.now + OCHE_US, 1301);
@@ -290,7 +293,9 @@ static void many_outstanding(void **state)
 
 /* ---- the start ---- */
 
-/* Second, third flow of a NIC: what the test changes in between is theirs. */
+/*
+ * Second and third flow of a NIC. The test changes values in between, which apply to these flows.
+ */
 static void another_flow(struct bench *other, uint64_t initial_bps)
 {
     bench_init(other, bench.scheme->name, LINE_BPS);
@@ -313,7 +318,7 @@ static void check_share(const char *scheme)
     assert_rate(&second, 5e9);
     another_flow(&fourth, 2 * OCHE_GBPS);
     bench_send(&fourth, 0, 0, 1000);
-    assert_rate(&fourth, 2e9); /* as the workload says; but it counts */
+    assert_rate(&fourth, 2e9); /* as the workload sets it; but it counts */
     bench_send(&third, 0, 0, 1000);
     assert_rate(&third, 2.5e9);
     bench.scheme->idle(&bench.flow, 0);
@@ -322,10 +327,11 @@ static void check_share(const char *scheme)
     another_flow(&second, LINE_BPS);
     bench_send(&second, 0, 0, 1000);
     assert_rate(&second, 10e9 / 3);
-    bench_send(&bench, 1, 1, 1000); /* again: at the rate that it had */
+    bench_send(&bench, 1, 1, 1000); /* again: at the rate that it had before */
     assert_rate(&bench, 10e9);
     another_flow(&third, LINE_BPS);
-    bench_send(&third, 0, 0, 1000); /* bench, second, fourth, and the third that went */
+    /* the bench, the second, the fourth, and the third, which ended */
+    bench_send(&third, 0, 0, 1000);
     assert_rate(&third, 2e9);
 }
 
@@ -376,7 +382,7 @@ static void scaled_steps(void **state)
     assert_rate(&bench, rate * (1 - 0.4 * (4e9 / rate) * 0.8 * 0.5));
 }
 
-/* Four packets at 4 Gbps, two fifths of a step, with this RTT. */
+/* Four packets at 4 Gbps with this RTT: two fifths of a step. */
 static void step_at(uint32_t psn, oche_time rtt)
 {
     oche_time at = bench.now;
@@ -420,7 +426,7 @@ static void scaled_steps_patched(void **state)
     assert_rate(&bench, rate -= 0.4 * (4e9 / rate) * 0.008 * rate);
 }
 
-/* update=min_rtt: completions that are too close to the last one are as if they were not. */
+/* update=min_rtt: completions that are too close to the last one are ignored. */
 static void seldom_updates(void **state)
 {
     (void)state;
@@ -434,7 +440,7 @@ static void seldom_updates(void **state)
     assert_rate(&bench, 1e9 + 3 * STEP);
 }
 
-/* A sender that uses less of its rate does not get more; it may still get less. */
+/* A sender that does not use its rate gets no increase. It may still get a decrease. */
 static void unused_rate_is_not_raised(void **state)
 {
     (void)state;
@@ -458,9 +464,9 @@ static void unused_rate_is_not_raised(void **state)
 }
 
 /*
- * A sender that always has something to send uses all of its rate, also where one step doubles it:
- * the gap that was begun before the step is no sign of a sender with little to send. From the
- * floor, 10 Mbps, a segment of 4080 bytes on the line takes 3264 us.
+ * A sender that always has data uses all of its rate, also where one step doubles it. A gap that
+ * began before the step does not mean that the sender has little to send. At the floor, 10 Mbps, a
+ * segment of 4080 bytes on the line takes 3264 us.
  */
 static void check_climb(const char *scheme)
 {
@@ -476,7 +482,7 @@ static void check_climb(const char *scheme)
         assert_rate(&bench, rate += STEP);
         bench.now = next;
     }
-    /* What falls within the gap is not asked for any more. */
+    /* Completions within the gap are ignored. */
     oche_time next = bench.now + (oche_time)(4080 * 8 / rate * (double)OCHE_SEC);
     step_at(20, OCHE_MS);
     assert_true((double)bench.flow.rate_bps < rate);
@@ -493,7 +499,7 @@ static void climbs_with_every_completion(void **state)
     check_climb("timely_patched");
 }
 
-/* The same between the thresholds, where the gradient would raise it. */
+/* The same between the thresholds, where the gradient would raise the rate. */
 static void check_unused_by_gradient(const char *scheme, double fall)
 {
     begin_as(scheme, "segment");
@@ -516,7 +522,7 @@ static void unused_rate_is_not_raised_by_gradient(void **state)
     check_unused_by_gradient("timely_patched", 0.008 * 0.4);
 }
 
-/* What a user gets who sets nothing: segments, pacing, scaling, use. */
+/* The defaults for a user who sets nothing: segments, pacing, scaling, use. */
 static void check_defaults(const char *scheme, uint32_t packets, bool burst)
 {
     bench_init(&bench, scheme, LINE_BPS);
@@ -549,7 +555,7 @@ static void defaults_of_segments(void **state)
     check_defaults("timely_patched", 16, false);
 }
 
-/* A floor that is less than a bit per second is one. */
+/* A floor of less than one bit per second becomes one. */
 static void rate_is_never_zero(void **state)
 {
     (void)state;

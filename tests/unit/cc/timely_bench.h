@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flow of TIMELY or patched TIMELY whose segments are single packets: the test says which RTT
- * each completion has. 10 Gbps; a packet is 1000 bytes, 816 ns on the line.
+ * A flow of TIMELY or patched TIMELY whose segments are single packets. The test chooses the RTT of
+ * each completion. 10 Gbps; a packet is 1000 bytes, 816 ns on the line.
  */
 #ifndef OCHE_TESTS_TIMELY_BENCH_H
 #define OCHE_TESTS_TIMELY_BENCH_H
@@ -12,7 +12,7 @@
 #define LINE_BPS    (10 * OCHE_GBPS)
 #define PACKET_TIME UINT64_C(816000) /* of 1020 bytes at 10 Gbps */
 
-/* Not yet started. No scaling: a packet is a segment, and would scale every step. */
+/* Not yet started. Without scaling: a packet is a segment, and each step would be scaled. */
 static inline void timely_bench(struct bench *bench, const char *scheme)
 {
     bench_init(bench, scheme, LINE_BPS);
@@ -23,7 +23,7 @@ static inline void timely_bench(struct bench *bench, const char *scheme)
     bench->flow.initial_rate_bps = 4 * OCHE_GBPS;
 }
 
-/* A completion with this RTT: packet `psn` leaves now, its ACK comes so much later. */
+/* A completion with this RTT: packet `psn` leaves now, and its ACK arrives one RTT later. */
 static inline void complete(struct bench *bench, uint32_t psn, oche_time rtt)
 {
     oche_time at = bench->now;

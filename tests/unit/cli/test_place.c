@@ -24,7 +24,7 @@ static void test_plain_overrides_are_their_names(void **state)
     free(base);
 }
 
-/* Names that would be equal without the digest. */
+/* Names that only the digest makes different. */
 static void test_no_two_have_one_name(void **state)
 {
     static const char *const rows[][2] = {

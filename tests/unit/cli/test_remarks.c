@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sentences about a comparison name its runs so that they can be understood alone. */
+/* Each sentence about a comparison names its runs, so it can be understood alone. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static struct oche_outcome *two_runs(const char *first, const char *second)
     return runs;
 }
 
-/* Fails unless the remarks say all of `says`, which ends with NULL. Frees the runs. */
+/* Fails unless the remarks contain all of `says`, which ends with NULL. Frees the runs. */
 static void expect(const char *key, struct oche_outcome *runs, const char *const *says)
 {
     char *text = NULL;
@@ -96,7 +96,7 @@ static void test_failed_is_not_late(void **state)
             "With host.retry_count=7, 1 of 4 flows failed; it is in none of the times.\n",
             "With host.retry_count=6, 1 of 4 flows has not arrived; it is in none of the times.\n",
             NULL});
-    /* Before what is said of the others. */
+    /* Precedes the sentences about the others. */
     runs = two_runs("7", "6");
     runs[1].failed = 1;
     runs[1].totals.nic.delivered_bytes = 1000;
@@ -124,7 +124,7 @@ static void test_base_is_the_first(void **state)
                                  NULL});
 }
 
-/* Both delivered the same; how long the last flow took is no rate. */
+/* Both delivered the same. The time of the last flow is no rate. */
 static void test_load_is_no_goodput(void **state)
 {
     struct oche_outcome *runs = two_runs("dcqcn", "none");

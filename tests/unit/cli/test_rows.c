@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tables of `oche run` show are metrics that there are. */
+/* Each row in the tables of `oche run` is an existing metric. */
 #include "tests/support/test.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static void test_what_is_no_metric_is_told(void **state)
     assert_true(oche_metric_is_known("iofd.deflections"));
 }
 
-/* Hosts send PAUSE too, and are no switches. */
+/* Hosts send PAUSE, too, but are not counted as switches. */
 static void test_hosts_are_no_switches(void **state)
 {
     struct oche_outcome *outcome = calloc(1, sizeof(*outcome));
@@ -100,7 +100,7 @@ static void test_hosts_are_no_switches(void **state)
     free(outcome);
 }
 
-/* Returns (malloc'd) the table of a group; `hidden` is set to the rows that it left out. */
+/* Returns the table of a group (malloc'd). Sets `hidden` to the rows left out. */
 static char *draw(enum oche_metric_group group, const struct oche_outcome *outcomes, size_t count,
                   bool all, unsigned *hidden)
 {
@@ -145,7 +145,7 @@ static void test_rows_of_zeros(void **state)
     free(runs);
 }
 
-/* The 99th percentile of 50 flows is the slowest of them, and no 99th percentile. */
+/* The 99th percentile of 50 flows would be the slowest one, so it is not shown. */
 static void test_few_flows_have_no_tail(void **state)
 {
     struct oche_outcome *runs = calloc(2, sizeof(*runs));
@@ -170,7 +170,7 @@ static void test_few_flows_have_no_tail(void **state)
     free(runs);
 }
 
-/* Several runs have a row for each part of what one run has side by side. */
+/* Several runs: a row for each value. One run has these values side by side. */
 static void test_parts_have_rows(void **state)
 {
     struct oche_outcome *runs = calloc(2, sizeof(*runs));
@@ -201,7 +201,7 @@ static void test_parts_have_rows(void **state)
     free(runs);
 }
 
-/* Of flows that a clock starts, the load is shown, and no rate over the whole run. */
+/* For flows that a clock starts, the table shows the load and no rate over the whole run. */
 static void test_load_in_place_of_goodput(void **state)
 {
     struct oche_outcome *runs = calloc(1, sizeof(*runs));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `oche stat` prints of views that pass every check and are hostile for all that: any number
- * anywhere, any text. Tables fit the terminal and have no control characters; JSON is JSON;
- * Prometheus' text has one HELP and TYPE a metric, its samples together, and no sample twice.
+ * The output of `oche stat` for hostile views that pass every check: any number, any text. Tables
+ * fit the terminal and have no control characters. JSON is valid. Prometheus' text has one HELP and
+ * TYPE for each metric, its samples together, and no sample twice.
  */
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static struct oche_views make_views(unsigned count)
     return views;
 }
 
-/* The same devices later: what was counted has grown. */
+/* The same devices later, with larger counters. */
 static struct oche_views later_than(const struct oche_views *views)
 {
     struct oche_views later = make_views((unsigned)views->count);
@@ -163,7 +163,7 @@ static void test_hostile(void **state)
     }
 }
 
-/* Rates are of the time between, and of the time since the device was opened. */
+/* Rates are over the time between two reads, or since the device was opened. */
 static void test_rates(void **state)
 {
     struct oche_views views = make_views(1), later = later_than(&views);
@@ -204,7 +204,7 @@ static char *tables(const struct oche_views *views, const struct oche_views *ear
     return text;
 }
 
-/* The first table of --watch has nothing to compare with, and says so. */
+/* The first table of --watch has no earlier one to compare with, and states this. */
 static void test_head(void **state)
 {
     static const struct {
@@ -226,7 +226,7 @@ static void test_head(void **state)
     oche_views_free(&later);
 }
 
-/* Returns the last word of the line that begins at `line`, and in which column it ends. */
+/* Returns the last word of the line that begins at `line`, and its column. */
 static size_t last_word(const char *line, char *word)
 {
     const size_t end = strcspn(line, "\n");
@@ -238,7 +238,10 @@ static size_t last_word(const char *line, char *word)
     return end;
 }
 
-/* A queue pair's rate where the line's is known and where not; the last column ends as its head. */
+/*
+ * A queue pair's rate with and without a known line rate. The last column ends where its heading
+ * ends.
+ */
 static void test_queue_pairs(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --compare's argument, and values as names of folders. */
+/* The argument of --compare, and values as names of folders. */
 #include "cli/variants.h"
 
 #include <stdio.h>

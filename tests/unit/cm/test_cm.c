@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two connection managers: what each does with each message in each state, what is repeated and
- * when it is given up, and that nothing is left behind.
+ * Two connection managers: the reaction to each message in each state, repetition and giving up,
+ * and cleanup at the end.
  */
 #include <string.h>
 
@@ -57,7 +57,7 @@ static void up_and_down(void **state)
     assert_int_equal(active->conn.local_id >> 26, 1);
     assert_int_equal(passive()->conn.local_id >> 26, 2);
     assert_memory_equal(active->private_data, "yes", 3);
-    assert_true(pair.now == SECOND); /* nothing is repeated: no timer was left */
+    assert_true(pair.now == SECOND); /* nothing is repeated: all timers are stopped */
 
     assert_true(oche_cm_disconnect(&pair.ends[0].cm, pair.now, &active->conn));
     assert_false(oche_cm_disconnect(&pair.ends[0].cm, pair.now, &active->conn));
@@ -141,7 +141,7 @@ static bool count_reqs(struct cm_pair *of, unsigned from, const struct oche_cm_m
     return true;
 }
 
-/* IBTA: max_cm_retries + 1 times the time in which an answer was due; 68.7 s. */
+/* IBTA: max_cm_retries + 1 times the response time; 68.7 s. */
 static void a_dead_peer(void **state)
 {
     struct cm_pair_conn *active;
@@ -183,7 +183,7 @@ static void a_peer_that_dies_while_connected(void **state)
     assert_true(CM_PAIR_HAD(active, OCHE_CM_ANSWERED, OCHE_CM_DISCONNECTED, OCHE_CM_TIMEWAIT_OVER));
 }
 
-/* A program that takes a minute to decide: the peer is asked to wait, and does. */
+/* A program that takes a minute to decide: the peer is asked to wait, and it waits. */
 static void a_slow_program(void **state)
 {
     struct cm_pair_conn *active = cm_pair_connect(&pair, 0x100);
@@ -203,7 +203,7 @@ static void a_slow_program(void **state)
     assert_int_equal(passive()->conn.state, OCHE_CM_ESTABLISHED);
 }
 
-/* No peer makes us wait for longer than twice what is allowed. */
+/* No peer makes us wait longer than twice the allowed time. */
 static bool mra_instead(struct cm_pair *of, unsigned from, const struct oche_cm_message *message)
 {
     struct oche_cm_message mra = {.kind = OCHE_CM_MRA, .service_timeout = 31};
@@ -279,7 +279,7 @@ static void each_message_is_lost_once(void **state)
 static void forgotten_in_each_state(void **state)
 {
     (void)state;
-    /* asked: the peer hears that nothing comes */
+    /* asked: the peer learns that no answer follows */
     struct cm_pair_conn *active = cm_pair_connect(&pair, 0x100);
 
     pair.ends[1].plan = CM_PAIR_WAIT;
@@ -323,9 +323,9 @@ static void forgotten_in_each_state(void **state)
     nothing_is_left();
 }
 
-/* ---- who has forgotten whom ---- */
+/* ---- one side has forgotten the other ---- */
 
-/* The peer starts again, and happens to use the same queue pair. */
+/* The peer restarts and happens to use the same queue pair. */
 static void a_queue_pair_that_comes_again(void **state)
 {
     struct cm_pair_conn *first = cm_pair_connect(&pair, 0x100), *second;
@@ -347,7 +347,7 @@ static void a_queue_pair_that_comes_again(void **state)
     assert_int_equal(second->conn.state, OCHE_CM_ESTABLISHED);
 }
 
-/* An answer to someone who has gone is refused at once, and not repeated for a minute. */
+/* An answer for a vanished connection is rejected at once, and not repeated for a minute. */
 static void an_answer_to_nobody(void **state)
 {
     struct cm_pair_conn *active = cm_pair_connect(&pair, 0x100);
@@ -365,7 +365,7 @@ static void an_answer_to_nobody(void **state)
     nothing_is_left();
 }
 
-/* ---- what is not from the peer ---- */
+/* ---- messages that are not from the peer ---- */
 
 static void arrives_from(const uint8_t *gid, struct oche_cm_message *message)
 {
@@ -459,7 +459,7 @@ static void datagrams(void **state)
     struct cm_pair_conn *conn;
 
     (void)state;
-    pair.filter = lose_first; /* the answer is lost, and told again */
+    pair.filter = lose_first; /* the answer is lost, and sent again */
     to_lose = OCHE_CM_SIDR_REP;
     lost = 0;
     conn = ask();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What strangers can do to a connection manager: how many half-open connections it keeps, that an
- * honest peer connects beside them, and that messages with guessed numbers change nothing.
+ * Attacks by strangers on a connection manager: the limit of half-open connections, honest peers
+ * beside them, and guessed numbers, which change nothing.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* A REQ to end 1 from end 0's address, by nobody who will confirm. */
+/* A REQ to end 1 from end 0's address; its sender never confirms. */
 static void stranger_asks(uint32_t id, uint32_t qpn, uint64_t tid)
 {
     struct oche_cm_message request = {.kind = OCHE_CM_REQ,
@@ -51,7 +51,7 @@ static bool count_answers(struct cm_pair *of, unsigned from, const struct oche_c
     return true;
 }
 
-/* Answers to strangers, which nobody takes. */
+/* Answers to strangers, which nobody receives. */
 static bool for_strangers_lost(struct cm_pair *of, unsigned from,
                                const struct oche_cm_message *message)
 {
@@ -79,13 +79,13 @@ static void the_oldest_goes_first(void **state)
     assert_int_equal(pair.ends[1].cm.half_open_count, HALF_OPEN - 1);
     assert_true(CM_PAIR_HAD(cm_pair_nth(&pair, 1, 0), OCHE_CM_REQUESTED, OCHE_CM_UNCONFIRMED));
     assert_true(CM_PAIR_HAD(cm_pair_nth(&pair, 1, 1), OCHE_CM_REQUESTED));
-    /* a timeout of 8,800 s counts for 17 s, 16 times: then all of it is over */
+    /* a timeout of 8,800 s counts as 17 s, 16 times: then all of them are over */
     cm_pair_run(&pair, pair.now + 16 * oche_cm_time(22));
     assert_int_equal(pair.ends[1].cm.half_open_count, 0);
     assert_null(pair.ends[1].cm.unconfirmed);
 }
 
-/* The program does not decide: what it has heard of stays, and more is not answered. */
+/* The program does not decide. Pending requests stay, and further ones get no answer. */
 static void a_program_that_does_not_decide(void **state)
 {
     struct cm_pair_conn *honest;
@@ -103,13 +103,13 @@ static void a_program_that_does_not_decide(void **state)
     cm_pair_run(&pair, pair.now + 100 * OCHE_MS);
     assert_int_equal(honest->event_count, 0);
     assert_true(oche_cm_accept(&pair.ends[1].cm, pair.now, &cm_pair_nth(&pair, 1, 0)->conn,
-                               &answer)); /* the first is waited for, and can go */
+                               &answer)); /* the first is waited for, and may end */
     pair.ends[1].plan = CM_PAIR_ACCEPT;
-    cm_pair_run(&pair, pair.now + SECOND); /* the honest one has asked again */
+    cm_pair_run(&pair, pair.now + SECOND); /* the honest peer has asked again */
     assert_int_equal(honest->conn.state, OCHE_CM_ESTABLISHED);
 }
 
-/* One peer that asks for what is not there does not take all places of those who may wait. */
+/* A peer that asks for unknown services does not take all places for waiting requests. */
 static void one_peer_waits_in_few_places(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void one_peer_waits_in_few_places(void **state)
     answers = 0;
     for (uint32_t i = 0; i < OCHE_CM_MOST_GRACE; i++) {
         stranger_asks(1 + i, 0x1000 + i, i);
-        stranger_asks(1 + i, 0x1000 + i, i); /* the same again has no place of its own */
+        stranger_asks(1 + i, 0x1000 + i, i); /* a repeated request takes no place of its own */
     }
     assert_int_equal(answers, 2 * (OCHE_CM_MOST_GRACE - OCHE_CM_MOST_GRACE / 4));
     cm_pair_run(&pair, SECOND);
@@ -127,7 +127,7 @@ static void one_peer_waits_in_few_places(void **state)
     assert_int_equal(last_reason, OCHE_CM_REASON_INVALID_SERVICE);
 }
 
-/* A peer that wants an answer within no time does not make us send without pause. */
+/* A peer that states a response time of zero does not make us send without pause. */
 static void a_peer_without_patience(void **state)
 {
     struct oche_cm_message answer = {.qpn = 0x200, .local_response_timeout = 0};
@@ -150,7 +150,7 @@ static void a_peer_without_patience(void **state)
 
 /* ---- guessed numbers ---- */
 
-/* All numbers are right but the transaction, which who does not see our messages cannot know. */
+/* All numbers are right but the transaction, which only readers of our messages can know. */
 static void another_transaction(void **state)
 {
     struct cm_pair_conn *active = cm_pair_connect(&pair, 0x100);
@@ -176,7 +176,7 @@ static void another_transaction(void **state)
     assert_int_equal(active->conn.state, OCHE_CM_ESTABLISHED);
 }
 
-/* A REQ with the queue pair of a connection: its peer is asked, and it goes on. */
+/* A REQ with the queue pair of a connection: its peer is asked, and the connection continues. */
 static void a_forged_restart(void **state)
 {
     struct cm_pair_conn *active = cm_pair_connect(&pair, 0x100);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The connection manager's messages: those of a capture between two Linux kernels (rxe-rping.pcap),
- * byte for byte; each field of each kind by itself; what is refused.
+ * The connection manager's messages. Those of a capture between two Linux kernels (rxe-rping.pcap),
+ * byte for byte; each field of each kind alone; rejected messages.
  */
 #include <string.h>
 
@@ -94,7 +94,7 @@ static void what_linux_sends(void **state)
 
 /* ---- fields ---- */
 
-/* Fills every field that the kind has with random bits of its width. */
+/* Fills every field of this kind with random bits of its width. */
 static void draw(struct oche_random *random, uint8_t kind, struct oche_cm_message *message)
 {
     uint8_t mad[OCHE_MAD_BYTES];

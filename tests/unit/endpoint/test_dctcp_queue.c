@@ -68,7 +68,7 @@ static void about_k(uint64_t rate_bps, uint32_t flows, uint64_t k, double swing)
     assert_true(result.use > 0.99);
 }
 
-/* C RTT is 10 segments with their own time on the line: A = 1/2 sqrt(4 * 30). */
+/* C RTT is 10 segments plus the time of two segments on the line: A = 1/2 sqrt(4 * 30). */
 static void test_1g(void **state)
 {
     (void)state;
@@ -83,9 +83,9 @@ static void test_10g(void **state)
 }
 
 /*
- * Sec 3.4: K below C RTT / 7, here 12, is too little, and the link runs empty at times. In step,
- * with Qmax 4 and A 9.2 the queue would be at -5.2 at worst, for 57 % of the time 2.6 segments of
- * 87 in the mean: 1.7 % are lost. Flows that are not in step lose less.
+ * Sec 3.4: K below C RTT / 7, here 12, is too small, and the link is idle at times. Flows in step,
+ * with Qmax 4 and A 9.2, would have a queue of -5.2 at worst. For 57 % of the time it would lack
+ * 2.6 of 87 segments on average: 1.7 % are lost. Flows that are not in step lose less.
  */
 static void test_too_little(void **state)
 {
@@ -99,9 +99,10 @@ static void test_too_little(void **state)
 
 /*
  * Sec 4.2.1, Fig 18: N servers answer one client with 1 MB / N each at the same time, over
- * connections that stay, 1 Gbit/s, 100 KB of buffer at the port, RTO 10 ms. TCP has timeouts from
- * some ten servers on; DCTCP has none up to about 35, when two segments of each no longer fit into
- * the buffer. Its stack began with two segments. (What comes out was seen before this was written.)
+ * permanent connections. 1 Gbit/s, 100 KB of buffer at the port, RTO 10 ms. TCP has timeouts from
+ * about ten servers on. DCTCP has none up to about 35, when two segments of each no longer fit into
+ * the buffer. Its stack began with two segments. (The result was known before this test was
+ * written.)
  */
 #define ROUNDS       10
 #define MOST_SERVERS 60

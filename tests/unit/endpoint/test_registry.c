@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every endpoint describes itself completely, and its name is no scheme's of the RNIC. */
+/* Every endpoint describes itself completely. Its name differs from all schemes of the RNIC. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void has_hooks(const struct oche_endpoint *endpoint)
     assert_true(endpoint->state_bytes > 0 && endpoint->paper[0] != '\0');
 }
 
-/* With its defaults, its packets and those of a flow agree with each other. */
+/* The default packet sizes of the endpoint and of a flow agree. */
 static void agrees(const struct oche_endpoint *endpoint, const void *params)
 {
     struct oche_host_params hosts;
@@ -88,7 +88,7 @@ static void test_complete(void **state)
     }
 }
 
-/* Each table once; no two counters are called the same, also as the results files spell them. */
+/* Each table occurs once. No two counters have the same name, also as spelled in results files. */
 static void test_counters(void **state)
 {
     char names[100][64];

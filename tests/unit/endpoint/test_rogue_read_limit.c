@@ -14,7 +14,10 @@ static void assert_round_trip(uint64_t bps)
         fail_msg("%llu bit/s become %llu", (unsigned long long)bps, (unsigned long long)back);
 }
 
-/* Every power of two and its neighbours, and steps of a thousandth: never less, never no limit. */
+/*
+ * Every power of two and its neighbours, and steps of a thousandth: never below the rate, never
+ * unlimited.
+ */
 static void test_range(void **state)
 {
     (void)state;
@@ -27,7 +30,7 @@ static void test_range(void **state)
     assert_round_trip(MOST);
 }
 
-/* A lower rate is never a higher limit. */
+/* A lower rate never gives a higher limit. */
 static void test_order(void **state)
 {
     uint64_t before = 0;

@@ -16,7 +16,7 @@ static struct oche_tcp_congestion make(bool dctcp)
     return c;
 }
 
-/* A connection whose window is always full: what an ACK for `bytes` of it does. */
+/* A connection whose window is always full. Tests the effect of an ACK for `bytes` of it. */
 struct full {
     struct oche_tcp_congestion c;
     uint64_t una;
@@ -65,7 +65,7 @@ static void test_avoidance(void **state)
     assert_int_equal(f.c.cwnd, 10 * MSS);
 }
 
-/* What holds the sender back is not the window: it does not grow. */
+/* The window does not limit the sender, so it does not grow. */
 static void test_not_limited(void **state)
 {
     struct oche_tcp_congestion c = make(false);
@@ -100,13 +100,13 @@ static void test_fast_recovery(void **state)
     for (unsigned i = 0; i < 7; i++)
         oche_tcp_congestion_inflate(&c);
     assert_int_equal(c.cwnd, 20 * MSS);
-    oche_tcp_congestion_partial(&c, 5 * MSS); /* deflates by that, and one segment back */
+    oche_tcp_congestion_partial(&c, 5 * MSS); /* deflates by that, and grows by one segment */
     assert_int_equal(c.cwnd, 16 * MSS);
-    oche_tcp_congestion_partial(&c, 300); /* less than a segment: none back */
+    oche_tcp_congestion_partial(&c, 300); /* less than a segment: no growth */
     assert_int_equal(c.cwnd, 16 * MSS - 300);
     oche_tcp_congestion_partial(&c, 100 * MSS);
     assert_int_equal(c.cwnd, MSS);
-    oche_tcp_congestion_leave(&c, 4 * MSS); /* no burst: what is in flight and one more */
+    oche_tcp_congestion_leave(&c, 4 * MSS); /* no burst: the data in flight and one more segment */
     assert_int_equal(c.cwnd, 5 * MSS);
     oche_tcp_congestion_leave(&c, 30 * MSS);
     assert_int_equal(c.cwnd, 10 * MSS);
@@ -123,7 +123,7 @@ static void test_timeout(void **state)
     oche_tcp_congestion_timeout(&c, 20 * MSS, false);
     assert_int_equal(c.cwnd, MSS);
     assert_int_equal(c.ssthresh, 10 * MSS);
-    oche_tcp_congestion_timeout(&c, MSS, true); /* of the same data: ssthresh stays */
+    oche_tcp_congestion_timeout(&c, MSS, true); /* of the same data: ssthresh does not change */
     assert_int_equal(c.ssthresh, 10 * MSS);
     c.cwnd = 50 * MSS;
     oche_tcp_congestion_idle(&c);
@@ -133,7 +133,7 @@ static void test_timeout(void **state)
     assert_int_equal(c.cwnd, 3 * MSS);
 }
 
-/* alpha <- (15 alpha + F) / 16 once a window, by hand. */
+/* alpha <- (15 alpha + F) / 16 once a window, computed by hand. */
 static void test_alpha(void **state)
 {
     static const struct {
@@ -150,10 +150,13 @@ static void test_alpha(void **state)
 
     (void)state;
     assert_int_equal(c.alpha, OCHE_TCP_ONE);
-    /* The first ACK of all ends a window of its own: give it the mark that leaves alpha as it is */
+    /*
+     * The first ACK of all ends a window of its own. Its mark is chosen so that alpha does not
+     * change.
+     */
     for (size_t i = 0; i < OCHE_COUNT_OF(windows); i++) {
         uint64_t clean = windows[i].acked - windows[i].marked;
-        /* All but a byte before the end of the window, that byte, and one that is behind it. */
+        /* All but a byte before the end of the window, that byte, and one byte after the end. */
         c.window_end = una + windows[i].acked - 1;
         struct oche_tcp_acked acked = {.bytes = clean, .una = una + clean, .next = una + 50000};
         if (clean > 0 && windows[i].marked > 0)
@@ -170,7 +173,7 @@ static void test_alpha(void **state)
     }
 }
 
-/* Not before the window's end is acknowledged, and the end itself is still in it. */
+/* An ACK of the window's end does not end the window; the end belongs to it. */
 static void test_alpha_waits_for_the_window(void **state)
 {
     struct oche_tcp_congestion c = make(true);
@@ -188,7 +191,7 @@ static void test_alpha_waits_for_the_window(void **state)
     assert_int_equal(c.alpha, OCHE_TCP_ONE / 16 * 15);
 }
 
-/* One cut a window, by half of alpha; no growth until what was in flight is acknowledged. */
+/* One cut a window, by half of alpha. No growth until the data in flight is acknowledged. */
 static void test_cut(void **state)
 {
     struct full f = {.c = make(true)};
@@ -200,7 +203,7 @@ static void test_cut(void **state)
     assert_true(ack(&f, 2 * MSS, true));
     assert_int_equal(f.c.cwnd, 35 * MSS);
     assert_int_equal(f.c.ssthresh, 35 * MSS);
-    assert_int_equal(f.c.cut_end, 40 * MSS); /* all that was sent before the ACK came */
+    assert_int_equal(f.c.cut_end, 40 * MSS); /* everything sent before the ACK came */
     for (unsigned i = 0; i < 19; i++)
         assert_false(ack(&f, 2 * MSS, true));
     assert_int_equal(f.una, 40 * MSS);
@@ -212,13 +215,13 @@ static void test_cut(void **state)
     f.c.alpha = OCHE_TCP_ONE;
     assert_true(ack(&f, MSS, true));
     assert_int_equal(f.c.cwnd, 2 * MSS); /* least_window */
-    /* Plain New Reno takes no notice. */
+    /* Plain New Reno ignores marks. */
     f.c = make(false);
     assert_false(ack(&f, 2 * MSS, true));
     assert_int_equal(f.c.cwnd, 12 * MSS);
 }
 
-/* In fast recovery marks are counted, and the window is recovery's. */
+/* In fast recovery marks are counted, and recovery sets the window. */
 static void test_marks_in_recovery(void **state)
 {
     struct oche_tcp_congestion c = make(true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows over TCP in a network that loses nothing by itself: how long one takes alone, how several
- * share, and that neither bytes mode, payload nor threads change an event.
+ * Flows over TCP in a network that adds no losses: the time of one flow alone, the shares of
+ * several. Neither bytes mode, payload nor threads change an event.
  */
 #include "sim/endpoint/registry.h"
 #include "sim/endpoint/tcp_dctcp/params.h"
@@ -15,7 +15,7 @@ static void make(struct small_world *small, const char *topology, const char *sc
     small_world_cc(small, "os_overhead", 0);
 }
 
-/* Marks as DCTCP wants them: all above K. */
+/* Marks as DCTCP needs them: every packet above K. */
 static void mark_above(struct small_world *small, uint64_t k)
 {
     small->config.switches.kmin_bytes = small->config.switches.kmax_bytes = k;
@@ -30,7 +30,7 @@ static oche_time took(const struct small_world *small, uint32_t flow)
     return flows->received[flow].delivered - flows->sent[flow].started;
 }
 
-/* What fits the initial window leaves at once: exactly the ideal time, and the overhead. */
+/* A flow that fits the initial window leaves at once: exactly the ideal time, and the overhead. */
 static void test_alone_is_ideal(void **state)
 {
     static const uint64_t sizes[] = {1, 6, 7, 1460, 1461, 5000, 14600};
@@ -56,7 +56,7 @@ static void test_alone_is_ideal(void **state)
     }
 }
 
-/* The handshake: a SYN there (66 bytes) and a SYN-ACK back, each over two links of 40 Gbit/s. */
+/* The handshake: a SYN one way (66 bytes) and a SYN-ACK back, each over two links of 40 Gbit/s. */
 static void test_handshake(void **state)
 {
     struct oche_flow_plan flow = small_flow(0, 1, 5000, 0);
@@ -78,7 +78,7 @@ static void test_handshake(void **state)
     small_world_free(&small);
 }
 
-/* A window a round trip: what the receiver allows is what moves. */
+/* A window a round trip: the receiver's window limits the rate. */
 static void test_receive_window(void **state)
 {
     struct oche_flow_plan flow = small_flow(0, 1, 20000000, 0);
@@ -91,13 +91,13 @@ static void test_receive_window(void **state)
     small.config.run.duration = OCHE_SEC;
     small_world_run(&small, &flow, 1);
     uint64_t bps = oche_rate_of(20000000, took(&small, 0));
-    /* 29200 bytes every 200 us and a little is below 1168 Mbit/s, and not by much. */
+    /* 29200 bytes in slightly more than 200 us: slightly below 1168 Mbit/s. */
     assert_true(bps < 1168 * OCHE_MBPS);
     assert_true(bps > 1120 * OCHE_MBPS);
     small_world_free(&small);
 }
 
-/* Long flows to one receiver: Jain's index, and the link is full. */
+/* Long flows to one receiver: a fair Jain's index, and a full link. */
 static void test_fair(void **state)
 {
     static const uint32_t counts[] = {2, 8};
@@ -119,7 +119,7 @@ static void test_fair(void **state)
         small.config.run.warmup = 50 * OCHE_MS;
         small_world_run(&small, flows, n);
         for (uint32_t i = 0; i < n; i++) {
-            /* All started together 2 ms apart: the difference is below 1 % of what each moved. */
+            /* All have run since they started 2 ms apart: their rates differ by less than 1 %. */
             goodput[i] = (double)oche_world_flow_bytes(small.world, i);
         }
         assert_true(oche_jain_index(goodput, n) > 0.97);
@@ -133,7 +133,9 @@ static void test_fair(void **state)
     }
 }
 
-/* With PFC a TCP that is lossless is paused and loses nothing; one that is not is dropped. */
+/*
+ * With PFC, a TCP in a lossless class is paused and loses nothing. In a lossy class it is dropped.
+ */
 static void test_lossless(void **state)
 {
     struct oche_flow_plan flows[16];
@@ -160,7 +162,7 @@ static void test_lossless(void **state)
     }
 }
 
-/* ACKs in the data class queue behind data of the other direction; above it they do not. */
+/* ACKs in the data class wait behind data of the other direction. In a higher class they do not. */
 static void test_ack_priority(void **state)
 {
     struct oche_flow_plan flows[3] = {small_flow(0, 1, 2000000, 0), small_flow(2, 0, 2000000, 0),
@@ -182,7 +184,7 @@ static void test_ack_priority(void **state)
     assert_true(time[1] < time[0]);
 }
 
-/* What waits for the host's own port above host.ecn_threshold is marked there. */
+/* Packets that wait for the host's own port above host.ecn_threshold are marked there. */
 static void test_host_marks(void **state)
 {
     struct oche_flow_plan flow = small_flow(0, 1, 100000, 0);
@@ -192,7 +194,8 @@ static void test_host_marks(void **state)
     for (unsigned ecn = 0; ecn < 2; ecn++) {
         make(&small, "star", ecn ? "dctcp" : "tcp");
         small_world_cc(&small, "initial_window", 40);
-        small_world_topology(&small, "delay", 20 * OCHE_US); /* no ACK before all have left */
+        /* no ACK before all segments have left */
+        small_world_topology(&small, "delay", 20 * OCHE_US);
         small.config.hosts.ecn_threshold_bytes = 20 * 1460;
         small_world_run(&small, &flow, 1);
         /* 40 segments at once: the first 20 leave more than 20 behind or with them. */
@@ -261,7 +264,7 @@ static void test_modes_change_nothing(void **state)
     }
 }
 
-/* A connection that was idle for longer than a timeout begins with the initial window again. */
+/* A connection that was idle for longer than a timeout restarts with the initial window. */
 static void test_idle(void **state)
 {
     struct oche_flow_plan flows[3] = {small_flow(0, 1, 3000000, 0),
@@ -281,7 +284,7 @@ static void test_idle(void **state)
     small_world_free(&small);
 }
 
-/* A workload offers the same flows, whatever the hosts' endpoint is. */
+/* A workload offers the same flows for every endpoint. */
 static void test_same_flows(void **state)
 {
     static const char *const schemes[] = {"dcqcn", "dctcp", "tcp"};
@@ -316,7 +319,7 @@ static void test_same_flows(void **state)
     test_free(params);
 }
 
-/* An endpoint without a form as bytes: refused where bytes are wanted. */
+/* An endpoint without a byte form is rejected with `bytes: true`. */
 static void test_no_bytes(void **state)
 {
     struct oche_endpoint without = *oche_endpoint_find("tcp");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TCP where packets are lost: each way to repair it, forced, and then at random, with every byte
- * checked. Byte n has sequence number n + 1, so segment i of a connection is "psn 1 + 1460 i".
+ * TCP with packet loss: each way of repair, forced, and then at random, with every byte checked.
+ * Byte n has sequence number n + 1, so segment i of a connection is "psn 1 + 1460 i".
  */
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static void make(struct small_world *small, const char *scheme)
 
 static char text[256];
 
-/* Loses these packets of a flow of 100 segments from host 0 to host 1, at its sender's link. */
+/* Loses these packets of a flow of 100 segments from host 0 to host 1, on the sender's link. */
 static void lose(struct small_world *small, const char *pattern)
 {
     struct oche_flow_plan flow = small_flow(0, 1, 146000, 0);
@@ -42,7 +42,7 @@ static oche_time took(const struct small_world *small)
     return oche_world_flows(small->world)->received[0].delivered;
 }
 
-/* One segment: three duplicate ACKs bring it again, and nothing else. */
+/* One segment: three duplicate ACKs cause its retransmission, and nothing else. */
 static void test_fast_retransmit(void **state)
 {
     struct small_world small;
@@ -57,7 +57,7 @@ static void test_fast_retransmit(void **state)
     small_world_free(&small);
 }
 
-/* Three of one window: partial ACKs bring each, one a round trip, without a timeout (RFC 6582). */
+/* Three of one window: each partial ACK repairs one a round trip, without a timeout (RFC 6582). */
 static void test_partial_acks(void **state)
 {
     struct small_world small;
@@ -71,7 +71,7 @@ static void test_partial_acks(void **state)
     small_world_free(&small);
 }
 
-/* The last one: nothing comes behind it, so a timeout of rto_min. */
+/* The last segment: no packet follows it, so there is a timeout of rto_min. */
 static void test_last_segment(void **state)
 {
     struct small_world small;
@@ -89,8 +89,8 @@ static void test_last_segment(void **state)
 }
 
 /*
- * The first segment and what repairs it: packets 1 and 11 of the sender, where 10 leave at first.
- * Limited transmit lets two more go (11 and 12), so the repair is number 13.
+ * The first segment and its retransmission: packets 1 and 11 of the sender, where 10 leave at
+ * first. Limited transmit sends two more (11 and 12), so the retransmission is number 13.
  */
 static void test_repair_is_lost(void **state)
 {
@@ -104,7 +104,7 @@ static void test_repair_is_lost(void **state)
     small_world_free(&small);
 }
 
-/* All of the first window, and the first two repairs: 10, then 20, then 40 ms, doubling. */
+/* All of the first window, and the first two retransmissions: 10, then 20, then 40 ms, doubling. */
 static void test_backoff(void **state)
 {
     struct small_world small;
@@ -117,7 +117,10 @@ static void test_backoff(void **state)
     small_world_free(&small);
 }
 
-/* A lost ACK costs nothing, as the next says as much; the last one costs a timeout. */
+/*
+ * A lost ACK costs nothing, because the next one acknowledges as much. The last one costs a
+ * timeout.
+ */
 static void test_lost_acks(void **state)
 {
     struct oche_flow_plan flow = small_flow(0, 1, 146000, 0);
@@ -133,7 +136,7 @@ static void test_lost_acks(void **state)
         assert_int_equal(small.totals.nic.delivered_bytes, 146000);
         assert_int_equal(small.totals.nic.timeouts, last);
         assert_int_equal(small.totals.nic.retransmitted_packets, last);
-        /* The receiver's end was closed: it comes back and knows that all is there. */
+        /* The receiver's end was closed. It is opened again and knows that all data has arrived. */
         assert_int_equal(small.totals.nic.duplicate_packets, last);
         assert_int_equal(small.totals.rejected_packets, 0);
         assert_int_equal(small.totals.late_packets, 0);
@@ -162,8 +165,8 @@ static void test_lost_handshake(void **state)
 }
 
 /*
- * After SYNs that were sent again the first data has three times rto_initial, not twice as much
- * for each of them (RFC 6298 sec 5.7): 10, 20 and 40 ms for three SYNs, then 30 ms.
+ * After SYNs that were sent again, the first data has three times rto_initial. It is not doubled
+ * for each SYN (RFC 6298 sec 5.7): 10, 20 and 40 ms for three SYNs, then 30 ms.
  */
 static void test_after_lost_handshake(void **state)
 {
@@ -185,9 +188,9 @@ static void test_after_lost_handshake(void **state)
 }
 
 /*
- * Round trips of 200 ms: a timeout of 10 ms is doubled until it is longer, as ACKs of segments that
- * were sent again leave it doubled (Karn; RFC 6298 sec 5.7, last note). Left to the network it is
- * long enough from the start.
+ * Round trips of 200 ms: a timeout of 10 ms doubles until it is longer. ACKs of retransmitted
+ * segments keep it doubled (Karn; RFC 6298 sec 5.7, last note). If the network sets the timeout, it
+ * is long enough from the start.
  */
 static void test_long_path(void **state)
 {
@@ -207,7 +210,7 @@ static void test_long_path(void **state)
     }
 }
 
-/* Nothing arrives: every flow fails, those that start afterwards and that follow another, too. */
+/* Nothing arrives. Every flow fails, also flows that start later or follow another. */
 static void test_all_fail(void **state)
 {
     struct oche_flow_plan flows[60];
@@ -239,8 +242,8 @@ static void test_all_fail(void **state)
 }
 
 /*
- * More senders than the buffer has room for: whole windows are lost, only timeouts repair that
- * (the collapse that DCTCP's paper, sec 2.3.2, begins with), and all of it arrives in the end.
+ * More senders than the buffer has room for. Whole windows are lost, and only timeouts repair that
+ * (the collapse in sec 2.3.2 of DCTCP's paper). All data arrives in the end.
  */
 static void test_incast(void **state)
 {
@@ -264,8 +267,8 @@ static void test_incast(void **state)
 }
 
 /*
- * Worlds at random: sizes, starts, loss on every link, ACKs late and out of order, buffers that
- * overflow. Every byte arrives once and in order, every flow completes, nothing is left.
+ * Random worlds: sizes, starts, loss on every link, late and reordered ACKs, overflowing buffers.
+ * Every byte arrives once and in order, every flow completes, and nothing remains.
  */
 static void test_random(void **state)
 {

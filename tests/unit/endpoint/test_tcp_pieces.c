@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small parts of TCP: the timeout, the echo of CE, what lies behind a gap, sequence numbers. */
+/* The small parts of TCP: the timeout, the echo of CE, the data behind a gap, sequence numbers. */
 #include <string.h>
 
 #include "core/random.h"
@@ -42,7 +42,7 @@ static void test_backoff(void **state)
     assert_true(oche_tcp_rto(&rtt) >= OCHE_NEVER / 8); /* no overflow on the way */
 }
 
-/* RFC 8257 sec 3.2, segment by segment with one ACK for two. */
+/* RFC 8257 sec 3.2, segment by segment, with one ACK for two. */
 static void test_echo(void **state)
 {
     static const struct {
@@ -51,7 +51,7 @@ static void test_echo(void **state)
         bool flush, flush_ece, then;
     } steps[] = {
         {false, 0, false, false, false}, {false, 1, false, false, false},
-        {true, 0, false, false, true}, /* nothing waits: only the state changes */
+        {true, 0, false, false, true}, /* no ACK is pending: only the state changes */
         {false, 1, true, true, false}, /* the marked one is acknowledged alone, as marked */
         {true, 1, true, false, true},  /* and the other way round */
         {true, 1, false, true, true},    {true, 0, false, true, true},
@@ -70,7 +70,7 @@ static void test_echo(void **state)
     }
 }
 
-/* Whatever the order of marks, the bytes that ACKs echo are the bytes that were marked. */
+/* For every order of marks, the bytes that ACKs echo are the marked bytes. */
 static void test_echo_is_exact(void **state)
 {
     struct oche_random random = oche_random_stream(3, "echo", 0);
@@ -97,7 +97,7 @@ static void test_echo_is_exact(void **state)
 
 #define BYTES 600
 
-/* Random segments, twice and overlapping, against a map of bytes. */
+/* Random segments, duplicated and overlapping, against a map of bytes. */
 static void test_ranges(void **state)
 {
     static struct oche_tcp_ranges ranges;
@@ -132,7 +132,10 @@ static void test_ranges(void **state)
     }
 }
 
-/* No room for a further gap: refused, and nothing lost; what closes a gap is taken. */
+/*
+ * No room for a further gap: rejected, and nothing is lost. A segment that closes a gap is
+ * accepted.
+ */
 static void test_ranges_full(void **state)
 {
     static struct oche_tcp_ranges ranges;
@@ -150,7 +153,7 @@ static void test_ranges_full(void **state)
     assert_int_equal(oche_tcp_ranges_take(&ranges, 10), 16);
 }
 
-/* 32 bits on the wire, 64 in the stream, over the wrap. */
+/* 32 bits on the wire, 64 in the stream, across the wrap. */
 static void test_sequence_numbers(void **state)
 {
     static const uint64_t bytes[] = {0,          1,           0x7fffffff,   0xfffffffe,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One TCP endpoint, packet by packet: no network, the test is the other end and the clock. Segment
- * i begins at byte 1460 i.
+ * One TCP endpoint, packet by packet, without a network: the test acts as the other end and the
+ * clock. Segment i begins at byte 1460 i.
  */
 #include "sim/endpoint/tcp_dctcp/tcp.h"
 #include "tests/support/small_world.h"
@@ -19,7 +19,7 @@ struct script {
     struct oche_packet out; /* what it sent last */
 };
 
-/* A world of hosts that nothing has happened in yet, and the endpoint of one of them. */
+/* A fresh world of hosts, and the endpoint of one of them. */
 static void begin(struct script *s, const char *scheme, const struct oche_flow_plan *flows,
                   uint32_t count, uint32_t host)
 {
@@ -107,7 +107,7 @@ static void ten_sent(struct script *s)
     assert_false(sends(s));
 }
 
-/* The timer is that of the oldest segment: others that leave later do not put it off. */
+/* The timer belongs to the oldest segment. Later segments do not restart it. */
 static void test_timer(void **state)
 {
     struct script s;
@@ -121,7 +121,7 @@ static void test_timer(void **state)
     oche_time set = timer(&s);
     s.now += OCHE_MS;
     for (unsigned i = 10; i < 14; i++)
-        SENDS(&s, i); /* two that the ACK freed, and two of slow start */
+        SENDS(&s, i); /* two that the ACK allowed, and two of slow start */
     assert_false(sends(&s));
     assert_int_equal(timer(&s), set);
     ack(&s, 14, WINDOW); /* all of it: no timer */
@@ -130,8 +130,8 @@ static void test_timer(void **state)
 }
 
 /*
- * Timeouts in a row double; only a measured round trip ends that, which segments that were sent
- * again do not give (Karn). What is in flight is sent again.
+ * Timeouts in a row double. Only a measured round trip ends that, and retransmitted segments give
+ * none (Karn). The data in flight is sent again.
  */
 static void test_backoff(void **state)
 {
@@ -152,7 +152,7 @@ static void test_backoff(void **state)
     SENDS(&s, 1);
     SENDS(&s, 2);
     assert_false(sends(&s));
-    ack(&s, 10, WINDOW); /* the rest had arrived: on with what is new */
+    ack(&s, 10, WINDOW); /* the rest had arrived: continue with new data */
     SENDS(&s, 10);
     assert_int_equal(timer(&s), s.now + 4 * RTO);
     s.now += OCHE_MS;
@@ -164,7 +164,7 @@ static void test_backoff(void **state)
     small_world_free(&s.small);
 }
 
-/* One new segment for each of the first two duplicate ACKs; the third sends the first again. */
+/* One new segment for each of the first two duplicate ACKs. The third resends the first segment. */
 static void test_duplicate_acks(void **state)
 {
     struct script s;
@@ -179,7 +179,7 @@ static void test_duplicate_acks(void **state)
     assert_false(sends(&s));
     ack(&s, 0, WINDOW);
     SENDS(&s, 0);
-    assert_false(sends(&s)); /* ssthresh 6, and 3: less than is in flight */
+    assert_false(sends(&s)); /* ssthresh 6, and 3: less than the data in flight */
     for (unsigned i = 0; i < 3; i++)
         ack(&s, 0, WINDOW); /* inflated to 12 */
     assert_false(sends(&s));
@@ -189,7 +189,7 @@ static void test_duplicate_acks(void **state)
     small_world_free(&s.small);
 }
 
-/* Each partial ACK sends the next hole; only the first puts the timer off (RFC 6582, impatient). */
+/* Each partial ACK sends the next hole. Only the first restarts the timer (RFC 6582, impatient). */
 static void test_partial_acks(void **state)
 {
     struct script s;
@@ -205,7 +205,7 @@ static void test_partial_acks(void **state)
     ack(&s, 3, WINDOW);
     SENDS(&s, 3);
     oche_time set = timer(&s);
-    /* The segment that was timed was sent again: 5 ms is not a round trip (Karn). */
+    /* The segment that was timed was retransmitted: 5 ms is not a round trip (Karn). */
     assert_int_equal(set, s.now + RTO);
     while (sends(&s))
         ;
@@ -214,14 +214,14 @@ static void test_partial_acks(void **state)
     SENDS(&s, 5);
     assert_int_equal(timer(&s), set);
     s.now += OCHE_MS;
-    ack(&s, 10, WINDOW); /* all that had been sent when it began: it is over */
+    ack(&s, 10, WINDOW); /* everything sent when recovery began: it is over */
     assert_int_equal(timer(&s), OCHE_NEVER);
     SENDS(&s, 10);
     assert_int_equal(s.tcp->stats.retransmitted_packets, 3);
     small_world_free(&s.small);
 }
 
-/* A measured round trip that is a retransmission's would make the timeout long. */
+/* A round trip measured on a retransmission would make the timeout long. */
 static void test_karn(void **state)
 {
     struct script s;
@@ -240,7 +240,7 @@ static void test_karn(void **state)
     small_world_free(&s.small);
 }
 
-/* Duplicate ACKs of what was sent before a timeout do not begin fast recovery (RFC 6582 sec 4). */
+/* Duplicate ACKs of data from before a timeout do not start fast recovery (RFC 6582 sec 4). */
 static void test_no_second_repair(void **state)
 {
     struct script s;
@@ -256,7 +256,7 @@ static void test_no_second_repair(void **state)
     small_world_free(&s.small);
 }
 
-/* No more in flight than the receiver says. */
+/* The data in flight does not exceed the receiver's window. */
 static void test_peer_window(void **state)
 {
     struct script s;
@@ -275,7 +275,7 @@ static void test_peer_window(void **state)
     small_world_free(&s.small);
 }
 
-/* It gives up: the flow fails, nothing is sent, nothing counts as waiting. */
+/* The connection gives up: the flow fails, nothing is sent, nothing counts as waiting. */
 static void test_fail(void **state)
 {
     struct script s;
@@ -299,7 +299,10 @@ static void test_fail(void **state)
     small_world_free(&s.small);
 }
 
-/* All is acknowledged while it waits to be sent again: the connection ends, and waits no more. */
+/*
+ * All data is acknowledged while it waits for retransmission: the connection ends, and nothing
+ * waits.
+ */
 static void test_ends_in_line(void **state)
 {
     struct oche_flow_plan flow = small_flow(0, 1, 10 * MSS, OCHE_MS);
@@ -338,12 +341,12 @@ static void test_turns(void **state)
         assert_int_equal(order[i], i < 3 ? order[i] : order[i - 3]);
     }
     assert_true(order[0] != order[1] && order[1] != order[2] && order[0] != order[2]);
-    /* Paused: data of its class does not leave; ACKs would. */
+    /* Paused: data of its class does not leave, but ACKs would. */
     assert_false(s.endpoint->transmit(s.tcp, s.now, 1 << OCHE_CONTROL_CLASS, &s.out));
     small_world_free(&s.small);
 }
 
-/* The receiver of a flow of 100 segments from host 0, which knows that the flow is there. */
+/* The receiver of a flow of 100 segments from host 0. It knows that the flow exists. */
 static void receiver(struct script *s)
 {
     struct oche_flow_plan flow = small_flow(0, 1, 100 * MSS, OCHE_MS);
@@ -353,7 +356,10 @@ static void receiver(struct script *s)
     s->endpoint->start(other, 0, s->now);
 }
 
-/* Every second segment, or after ack_delay; at once what is out of order or fills a gap. */
+/*
+ * An ACK for every second segment, or after ack_delay; at once for a segment out of order, or one
+ * that fills a gap.
+ */
 static void test_acks(void **state)
 {
     struct script s;
@@ -385,7 +391,7 @@ static void test_acks(void **state)
     small_world_free(&s.small);
 }
 
-/* RFC 8257 sec 3.2: a change of the mark sends the ACK that waits, with the mark from before. */
+/* RFC 8257 sec 3.2: a change of the mark sends the pending ACK, with the old mark. */
 static void test_echo(void **state)
 {
     struct script s;
@@ -406,11 +412,11 @@ static void test_echo(void **state)
     small_world_free(&s.small);
 }
 
-/* Beyond the window that was granted: not kept, or a peer could make a receiver keep anything. */
+/* Data beyond the granted window is not kept; otherwise a peer could fill the receiver's memory. */
 static void test_beyond_window(void **state)
 {
     struct script s;
-    uint32_t first = 4000000 / MSS; /* the first that does not fit whole */
+    uint32_t first = 4000000 / MSS; /* the first that does not fit completely */
 
     (void)state;
     receiver(&s);
@@ -423,7 +429,10 @@ static void test_beyond_window(void **state)
     small_world_free(&s.small);
 }
 
-/* From the wrong host, for no connection, in the wrong direction, not TCP: counted and dropped. */
+/*
+ * A packet from the wrong host, for no connection, in the wrong direction, or not TCP: counted and
+ * dropped.
+ */
 static void test_rejected(void **state)
 {
     struct oche_packet packet = {.kind = OCHE_PACKET_TCP,

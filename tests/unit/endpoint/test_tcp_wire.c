@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Segments as bytes: there and back, what the bytes say, and bytes that are none of ours. */
+/* Segments as bytes: encoding and decoding, the fields, and bytes that are not ours. */
 #include <string.h>
 
 #include "core/wire/bytes.h"
@@ -141,7 +141,10 @@ static void test_bytes(void **state)
     assert_int_equal(sum, 0xffff);
 }
 
-/* Every cut and every changed byte of a frame: refused, or another segment; never beyond it. */
+/*
+ * A frame that is cut, or has one changed byte: rejected, or another valid segment. No read goes
+ * beyond it.
+ */
 static void test_hostile(void **state)
 {
     struct oche_packet packets[] = {data(5), syn(5)};
@@ -166,7 +169,7 @@ static void test_hostile(void **state)
                 for (unsigned flip = 1; flip < 256; flip <<= 1) {
                     struct oche_packet back = {.payload = into};
                     bytes[at] = (uint8_t)(bytes[at] ^ flip);
-                    /* Of IPv6 flow label, traffic class and hop limit have no checksum. */
+                    /* The flow label, traffic class and hop limit of IPv6 have no checksum. */
                     if (oche_tcp_decode(bytes, count, &back, &frame))
                         assert_true(ipv6 && (at < 14 + 4 || at == 14 + 7));
                     bytes[at] = (uint8_t)(bytes[at] ^ flip);

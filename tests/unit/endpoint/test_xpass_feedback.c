@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * ExpressPass's feedback loop against tables that were computed by hand from
- * expresspass.md#feedback.
- */
+/* ExpressPass's feedback loop against tables computed by hand from expresspass.md#feedback. */
 #include <math.h>
 
 #include "sim/endpoint/expresspass/feedback.h"
@@ -17,7 +14,7 @@ static void same(double is, double should)
         fail_msg("%.9g, and should be %.9g", is, should);
 }
 
-/* A round trip of 1 ms: so many credits used and lost, then what the rate and w must be. */
+/* A round trip of 1 ms: the credits used and lost, then the expected rate and w. */
 struct step {
     uint32_t used, lost;
     double rate, w;
@@ -54,7 +51,7 @@ static void begin(struct oche_xpass_feedback *f, struct oche_xpass_params *param
 static void test_code(void **state)
 {
     static const struct step steps[] = {
-        {5, 0, 750000, 0.5},        /* w is at its most; 0.5 * 1e6 + 0.5 * 5e5 */
+        {5, 0, 750000, 0.5},        /* w is at its maximum; 0.5 * 1e6 + 0.5 * 5e5 */
         {6, 2, 519750, 0.25},       /* 1/4 > 0.125 / 4: 84 * 6 / 1 ms * 1.03125 */
         {5, 0, 639812.5, 0.25},     /* w does not grow after a loss */
         {7, 0, 747868.75, 0.3},     /* now it does, by 0.05 */
@@ -67,7 +64,7 @@ static void test_code(void **state)
     begin(&f, &params, OCHE_XPASS_AUTHORS_CODE);
     follow(&f, &params, steps, OCHE_COUNT_OF(steps));
 
-    /* What came through in five round trips is below a credit a round trip, the least. */
+    /* The credits of five round trips are below one a round trip, the minimum. */
     oche_xpass_feedback_data(&f, 9, OCHE_MS);
     assert_true(oche_xpass_feedback_update(&f, &params, f.updated + 5 * OCHE_MS));
     same(f.rate, 84000);
@@ -77,7 +74,7 @@ static void test_code(void **state)
         assert_true(oche_xpass_feedback_update(&f, &params, f.updated + OCHE_MS));
     }
     same(f.w, 0.01);
-    /* Losses never make it faster: 84 * 20 / 1 ms would be. */
+    /* Losses never raise the rate: 84 * 20 / 1 ms would be higher. */
     for (unsigned i = 0; i < 20; i++)
         oche_xpass_feedback_data(&f, 1, OCHE_MS);
     assert_true(oche_xpass_feedback_update(&f, &params, f.updated + OCHE_MS));
@@ -107,7 +104,7 @@ static void test_paper(void **state)
     same(f.rate, 1.1 * MOST);
 }
 
-/* The target that a scenario gives stands in both; 0 is each one's own. */
+/* The scenario's target applies to both. With 0 each has its own. */
 static void test_target(void **state)
 {
     struct oche_xpass_params params;
@@ -125,7 +122,7 @@ static void test_target(void **state)
     follow(&f, &params, &(struct step){4, 1, 1000000, 0.5}, 1);
 }
 
-/* The round trip is smoothed, stays over a stop, and nothing happens before it is known. */
+/* The round trip is smoothed and survives a stop. Feedback starts only when it is known. */
 static void test_round_trip(void **state)
 {
     struct oche_xpass_params params;

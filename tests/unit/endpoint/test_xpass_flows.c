@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows over ExpressPass: what one takes alone, that shared links are used and shared and nothing
- * is lost with buffers of a few frames, that every byte is delivered once whatever links lose, and
- * that neither bytes mode, payload nor threads change an event.
+ * Flows over ExpressPass: the time of one alone; shared links are used and shared, and nothing is
+ * lost with buffers of a few frames. Every byte is delivered once for any losses. Neither bytes
+ * mode, payload nor threads change an event.
  */
 #include "sim/endpoint/expresspass/params.h"
 #include "sim/measure/fairness.h"
@@ -17,7 +17,7 @@ static void make(struct small_world *small, const char *topology)
     small->config.run.duration = OCHE_SEC;
 }
 
-/* What a credit is for: a frame, a wait in vain, or it was lost on its way. */
+/* The fate of a credit: used for a frame, wasted, or lost on its way. */
 static void check_books(const struct small_world *small)
 {
     const struct oche_world_totals *t = &small->totals;
@@ -40,7 +40,7 @@ static uint64_t bytes_of(const struct oche_flow_plan *flows, uint32_t count)
     return sum;
 }
 
-/* All that was asked for has arrived, each byte once. */
+/* All requested data has arrived, each byte once. */
 static void check_delivered(const struct small_world *small)
 {
     assert_int_equal(small->totals.flows_completed, small->flow_count);
@@ -51,7 +51,7 @@ static void check_delivered(const struct small_world *small)
     check_books(small);
 }
 
-/* A request there, a credit back, a frame there: 84 bytes each on two links of 40 Gbit/s. */
+/* A request one way, a credit back, a frame one way: 84 bytes each on two links of 40 Gbit/s. */
 static void test_one_byte(void **state)
 {
     struct oche_flow_plan flow = small_flow(0, 1, 1, 5 * OCHE_US);
@@ -69,7 +69,7 @@ static void test_one_byte(void **state)
     small_world_free(&small);
 }
 
-/* Long alone: from credit to credit at full rate after some round trips, 84 of 1622 for credits. */
+/* A long flow alone: full rate after some round trips, with 84 of 1622 bytes for credits. */
 static void test_alone_uses_the_link(void **state)
 {
     struct oche_flow_plan flow = small_flow(0, 3, 20000000, 0);
@@ -93,7 +93,7 @@ static void test_alone_uses_the_link(void **state)
 #define SENDERS 16
 static const uint64_t few_frames = 12 * 1538;
 
-/* Incast to one port that has room for a dozen frames: no data is lost, and all get their share. */
+/* Incast to one port with room for a dozen frames: no data is lost, and all get their share. */
 static void test_incast(void **state)
 {
     struct oche_flow_plan flows[SENDERS];
@@ -147,7 +147,7 @@ static void test_both_ways(void **state)
     small_world_free(&small);
 }
 
-/* Flows that follow each other on one connection: a second REQUEST, or none. */
+/* Flows that follow each other on one connection, with or without a second REQUEST. */
 static void test_connections(void **state)
 {
     struct oche_flow_plan flows[] = {
@@ -169,7 +169,7 @@ static void test_connections(void **state)
     }
 }
 
-/* Whatever links lose, data, credits, requests, stops: each byte arrives once. */
+/* Lost data, credits, requests or stops: each byte arrives once. */
 static void test_losses(void **state)
 {
     struct oche_flow_plan flows[40];
@@ -197,7 +197,7 @@ static void test_losses(void **state)
     }
 }
 
-/* One packet of a kind is lost, the others go on. */
+/* One packet of a kind is lost; the others continue. */
 static void test_one_loss(void **state)
 {
     static const struct {

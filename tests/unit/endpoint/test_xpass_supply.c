@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows over ExpressPass whose bytes are made at a rate of their own: what is made is delivered,
- * and no more; credits come about as fast as data; a sender that waits long stops them and asks
- * again; and each byte arrives once whatever links lose.
+ * Flows over ExpressPass whose bytes are produced at a rate of their own. All produced bytes are
+ * delivered, and no more. Credits come about as fast as data. A sender that waits long stops them
+ * and asks again. Each byte arrives once for any losses.
  */
 #include "sim/endpoint/expresspass/params.h"
 #include "tests/support/counted.h"
@@ -29,7 +29,7 @@ static struct oche_flow_plan supplied(uint32_t src, uint64_t bytes, uint64_t bps
     return flow;
 }
 
-/* For long, alone, by both kinds of feedback: within 1 %, and never more. */
+/* A long flow alone, with both kinds of feedback: within 1 %, and never more. */
 static void within_one_percent(void **state)
 {
     static const uint64_t rates[] = {50 * OCHE_MBPS, 150 * OCHE_MBPS, 600 * OCHE_MBPS,
@@ -56,8 +56,8 @@ static void within_one_percent(void **state)
 }
 
 /*
- * A frame every 20 us, of which the link could take sixteen: credits go on, by feedback fewer than
- * four a frame. One every 230 us: credits stop each time, or with a longer `idle` never.
+ * A frame every 20 us, where the link could take sixteen: credits continue; with feedback, fewer
+ * than four a frame. A frame every 230 us: credits stop each time, or never with a longer `idle`.
  */
 static void credits_follow_the_data(void **state)
 {
@@ -94,7 +94,7 @@ static void credits_follow_the_data(void **state)
     }
 }
 
-/* Flows that end, some between two frames, with losses: each byte once, all of them. */
+/* Flows that end, some between two frames, with losses: each byte arrives once. */
 static void every_byte_once(void **state)
 {
     (void)state;

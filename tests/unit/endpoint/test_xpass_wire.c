@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ExpressPass's packets as bytes: there and back, what the bytes say, and bytes that are none. */
+/*
+ * ExpressPass's packets as bytes: encoding and decoding, the fields, and bytes that are not ours.
+ */
 #include <string.h>
 
 #include "core/wire/bytes.h"
@@ -75,7 +77,7 @@ static void test_round_trip(void **state)
         }
 }
 
-/* What XP's 84 and 1538 bytes on the line are here. */
+/* XP's 84 and 1538 bytes on the line, as counted here. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -125,7 +127,7 @@ static void test_hostile(void **state)
             assert_false(oche_xpass_decode(exact, cut, &back, &frame));
             test_free(exact);
         }
-        for (unsigned kind = 0; kind < 256; kind++) { /* with a payload only one kind makes sense */
+        for (unsigned kind = 0; kind < 256; kind++) { /* with a payload only one kind is possible */
             bytes[header] = (uint8_t)kind;
             assert_int_equal(oche_xpass_decode(bytes, count, &back, &frame),
                              kind == OCHE_XPASS_DATA);

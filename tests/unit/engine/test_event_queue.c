@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event queue against a plain sorted list: each node's events come out by (time, key), and all
- * of a window before any of the next, with bursts, gaps that empty the ring, far timers, windows
+ * The event queue against a plain sorted list. Each node's events come out by (time, key), and all
+ * of a window before any of the next. Cases: bursts, gaps that empty the ring, far timers, windows
  * that end within a slice, and events that are added while a node's are popped.
  */
 #include "tests/support/seeds.h"
@@ -177,7 +177,8 @@ static void test_order_by_time(void **state)
         run(seed, &config, 3000);
 }
 
-/* A short link beside a long one: of a large ring few buckets have events, and the heap has some.
+/*
+ * A short link beside a long one: few buckets of the large ring have events, and the heap has some.
  */
 static void test_order_in_a_large_ring(void **state)
 {
@@ -218,8 +219,8 @@ static void pops_in_order(struct oche_event_queue *queue, uint32_t count, oche_t
 }
 
 /*
- * A node's events may be spread over the slice, all in a small part of it, or at one time: each is
- * sorted in another way.
+ * A node's events may be spread over the slice, lie in a small part of it, or have one time. Each
+ * case is sorted in another way.
  */
 static void test_crowds(void **state)
 {
@@ -241,7 +242,7 @@ static void test_crowds(void **state)
     }
 }
 
-/* Hosts that start together have their packets arrive together, some or many at a time. */
+/* Hosts that start together have their packets arrive together, a few or many at a time. */
 static void test_ties(void **state)
 {
     (void)state;
@@ -260,7 +261,7 @@ static void test_ties(void **state)
     }
 }
 
-/* The packets on a long link are events too: the ring holds them, and not the heap. */
+/* The packets on a long link are events, too. The ring holds them, not the heap. */
 static void test_ring_reaches_over_long_links(void **state)
 {
     const oche_time delay = 100 * OCHE_MS, spacing = 80 * OCHE_NS;
@@ -283,8 +284,8 @@ static void test_ring_reaches_over_long_links(void **state)
 }
 
 /*
- * Slices are shorter than the time in which nodes are independent if that is long: a run that takes
- * samples opens a slice again and again.
+ * Slices are shorter than the time in which nodes are independent, if that is long. A run that
+ * takes samples opens a slice again and again.
  */
 static void test_long_slices_are_cut(void **state)
 {
@@ -303,7 +304,7 @@ static void test_long_slices_are_cut(void **state)
 
 #define FETCHED 1000
 
-/* For each node the steps of fetching that it has had, as a mask. */
+/* Bit mask for each node: the fetch steps it has had. */
 static void note_step(void *context, const struct oche_pending *event, uint32_t count,
                       unsigned step)
 {
@@ -343,7 +344,7 @@ static void test_batches_are_fetched(void **state)
     oche_events_free(&queue);
 }
 
-/* The few events of a quiet slice are not worth it. */
+/* A quiet slice has too few events for fetching. */
 static void test_few_events_are_not_fetched(void **state)
 {
     struct oche_event_queue queue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is moved to a file is read and written as before, also where there is no room. */
+/* Memory that is moved to a file is read and written as before, also on a full disk. */
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void expect(const uint8_t *memory, size_t changed)
             fail_msg("byte %zu is another", i);
 }
 
-/* Returns how many pages of the piece are in the process's memory, not counting its ends. */
+/* Returns how many pages of the piece are in the process's memory, without its ends. */
 static unsigned resident(const uint8_t *memory)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

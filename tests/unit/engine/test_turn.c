@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A count that is raised is seen by who spins and by who sleeps, with all that came before it. */
+/* A raised count is seen by spinning and by sleeping threads, together with all earlier writes. */
 #include "tests/support/test.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ struct pair {
     struct oche_turn there, back;
     uint64_t spin_ns;
     uint32_t first;
-    uint64_t value; /* not atomic: whoever has the turn writes it */
+    uint64_t value; /* not atomic: only the thread with the turn writes it */
 };
 
 static void *answer(void *argument)
@@ -28,7 +28,7 @@ static void *answer(void *argument)
     return NULL;
 }
 
-/* The two take turns ROUNDS times, from count `first` on. */
+/* The two alternate for ROUNDS rounds, from count `first` on. */
 static void take_turns(uint32_t first, uint64_t spin_ns)
 {
     struct pair pair = {
@@ -58,7 +58,7 @@ static void test_asleep(void **state)
     take_turns(0, 0);
 }
 
-/* The count goes on at 0 after the largest one. */
+/* After its largest value the count continues at 0. */
 static void test_around_the_end(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void test_around_the_end(void **state)
     take_turns(UINT32_MAX - ROUNDS / 2, 20000);
 }
 
-/* Who spins for a while, and is not served, is asleep and is woken. */
+/* A thread that spins without success falls asleep and is woken. */
 static void test_late(void **state)
 {
     struct oche_turn turn = {.count = 0};

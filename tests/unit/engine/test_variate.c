@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The logarithm is right, and comes out the same bit for bit; exponential variates follow it. */
+/* The logarithm is right and bit for bit the same everywhere. Exponential variates follow it. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static uint64_t bits_of(double x)
     return bits;
 }
 
-/* True values rounded to nearest, from 60-digit arithmetic; `ulps`: how far ours is, recorded. */
+/* True values rounded to nearest, from 60-digit arithmetic. `ulps`: our recorded error. */
 static void logarithm_bit_by_bit(void **state)
 {
     static const struct {

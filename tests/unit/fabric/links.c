@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hosts around one switch: the smallest event loop that tells the truth. */
+/* Hosts around one switch: the smallest event loop that is exact. */
 #include "tests/unit/fabric/links.h"
 
 #include <string.h>
 
-#define CHECK_EVERY 16 /* steps between two looks at the switch's invariants */
+#define CHECK_EVERY 16 /* steps between two checks of the switch's invariants */
 
 static void push(struct fifo *fifo, struct oche_packet *packet)
 {
@@ -68,7 +68,10 @@ static void launch(struct links *links, unsigned port, struct end *end, struct o
     push(&end->flying, packet);
 }
 
-/* What host `port` sends now, or NULL; `*next` becomes the time at which it may have more. */
+/*
+ * Returns the packet that host `port` sends now, or NULL. `*next` becomes the time at which it may
+ * have more.
+ */
 static struct oche_packet *pull(struct links *links, unsigned port, oche_time *next)
 {
     struct host *host = &links->hosts[port];
@@ -89,7 +92,7 @@ static struct oche_packet *pull(struct links *links, unsigned port, oche_time *n
     return NULL;
 }
 
-/* The host's transmitter. Returns when it wants to be asked again. */
+/* The host's transmitter. Returns the time of its next call. */
 static oche_time run_up(struct links *links, unsigned port)
 {
     struct host *host = &links->hosts[port];
@@ -158,7 +161,7 @@ static void arrive_at_switch(struct links *links, unsigned port)
         links->dropped_lossless +=
             links->rig.params.pfc &&
             (links->rig.config.lossless_classes >> packet->traffic_class & 1);
-        /* A gap in the numbers, which the receiver is told. */
+        /* A gap in the sequence numbers, which the test reports to the receiver. */
         links->hosts[packet->dst].next_psn[packet->src][packet->traffic_class] |= 0x80000000;
         rig_discard(packet);
         return;
@@ -193,7 +196,7 @@ static void arrive_at_host(struct links *links, unsigned port)
     rig_discard(packet);
 }
 
-/* One moment: everything that is due at links->now. Returns the next moment. */
+/* Handles everything that is due at links->now. Returns the next time. */
 static oche_time step(struct links *links)
 {
     oche_time next = OCHE_NEVER;
@@ -221,7 +224,7 @@ static oche_time step(struct links *links)
         next = oche_time_min(next, host->pause.next);
     }
     while (oche_switch_pause_port(links->rig.sw) >= 0)
-        next = links->now; /* its port may have been passed already: once more */
+        next = links->now; /* its port may have been visited already: visit it again */
     return oche_time_min(next, oche_switch_next(links->rig.sw));
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A little world for the switch's tests: hosts around one switch, full-duplex links with rate,
- * delay and inter-frame gap, hosts that obey PFC and send it. Everything that must hold at each
- * step is asserted as it runs: the buffer is never overrun, flows stay in order, a paused class
- * is silent.
+ * A small network for the switch's tests: hosts around one switch, full-duplex links with rate,
+ * delay and inter-frame gap. Hosts obey PFC and send it. Asserts at each step that the buffer is
+ * never overrun, flows stay in order, and a paused class is silent.
  */
 #ifndef OCHE_TESTS_FABRIC_LINKS_H
 #define OCHE_TESTS_FABRIC_LINKS_H
@@ -16,7 +15,7 @@ struct fifo {
     struct oche_packet *head, *tail;
 };
 
-/* One end of a link: what waits there, what is on its way to the other end. */
+/* One end of a link: the packets that wait there, and those on the way to the other end. */
 struct end {
     oche_time free_at; /* the transmitter */
     struct fifo flying;
@@ -28,7 +27,8 @@ struct host {
     struct fifo pfc;                            /* to be sent, ditto; before all else */
     struct end up, down;                        /* host to switch, switch to host */
     uint32_t next_psn[RIG_PORTS][OCHE_CLASSES]; /* expected, by source */
-    oche_time stalled_until; /* the switch's transmitter to this host does nothing before */
+    /* the switch's transmitter to this host does nothing before this time */
+    oche_time stalled_until;
 };
 
 struct links {
@@ -43,23 +43,23 @@ struct links {
     uint64_t steps;
     uint64_t hash; /* of deliveries */
     /*
-     * The worst case of PFC: a PAUSE frame always finds the line just taken by a frame of one
-     * MTU, which the test need not provide.
+     * The worst case of PFC: a PAUSE frame always finds the line just taken by a frame of one MTU.
+     * The test need not provide that frame.
      */
     bool pause_waits_mtu;
 };
 
-/* After rig_init and changes to links->rig: makes switch and hosts. */
+/* After rig_init and changes to links->rig: makes the switch and hosts. */
 void links_make(struct links *links);
 void links_free(struct links *links);
-/* `packet` is to be sent by host `from` not before `when`; calls in the order of `when`. */
+/* Host `from` sends `packet` not before `when`. Calls must be in the order of `when`. */
 void links_send(struct links *links, unsigned from, struct oche_packet *packet, oche_time when);
 /* Host `from` pauses one class of its switch port not before `when`. */
 void links_send_pause(struct links *links, unsigned from, unsigned cls, uint16_t quanta,
                       oche_time when);
-/* Runs until nothing moves, or until `end`. */
+/* Runs until no packet moves, or until `end`. */
 void links_run(struct links *links, oche_time end);
-/* Asserts that all is at rest: nothing queued or charged, nobody paused, packets conserved. */
+/* Asserts that all is idle: nothing queued or charged, nobody paused, packets conserved. */
 void links_at_rest(const struct links *links);
 
 #endif

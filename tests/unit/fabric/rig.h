@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the switch's tests share: a star (address i is at port i of one switch), made with little
- * to say, and packets for it.
+ * Common code of the switch's tests: a star that is made with few lines (address i is at port i of
+ * one switch), and packets for it.
  */
 #ifndef OCHE_TESTS_FABRIC_RIG_H
 #define OCHE_TESTS_FABRIC_RIG_H
@@ -34,13 +34,18 @@ void rig_check(const struct rig *rig);
 struct oche_packet *rig_packet(uint32_t dst, unsigned cls, uint16_t bytes);
 void rig_discard(struct oche_packet *packet);
 
-/* A packet of `bytes` goes in at `in`, to `out`. Whether the switch took it (else it is freed). */
+/*
+ * A packet of `bytes` goes in at `in`, to `out`. True if the switch took it; otherwise it is freed.
+ */
 bool rig_in(struct rig *rig, unsigned in, unsigned out, unsigned cls, uint16_t bytes,
             oche_time now);
-/* What leaves `out` now is freed; returns its frame bytes, 0 if nothing left. */
+/* Frees the packet that leaves `out` now. Returns its frame bytes, 0 if nothing left. */
 unsigned rig_out(struct rig *rig, unsigned out, oche_time now);
 
-/* The PFC frame that waits at `port`: 0xffff quanta, 0, or -1 (not named) for `cls`. */
+/*
+ * Returns the pause of `cls` in the PFC frame that waits at `port`: 0xffff quanta, 0, or -1 (not
+ * named).
+ */
 int rig_pause_frame(struct rig *rig, unsigned port, unsigned cls, oche_time now);
 /* A PFC frame for one class arrives at `port`. */
 void rig_pause(struct rig *rig, unsigned port, unsigned cls, uint16_t quanta, oche_time now);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chips by name, and which one a switch has that names none. */
+/* Named chips, and the default chip of a switch. */
 #include <string.h>
 
 #include "fabric/chips.h"
 #include "fabric/switch.h"
 #include "tests/support/test.h"
 
-/* A chip whose memory is known can be chosen, and the other way round. */
+/* A chip with known memory can be chosen, and the memory alone chooses its chip. */
 static void every_chip_has_a_name(void **state)
 {
     (void)state;
@@ -46,7 +46,7 @@ static void a_chip_has_the_ports(void **state)
     check_chip(32, 40, 0, 0, "trident2");
     check_chip(128, 10, 0, 0, "trident2");
     check_chip(129, 10, 0, 0, "tomahawk2"); /* 1290 Gbit/s, but 129 ports */
-    check_chip(40, 25, 0, 0, "trident3");   /* 1000 Gbit/s, but one of 40 is no two of 25 */
+    check_chip(40, 25, 0, 0, "trident3");   /* 1000 Gbit/s, but a port of 40 cannot be two of 25 */
     check_chip(64, 20, 0, 0, "trident2");
     check_chip(65, 20, 0, 0, "trident3");
     check_chip(48, 25, 8, 100, "trident3");

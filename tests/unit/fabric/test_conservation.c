@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random switches under random traffic: what must hold for each seed. Packets and bytes are
+ * Random switches under random traffic: the invariants of each seed. Packets and bytes are
  * conserved, every counter returns to zero, nobody stays paused, flows stay in order, a lossless
  * class loses nothing; and over all seeds the interesting things did happen.
  *
@@ -61,7 +61,7 @@ static void random_switch(struct links *links, struct oche_random *random, doubl
     params->buffer_bytes += pick(random, 0, 100000);
 }
 
-/* Bursts from everyone; half of all packets go to a few hosts. */
+/* Bursts from every host. Half of all packets go to a few hosts. */
 static void random_traffic(struct links *links, struct oche_random *random)
 {
     unsigned hot = (unsigned)pick(random, 1, 2);
@@ -112,7 +112,10 @@ static void count(struct links *links, struct outcome *outcome)
             outcome->received += stats.pauses_received[cls];
             assert_int_equal(oche_pause_received(pause, cls),
                              stats.pauses_sent[cls] + stats.refreshes_sent[cls]);
-            /* Felt at the host as long as held by the switch: delay and response move both ends. */
+            /*
+             * Hosts are paused for as long as the switch holds them: delay and response shift both
+             * ends.
+             */
             if (pause->merged == 0)
                 assert_int_equal(oche_pause_time(pause, cls, links->now),
                                  stats.pause_sent_time[cls]);

@@ -13,7 +13,10 @@
 #define DATA   1538
 #define GBPS40 UINT64_C(40000000000)
 
-/* However long, and whatever the rate: so many bytes take exactly their time, rounded down. */
+/*
+ * The bucket is exact: for any duration and rate, so many bytes take their exact time, rounded
+ * down.
+ */
 static void test_rate_is_exact(void **state)
 {
     static const uint64_t rates[] = {10000000000, GBPS40, 9999999967, 400000000000, 1000003};
@@ -37,7 +40,7 @@ static void test_rate_is_exact(void **state)
     }
 }
 
-/* After a pause a full bucket lets `burst` go at once, no more. */
+/* After a pause a full bucket releases `burst` at once, and no more. */
 static void test_burst(void **state)
 {
     struct oche_credit_bucket bucket;
@@ -81,7 +84,7 @@ static void make(struct shaped *shaped)
     rig_make(&shaped->rig);
 }
 
-/* Lets all go, however long that takes. */
+/* Releases all credits, however long that takes. */
 static void finish(struct shaped *shaped)
 {
     for (oche_time now = OCHE_SEC; oche_switch_occupied_bytes(shaped->rig.sw) > 0; now += OCHE_US) {
@@ -114,7 +117,7 @@ static void test_queue_is_short(void **state)
     make(&shaped);
     for (unsigned i = 0; i < 25; i++)
         assert_int_equal(credit_in(&shaped, 0), i < 10);
-    /* Data is none of its business, nor are credits at other ports. */
+    /* The shaper does not delay data, nor credits at other ports. */
     for (unsigned i = 0; i < 50; i++)
         assert_true(rig_in(&shaped.rig, 0, 1, 0, 1518, 0));
     assert_true(rig_in(&shaped.rig, 0, 2, 1, 64, 0));
@@ -128,7 +131,10 @@ static void test_queue_is_short(void **state)
     finish(&shaped);
 }
 
-/* Two at once, then one each 324.4 ns (40 Gbit/s), with data in between; the timer says when. */
+/*
+ * Two at once, then one every 324.4 ns (40 Gbit/s), with data in between. The timer gives the
+ * times.
+ */
 static void test_credits_are_paced(void **state)
 {
     struct shaped shaped;
@@ -158,7 +164,7 @@ static void test_credits_are_paced(void **state)
     }
     assert_int_equal(rig_out(&shaped.rig, 1, now), 0);
     assert_int_equal(count(&shaped, OCHE_CREDIT_SHAPER_CREDITS), 6);
-    /* None waits, so no timer runs; one that comes early waits, one that comes late does not. */
+    /* With no credit waiting, no timer runs. An early credit waits, a late one does not. */
     assert_int_equal(oche_switch_next(sw), OCHE_NEVER);
     assert_true(credit_in(&shaped, now + apart / 2));
     assert_int_equal(oche_switch_next(sw), now + apart);
@@ -170,7 +176,7 @@ static void test_credits_are_paced(void **state)
     finish(&shaped);
 }
 
-/* A peer's PAUSE of their class and the bucket hold credits independently. */
+/* A peer's PAUSE of the credits' class and the bucket hold credits independently. */
 static void test_beside_pfc(void **state)
 {
     struct shaped shaped;
@@ -191,7 +197,7 @@ static void test_beside_pfc(void **state)
     assert_false(oche_switch_is_paused(sw, 1, 1));
     assert_int_equal(rig_out(&shaped.rig, 1, 400000), 64);
     assert_int_equal(rig_out(&shaped.rig, 1, 400000), 0);
-    rig_pause(&shaped.rig, 1, 1, 0, 400001); /* ends nothing that the bucket holds */
+    rig_pause(&shaped.rig, 1, 1, 0, 400001); /* does not release credits that the bucket holds */
     assert_int_equal(rig_out(&shaped.rig, 1, 400001), 0);
     assert_int_equal(oche_switch_expire(sw, OCHE_MS), 1);
     assert_int_equal(rig_out(&shaped.rig, 1, OCHE_MS), 64);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The deflected flow table: it does what a memory of any size would that compares whole keys, up to
- * its capacity; a full one refuses, none is overwritten; END frees, at once or after `hold`; and
- * what nothing uses ages.
+ * The deflected flow table. Up to its capacity it behaves like a memory of any size that compares
+ * whole keys. A full table rejects new entries and overwrites none. END frees an entry, at once or
+ * after `hold`. Unused entries age.
  */
 #include "tests/support/test.h"
 
@@ -62,7 +62,7 @@ static void full(void **state)
         assert_int_equal(find(table, &of, 2)->port, i);
     }
     assert_null(find(table, &other, 3));
-    /* Room again when one has ended. */
+    /* Room again after one has ended. */
     struct oche_deflected_key third = key(3, 1, 4);
 
     oche_deflected_end(table, find(table, &third, 4));
@@ -102,7 +102,7 @@ static void ageing(void **state)
     assert_int_equal(add(table, c, 3, 110)->port, 3); /* b's place */
     assert_int_equal(table->aged, 1);
     assert_null(find(table, &b, 110));
-    /* Found too late: given up, even though nobody wants its place. */
+    /* An entry found too late is dropped, even if the table has room. */
     assert_null(find(table, &a, 199));
     assert_int_equal(table->aged, 2);
     assert_int_equal(table->count, 1);
@@ -112,7 +112,7 @@ static void ageing(void **state)
     free(table);
 }
 
-/* With `hold` the entry outlives END, and a message that follows has it for itself. */
+/* With `hold` the entry outlives END, and a following message takes it over. */
 static void held(void **state)
 {
     struct oche_deflected_flows *table = make(2, 1000, 60);

@@ -55,7 +55,7 @@ static void spread(void **state)
     /* A quarter each, within five standard deviations (137 and 68). */
     for (unsigned port = 3; port <= 6; port++)
         assert_in_range(counts[port], 25000 - 690, 25000 + 690);
-    /* The flows that one switch sends to a port, the next spreads again: no polarisation. */
+    /* The next switch spreads the flows of one port again: no polarisation. */
     for (unsigned port = 3; port <= 6; port++)
         assert_in_range(both[port], 6250 - 350, 6250 + 350);
 }

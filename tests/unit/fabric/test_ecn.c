@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RED marking: the probability's edges exactly, its middle by counting, and what may be marked. */
+/*
+ * RED marking: the probability exactly at its edges, by counting in the middle, and which packets
+ * may be marked.
+ */
 #include <math.h>
 
 #include "tests/unit/fabric/rig.h"
@@ -120,7 +123,9 @@ static void only_capable(void **state)
     assert_false(oche_red_chooses(&red.ramp, &red.random, &already, 1000)); /* marked elsewhere */
 }
 
-/* Five packets of 1000 bytes, K = 2500: which of them leave marked, as bits, first lowest. */
+/*
+ * Five packets of 1000 bytes, K = 2500. Returns which of them leave marked, as bits, first lowest.
+ */
 static unsigned pattern(uint32_t ecn_at, bool ecn, uint64_t *marks)
 {
     struct rig rig;
@@ -151,17 +156,17 @@ static void dequeue_and_enqueue(void **state)
     uint64_t marks;
 
     (void)state;
-    /* At dequeue: left behind are 4000, 3000, 2000, 1000, 0 bytes: the first two are marked. */
+    /* At dequeue: 4000, 3000, 2000, 1000, 0 bytes remain, so the first two are marked. */
     assert_int_equal(pattern(OCHE_ECN_AT_DEQUEUE, true, &marks), 0x03);
     assert_int_equal(marks, 2);
-    /* At enqueue: found are 0, 1000, 2000, 3000, 4000 bytes: the last two are marked. */
+    /* At enqueue: 0, 1000, 2000, 3000, 4000 bytes wait, so the last two are marked. */
     assert_int_equal(pattern(OCHE_ECN_AT_ENQUEUE, true, &marks), 0x18);
     assert_int_equal(marks, 2);
     assert_int_equal(pattern(OCHE_ECN_AT_DEQUEUE, false, &marks), 0);
     assert_int_equal(marks, 0);
 }
 
-/* What RED and every mechanism call: each codepoint, and the port's count. */
+/* The function that RED and every mechanism call: each codepoint, and the port's count. */
 static void a_mark_is_counted_once(void **state)
 {
     const struct {

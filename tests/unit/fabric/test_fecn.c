@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * InfiniBand's marking: what a threshold's weight is in bytes, small packets, packets that are not
- * ECN capable, roots and victims, and how many of those that could be marked are.
+ * InfiniBand's marking: a threshold's weight in bytes, small packets, packets that are not ECN
+ * capable, roots and victims, and the share of candidates that are marked.
  */
 #include <string.h>
 
@@ -32,7 +32,10 @@ static void prepare(struct marker *marker)
     marker->rig.ports[1].place = OCHE_PLACE_TOR_UP;
 }
 
-/* So many of `count` packets to `out` that come when `queued` wait there leave with a mark. */
+/*
+ * Asserts that so many of `count` packets to `out` leave with a mark when `queued` bytes wait
+ * there.
+ */
 static unsigned marked(struct marker *marker, unsigned out, unsigned count, uint16_t bytes)
 {
     unsigned marks = 0;
@@ -60,7 +63,7 @@ static void test_weights(void **state)
     assert_int_equal(oche_fecn_queue(&params, NULL, 100 * OCHE_GBPS), 4096);
 }
 
-/* Above the threshold, by what the packet finds; by the queue of its own port; not by RED. */
+/* Above the threshold, by the queue that the packet meets at its own port. RED is not used. */
 static void test_threshold(void **state)
 {
     struct marker marker;
@@ -68,7 +71,7 @@ static void test_threshold(void **state)
     (void)state;
     prepare(&marker);
     rig_make(&marker.rig);
-    assert_int_equal(marked(&marker, 0, 5, MTU), 0); /* the last one found 4000 bytes */
+    assert_int_equal(marked(&marker, 0, 5, MTU), 0); /* the last one met 4000 bytes */
     assert_int_equal(marked(&marker, 0, 7, MTU), 7);
     assert_int_equal(marked(&marker, 2, 5, MTU), 0);
     assert_int_equal(rig_stats(&marker.rig, 0, 0).marks, 7);
@@ -105,7 +108,10 @@ static void test_who_is_left_alone(void **state)
     rig_free(&marker.rig);
 }
 
-/* A paused port is a victim: to a host it marks all the same, to a switch only if told so. */
+/*
+ * A paused port is a victim. Towards a host it marks all the same; towards a switch only if
+ * configured.
+ */
 static void test_victims(void **state)
 {
     (void)state;
@@ -132,7 +138,7 @@ static void test_victims(void **state)
         }
 }
 
-/* Between two marks, so many in the mean. */
+/* The mean distance between two marks. */
 static void test_marking_rate(void **state)
 {
     struct marker marker;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds buffer space, exact to the byte; why a class is paused; whether it can resume. */
+/*
+ * The causes of held buffer space, exact to the byte; why a class is paused; and if it can resume.
+ */
 #include "tests/unit/fabric/rig.h"
 
 #include <stdlib.h>
@@ -27,7 +29,7 @@ static void fill(struct rig *rig, unsigned in, unsigned out, unsigned cls, unsig
         assert_true(rig_in(rig, in, out, cls, 1000, now));
 }
 
-/* Random packets in and out; the keeping begins in the middle. */
+/* Random packets in and out. The tracking begins in the middle. */
 static void exact(void **state)
 {
     struct oche_random random = oche_random_stream(1, "holds", 0);
@@ -87,7 +89,7 @@ static void not_kept(void **state)
     rig_free(&rig);
 }
 
-/* The queue with most of the class; of equals the first. */
+/* The queue with most of the class; among equals the first. */
 static void cause_is_the_largest(void **state)
 {
     struct oche_pause_cause cause;
@@ -124,7 +126,7 @@ static bool is_held(struct rig *rig, oche_time now)
     return cause.held;
 }
 
-/* Pauses port 1 from then on for so long; the response time is set to 0. */
+/* Pauses port 1 for so long from then on. The response time is set to 0. */
 static void hold(struct rig *rig, oche_time from, oche_time duration)
 {
     while (oche_switch_expire(rig->sw, from) >= 0)
@@ -144,8 +146,8 @@ static void *held_rig(struct rig *rig)
 }
 
 /*
- * 60 packets are 60 KB; at 40 Gbit/s 10 us are 50 KB. A queue is long because it was held, if that
- * explains half of its bytes and a twentieth of its time.
+ * 60 packets are 60 KB; at 40 Gbit/s 10 us are 50 KB. A pause explains a long queue if it accounts
+ * for half of its bytes and a twentieth of its time.
  */
 static void held_or_hot(void **state)
 {
@@ -165,7 +167,7 @@ static void held_or_hot(void **state)
     free(memory);
 }
 
-/* A PAUSE that lasts counts up to now; one that lasted before the queue filled does not count. */
+/* A PAUSE that still lasts counts up to now. One from before the queue filled does not count. */
 static void held_now(void **state)
 {
     struct rig rig;
@@ -179,7 +181,7 @@ static void held_now(void **state)
     assert_false(is_held(&rig, 66 * OCHE_US));
     assert_true(is_held(&rig, 68 * OCHE_US));
     rig_pause(&rig, 1, 0, 0, 68 * OCHE_US);
-    /* When it has been empty, all begins anew. */
+    /* When the queue has been empty, everything starts anew. */
     while (rig_out(&rig, 1, 69 * OCHE_US) > 0)
         continue;
     fill(&rig, 0, 1, 0, 4, 70 * OCHE_US);
@@ -188,7 +190,7 @@ static void held_now(void **state)
     free(memory);
 }
 
-/* The end of warm-up sets counters back, not what is known of the queue. */
+/* The end of warm-up resets counters, but not the state of the queue. */
 static void reset(void **state)
 {
     struct rig rig;
@@ -244,7 +246,8 @@ static void *random_rig(struct rig *rig, struct oche_random *random, bool dynami
     rig_make(rig);
     void *memory = keep(rig, 0);
 
-    for (uint64_t i = oche_random_below(random, 500); i > 0; i--) /* what does not fit is dropped */
+    /* packets that do not fit are dropped */
+    for (uint64_t i = oche_random_below(random, 500); i > 0; i--)
         rig_in(rig, (unsigned)oche_random_below(random, 3),
                (unsigned)oche_random_below(random, PORTS), (unsigned)oche_random_below(random, 2),
                (uint16_t)(64 + oche_random_below(random, 1437)), 0);
@@ -266,8 +269,8 @@ static void count_left(const struct rig *rig, uint64_t emptied, uint32_t left[PO
 }
 
 /*
- * What is predicted of a switch that is half emptied, against what happens when it is: random
- * buffers and packets, a random choice of queues that empty, under both kinds of threshold.
+ * The prediction for a partly emptied switch, compared with the real result. Random buffers and
+ * packets, a random choice of emptied queues, both kinds of threshold.
  */
 static void stays_pausing(void **state)
 {

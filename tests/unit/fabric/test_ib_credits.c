@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A switch whose links have credits: queues that wait for them, small packets that need fewer, what
- * is dropped, flow control packets when so much is free and by time, and no PFC.
+ * A switch whose links have credits: queues that wait for them, small packets that need fewer,
+ * dropped packets, flow control packets by freed space and by time, and no PFC.
  */
 #include <string.h>
 
@@ -59,7 +59,7 @@ static bool in(struct credited *credited, unsigned port, unsigned out, unsigned 
     return rig_in(&credited->rig, port, out, cls, bytes, 0);
 }
 
-/* The far end of `port` gives leave for so many blocks more of a class, as if they were free. */
+/* The far end of `port` grants so many more blocks of a class, as if they were free. */
 static void allow(struct credited *credited, unsigned port, unsigned cls, uint16_t blocks)
 {
     struct oche_packet frame = {.kind = OCHE_PACKET_FCP};
@@ -72,7 +72,7 @@ static void allow(struct credited *credited, unsigned port, unsigned cls, uint16
     oche_switch_receive_frame(credited->rig.sw, port, &frame, 0);
 }
 
-/* The frame that waits at `port` goes to its far end. False: none waits. */
+/* The waiting frame of `port` goes to its far end. False: none waits. */
 static bool frame_out(struct credited *credited, unsigned port, oche_time now)
 {
     struct oche_packet frame = {.tag = 77};
@@ -85,7 +85,7 @@ static bool frame_out(struct credited *credited, unsigned port, oche_time now)
     return true;
 }
 
-/* All that is left goes, with leave for everything. */
+/* Everything left is sent, with credit for all of it. */
 static void finish(struct credited *credited)
 {
     for (unsigned round = 0; round < 100; round++)
@@ -128,7 +128,7 @@ static void test_waits(void **state)
     finish(&credited);
 }
 
-/* The first packet of a queue decides: a small one passes where a large one would not. */
+/* The first packet of a queue decides: a small one may leave where a large one may not. */
 static void test_small_one(void **state)
 {
     struct credited credited;
@@ -148,7 +148,10 @@ static void test_small_one(void **state)
     finish(&credited);
 }
 
-/* A quarter of a buffer that has become free is told, at the port that it came in by. */
+/*
+ * When a quarter of a buffer is free again, a credit is sent out of the port by which the packets
+ * came.
+ */
 static void test_tells(void **state)
 {
     struct credited credited;
@@ -172,7 +175,7 @@ static void test_tells(void **state)
     finish(&credited);
 }
 
-/* Who sends without leave loses the packet, and its credit is not lost with it. */
+/* A sender that exceeds its credit loses the packet, but not the credit. */
 static void test_hostile(void **state)
 {
     struct credited credited;
@@ -194,7 +197,7 @@ static void test_hostile(void **state)
     finish(&credited);
 }
 
-/* What has no way leaves its buffer at once. */
+/* A packet without a route frees its buffer at once. */
 static void test_no_route(void **state)
 {
     struct credited credited;
@@ -214,7 +217,7 @@ static void test_no_route(void **state)
     finish(&credited);
 }
 
-/* At least a frame an interval at every port, of every class, whatever else is going on. */
+/* At least one frame an interval for every class at every port, whatever else happens. */
 static void test_interval(void **state)
 {
     struct credited credited;

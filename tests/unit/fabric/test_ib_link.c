@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two ends of a link with credits: what may be sent, when it is told, counters that go round, and
- * what a link or a flow control packet that gets lost does.
+ * Two ends of a link with credits: what may be sent, when credits are announced, wrapping counters,
+ * and the effect of a lost link or flow control packet.
  */
 #include <string.h>
 
@@ -42,7 +42,10 @@ static void test_blocks(void **state)
     assert_int_equal(oche_ib_blocks(1090), 18);
 }
 
-/* At first the whole buffer; each VL by itself; free is told when a quarter is. */
+/*
+ * At first the whole buffer is credit. Each VL counts alone. Free space is announced when a quarter
+ * is free.
+ */
 static void test_update(void **state)
 {
     struct two two;
@@ -74,7 +77,7 @@ static void test_update(void **state)
     assert_int_equal(oche_ib_credit(&two.from, 0), 5 * 16);
 }
 
-/* The largest buffer there may be: all of it is credit, with the counters anywhere. */
+/* The largest possible buffer: all of it is credit, with the counters anywhere. */
 static void test_most_blocks(void **state)
 {
     struct two two;
@@ -96,7 +99,7 @@ static void test_most_blocks(void **state)
     }
 }
 
-/* What lies beyond what was sent by more than half the circle is no credit. */
+/* A limit more than half the circle beyond the data sent is no credit. */
 static void test_limit_behind(void **state)
 {
     struct two two;
@@ -110,7 +113,7 @@ static void test_limit_behind(void **state)
     assert_int_equal(oche_ib_credit(&two.from, 0), 0);
 }
 
-/* Blocks lost on the link are given back when the sender says how many it has sent. */
+/* Blocks lost on the link are given back when the sender reports how many it has sent. */
 static void test_lost(void **state)
 {
     struct two two;
@@ -125,12 +128,12 @@ static void test_lost(void **state)
     assert_int_equal(oche_ib_credit(&two.from, 0), BLOCKS - 136);
     oche_ib_tell_all(&two.from);
     oche_ib_fill(&two.from, &frame, 1);
-    assert_true(oche_ib_take(&two.to, &frame)); /* and that is worth an FCP */
+    assert_true(oche_ib_take(&two.to, &frame)); /* and that causes an FCP */
     tell(&two.to, &two.from);
     assert_int_equal(oche_ib_credit(&two.from, 0), BLOCKS);
 }
 
-/* A frame of all eight VLs says of each what was put in. */
+/* A frame of all eight VLs carries the values of each. */
 static void test_frame(void **state)
 {
     struct oche_packet frame = {0};
@@ -146,8 +149,8 @@ static void test_frame(void **state)
 }
 
 /*
- * Whatever order things come in, with frames that get lost, too: never more in the buffer than it
- * holds, and when all has come and gone, all credit is back.
+ * For any order of arrivals, with lost frames, too: the buffer never holds more than its size. When
+ * everything has come and gone, all credit is back.
  */
 static void test_random(void **state)
 {
@@ -181,8 +184,7 @@ static void test_random(void **state)
                 if (oche_random_below(&random, 8) != 0)
                     oche_ib_take(&two.from, &frame);
             }
-            if (oche_random_below(&random, 64) ==
-                0) { /* the interval: what was lost is made good */
+            if (oche_random_below(&random, 64) == 0) { /* the interval: lost credit is restored */
                 oche_ib_tell_all(&two.to);
                 tell(&two.to, &two.from);
             }

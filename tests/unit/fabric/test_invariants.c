@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The invariants of fabric/invariants.h: they hold while an incast fills a switch, pauses and
- * resumes; and each is broken on purpose once, so that none can be a statement that never fails.
+ * The invariants of fabric/invariants.h. They hold while an incast fills a switch, pauses and
+ * resumes. Each is violated on purpose once, so that none can be a check that never fails.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static struct oche_ingress *full(struct oche_switch *sw)
     return oche_switch_ingress(sw, 0, 0);
 }
 
-/* ---- what is broken: each changes one thing ---- */
+/* ---- violations: each changes one thing ---- */
 
 static void queue_is_longer(struct oche_switch *sw)
 {
@@ -163,7 +163,7 @@ static const struct fault {
     {"the switch is called in time", called_too_late},
 };
 
-/* Copies of what the faults change. */
+/* Copies of the state that the faults change. */
 struct copy {
     struct oche_switch sw;
     struct oche_egress egress[2];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In-order flow deflection at one switch: when a message is deflected, where to, what follows it,
- * what is refused and why, and the lanes. A ToR: hosts at ports 0 and 1, switches above at 2 to 5,
- * one below at 6. Address 0 and 1 are its own; 2 is ordinarily behind port 2, 3 behind 2 or 3,
- * 4 behind 6.
+ * In-order flow deflection at one switch: when and where a message is deflected, which packets
+ * follow it, what is rejected and why, and the lanes. A ToR: hosts at ports 0 and 1, switches above
+ * at 2 to 5, one below at 6. Address 0 and 1 are its own. The ordinary way to 2 is port 2, to 3 it
+ * is 2 or 3, to 4 it is 6.
  */
 #include "tests/unit/fabric/rig.h"
 
@@ -73,7 +73,10 @@ static void tor_make(struct tor *tor)
     rig_make(&tor->rig);
 }
 
-/* A packet of a message to `dst`; returns the port, and in `left` what the switch made of it. */
+/*
+ * A packet of a message to `dst`. Returns the port. `left` becomes the packet as the switch sends
+ * it.
+ */
 static int send(struct tor *tor, unsigned in, uint32_t dst, uint32_t qpn, uint8_t opcode,
                 unsigned tokens, unsigned cls, struct oche_packet *left)
 {
@@ -102,7 +105,7 @@ static void fill(struct tor *tor, unsigned port, unsigned packets)
                 port);
             continue;
         }
-        /* No ordinary way leads there alone: one does for a moment. */
+        /* No port outside the ordinary way leads there: temporarily one does. */
         struct oche_packet *packet = rig_packet(2, 0, 1000);
 
         packet->opcode = OCHE_RC_WRITE_MIDDLE;
@@ -155,10 +158,10 @@ static void message_follows(void **state)
     port = send(&tor, 0, 2, 7, OCHE_RC_WRITE_FIRST, 4, 0, &left);
     assert_true(port >= 3);
     while (rig_out(&tor.rig, 2, tor.now) > 0)
-        continue; /* the queue is gone, the message keeps its way */
+        continue; /* the queue is gone, but the message keeps its way */
     assert_int_equal(send(&tor, 0, 2, 7, OCHE_RC_WRITE_MIDDLE, 4, 0, &left), port);
     assert_int_equal(left.bth_reserved, OCHE_BTH_EXTENSIONS | 3);
-    /* Not it: another queue pair, other tokens, no tokens, ACKs. */
+    /* Not part of the message: another queue pair, other tokens, no tokens, ACKs. */
     assert_int_equal(send(&tor, 0, 2, 8, OCHE_RC_WRITE_MIDDLE, 4, 0, NULL), 2);
     assert_int_equal(send(&tor, 0, 2, 7, OCHE_RC_WRITE_MIDDLE, 3, 0, NULL), 2);
     assert_int_equal(send(&tor, 0, 2, 7, OCHE_RC_WRITE_MIDDLE, 0, 0, &left), 2);
@@ -181,15 +184,15 @@ static void candidates(void **state)
 
     (void)state;
     tor_init(&tor);
-    tor.onward[0] &= ~(UINT64_C(1) << (5 * GROUPS + 1)); /* behind 5 all ways come back */
+    tor.onward[0] &= ~(UINT64_C(1) << (5 * GROUPS + 1)); /* behind 5 all ways lead back */
     tor_make(&tor);
     fill(&tor, 2, 16);
     fill(&tor, 4, 16);
-    /* Left are 3 and 6: not the hosts' ports, 2 where it would go, 4 that is full, 5. */
+    /* Ports 3 and 6 remain: not the hosts' ports, not 2 (the ordinary way), not 4 (full), not 5. */
     for (unsigned i = 0; i < 40 && seen != (1 << 3 | 1 << 6); i++)
         seen |= 1U << send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, NULL);
     assert_int_equal(seen, 1 << 3 | 1 << 6);
-    /* Never back by the port it came by. */
+    /* Never back through the port of arrival. */
     while (rig_out(&tor.rig, 3, tor.now) + rig_out(&tor.rig, 6, tor.now) > 0)
         continue;
     for (unsigned i = 0; i < 12; i++)
@@ -200,7 +203,7 @@ static void candidates(void **state)
     rig_free(&tor.rig);
 }
 
-/* Any port to a switch, full ones too; still not where it would go, nor where it came from. */
+/* Any port to a switch, full ones too, but not the ordinary one and not the port of arrival. */
 static void any_candidate(void **state)
 {
     struct tor tor;
@@ -254,7 +257,7 @@ static void refusals(void **state)
     rig_free(&tor.rig);
 }
 
-/* An entry whose END was lost is given up; START takes its place. */
+/* An entry whose END was lost is given up. START takes its place. */
 static void aged(void **state)
 {
     struct tor tor;
@@ -274,7 +277,7 @@ static void aged(void **state)
     rig_free(&tor.rig);
 }
 
-/* Senders that pipeline: ONLY takes an entry, and what follows soon goes the same way. */
+/* Senders that pipeline: ONLY takes an entry, and packets that follow soon take the same way. */
 static void pipelining(void **state)
 {
     struct tor tor;
@@ -292,7 +295,7 @@ static void pipelining(void **state)
         continue;
     tor.now += 50 * OCHE_US;
     assert_int_equal(send(&tor, 0, 2, 7, OCHE_RC_WRITE_FIRST, 4, 0, NULL), port);
-    tor.now += 70 * OCHE_US; /* in the middle of a message nothing is given up */
+    tor.now += 70 * OCHE_US; /* in the middle of a message no entry is given up */
     assert_int_equal(send(&tor, 0, 2, 7, OCHE_RC_WRITE_LAST, 4, 0, NULL), port);
     tor.now += 60 * OCHE_US;
     assert_int_equal(send(&tor, 0, 2, 7, OCHE_RC_WRITE_ONLY, 4, 0, NULL), 2);
@@ -302,7 +305,7 @@ static void pipelining(void **state)
 
 /* ---- order: follow ---- */
 
-/* Like `send`, of a packet that follows. */
+/* Like `send`, for a packet with the FOLLOWS bit. */
 static int send_behind(struct tor *tor, unsigned in, uint8_t opcode, unsigned tokens, unsigned cls,
                        struct oche_packet *left)
 {
@@ -334,7 +337,7 @@ static void tor_follow(struct tor *tor)
     tor_make(tor);
 }
 
-/* Whatever is behind a deflected packet takes its way; a leader decides anew. */
+/* Every packet with the bit follows a deflected packet. A leader is decided anew. */
 static void following(void **state)
 {
     static const uint8_t behind[] = {OCHE_RC_WRITE_LAST,   OCHE_RC_WRITE_ONLY,
@@ -364,7 +367,8 @@ static void following(void **state)
     rig_free(&tor.rig);
 }
 
-/* An END with the bit frees its entry, even an END alone; without `follow` the bit means nothing.
+/*
+ * An END with the bit frees its entry, also an END alone. Without `follow` the bit has no meaning.
  */
 static void released(void **state)
 {
@@ -378,7 +382,7 @@ static void released(void **state)
     tor.params.entries = 1;
     tor_make(&tor);
     fill(&tor, 2, 16);
-    for (unsigned i = 0; i < 3; i++) { /* one entry is enough for one message after another */
+    for (unsigned i = 0; i < 3; i++) { /* one entry is enough for successive messages */
         port = send(&tor, 0, 2, 7 + i, OCHE_RC_WRITE_FIRST, 4, 0, NULL);
         assert_true(port >= 3);
         assert_int_equal(send(&tor, 0, 2, 7 + i, OCHE_RC_WRITE_MIDDLE, release | 4, 0, NULL), port);
@@ -406,8 +410,7 @@ static void released(void **state)
     rig_free(&tor.rig);
 }
 
-/* An entry stays for `linger`, and for as long as packets of it wait; what comes later is counted.
- */
+/* An entry stays for `linger`, and while packets of it wait. Later packets are counted. */
 static void lingering(void **state)
 {
     struct tor tor;
@@ -456,7 +459,7 @@ static void paused(void **state)
     rig_free(&tor.rig);
 }
 
-/* An entry is not followed into a lower lane, nor back. */
+/* A packet follows an entry neither into a lower lane nor back. */
 static void lower_lane(void **state)
 {
     struct oche_packet left;
@@ -482,7 +485,7 @@ static void lower_lane(void **state)
     rig_free(&tor.rig);
 }
 
-/* The ordinary way leads back: another one that is as short, always the same. */
+/* The ordinary way leads back, so another one of equal length is taken, always the same. */
 static void back(void **state)
 {
     struct tor tor;
@@ -510,7 +513,7 @@ static void turns(void **state)
     tor.params.tokens = 2;
     tor_make(&tor);
     assert_int_equal(tor.rig.config.lanes, 3);
-    /* From above to above is a turn; from above down, from below up, from a host up are not. */
+    /* From above to above is a turn. From above down, from below up, or from a host up is none. */
     send(&tor, 4, 2, 7, OCHE_RC_WRITE_ONLY, 2, 0, &left);
     assert_int_equal(left.traffic_class, 1);
     send(&tor, 4, 2, 7, OCHE_RC_WRITE_MIDDLE, 0, 1, &left);
@@ -564,7 +567,7 @@ static void escape(void **state)
     rig_free(&tor.rig);
 }
 
-/* A host does not choose its lane, nor how often it may be deflected. */
+/* A host chooses neither its lane nor the number of deflections. */
 static void hostile_host(void **state)
 {
     struct tor tor;
@@ -581,7 +584,7 @@ static void hostile_host(void **state)
     rig_free(&tor.rig);
 }
 
-/* Whatever comes in: nothing breaks, nothing is lost, no tokens come into being. */
+/* For any packets: no failure, no loss, no new tokens. */
 static void nonsense(void **state)
 {
     struct oche_random random = oche_random_stream(1, "nonsense", 0);
@@ -650,7 +653,7 @@ static void take_down(struct tor *tor, unsigned port)
         rig_discard(packet);
 }
 
-/* A message whose entry leads to a dead port is dropped, until END frees the entry. */
+/* A message whose entry leads to a dead port is dropped until END frees the entry. */
 static void dead_until_end(void **state)
 {
     struct tor tor;
@@ -670,7 +673,7 @@ static void dead_until_end(void **state)
     assert_int_equal(try(&tor, 9, OCHE_RC_WRITE_LAST), -1);
     assert_int_equal(rig_stats(&tor.rig, (unsigned)way, tor.now).drops[OCHE_DROP_LINK_DOWN], 5 + 1);
     assert_int_equal(count(&tor, OCHE_IOFD_AGED), 0);
-    /* Now it may go any way but that one, and so may all others. */
+    /* Now it may take any port but that one, and so may all others. */
     for (uint32_t qpn = 9; qpn < 17; qpn++) {
         int other = try(&tor, qpn, OCHE_RC_WRITE_FIRST);
 
@@ -680,7 +683,7 @@ static void dead_until_end(void **state)
     rig_free(&tor.rig);
 }
 
-/* END does not come: packets that are dropped do not keep the entry alive. */
+/* END does not come: dropped packets do not keep the entry alive. */
 static void dead_until_old(void **state)
 {
     struct tor tor;

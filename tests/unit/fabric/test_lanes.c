@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lanes: one FIFO over all that may send, each paused and accounted for itself; a packet that
- * changes lanes is charged to the class by which it came in.
+ * Lanes: one FIFO over all packets that may leave. Each lane is paused and accounted for alone. A
+ * packet that changes lanes is charged to the class of its arrival.
  */
 #include "tests/unit/fabric/rig.h"
 
@@ -89,14 +89,14 @@ static void one_fifo(void **state)
     put(&rig, 0, 0, false, 500, 5);
     put(&rig, 0, CONTROL, false, 600, 6);
     assert_int_equal(drain(&rig, 10), 612345);
-    /* At the same moment: the higher lane has come further. */
+    /* At the same moment, the higher lane has come further. */
     put(&rig, 0, 0, false, 100, 20);
     put(&rig, 2, 2, false, 200, 20);
     assert_int_equal(drain(&rig, 20), 21);
     rig_free(&rig);
 }
 
-/* A paused lane is passed by the others, and keeps its own order. */
+/* The others pass a paused lane, which keeps its own order. */
 static void paused(void **state)
 {
     struct rig rig;
@@ -129,7 +129,7 @@ static void accounts(void **state)
     rig_make(&rig);
     memory = test_calloc(1, oche_switch_holds_bytes(rig.sw));
     put(&rig, 0, 0, true, 1000, 1);
-    oche_switch_keep_holds(rig.sw, memory, 2); /* what waits already is seen, too */
+    oche_switch_keep_holds(rig.sw, memory, 2); /* waiting packets are seen, too */
     put(&rig, 0, 0, true, 1000, 3);
     put(&rig, 0, 1, false, 900, 4);
     assert_int_equal(oche_switch_ingress_bytes(rig.sw, 0, 0), 2000);
@@ -138,7 +138,7 @@ static void accounts(void **state)
     assert_int_equal(oche_switch_held_bytes(rig.sw, 0, 1, 1, 1), 900);
     assert_int_equal(oche_switch_held_bytes(rig.sw, 0, 1, 1, 2), 0);
     assert_int_equal(oche_switch_pause_port(rig.sw), -1);
-    /* One more in lane 0 pauses the upstream's lane 0, though all of it waits in lane 1. */
+    /* One more in lane 0 pauses lane 0 of the upstream, though all packets wait in lane 1. */
     put(&rig, 0, 0, true, 1000, 5);
     assert_int_equal(oche_switch_pause_port(rig.sw), 0);
     assert_true(oche_switch_pause_cause(rig.sw, 0, 0, 6, &cause));
@@ -158,7 +158,7 @@ static void accounts(void **state)
     test_free(memory);
 }
 
-/* Marks and limits see the lanes of a class as one queue. */
+/* Marks and limits treat the lanes of a class as one queue. */
 static void one_queue(void **state)
 {
     struct rig rig;
@@ -172,7 +172,7 @@ static void one_queue(void **state)
     put(&rig, 0, 0, false, 800, 1);
     put(&rig, 0, 0, true, 800, 2);
     assert_int_equal(rig_stats(&rig, 1, 3).marks, 0);
-    put(&rig, 0, 0, false, 800, 3); /* finds 1600, 800 of them in its own lane */
+    put(&rig, 0, 0, false, 800, 3); /* meets 1600, 800 of them in its own lane */
     assert_int_equal(rig_stats(&rig, 1, 3).marks, 1);
     rig_free(&rig);
 }

@@ -40,7 +40,7 @@ static void test_share_and_bounds(void **state)
     free(late);
 }
 
-/* Times so close that without care many would be the same. */
+/* Times so close that many would otherwise be equal. */
 static void test_no_two_at_the_same_time(void **state)
 {
     struct oche_late *late = late_of(0.5, 0, 4800, 1);
@@ -71,7 +71,7 @@ static void test_frames_of_the_link_are_on_time(void **state)
     free(late);
 }
 
-/* When as many are late as there is room for, the others are on time. */
+/* When the late packets have taken all places, the others are on time. */
 static void test_room(void **state)
 {
     struct oche_late *late = late_of(1, OCHE_SEC, OCHE_SEC, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links of a switch that go down and come back: what waits is given back and its memory is free,
- * whoever was paused because of it resumes, PFC of both directions starts anew, packets for a port
- * that is down are dropped and counted, and routes are those of now.
+ * Links of a switch that fail and return. Waiting packets are dropped and their memory is freed.
+ * Upstreams that were paused because of them resume. PFC of both directions restarts. Packets for a
+ * dead port are dropped and counted. Routes are the present ones.
  */
 #include "tests/unit/fabric/rig.h"
 
@@ -32,7 +32,7 @@ static unsigned flush(struct rig *rig, unsigned port, oche_time now)
     return count;
 }
 
-/* Port 2 is held by its peer, so what comes from port 0 waits until port 0's upstream is paused. */
+/* The peer pauses port 2, so packets from port 0 wait until port 0's upstream is paused. */
 static void fill(struct rig *rig)
 {
     rig_pause(rig, 2, 0, UINT16_MAX, 0);
@@ -58,11 +58,11 @@ static void flushed(void **state)
     assert_int_equal(oche_switch_queue_bytes(rig.sw, 2), 0);
     assert_int_equal(rig_stats(&rig, 2, 2 * OCHE_US).drops[OCHE_DROP_LINK_DOWN], 10);
     assert_int_equal(rig_stats(&rig, 2, 2 * OCHE_US).packets, 0);
-    /* Who was paused because of it resumes. */
+    /* The upstream that was paused because of it resumes. */
     assert_int_equal(oche_switch_pause_port(rig.sw), 0);
     assert_int_equal(rig_pause_frame(&rig, 0, 0, 2 * OCHE_US), 0);
     assert_false(oche_switch_is_pausing(rig.sw, 0, 0));
-    /* What comes for it is lost; when it is back, it is as if the peer had said nothing. */
+    /* Packets for it are lost. When it is back, earlier PAUSEs of the peer have no effect. */
     assert_false(rig_in(&rig, 0, 2, 0, 1500, 3 * OCHE_US));
     assert_int_equal(oche_switch_last_drop(rig.sw), OCHE_DROP_LINK_DOWN);
     assert_int_equal(rig_stats(&rig, 2, 3 * OCHE_US).drops[OCHE_DROP_LINK_DOWN], 11);
@@ -83,7 +83,7 @@ static void upstream(void **state)
     (void)state;
     make(&rig, 4);
     fill(&rig);
-    /* The upstream's own link: it is told nothing while it is away, */
+    /* The upstream's own link: no frame is sent while it is down, */
     assert_int_equal(flush(&rig, 0, now), 0);
     assert_false(oche_switch_is_pausing(rig.sw, 0, 0));
     assert_int_equal(oche_switch_pause_port(rig.sw), -1);
@@ -101,7 +101,7 @@ static void upstream(void **state)
     rig_free(&rig);
 }
 
-/* It resumes while its link is down: then there is nothing to say when it is back. */
+/* The class resumes while its link is down: then no frame is sent when it is back. */
 static void resumed_meanwhile(void **state)
 {
     struct rig rig;
@@ -118,7 +118,7 @@ static void resumed_meanwhile(void **state)
     rig_free(&rig);
 }
 
-/* A packet takes the routes that there are when it arrives. */
+/* A packet takes the routes that exist when it arrives. */
 static void rerouted(void **state)
 {
     struct rig rig;
@@ -137,7 +137,7 @@ static void rerouted(void **state)
     rig_free(&rig);
 }
 
-/* From down to up is no way where routes go up and then down; from below it is one. */
+/* Where routes go up and then down, down to up is no way. From below, it is one. */
 static void no_turn(void **state)
 {
     struct rig rig;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link loss: patterns exactly, Bernoulli by counting, and what is no pattern. */
+/* Link loss: exact patterns, Bernoulli by counting, and rejected patterns. */
 #include "tests/unit/fabric/rig.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static struct oche_loss *loss_of(double probability, const char *pattern, uint64
     return oche_loss_create(memory, probability, pattern, 1, entity);
 }
 
-/* Which of the packets 1 … 64 are lost, as bits; PSN = ordinal + `shift`. */
+/* Returns which of the packets 1 … 64 are lost, as bits; PSN = ordinal + `shift`. */
 static uint64_t lost(const char *pattern, uint32_t shift)
 {
     struct oche_loss *loss = loss_of(0, pattern, 1);
@@ -52,7 +52,7 @@ static void patterns(void **state)
     assert_int_equal(lost("every 32,1", 0), 0x8000000080000001);
     assert_int_equal(lost("psn 103-105, psn 107", 100), 0x5c);
     assert_int_equal(lost("psn 7, 7", 0), 0x40);
-    /* Of the packets with a payload (1, 3, 5, …) the second and every tenth. */
+    /* Of the packets with a payload (1, 3, 5, …), the second and every tenth are lost. */
     assert_int_equal(lost("data: 2, every 10", 0),
                      UINT64_C(1) << 2 | UINT64_C(1) << 18 | UINT64_C(1) << 38 | UINT64_C(1) << 58);
     assert_int_equal(lost("data:psn 2-3", 0), 4);
@@ -84,7 +84,10 @@ static void acks_alone(void **state)
     free(loss);
 }
 
-/* The retransmission of a PSN passes; in overlapping lists each has its own first. */
+/*
+ * The retransmission of a PSN passes. In overlapping lists each applies to its own first
+ * transmission.
+ */
 static void first_only(void **state)
 {
     struct oche_loss *loss = loss_of(0, "psn 5-6, psn 16777215", 1);
@@ -138,7 +141,7 @@ static void not_a_pattern(void **state)
     }
 }
 
-/* However much is said, it stays within the text. */
+/* However long the message, it stays within the text. */
 static void errors_are_cut(void **state)
 {
     struct oche_error error = {""};
@@ -182,7 +185,7 @@ static void probability(void **state)
     expect_assert_failure(oche_loss_create(memory, 1.5, NULL, 1, 1));
 }
 
-/* A pattern does not move the random draws. */
+/* A pattern does not change the random draws. */
 static void independent(void **state)
 {
     struct oche_loss *plain = loss_of(0.1, NULL, 9);

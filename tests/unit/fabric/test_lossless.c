@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Headroom (dcqcn.md#a12) in its worst case: an upstream that sends at line rate without end, an
- * egress that stands still, and PAUSE frames that always find the line just taken. Nothing may be
- * lost; the headroom must not be generous either; half of it must not do.
+ * Headroom (dcqcn.md#a12) in its worst case: an upstream that sends at line rate without end, a
+ * blocked egress, and PAUSE frames that always find the line just taken. Nothing may be lost. The
+ * headroom must not be too large either: half of it must be too small.
  */
 #include "tests/unit/fabric/links.h"
 
@@ -30,7 +30,7 @@ static void blast(struct links *links, unsigned from, unsigned to, unsigned pack
     }
 }
 
-/* How much headroom host 0 needs towards port 1, which stands still; `lost` counts drops. */
+/* Returns the headroom that host 0 needs towards port 1, which is blocked. `lost` counts drops. */
 static uint64_t worst_case(uint64_t rate, oche_time delay, oche_time response, uint16_t mtu,
                            double scale, uint64_t *headroom, uint64_t *lost)
 {
@@ -50,7 +50,7 @@ static uint64_t worst_case(uint64_t rate, oche_time delay, oche_time response, u
     links->hosts[1].stalled_until = 500 * OCHE_US;
     links_run(links, OCHE_SEC);
     links_at_rest(links);
-    used = links->max_occupied - (xoff / mtu + 1) * mtu; /* less what was there at the crossing */
+    used = links->max_occupied - (xoff / mtu + 1) * mtu; /* less the bytes held at the crossing */
     *lost = links->dropped;
     assert_true(rig_stats(&links->rig, 0, OCHE_SEC).pauses_sent[0] > 0);
     links_free(links);
@@ -69,7 +69,7 @@ static void exact_headroom(void **state)
             oche_time frame = oche_time_of_bytes(mtus[m] + OCHE_GAP_BYTES, rates[r]);
             uint64_t least_spare = UINT64_MAX, whole = 0;
 
-            /* The delay sweeps the upstream's phase through one frame. */
+            /* The delay shifts the upstream's phase through one frame. */
             for (unsigned phase = 0; phase < 16; phase++) {
                 oche_time delay = OCHE_US + frame * phase / 16;
                 uint64_t headroom, lost, used;
@@ -84,15 +84,15 @@ static void exact_headroom(void **state)
                 assert_true(lost > 0);
                 assert_true(used <= headroom);
             }
-            /* To spare: one frame's rounding, and what gaps take of the line. */
+            /* The margin: one frame's rounding, and the gaps on the line. */
             assert_true(least_spare <=
                         mtus[m] + whole / (mtus[m] + OCHE_GAP_BYTES) * OCHE_GAP_BYTES);
         }
 }
 
 /*
- * Seven hosts at line rate into one that stands still, with a shared part so small that the
- * dynamic threshold falls to nothing: each ingress crosses, and each needs all of its headroom.
+ * Seven hosts at line rate into a blocked one. The shared part is so small that the dynamic
+ * threshold falls to zero: each ingress crosses, and each needs all of its headroom.
  */
 static void all_at_once(void **state)
 {
@@ -109,7 +109,7 @@ static void all_at_once(void **state)
                 links->rig.ports[i].delay += i * 37 * OCHE_NS;
             links->rig.params.beta = betas[b];
             links->rig.params.headroom_scale = half ? 0.5 : 1;
-            /* The least buffer that passes the check, and 20 KB to share. */
+            /* The smallest buffer that passes the check, and 20 KB to share. */
             links->rig.params.buffer_bytes = 1000;
             while (!oche_switch_check(&links->rig.config, &why))
                 links->rig.params.buffer_bytes += 1000;
@@ -128,7 +128,9 @@ static void all_at_once(void **state)
         }
 }
 
-/* An egress that stands still for long: XOFF is refreshed, the upstream never starts by itself. */
+/*
+ * An egress that is blocked for long: XOFF is refreshed, and the upstream never restarts by itself.
+ */
 static void long_pause(void **state)
 {
     struct links *links = make(2);
@@ -143,7 +145,7 @@ static void long_pause(void **state)
     assert_int_equal(links->dropped, 0);
     stats = rig_stats(&links->rig, 0, links->now);
     assert_true(stats.refreshes_sent[0] >= 10);
-    /* What we held is what the upstream felt, to the picosecond. */
+    /* The upstream was paused for as long as the switch counted, to the picosecond. */
     assert_int_equal(stats.pause_sent_time[0],
                      oche_pause_time(&links->hosts[0].pause, 0, links->now));
     links_free(links);

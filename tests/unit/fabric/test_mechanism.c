@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hooks of a switch's own mechanisms: order, arguments, what they may change, the timer. */
+/* The hooks of a switch's own mechanisms: order, arguments, permitted changes, the timer. */
 #include "tests/unit/fabric/rig.h"
 
 #include <stdio.h>
@@ -163,17 +163,17 @@ static void hooks(void **state)
     told("stamper.dequeue(2)@30 ");
     assert_int_equal(packet->aeth, 700);
 
-    /* Dropped by one: the next is not asked. */
+    /* If one hook drops the packet, the next is not called. */
     assert_int_equal(oche_switch_receive(rig.sw, 3, packet, 40), -1);
     told("deflector.route(1)@40 ");
     assert_int_equal(rig_stats(&rig, 3, 40).drops[OCHE_DROP_NO_ROUTE], 1);
-    /* What has no route is not deflected. */
+    /* A packet without a route is not deflected. */
     packet->dst = 99;
     assert_int_equal(oche_switch_receive(rig.sw, 0, packet, 50), -1);
     told("");
     rig_discard(packet);
 
-    /* The timer, beside a pause that begins at the same moment. */
+    /* The timer, with a pause that begins at the same moment. */
     rig_pause(&rig, 2, 0, 10, 1000);
     assert_int_equal(oche_switch_expire(rig.sw, 1009), -1);
     told("");

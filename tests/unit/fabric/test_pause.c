@@ -63,7 +63,7 @@ static void at_once(void **state)
     assert_int_equal(oche_pause_received(&pause, 0), 1);
 }
 
-/* A refresh counts anew from its own effect, be it longer or shorter than what is left. */
+/* A refresh counts anew from its own effect, even if it is shorter than the remaining pause. */
 static void refresh(void **state)
 {
     struct oche_pause pause;
@@ -106,7 +106,7 @@ static void several_pending(void **state)
     assert_int_equal(oche_pause_time(&pause, 0, OCHE_SEC), 10 + 3 + 40);
 }
 
-/* XOFF and XON that take effect together are nothing; so is the pause that they frame. */
+/* XOFF and XON that take effect together cancel each other, and so does the pause between them. */
 static void empty_span(void **state)
 {
     struct oche_pause pause;
@@ -121,8 +121,8 @@ static void empty_span(void **state)
 }
 
 /*
- * More pauses to come than can be kept: the shortest gap between two of one class is given up,
- * and nothing is paused too short.
+ * More pending pauses than places: the shortest gap between two of one class is dropped. No pause
+ * becomes too short.
  */
 static void overflow(void **state)
 {
@@ -148,7 +148,7 @@ static void overflow(void **state)
     assert_int_equal(oche_pause_time(&pause, 0, OCHE_SEC), (17 * 5 + 5 + 5) * unit);
 }
 
-/* One frame speaks for some classes and leaves the others alone. */
+/* One frame names some classes and does not affect the others. */
 static void classes(void **state)
 {
     struct oche_pause pause;
@@ -166,13 +166,13 @@ static void classes(void **state)
     assert_int_equal(pause.mask, 0x90);
     assert_int_equal(oche_pause_update(&pause, 500 * QUANTUM), 0x80);
     assert_int_equal(oche_pause_update(&pause, 2000 * QUANTUM), 0);
-    /* Quanta without the class's bit in the vector say nothing. */
+    /* Quanta without the class's bit in the vector have no effect. */
     frame.pfc.classes = 0;
     oche_pause_receive(&pause, &frame, OCHE_SEC);
     assert_int_equal(pause.mask, 0);
 }
 
-/* Called late, the counters are still exact; a reset splits a pause in two. */
+/* Late calls keep the counters exact. A reset splits a pause in two. */
 static void counted_exactly(void **state)
 {
     struct oche_pause pause;

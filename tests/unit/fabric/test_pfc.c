@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PFC towards the upstream: XOFF and XON in order, hysteresis, refresh, who resumes when. */
+/*
+ * PFC towards the upstream: XOFF and XON in order, hysteresis, refresh, and the order of resuming.
+ */
 #include "tests/unit/fabric/rig.h"
 
 #include "fabric/pause.h"
@@ -42,7 +44,7 @@ static void sequence(void **state)
     assert_false(oche_switch_ready(rig.sw, 0));
 
     /* Two MTU below the threshold: at 7000, not at 8000. */
-    fill(&rig, 0, 1, 0, 3); /* headroom: still paused, nothing new to say */
+    fill(&rig, 0, 1, 0, 3); /* headroom: still paused, so no new frame */
     assert_int_equal(oche_switch_pause_port(rig.sw), -1);
     for (unsigned left = 13; left >= 8; left--) {
         assert_int_equal(rig_out(&rig, 1, 200), 1000);
@@ -62,7 +64,7 @@ static void sequence(void **state)
     rig_free(&rig);
 }
 
-/* With xon_offset a class resumes that far below its threshold, whatever the MTU is. */
+/* With xon_offset a class resumes that far below its threshold, for any MTU. */
 static void resume_offset(void **state)
 {
     static const struct {
@@ -111,7 +113,7 @@ static void tiny_threshold(void **state)
     rig_free(&rig);
 }
 
-/* A class that resumes before its XOFF has left: no frame at all, and none is named. */
+/* A class that resumes before its XOFF has left: no frame, and no class named. */
 static void cancelled(void **state)
 {
     struct rig rig;
@@ -124,7 +126,7 @@ static void cancelled(void **state)
     assert_int_equal(oche_switch_pause_port(rig.sw), -1);
     assert_false(oche_switch_ready(rig.sw, 0));
     assert_int_equal(rig_pause_frame(&rig, 0, 0, 0), -1);
-    /* And the same with XON: told to stop, resumed, to stop again before the XON has left. */
+    /* The same with XON: paused, resumed, and paused again before the XON has left. */
     fill(&rig, 0, 1, 0, 4);
     assert_int_equal(rig_pause_frame(&rig, 0, 0, 0), 0xffff);
     for (unsigned i = 0; i < 4; i++)
@@ -159,7 +161,7 @@ static void refreshed(void **state)
     }
     assert_int_equal(rig_stats(&rig, 0, now).pauses_sent[0], 1);
     assert_int_equal(rig_stats(&rig, 0, now).pause_sent_time[0], now - 1000);
-    /* A refresh that became due just before the class resumed is an XON. */
+    /* A refresh that became due just before the class resumed becomes an XON. */
     assert_int_equal(oche_switch_expire(rig.sw, now + HALF), 0);
     for (unsigned i = 0; i < 4; i++)
         rig_out(&rig, 1, now + HALF);
@@ -190,7 +192,8 @@ static void two_classes(void **state)
         rig_out(&rig, 2, 20);
     frame = (struct oche_packet){.tag = 1};
     assert_true(oche_switch_take_pause(rig.sw, 0, &frame, 30));
-    assert_int_equal(frame.pfc.classes, 3); /* class 1 resumes, class 0 is refreshed with it */
+    /* class 1 resumes; class 0 is refreshed in the same frame */
+    assert_int_equal(frame.pfc.classes, 3);
     assert_int_equal(frame.pfc.quanta[0], 0xffff);
     assert_int_equal(frame.pfc.quanta[1], 0);
     assert_int_equal(rig_stats(&rig, 0, 50).pause_sent_time[0], 40);
@@ -201,8 +204,8 @@ static void two_classes(void **state)
 }
 
 /*
- * Dynamic threshold: what others hold counts. Port 0 is paused because port 1 fills the buffer;
- * when the packets of port 1 leave, port 0 resumes though none of its own has left.
+ * Dynamic threshold: bytes held by other ports count. Port 0 is paused because port 1 fills the
+ * buffer. When the packets of port 1 leave, port 0 resumes, though none of its own has left.
  */
 static void others_leave(void **state)
 {
@@ -212,7 +215,7 @@ static void others_leave(void **state)
 
     (void)state;
     rig_init(&rig, 4);
-    rig.params.beta = 2; /* t_PFC = what is free, with two priorities */
+    rig.params.beta = 2; /* t_PFC equals the free space, with two priorities */
     plan = oche_buffer_plan(&rig.config);
     rig.params.buffer_bytes = plan.headroom_total + 100000;
     rig_make(&rig);
@@ -238,8 +241,7 @@ static void others_leave(void **state)
     rig_free(&rig);
 }
 
-/* The same when those that leave belong to a port that is not paused itself, or to a lossy class.
- */
+/* The same when the leaving packets belong to a port that is not paused, or to a lossy class. */
 static void unpaused_leave(void **state)
 {
     for (unsigned lossy = 0; lossy < 2; lossy++) {
@@ -272,7 +274,7 @@ static void unpaused_leave(void **state)
     }
 }
 
-/* Packets in the headroom leave first, and the class does not resume before they have. */
+/* Packets in the headroom leave first. The class does not resume before that. */
 static void headroom_first(void **state)
 {
     struct rig rig;

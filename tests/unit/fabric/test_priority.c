@@ -4,7 +4,7 @@
 
 #include "fabric/priority.h"
 
-/* The classes of what leaves port 1, in order, as decimal digits. */
+/* Returns the classes of the packets that leave port 1, in order, as decimal digits. */
 static unsigned long drain(struct rig *rig)
 {
     unsigned long order = 0;
@@ -36,7 +36,7 @@ static void strict(void **state)
     assert_int_equal(drain(&rig), 7765543321);
     assert_false(oche_switch_ready(rig.sw, 1));
 
-    /* With 7 and 3 paused, and what is left after they resume. */
+    /* With 7 and 3 paused, and the rest after they resume. */
     for (unsigned i = 0; i < 10; i++)
         assert_true(rig_in(&rig, 0, 1, arrivals[i], 1000, 0));
     rig.params.pfc_response = 0;
@@ -76,7 +76,7 @@ static void fifo(void **state)
     rig_free(&rig);
 }
 
-/* A class that is not in use is taken for class 0. */
+/* A class that is not in use counts as class 0. */
 static void unused_class(void **state)
 {
     struct rig rig;
@@ -120,7 +120,7 @@ static void counters(void **state)
     rig_free(&rig);
 }
 
-/* The longest queue of each span of time, which leaves the counter as it is. */
+/* The longest queue of each span of time. Reading it does not change the counter. */
 static void peaks(void **state)
 {
     struct rig rig;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RCP's rate of a port: the formula against numbers worked out by hand, and in a switch what it is
- * computed from: what came in T, what waits, whose round trips; when; and which packets it reaches.
+ * RCP's rate of a port: the formula against numbers worked out by hand. In a switch: its inputs
+ * (bytes that came in T, bytes that wait, round trips), its times, and which packets it affects.
  */
 #include "tests/unit/fabric/rig.h"
 
@@ -53,7 +53,7 @@ static void by_hand(void **state)
         {8000, T, 25000, 25000, 6000},
         /* Nothing comes, two round trips' worth wait: + 1/2 - 1/2. */
         {8000, T, 0, 50000, 8000},
-        /* T of half a round trip: half of it; the line carries 12500 bytes in that. */
+        /* T is half a round trip: half of the change; the line carries 12500 bytes in that time. */
         {4000, T / 2, 0, 0, 5000},
         {8000, T / 2, 12500, 25000, 7000},
         /* Never above the line, and never below the least. */
@@ -71,12 +71,12 @@ static void by_hand(void **state)
         if (rate != rows[i].want_mbps * OCHE_MBPS)
             fail_msg("row %zu: %llu", i, (unsigned long long)rate);
     }
-    /* A quarter of what four does not divide: towards what it was. */
+    /* A change of a quarter that four does not divide is rounded towards the old value. */
     assert_int_equal(next_rate(999999999, T, 12500, 0), 1249999998);
     assert_int_equal(next_rate(999999999, T, 37500, 0), 750000000);
 }
 
-/* Whatever is measured, R is within its bounds; and every value is right as doubles have it. */
+/* For any measurement, R is within its bounds. Every value equals the one in doubles. */
 static void at_random(void **state)
 {
     struct oche_random random = oche_random_stream(1, "rcp", 0);
@@ -143,7 +143,7 @@ static void expire(struct scene *scene, oche_time now)
     assert_int_equal(oche_switch_expire(scene->rig.sw, now), -1);
 }
 
-/* To port 2: `bytes` on the line, asking for the line's rate. */
+/* A packet to port 2, `bytes` on the line, that asks for the line rate. */
 static void arrive(struct scene *scene, uint16_t bytes, uint32_t rtt_ns, oche_time now)
 {
     struct oche_packet *packet = rig_packet(2, 0, bytes - OCHE_GAP_BYTES);
@@ -153,7 +153,7 @@ static void arrive(struct scene *scene, uint16_t bytes, uint32_t rtt_ns, oche_ti
     assert_int_equal(oche_switch_receive(scene->rig.sw, 0, packet, now), 2);
 }
 
-/* The rate in Mbit/s that the next packet carries away from port 2. */
+/* Returns the rate in Mbit/s in the next packet that leaves port 2. */
 static unsigned leave(struct scene *scene, oche_time now)
 {
     struct oche_packet *packet = oche_switch_transmit(scene->rig.sw, 2, now);
@@ -166,7 +166,7 @@ static unsigned leave(struct scene *scene, oche_time now)
     return (unsigned)(trailer.rate_10kbps * (uint64_t)OCHE_RATE_UNIT_BPS / OCHE_MBPS);
 }
 
-/* From a twentieth of the line, half as much again each T, to the line; then it sleeps. */
+/* From a twentieth of the line up to the line, half as much again in each T. Then it sleeps. */
 static void nothing_to_do(void **state)
 {
     static const unsigned want[] = {500, 750, 1125, 1687, 2531, 3796, 5695, 8542, 10000};
@@ -186,7 +186,7 @@ static void nothing_to_do(void **state)
     assert_int_equal(mbps(&scene, 0), 10000);
     assert_int_equal(oche_switch_next(scene.rig.sw), OCHE_NEVER);
 
-    /* What wakes it begins an interval. */
+    /* A packet that wakes it begins an interval. */
     arrive(&scene, 1000, 0, OCHE_MS + 5);
     assert_int_equal(oche_switch_next(scene.rig.sw), OCHE_MS + 5 + T);
     assert_int_equal(leave(&scene, OCHE_MS + 6), 10000);
@@ -197,7 +197,7 @@ static void nothing_to_do(void **state)
     rig_free(&scene.rig);
 }
 
-/* What came in T, and what waits at its end: the edges. */
+/* The bytes that came in T and those that wait at its end: the edges. */
 static void measures(void **state)
 {
     struct scene scene;
@@ -214,7 +214,7 @@ static void measures(void **state)
     expire(&scene, T);
     assert_int_equal(mbps(&scene, 2), 5000 - 5000 / 4 * 15000 / 25000);
     assert_int_equal(mbps(&scene, 1), 7500); /* its own affair */
-    /* What comes at the end is of the next. It leaves with the rate as it is then. */
+    /* A packet at the end belongs to the next T. It leaves with the rate at its departure. */
     arrive(&scene, 1250, 0, T);
     for (unsigned i = 0; i < 13; i++)
         assert_int_equal(leave(&scene, T + 1), 4250);
@@ -223,7 +223,7 @@ static void measures(void **state)
     rig_free(&scene.rig);
 }
 
-/* A packet that asks for less than the port has is left as it is; so is one without a trailer. */
+/* A packet that asks for less than the port has is not changed; nor is one without a trailer. */
 static void packets(void **state)
 {
     uint64_t counted[OCHE_MOST_MECHANISM_COUNTERS];
@@ -258,7 +258,7 @@ static void packets(void **state)
     rig_free(&scene.rig);
 }
 
-/* The mean round trip makes T, unless the period is shorter. Hosts may say anything. */
+/* The mean round trip sets T, unless the period is shorter. Hosts may send any value. */
 static void round_trips(void **state)
 {
     struct scene scene;
@@ -276,7 +276,7 @@ static void round_trips(void **state)
     expire(&scene, 3 * T - 1);
     const void *rcp = scene.rig.sw->mechanisms[0].state;
     uint64_t before = oche_rcp_rate_of(rcp, 2);
-    expire(&scene, 3 * T); /* 40 us have gone by: its T */
+    expire(&scene, 3 * T); /* 40 us have passed: its T */
     assert_true(oche_rcp_rate_of(rcp, 2) != before);
     while (oche_switch_next(scene.rig.sw) < OCHE_MS)
         expire(&scene, oche_switch_next(scene.rig.sw));
@@ -301,7 +301,7 @@ static void round_trips(void **state)
     rig_free(&scene.rig);
 }
 
-/* A slow port, a floor above it; and how much comes while nothing may leave. */
+/* A slow port, a floor above it; and the bytes that come while none may leave. */
 static void bounds(void **state)
 {
     struct scene scene;

@@ -14,7 +14,7 @@ static void paper_switch(struct rig *rig)
     rig->params.headroom_bytes = 22400;
 }
 
-/* A class's share of what is free, alpha, is 1, however many classes there are. */
+/* A class's share of the free space, alpha, is 1 for any number of classes. */
 static void automatic_shares(void **state)
 {
     struct oche_buffer buffer[2];
@@ -31,7 +31,7 @@ static void automatic_shares(void **state)
         assert_int_equal(oche_buffer_plan(&rig.config).priorities, i == 0 ? 2 : 4);
         assert_true(oche_buffer_plan(&rig.config).beta == (i == 0 ? 2 : 4));
         oche_buffer_init(&buffer[i], &rig.config);
-        rig.params.beta = 3; /* what is given stays as it is */
+        rig.params.beta = 3; /* given values do not change */
         assert_true(oche_buffer_plan(&rig.config).beta == 3);
     }
     assert_int_equal(buffer[0].share, 65536);
@@ -52,7 +52,7 @@ static void paper_plan(void **state)
     assert_int_equal(plan.xoff / 32, 764);         /* the static bound on t_ECN: below one MTU */
     assert_int_equal(plan.reserve, 2 * 32 * 1500); /* two lossless classes are in use */
 
-    /* The same chip, of which eight ports are in use. */
+    /* The same chip with eight ports in use. */
     rig_init(&rig, 8);
     rig.params.pfc_priorities = 8;
     rig.params.headroom_bytes = 22400;
@@ -63,7 +63,7 @@ static void paper_plan(void **state)
     assert_int_equal(plan.xoff, 24475);
     assert_int_equal(plan.reserve, 2 * 8 * 1500);
     rig.params.headroom_bytes = OCHE_NEVER;
-    rig.ports[3].delay *= 2; /* a port that is not in use: as the one with the most */
+    rig.ports[3].delay *= 2; /* a port that is not in use counts as the largest */
     plan = oche_buffer_plan(&rig.config);
     assert_int_equal(plan.headroom_total, 8 * (7 * oche_buffer_headroom(&rig.config, 0) +
                                                25 * oche_buffer_headroom(&rig.config, 3)));
@@ -104,8 +104,8 @@ static void paper_bounds(void **state)
 }
 
 /*
- * The worst case, carried out: all queues of the data class grow by one small packet after the
- * other, those that ingress port 1 can feed from there. How long they are when it is paused.
+ * The worst case, carried out. All queues of the data class that ingress port 1 can feed grow in
+ * turn by one small packet. Returns their length when port 1 is paused.
  */
 static unsigned queue_at_pause(struct rig *rig, unsigned bytes)
 {
@@ -121,7 +121,7 @@ static unsigned queue_at_pause(struct rig *rig, unsigned bytes)
         }
 }
 
-/* The bound holds, and is no smaller than it must be. */
+/* The bound holds, and is not larger than necessary. */
 static void bound_carried_out(void **state)
 {
     (void)state;
@@ -138,13 +138,13 @@ static void bound_carried_out(void **state)
                 &rig.config, (struct oche_buffer_worst){.fan_out = 5, .classes = 1});
             double queue = queue_at_pause(&rig, 100);
 
-            /* Queues of at most the bound: nobody is paused; one packet more everywhere: paused. */
+            /* Queues of at most the bound: no PAUSE. One packet more everywhere: a PAUSE. */
             assert_true(queue >= bound - 100 && queue <= bound + 100);
             rig_free(&rig);
         }
 }
 
-/* A mere incast: where the first of `ports` - 1 senders is paused. */
+/* A plain incast: the first of `ports` - 1 senders is paused. */
 static void incast_carried_out(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void dynamic_threshold(void **state)
     (void)state;
     paper_switch(&rig);
     oche_buffer_init(&buffer, &rig.config);
-    /* beta = 8, 8 priorities: what is free. */
+    /* beta = 8, 8 priorities: the free space. */
     assert_int_equal(oche_buffer_xoff_at(&buffer, 0), 6265600);
     assert_int_equal(oche_buffer_xoff_at(&buffer, 265600), 6000000);
     assert_int_equal(oche_buffer_xoff_at(&buffer, 6265600), 0);
@@ -192,8 +192,8 @@ static void dynamic_threshold(void **state)
     assert_int_equal(oche_buffer_xoff_at(&buffer, 0), 6265600 / 128);
 
     /*
-     * The largest t_ECN that marks before PFC pauses, if all 8 * 32 egress queues stand at it and
-     * the 32 of one priority were filled from a single ingress: "21.75 KB".
+     * The largest t_ECN that marks before PFC pauses: all 8 * 32 egress queues stand at it, and the
+     * 32 of one priority were filled from a single ingress: "21.75 KB".
      */
     rig.params.beta = 8;
     oche_buffer_init(&buffer, &rig.config);
@@ -232,7 +232,7 @@ static void headroom_from_link(void **state)
     rig.ports[1].delay = 5 * OCHE_US;
     rig.ports[1].rate_bps = 100 * OCHE_GBPS;
     assert_int_equal(oche_buffer_headroom(&rig.config, 1), 125000 + 6250 + 3000 + 84);
-    /* Who is slower to obey counts; who is faster does not. */
+    /* The slower to obey counts. */
     rig.ports[1].peer_response = OCHE_US;
     assert_int_equal(oche_buffer_headroom(&rig.config, 1), 125000 + 12500 + 3000 + 84);
     rig.ports[1].peer_response = 100 * OCHE_NS;
@@ -287,8 +287,8 @@ static void crossing(void **state)
 }
 
 /*
- * A shared part that is all but full: a class that holds nothing crosses with its first packet,
- * which is stored all the same, and so for every class of every port.
+ * A shared part that is almost full. A class that holds nothing crosses the threshold with its
+ * first packet, which is still stored. The same is true of every class of every port.
  */
 static void crossing_reserve(void **state)
 {
@@ -343,7 +343,7 @@ static void drop_tail(void **state)
     assert_int_equal(oche_switch_pause_port(rig.sw), -1);
     rig_free(&rig);
 
-    /* alpha = 1: a queue takes what it leaves free; the next one half of the rest. */
+    /* alpha = 1: a queue takes half of the space; the next one takes half of the rest. */
     rig.params.egress_alpha = 1;
     rig_make(&rig);
     for (taken = 0; rig_in(&rig, 0, 1, 0, 1000, 0); taken++)
@@ -368,7 +368,7 @@ static void drop_tail(void **state)
     rig_free(&rig);
 }
 
-/* A lossy class beside a lossless one: it cannot take the reserve, nor pause anybody. */
+/* A lossy class beside a lossless one: it can neither take the reserve nor cause a PAUSE. */
 static void mixed_classes(void **state)
 {
     struct rig rig;
@@ -454,7 +454,7 @@ static void impossible(void **state)
     check_refuses(&rig, "ports: 0; would be right: 1 to 65535");
 }
 
-/* Every default lies in its own range, and the table covers the struct's fields once. */
+/* Every default lies in its own range. The table covers each field of the struct once. */
 static void parameters(void **state)
 {
     (void)state;
@@ -472,8 +472,8 @@ static void parameters(void **state)
 }
 
 /*
- * A class that holds nothing resumes however full the buffer is; its next packet crosses again,
- * within the reserve. One that holds something waits until the reserve is whole.
+ * A class that holds nothing resumes even if the buffer is full. Its next packet crosses again,
+ * within the reserve. A class that holds something waits until the reserve is whole.
  */
 static void empty_class_resumes(void **state)
 {

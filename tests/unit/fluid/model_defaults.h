@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The models that several tests begin with, and a run of one from start to end. */
+/* The models that several tests start from, and a complete run of one. */
 #ifndef OCHE_TESTS_UNIT_MODEL_DEFAULTS_H
 #define OCHE_TESTS_UNIT_MODEL_DEFAULTS_H
 
@@ -19,7 +19,7 @@ struct oche_dcqcn_model deployed(void);
 /* QCN's and DCTCP's values, but R_AI 40 Mbit/s, as dcqcn.md#sweeps has it. */
 struct oche_dcqcn_model strawman(void);
 
-/* What a run came to: no list of rates, but the first two (the only one twice). */
+/* Results of a run: only the first two rates (with one flow, its rate twice). */
 struct came_to {
     double queue_mean, queue_sd, queue_min, queue_max, utilisation, converged_s;
     double rates[2];

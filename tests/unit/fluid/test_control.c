@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Phase margins and roots of systems whose answers are known in closed form. */
+/* Phase margins and roots of systems with known closed-form solutions. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 static const struct oche_band band = {1e-4, 1e5};
 
-/* gain e^(-delay s) / s, and what it becomes when the loop is closed: s + gain e^(-delay s). */
+/* gain e^(-delay s) / s, and the closed loop: s + gain e^(-delay s). */
 struct integrator {
     double gain, delay;
 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * DCQCN's fluid model against what dcqcn.md#fluid-model and #sweeps say of it, and against itself.
- */
+/* DCQCN's fluid model against dcqcn.md#fluid-model and #sweeps, and against itself. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -23,7 +21,7 @@ static struct came_to two_flows(const struct oche_dcqcn_model *model, double unt
 
 /* ---- parameters ---- */
 
-/* Every value that the model takes exists under its name in core's or in the switch's table. */
+/* Every value of the model exists under its name in core's or in the switch's table. */
 static void test_names(void **state)
 {
     static const char *const names[] = {
@@ -130,7 +128,7 @@ static void test_events(void **state)
         }
 }
 
-/* The ends: what the printed terms tend to, and nothing jumps on the way there. */
+/* The limits of the printed terms. No term jumps on the way there. */
 static void test_limits(void **state)
 {
     struct oche_dcqcn_model model = deployed();
@@ -145,7 +143,7 @@ static void test_limits(void **state)
     assert_true(none.additive == none.raises);
     assert_true(all.alpha == 1 && all.raises == 0 && all.additive == 0);
     assert_near(all.cuts, 1 / 50e-6, 1e-9);
-    /* Nothing is sent: nothing is marked, and the timer alone goes on. */
+    /* Nothing is sent: nothing is marked, and only the timer runs. */
     assert_true(silent.alpha == 0 && silent.cuts == 0);
     assert_near(silent.raises, 0.01 / -log(0.99) / 55e-6, 1e-6);
     /* Towards the ends. */
@@ -188,7 +186,7 @@ static void test_convergence(void **state)
 
     assert_true(came.converged_s == INFINITY);
     assert_near(came.rates[0] / 1e9, 39.9,
-                0.1); /* dcqcn.md#sweeps says 39.97: a moment, not a mean */
+                0.1); /* dcqcn.md#sweeps has 39.97: an instantaneous value, not a mean */
     assert_near(came.rates[1] / 1e9, 0.15, 0.01);
     model.timer = 55e-6;
     model.byte_counter = 10e6;
@@ -200,10 +198,7 @@ static void test_convergence(void **state)
     assert_near(two_flows(&model, 0.3).converged_s, 0.14, 0.005);
 }
 
-/*
- * ---- the runs of dcqcn.md#stability: queue and use of the link over the second half of 100 ms
- * ----
- */
+/* ---- the runs of dcqcn.md#stability: queue and link use over the second half of 100 ms ---- */
 
 static struct came_to many(double delay, double pmax, uint32_t flows)
 {
@@ -215,7 +210,7 @@ static struct came_to many(double delay, double pmax, uint32_t flows)
     return run_to(oche_dcqcn_fluid_create(&model, list, 1, &OCHE_FLUID_OPTIONS), 0.05, 0.1);
 }
 
-/* Limit cycles come out within 5 % of what Euler steps of 0.5 us gave, steady queues within 1 %. */
+/* Limit cycles are within 5 % of the result of Euler steps of 0.5 us, steady queues within 1 %. */
 static void test_queues(void **state)
 {
     const struct {
@@ -249,7 +244,7 @@ static void test_queues(void **state)
 
 /* ---- the solution ---- */
 
-/* Of two flows that no bound holds: they start below the capacity and fill the queue at once. */
+/* Two flows without any limit: they start below the capacity and fill the queue at once. */
 static double rate_after(double step, double tolerance, double until)
 {
     const struct oche_fluid_flow flows[] = {{30e9, 0, 1}, {20e9, 0, 1}};
@@ -264,7 +259,9 @@ static double rate_after(double step, double tolerance, double until)
     return rates[0];
 }
 
-/* Each halving of the step takes the error to a sixteenth, thresholds on the way or not. */
+/*
+ * Each halving of the step reduces the error to a sixteenth, with or without thresholds on the way.
+ */
 static void test_order(void **state)
 {
     double right = rate_after(31.25e-9, 1, 0.4e-3);
@@ -282,10 +279,12 @@ static void test_order(void **state)
                     40e9 * tolerance * 10);
 }
 
-/* What flows send beyond the capacity is in the queue; an empty queue wastes the rest. */
+/*
+ * The bytes sent beyond the capacity are in the queue. An empty queue wastes the remaining
+ * capacity.
+ */
 struct balance {
-    double sent, queue,
-        wasted; /* bytes: beyond the capacity; there now; what it could have taken */
+    double sent, queue, wasted; /* bytes: beyond the capacity; in the queue now; unused capacity */
     bool ok;
 };
 
@@ -328,7 +327,7 @@ static void test_conservation(void **state)
     }
 }
 
-/* Flows that are alike may be one entry or many, in any order. */
+/* Equal flows may be one entry or many, in any order. */
 static void test_entries(void **state)
 {
     struct oche_dcqcn_model model = deployed();
@@ -346,7 +345,7 @@ static void test_entries(void **state)
     assert_near(one.converged_s, other.converged_s, 1e-9);
 }
 
-/* A flow does nothing before it starts; then it does what it does at any other time. */
+/* A flow does nothing before it starts. Then it behaves as at any other time. */
 static void test_starts(void **state)
 {
     struct oche_dcqcn_model model = deployed();

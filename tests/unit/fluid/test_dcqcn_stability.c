@@ -13,7 +13,7 @@ struct row {
     double gbps, packet, rai_mbps, flows, estimate, mark, queue; /* percent, KB */
 };
 
-/* dcqcn.md#fixed-point-table, as printed there; estimate 0: not given. */
+/* dcqcn.md#fixed-point-table, as printed there. estimate 0: not given. */
 static const struct row table[] = {
     {40, 1000, 40, 2, 0.092, 0.078, 20.2},   {40, 1000, 40, 4, 0.232, 0.189, 41.8},
     {40, 1000, 40, 8, 0.583, 0.455, 93.8},   {40, 1000, 40, 10, 0.785, 0.603, 122.6},
@@ -29,7 +29,7 @@ static const struct row table[] = {
     {40, 1000, 10, 20, 0, 0.998, 199.5},
 };
 
-/* Half a unit of the last of three digits, and a little for numbers that end in a 5. */
+/* Half a unit of the last of three digits, and a little for numbers that end in 5. */
 static double half_digit(double printed)
 {
     return 0.51 * pow(10, floor(log10(printed)) - 2);
@@ -62,7 +62,7 @@ static void test_table(void **state)
 }
 
 /*
- * At the fixed point nothing moves; the equation of dcqcn.md#fixed-point holds; a run ends there.
+ * At the fixed point nothing changes; the equation of dcqcn.md#fixed-point holds; a run ends there.
  */
 static void test_rest(void **state)
 {
@@ -95,7 +95,10 @@ static struct oche_dcqcn_stability at(struct oche_dcqcn_model model, double dela
     return oche_dcqcn_stability(&model, &point, flows);
 }
 
-/* "ECN or Delay", sec 3: stable at 4 us; at 85 us not with 10 flows, but with 2; and its cures. */
+/*
+ * "ECN or Delay", sec 3: stable at 4 us. At 85 us, unstable with 10 flows, but stable with 2. Then
+ * its remedies.
+ */
 static void test_statements(void **state)
 {
     struct oche_dcqcn_model model = deployed(), calm = model, wide;
@@ -121,7 +124,7 @@ static void test_statements(void **state)
     assert_true(at(model, 100e-6, 6).margin.phase_deg < at(model, 100e-6, 14).margin.phase_deg);
 }
 
-/* The margin, the roots and a run from line rate say the same, wherever it is not a close thing. */
+/* The margin, the roots and a run from line rate agree, except close to the boundary. */
 static void test_agreement(void **state)
 {
     unsigned stable = 0, unstable = 0;
@@ -147,7 +150,7 @@ static void test_agreement(void **state)
     assert_true(stable > 5 && unstable > 5);
 }
 
-/* Upward passages of the fixed point's queue: the first, the last, how many. */
+/* Upward crossings of the fixed point's queue: the first, the last, their number. */
 struct passages {
     double level, before, first, last;
     unsigned count;
@@ -181,7 +184,7 @@ static double edge_of(struct oche_dcqcn_model model, const struct oche_dcqcn_poi
     return low;
 }
 
-/* Near the edge, a run swings with the frequency at which the loop's gain is 1. */
+/* Near the boundary, a run oscillates with the frequency at which the loop's gain is 1. */
 static void test_frequency(void **state)
 {
     (void)state;
@@ -191,7 +194,7 @@ static void test_frequency(void **state)
         const struct oche_fluid_flow list[] = {{40e9, 0, flows}};
         struct passages passages = {.level = point.queue};
 
-        /* A little before, so that it comes to rest, slowly. */
+        /* Slightly below the boundary, so the run settles slowly. */
         model.delay = 0.99 * edge_of(model, &point, flows);
         struct oche_dcqcn_stability linear = oche_dcqcn_stability(&model, &point, flows);
         struct oche_fluid *fluid = oche_dcqcn_fluid_create(&model, list, 1, &OCHE_FLUID_OPTIONS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The integrator against solutions that are known: order, delays, jumps, bounds. */
+/* The integrator against known solutions: order, delays, jumps, bounds. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ static void test_tolerance(void **state)
         struct oche_ode *ode = run(&system, tolerance, 0, 1, 2);
         double error = fabs(oche_ode_state(ode)[0] - exp(-4));
 
-        /* The error of a step is what is bounded; the whole has at most that of all steps. */
+        /* The bound is for the error of one step. The total is at most the sum over all steps. */
         assert_true(error < tolerance * (double)oche_ode_counts(ode).steps);
         assert_true(coarse == 0 || error < coarse);
         assert_int_equal(oche_ode_counts(ode).forced, 0);
@@ -98,7 +98,7 @@ static void test_tolerance(void **state)
     }
 }
 
-/* ---- with delay: y' = -y(t - 1), which had always been 1 ---- */
+/* ---- with delay: y' = -y(t - 1), y = 1 before 0 ---- */
 
 static void delayed(void *context, const struct oche_ode *ode, double time, const double *state,
                     double *slope)
@@ -135,7 +135,7 @@ static void test_delay(void **state)
     struct oche_ode *ode = run(&system, 1e-10, 0, 1, 10);
 
     assert_near(oche_ode_state(ode)[0], delayed_exactly(10), 1e-7);
-    /* The past between the steps is as good. */
+    /* Values between the steps are as accurate. */
     for (double time = 9; time < 10; time += 0.0123) {
         double value;
 
@@ -199,7 +199,7 @@ static void test_crossing(void **state)
     system.level_count = 1;
     for (double until = 0.05; until < 30; until += 0.77)
         assert_near(value_at(&system, 1e-6, 0, 0, until), relay_exactly(until), 1e-9);
-    /* Steps as long as the delay, and still every turn is in its place. */
+    /* Steps as long as the delay, and every switch is still in its place. */
     assert_near(value_at(&system, 1, LATE, 0, 29), relay_exactly(29), 1e-9);
 }
 
@@ -230,7 +230,7 @@ static void test_bounds(void **state)
     assert_near(value_at(&system, 1e-9, 0, 1, 5.5), 1 + sin(5.5), 1e-6);
 }
 
-/* ---- the caller's jump, seen again one delay later: y' = y(t - 1) ---- */
+/* ---- the caller's jump, which returns one delay later: y' = y(t - 1) ---- */
 
 static void echo(void *context, const struct oche_ode *ode, double time, const double *state,
                  double *slope)

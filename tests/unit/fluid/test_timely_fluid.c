@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TIMELY's fluid model against timely.md#defects: no fixed point, and the patch's. */
+/* TIMELY's fluid model against timely.md#defects: no fixed point, and the patch's fixed point. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static void test_tables(void **state)
     assert_memory_equal(oche_timely_params_check(&params), "delta: ", 7);
 }
 
-/* Original: swings for ever, and who gets what depends on how it began. */
+/* Original: oscillates for ever, and the shares depend on the start. */
 static void test_original(void **state)
 {
     struct came_to equal = two(false, 5e9, 5e9, 0, 0.2);
@@ -57,7 +57,7 @@ static void test_original(void **state)
     assert_true(unequal.converged_s == INFINITY && unequal.rates[0] > 2 * unequal.rates[1]);
 }
 
-/* Patched: q* = q' (1 + N delta / (beta C)), whatever the beginning. */
+/* Patched: q* = q' (1 + N delta / (beta C)), for any start. */
 static void test_patched(void **state)
 {
     struct oche_timely_model model = defaults(true);
@@ -75,7 +75,9 @@ static void test_patched(void **state)
     assert_true(later.converged_s < 0.0767 && unequal.converged_s < 0.0767);
 }
 
-/* Thresholds that count the path: so much less queue; none if the path alone is above t_low. */
+/*
+ * Thresholds that include the path reduce the queue; it is zero if the path alone is above t_low.
+ */
 static void test_base_rtt(void **state)
 {
     const struct oche_fluid_flow flows[] = {{7e9, 0, 1}, {3e9, 0, 1}};
@@ -102,7 +104,7 @@ static void test_base_rtt(void **state)
     assert_near(came.rates[0], 10e6 / (0.008 * 0.4), 1e7);
 }
 
-/* Flows that all start at the capacity hear of it, late as that is, and the queue comes down. */
+/* Flows that all start at the capacity learn of it late, but the queue shrinks again. */
 static void test_line_rate(void **state)
 {
     (void)state;
@@ -117,7 +119,9 @@ static void test_line_rate(void **state)
     }
 }
 
-/* Once the queue stands, a difference of two rates decays by delta / (2 Seg): 76.7 ms to 1/20. */
+/*
+ * Once the queue is constant, a difference of two rates decays by delta / (2 Seg): 76.7 ms to 1/20.
+ */
 static void test_decay(void **state)
 {
     struct oche_timely_model model = defaults(true);
@@ -148,8 +152,9 @@ static bool swings(const struct oche_timely_model *model, uint32_t flows)
 }
 
 /*
- * "ECN or Delay" says stable up to about 40 flows. That is so for a weight that rises with a slope
- * of 1/2, over gradients from -1 to 1; for the printed one, of slope 2, it is up to 19.
+ * "ECN or Delay" states stability up to about 40 flows. That is right for a weight that rises with
+ * a slope of 1/2, over gradients from -1 to 1. The printed weight has slope 2 and is stable up to
+ * 19.
  */
 static void test_stability(void **state)
 {

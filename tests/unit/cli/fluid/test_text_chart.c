@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Charts of characters: where a sample goes, what an axis says. */
+/* Charts of characters: the position of a sample, and the axis labels. */
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -16,7 +16,10 @@ static void label(char *text, size_t bytes, double value)
     snprintf(text, bytes, "%g", value);
 }
 
-/* The chart as lines; lines[0] is the title, the next the uppermost row. Freed by the caller. */
+/*
+ * Returns the chart as lines, which the caller frees; lines[0] is the title, the next the uppermost
+ * row.
+ */
 static char *print(const struct oche_text_chart *chart, const char *marks, double most,
                    char *lines[OCHE_CHART_ROWS + 3])
 {
@@ -70,7 +73,7 @@ static void test_samples(void **state)
     oche_text_chart_free(&chart);
 }
 
-/* The axis ends at a round number that nothing exceeds; nothing at all is no trouble. */
+/* The axis ends at a round number that no sample exceeds. All-zero samples work, too. */
 static void test_axis(void **state)
 {
     const struct {

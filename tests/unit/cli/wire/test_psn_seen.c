@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seen PSNs against a plain model: every PSN ever noted, with the stream's newest at that time. */
+/* Seen PSNs against a simple model: every noted PSN, with the stream's newest at that time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static struct oche_psn_stream stream_of(uint32_t number)
     return stream;
 }
 
-/* Near one another, PSNs behave as a set, in each stream apart. */
+/* PSNs that are near one another behave as a set, separately for each stream. */
 static void a_set(void **state)
 {
     struct oche_random random = oche_random_stream(1, "psn seen", 0);
@@ -46,7 +46,10 @@ static void a_set(void **state)
     oche_psn_seen_free(seen);
 }
 
-/* Three times around the circle in order: never again; one page behind the newest: again. */
+/*
+ * Three times around the circle in order: no PSN is seen again. One page behind the newest: seen
+ * again.
+ */
 static void around(void **state)
 {
     struct oche_psn_seen *seen = oche_psn_seen_create();

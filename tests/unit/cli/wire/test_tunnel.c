@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tunnels' packets: the packet inside is found; and whatever the lengths in one say, and wherever
- * it was cut, nothing past its end is read (each is in memory of just its size, which sanitizers
- * watch) and what is found lies within it.
+ * Packets of tunnels: the inner packet is found, for any lengths in the headers and any cut. No
+ * byte past the end is read: each packet is in memory of exactly its size, which sanitizers check.
+ * The inner packet lies within the outer one.
  */
 #include <pcap/pcap.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void put_ethernet(struct shape *shape, bool tagged)
     PUT(shape, 8, 0);
 }
 
-/* An IPv4 header; its length is that of all that is put until `end_ip`. */
+/* An IPv4 header. Its length covers everything that is written until `end_ip`. */
 static size_t put_ip(struct shape *shape, uint8_t protocol)
 {
     PUT(shape, 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2);
@@ -112,7 +112,7 @@ static struct shape make(unsigned which)
     return shape;
 }
 
-/* Looks at `count` bytes in memory of their own. Returns whether a packet was found inside. */
+/* Searches `count` bytes in memory of their own. True if an inner packet was found. */
 static bool look(const struct shape *shape, size_t count, struct oche_link_view *view)
 {
     uint8_t *bytes = malloc(count > 0 ? count : 1);
@@ -164,7 +164,9 @@ static void test_cut(void **state)
     }
 }
 
-/* What a header says about its own length, or the packet's, and what makes it another thing. */
+/*
+ * Headers with wrong lengths of their own or of the packet, and values that mean another protocol.
+ */
 static void test_wrong(void **state)
 {
     static const struct {
@@ -203,7 +205,7 @@ static void test_wrong(void **state)
     }
 }
 
-/* An inner packet does not reach past the outer one, and tunnels within tunnels end. */
+/* An inner packet does not exceed the outer one. Nesting of tunnels is limited. */
 static void test_bounds(void **state)
 {
     struct shape shape = make(IP);

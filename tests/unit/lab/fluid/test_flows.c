@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --flows of `oche fluid`: what it takes, what it refuses and how. */
+/* --flows of `oche fluid`: accepted and rejected values, with the messages. */
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void test_read(void **state)
     expect("3@10ms", 1, (struct oche_fluid_flow[]){{40e9, 10e-3, 3}});
     expect("40Gbps,5Gbps@10ms", 2, (struct oche_fluid_flow[]){{40e9, 0, 1}, {5e9, 10e-3, 1}});
     expect("8x1Gbps@3us,2", 2, (struct oche_fluid_flow[]){{1e9, 3e-6, 8}, {40e9, 0, 2}});
-    /* Neighbours that are alike are one entry. */
+    /* Equal neighbours become one entry. */
     expect("1,40Gbps,2x40Gbps,5Gbps", 2, (struct oche_fluid_flow[]){{40e9, 0, 4}, {5e9, 0, 1}});
     expect("100000", 1, (struct oche_fluid_flow[]){{40e9, 0, 100000}});
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A point by the fluid model: what the model says, in the names and units of packets; a point of
- * both is that of packets and a distance.
+ * A point of the fluid model: its results, in the names and units of packets. A point of both has
+ * the results of packets and a distance.
  */
 #include <math.h>
 #include <string.h>
@@ -92,7 +92,7 @@ static void test_against_model(void **state)
     oche_point_free(&point);
 }
 
-/* Flows of the warm-up are in no goodput, one that starts later counts from its start. */
+/* Flows of the warm-up are in no goodput. A flow that starts later counts from its start. */
 static void test_warmup(void **state)
 {
     static const char *const late[] = {"model=fluid", "warmup=2ms",
@@ -138,7 +138,7 @@ static void test_both(void **state)
     oche_point_free(&p);
 }
 
-/* TIMELY's parameters are the scenario's; its thresholds count the empty path too. */
+/* TIMELY's parameters are the scenario's. Its thresholds also count the empty path. */
 static void test_timely(void **state)
 {
     static const char *const sets[] = {"model=fluid",

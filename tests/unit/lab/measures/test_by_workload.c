@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goodputs by workload: flows are where they belong, pairs add up, the warm-up is left out. */
+/* Goodputs by workload: flows belong to their workload, pairs add up, the warm-up is left out. */
 #include "lab/measures/by_workload.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static double sum(const struct oche_sorted_values *sorted)
     return all;
 }
 
-/* All of it together is what the run has; pairs' goodputs are the workload's, in parts. */
+/* The sum equals the run's goodput. Pairs' goodputs are parts of the workload's. */
 static void adds_up(void **state)
 {
     struct oche_world_totals totals;
@@ -100,15 +100,16 @@ static void adds_up(void **state)
     assert_string_equal(by.workloads[1].type, "incast");
     assert_int_equal(by.workloads[0].pair_goodput.count, 20);
     assert_int_equal(by.workloads[1].pair_goodput.count, 3);
-    /* The NICs' counters, exactly but for messages that were under way at either end. */
+    /* Equal to the NICs' counters, except for messages that were under way at either end. */
     close_to((double)bytes, (double)totals.nic.delivered_bytes);
     assert_true(goodputs <= flows && flows - goodputs <= 30);
     assert_true(delivered < flows && 2 * delivered > flows);
 }
 
 /*
- * A flow that begins in warm-up and lasts for the run is no transfer that is measured, but its pair
- * gets what it gets: what the other one, which waits for its short transfers, leaves of the link.
+ * A flow that begins in warm-up and lasts for the whole run is no measured transfer. Its pair still
+ * has a goodput: the part of the link that the other pair leaves while it waits for its short
+ * transfers.
  */
 static void pairs_of_long_flows(void **state)
 {
@@ -122,15 +123,15 @@ static void pairs_of_long_flows(void **state)
     assert_int_equal(one->pair_goodput.values[0], one->goodput_bps);
     assert_in_range(one->goodput_bps, 15e9, 35e9);
     assert_int_equal(other->pair_goodput.count, 2); /* 1>4 is named twice, and is one pair */
-    /* What a link of 40 carries beside headers, and the other direction's ACKs. */
+    /* A link of 40 Gbit/s less headers and the other direction's ACKs. */
     assert_in_range(one->pair_goodput.values[0] + other->pair_goodput.values[0], 34e9, 37.1e9);
     close_to(other->goodput_bps, sum(&other->pair_goodput));
     assert_in_range(other->pair_goodput.values[1], 15e9, 25e9); /* alone, but it waits for ACKs */
 }
 
 /*
- * What applications produce, and how much of it has not arrived: almost nothing if there is room;
- * if not, everything above the line's rate.
+ * The bytes that applications produce, and how many have not arrived: almost none if there is room,
+ * otherwise everything above the line rate.
  */
 static void offered_and_backlog(void **state)
 {
@@ -154,7 +155,7 @@ static void offered_and_backlog(void **state)
                  (double)by.workloads[0].delivered_bytes * (seconds + 200e-6) / seconds);
 }
 
-/* Metrics have the same numbers, and are absent where there is no number. */
+/* Metrics have the same numbers. They are absent where there is no number. */
 static void as_metrics(void **state)
 {
     static const char *const sets[] = {DUMBBELL, LONG_AND_SHORT, "warmup=400us",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intervals cover what they should, about as often as they say. */
+/* Confidence intervals cover the true value about as often as stated. */
 #include "lab/measures/interval.h"
 
 #include <math.h>
 
 #include "tests/support/test.h"
 
-/* About normal: twelve uniform variates, less their mean. */
+/* Approximately normal: twelve uniform variates, less their mean. */
 static double draw_normal(struct oche_random *random)
 {
     double sum = -6;
@@ -29,7 +29,7 @@ static void test_students_t_is_that_of_tables(void **state)
         assert_true(oche_student_t(freedom) > oche_student_t(freedom + 1));
 }
 
-/* Of 4000 samples of `count`, how many intervals have the true mean in them. */
+/* Returns how many intervals of 4000 samples of `count` values contain the true mean. */
 static double coverage(size_t count)
 {
     struct oche_random random = oche_random_stream(7, "coverage", count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which runs have a load of their own, and that it is counted in its window: what is offered and
- * delivered there does not depend on how long the last flow takes.
+ * Which runs have a load, and its window: offered and delivered bytes of the window do not depend
+ * on the time of the last flow.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static void test_who_has_a_load(void **state)
                 true);
 }
 
-/* The window lasts until the last of them stops that stops. */
+/* The window lasts until the last workload that has an end stops. */
 static void test_several_stops(void **state)
 {
     struct ran ran =
@@ -116,8 +116,7 @@ static void test_several_stops(void **state)
     close_run(&ran);
 }
 
-/* A run that is over before its time has the window that was planned, whatever the last flow took.
- */
+/* A run that ends early has the planned window, whatever the last flow took. */
 static void test_planned_window(void **state)
 {
     struct ran ran = run("workload: " PERIOD "\nduration: 1ms\n");
@@ -169,11 +168,11 @@ static void test_list_is_no_load(void **state)
     (void)state;
     assert_false(ran.outcome->load.known);
     close_run(&ran);
-    /* In 20 microseconds they ask for a hundred times what links carry: one burst. */
+    /* In 20 microseconds they offer a hundred times the links' capacity: one burst. */
     ran = run_list(lines_of(text, 21, 500000, 0, 1), "");
     assert_false(ran.outcome->load.known);
     close_run(&ran);
-    /* Flows of warm-up are not offered, and no reason to call it a burst. */
+    /* Flows of warm-up are neither offered load nor a reason to call it a burst. */
     char all[2 * sizeof(text)];
     int length = snprintf(all, sizeof(all), "%s", lines_of(text, 21, 500000, 0, 1));
 
@@ -186,8 +185,8 @@ static void test_list_is_no_load(void **state)
 }
 
 /*
- * The same flows, once until they are over and once until arrivals stop: then goodput is what is
- * delivered by then. A stop within a window of the engine is exact, too.
+ * The same flows, once until all are complete and once until arrivals stop. Then goodput counts the
+ * bytes delivered by that time. A stop within a window of the engine is exact, too.
  */
 static void test_drain_is_apart(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said to be ahead of a run is what it comes to, and long runs are told before. */
+/* The prediction of a run's work is right, and long runs are announced before they start. */
 #include "lab/measures/long_run.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void test_estimate(void **state)
     static const char *const texts[] = {
         STAR "workload: {type: permutation, bytes: 1MB}\n",
         STAR "workload: {type: permutation, bytes: 1MB}\nhost: {ack_every: 8}\n",
-        /* Longer than the run: what the links carry counts. */
+        /* Longer than the run: the links' capacity counts. */
         STAR "workload: {type: permutation, bytes: 1GB}\nduration: 1ms\n",
         STAR "workload: {type: poisson_cdf, load: 50%, load_of: host, cdf: "
              "alistorage2019}\nduration: 3ms\n",

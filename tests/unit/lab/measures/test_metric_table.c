@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of metrics is whole: every row can be named, found, shown and explained. */
+/* The table of metrics is complete: every row can be named, found, shown and explained. */
 #include "lab/measures/metric_table.h"
 
 #include <stdio.h>
@@ -76,8 +76,10 @@ static void test_no_name_is_there_twice(void **state)
                 fail_msg("%s is there twice", oche_metric_table[i].name);
 }
 
-/* A row that is of sizes says where the size stands in its name, and is not a name itself; but any
- * text may be a port's. */
+/*
+ * A row by size has the place of the size in its name, and is no name itself. A port's name may be
+ * any text.
+ */
 static void test_patterns_are_not_names(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every number that a run has can be named, and every name leads to its number. */
+/* Every number of a run has a name, and every name leads to its number. */
 #include "lab/measures/metrics.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static void check_one(void *context, const char *name, const char *unit, double 
         !oche_metric_check(name, &error))
         fail_msg("%s is not known", name);
     assert_non_null(oche_metric_unit_named(unit));
-    /* A help stands alone in a results file: there is nothing below it to see. */
+    /* Each help text is complete in a results file, where no other text is near it. */
     assert_null(strstr(oche_metric_help(name), ": see "));
 }
 
@@ -55,7 +55,7 @@ static double metric_of(const struct oche_outcome *o, const char *name)
     return wanted.value;
 }
 
-/* Dart's shares of the traffic: of packets as they were sent, of bytes as links carried them. */
+/* Dart's shares of the traffic: of packets as sent, of bytes as links carried them. */
 static void test_dart(void **state)
 {
     static const char *const schemes[] = {"congestion_control=dart", "congestion_control=dcqcn"};
@@ -97,7 +97,7 @@ static void test_dart(void **state)
     }
 }
 
-/* A run with losses, PAUSEs and a watched queue; each value against where it comes from. */
+/* A run with losses, PAUSEs and a watched queue: each value against its source. */
 static void test_values(void **state)
 {
     static const char *const sets[] = {"measure.queues=tor0:host0", "loss.probability=1%"};
@@ -178,7 +178,7 @@ static void test_values(void **state)
     oche_scenario_close(scenario);
 }
 
-/* By host: where one receives everything, that is all there is; flows of the warm-up count. */
+/* By host: one host receives everything, so its value is the total. Flows of the warm-up count. */
 static void test_host_goodput(void **state)
 {
     static const char *const one[] = {"workload={type: incast, degree: 8, bytes: 2MB}"};
@@ -302,7 +302,7 @@ static void test_mechanism_texts(void **state)
                         "the table was full");
 }
 
-/* Of mechanisms of switches: what they count, if there are any; ways against the shortest. */
+/* Mechanisms of switches: their counters, if there are any; path lengths against the shortest. */
 static void test_mechanisms(void **state)
 {
     static const char *const on[] = {"switch.mechanisms=iofd", "duration=1ms", "warmup=200us"};
@@ -339,7 +339,7 @@ static void test_mechanisms(void **state)
     }
     assert_true(ways.known && ways.deflected.flows < ways.short_ones.flows);
     assert_true(ways.all.packets > ways.short_ones.packets);
-    /* Nothing but deflected flows has longer ways; those that began in warm-up are in the sum. */
+    /* Only deflected flows have longer paths. Those that began in warm-up are in the sum. */
     assert_true(ways.all.links - ways.all.shortest >=
                 ways.deflected.links - ways.deflected.shortest);
     assert_int_equal(ways.short_ones.links - ways.short_ones.shortest,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goodputs by pair of hosts: which transfers count, and when there are too many pairs. */
+/* Goodputs by pair of hosts: which transfers count, and the case of too many pairs. */
 #include "lab/measures/pairs.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static void close_to(double value, double expected)
         fail_msg("%g instead of %g", value, expected);
 }
 
-/* Two pairs share the bottleneck, in both directions one has it for itself. */
+/* Two pairs share the bottleneck. In both directions one has a link for itself. */
 static void by_pair(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static void by_pair(void **state)
     }
     close_to(rows[0].median / rows[1].median, 1);
     assert_true(rows[2].median > 1.5 * rows[0].median);
-    /* Only what began after warm-up: three quarters of the whole run. */
+    /* Only transfers that began after warm-up: three quarters of the whole run. */
     uint64_t after = rows[2].started;
 
     take("workload={type: transfers, pairs: [3>9, 4>10, 9>3], bytes: 100KB}", "duration=2ms",
@@ -68,7 +68,10 @@ static void by_pair(void **state)
     close_to((double)after / (double)rows[2].started, 0.75);
 }
 
-/* A transfer that has taken longer than all that were delivered counts as far as it came. */
+/*
+ * An unfinished transfer that has taken longer than all delivered ones counts with its bytes so
+ * far.
+ */
 static void unfinished(void **state)
 {
     (void)state;
@@ -94,7 +97,7 @@ static void unfinished(void **state)
     assert_true(rows[0].most < 40e9 && rows[0].least > 20e9);
 }
 
-/* Messages that wait behind others on a queue pair are not slow for that. */
+/* Messages that wait behind others on a queue pair are not slow because of that. */
 static void several_outstanding(void **state)
 {
     static const char one_pair[] = "host.connections=per_pair";
@@ -134,7 +137,7 @@ static void none_and_too_many(void **state)
         0); /* 18 hosts */
 }
 
-/* As metrics: numbers are pairs, and what there is none of is left out. */
+/* As metrics: numbers are pairs, and missing ones are left out. */
 static void as_metrics(void **state)
 {
     static const char *const sets[] = {

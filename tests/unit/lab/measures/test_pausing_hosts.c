@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hosts that sent PAUSEs themselves: which, what they held, and the longest of many first. */
+/*
+ * Hosts that sent PAUSEs themselves: which, the time they paused others, and the longest of many
+ * first.
+ */
 #include "tests/support/test.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Round trips that senders measured, rates that they believe to have, rates by window and round
- * trips of a probe: metrics are those of what the endpoints and the flows have, without warm-up.
+ * Round trips that senders measured, rates that senders assume, rates by window, and round trips of
+ * a probe. The metrics equal the values in the endpoints and flows, without warm-up.
  */
 #include "lab/measures/round_trips.h"
 
@@ -120,8 +120,7 @@ static void of_samples(void **state)
     assert_metric("estimate.p90", "bps", oche_percentile_real(estimates, count, 900));
 }
 
-/* Windows in which a flow is in progress from begin to end: none of the probe's, which are short.
- */
+/* Windows in which a flow runs from begin to end. The probe's flows are short and have none. */
 static void by_window(void **state)
 {
     const struct oche_flows *flows = oche_world_flows(world);
@@ -140,11 +139,11 @@ static void by_window(void **state)
     for (uint32_t i = 0; i < 3 * outcome.rates.windows; i++)
         all += outcome.rates.rates[i];
     assert_int_equal(got->count, whole);
-    assert_true(whole > 12 && whole < windows); /* they come and go within the run */
+    assert_true(whole > 12 && whole < windows); /* they start and end within the run */
     assert_true(sum < all && sum > 0.6 * all);
     assert_metric("interval_goodput.p50", "bps", oche_percentile_real(got->values, whole, 500));
     assert_metric("interval_goodput.min", "bps", got->values[0]);
-    assert_true(got->values[0] > 1e8); /* not a window in which the flow was not there */
+    assert_true(got->values[0] > 1e8); /* not a window without the flow */
     assert_true(got->values[whole - 1] < 9.5e9);
 }
 

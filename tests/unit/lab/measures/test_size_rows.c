@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of one size each: which there are, what is in them, what they are called. */
+/* Rows of one size each: which exist, their content, their names. */
 #include "tests/support/test.h"
 
 #include <math.h>

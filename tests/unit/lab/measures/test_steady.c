@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Batch means are what they are by hand, values of batches are those of the whole run, and a run
- * ends when its metric is stable, at the same time for any number of threads.
+ * Batch means equal those by hand, and batches' values those of the whole run. A run ends when its
+ * metric is stable, at the same time for any number of threads.
  */
 #include "lab/measures/steady.h"
 
@@ -54,7 +54,10 @@ static void test_by_hand(void **state)
     assert_true(constant.half_width == 0 && constant.correlation == 0);
 }
 
-/* Intervals cover the mean about as often as they say, nearly so where batches depend on others. */
+/*
+ * Intervals cover the mean about as often as stated, and nearly so when batches depend on each
+ * other.
+ */
 static void test_coverage(void **state)
 {
     struct oche_random random = oche_random_stream(3, "batches", 0);
@@ -183,7 +186,7 @@ static void test_batches_are_of_the_run(void **state)
     }
 }
 
-/* Looking changes nothing: a run that is never stable is the run that it is without. */
+/* The check changes nothing: a run that is never stable equals the run without the check. */
 static void test_looks_change_nothing(void **state)
 {
     (void)state;
@@ -197,7 +200,7 @@ static void test_looks_change_nothing(void **state)
     oche_outcome_free(&judged.outcome);
 }
 
-/* Percentiles, too, where each batch has one value as often as it likes. */
+/* Percentiles, too, where each batch has one value any number of times. */
 static void test_flows(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings that do not fit the network are told, with numbers, and others are not. */
+/* Settings that do not fit the network cause a warning with numbers. Others do not. */
 #include "lab/measures/unfit.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void test_load(void **state)
                      "- {type: long_flows, load: 60%, load_of: host, share: 50%}\n"
                      "- {type: incast_groups, load: 60%, load_of: host, share: 50%, degree: 4}\n",
                "send 280Gbps");
-    /* … and one that sends as fast as it can has none. */
+    /* … and a workload that sends as fast as it can has none. */
     check_none(RACKS "workload: {type: long_flows, load: 10, greedy: true}\n");
     check_none(RACKS "workload: {type: permutation, bytes: 1GB}\n");
 }
@@ -157,7 +157,7 @@ static void test_thresholds(void **state)
 
 #define TIERS(more) RACKS "workload: {type: permutation, bytes: 1KB}\nswitch: {" more "}\n"
 
-/* Each switch is judged by what its tier has, which is also what the remark names. */
+/* Each switch is judged by its tier's settings, and the warning names the tier. */
 static void test_tiers(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void test_slow_receivers(void **state)
     "duration: 100us\ntopology: {type: star, hosts: 4, host_rate: " rate "}\n"                     \
     "workload: {type: permutation, bytes: 1KB}\n" more
 
-/* Parameters that are those of slower links. */
+/* Parameters that belong to slower links. */
 static void test_line_rates(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every kind of claim, with data by hand: each verdict can be reached, and only by its data. */
+/* Every kind of claim, with data by hand. Each verdict can be reached, and only by its data. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { X = OCHE_FINDING_NO_DATA };
 
 #define TEXTS "    text: t\n    place: p\n    source: text\n    confidence: high\n"
 
-/* A claim as YAML, its kind and what is its own. */
+/* A claim as YAML: its kind and its own keys. */
 static struct oche_study *study_with(const char *claim)
 {
     char *text = NULL;
@@ -98,15 +98,16 @@ static const struct row rows[] = {
     {VALUE ABSOLUTE, 13.1 * G, 0, 0, 0, 0, N, 13.1 * G},
     {VALUE ABSOLUTE, 0, 0, 0, 0, 0, N, 0},
     {VALUE ABSOLUTE, -10 * G, 0, 0, 0, 0, N, -10 * G}, /* of the other sign */
-    {VALUE WIDE, 0, 0, 0, 0, 0, N, 0},                 /* zero is not in any shape */
+    {VALUE WIDE, 0, 0, 0, 0, 0, N, 0},                 /* zero never has the shape */
     {VALUE WIDE, 2.6 * G, 0, 0, 0, 0, S, 2.6 * G},
     {VALUE WIDE, 2.4 * G, 0, 0, 0, 0, N, 2.4 * G},
-    {NOTHING, 0, 0, 0, 0, 0, R, 0}, /* beside a published zero the distance decides */
+    {NOTHING, 0, 0, 0, 0, 0, R, 0}, /* if the published value is zero, the distance decides */
     {NOTHING, 1 * G, 0, 0, 0, 0, R, 1 * G},
     {NOTHING, -2.9 * G, 0, 0, 0, 0, S, -2.9 * G},
     {NOTHING, 3.1 * G, 0, 0, 0, 0, N, 3.1 * G},
     {VALUE ABSOLUTE, NONE, 0, 0, 0, 0, X, NONE},
-    {VALUE ABSOLUTE, INFINITY, 0, 0, 0, 0, N, INFINITY}, /* the time of what never happened */
+    /* the time of an event that never happened */
+    {VALUE ABSOLUTE, INFINITY, 0, 0, 0, 0, N, INFINITY},
     {VALUE RELATIVE, INFINITY, 0, 0, 0, 0, N, INFINITY},
     {VALUE RELATIVE, 12 * G, 0, 0, 0, 0, R, 12 * G},
     {VALUE RELATIVE, 7.2 * G, 0, 0, 0, 0, S, 7.2 * G},
@@ -158,7 +159,7 @@ static const struct row rows[] = {
     {DIFFERENCE, 12 * G, 10 * G, 0, 0, 0, R, 2 * G},
     {DIFFERENCE, 11.1 * G, 10 * G, 0, 0, 0, S, 1.1 * G},
     {DIFFERENCE, 10.9 * G, 10 * G, 0, 0, 0, N, 0.9 * G},
-    {DIFFERENCE, 10 * G, 10 * G, 0, 0, 0, N, 0},     /* none is not a small one */
+    {DIFFERENCE, 10 * G, 10 * G, 0, 0, 0, N, 0},     /* "none" is not a small value */
     {DIFFERENCE, 9 * G, 10 * G, 0, 0, 0, N, -1 * G}, /* the sign matters */
     {DIFFERENCE, INFINITY, INFINITY, 0, 0, 0, N, INFINITY},
     {DIFFERENCE, NONE, 10 * G, 0, 0, 0, X, NONE},
@@ -191,7 +192,7 @@ static const struct row rows[] = {
     {FALLS_FROM, 4 * G, 0, 0, 6 * G, 1 * G, S, 1e-3},
     {FALLS_FROM, 6 * G, 0, 0, 6 * G, 1 * G, N, 1e-2},
     {FALLS_FROM, 6 * G, 0, 0, 6 * G, 6 * G, N, INFINITY},
-    {FALLS_FROM, 4 * G, 0, 0, NONE, 1 * G, S, 1e-3}, /* a place without data is passed over */
+    {FALLS_FROM, 4 * G, 0, 0, NONE, 1 * G, S, 1e-3}, /* a place without data is skipped */
     {FALLS_FROM, NONE, 0, 0, NONE, NONE, X, NONE},
 };
 
@@ -282,7 +283,7 @@ static void test_quantities_are_compared(void **state)
     }
 }
 
-/* If it never happened in one run of four, it does so never in the mean, but not in the median. */
+/* An event that did not occur in one run of four: the mean is unknown, the median is not. */
 static void test_never_in_some_runs(void **state)
 {
     const double runs[4] = {10 * G, INFINITY, 10 * G, 10 * G},
@@ -326,7 +327,7 @@ static void test_what_is_outside_is_not_judged(void **state)
     oche_study_close(study);
 }
 
-/* A second condition on the same runs: without it nothing is reproduced, nor in shape. */
+/* A second condition on the same runs: without it nothing is reproduced, not even the shape. */
 static void test_a_second_condition_has_to_hold(void **state)
 {
     const double runs[4] = {9 * G, 10 * G, 10 * G, 11 * G};
@@ -398,7 +399,7 @@ static void test_an_interval_inside_the_band_is_sure(void **state)
     assert_false(wide.unsure);
 }
 
-/* Both ends of so wide an interval are far off, and what is between is not. */
+/* Both ends of such a wide interval are far off; values in between are not. */
 static void test_an_interval_round_the_band_is_not_sure(void **state)
 {
     const double runs[4] = {1 * G, 12 * G, 13 * G, 32 * G};
@@ -410,7 +411,7 @@ static void test_an_interval_round_the_band_is_not_sure(void **state)
     assert_true(judgement.unsure);
 }
 
-/* One run of four has no lead that counts; it is alone in one draw of 256. */
+/* One run of four has no lead. One of 256 draws has only that run. */
 static void test_one_seed_of_few_is_a_doubt(void **state)
 {
     const double a[4] = {19 * G, 18 * G, 18 * G, 10.1 * G}, b[4] = {10 * G, 10 * G, 10 * G, 10 * G};
@@ -422,7 +423,7 @@ static void test_one_seed_of_few_is_a_doubt(void **state)
     assert_false(judge_runs(ORDER_OF_RUNS, c, b).unsure);
 }
 
-/* The second condition holds on average, and not in one run. */
+/* The second condition holds on average, but not in one run. */
 static void test_a_second_condition_may_be_in_doubt(void **state)
 {
     const char *claim = VALUE "    tolerance: {absolute: 5Gbps, in_shape: 8Gbps}\n"
@@ -456,7 +457,7 @@ static void test_runs_that_failed_are_left_out(void **state)
 
 static void test_a_difference_is_drawn_run_by_run(void **state)
 {
-    /* Both go up and down with the seed; their difference does not, and the bootstrap sees it. */
+    /* Both vary with the seed. Their difference does not, and the bootstrap detects that. */
     const double a[4] = {12 * G, 22 * G, 32 * G, 42 * G}, b[4] = {10 * G, 20 * G, 30 * G, 40 * G};
     struct oche_judgement judgement = judge_runs(DIFFERENCE, a, b);
 
@@ -578,7 +579,7 @@ static void test_a_list_of_values_is_a_mean_over_them(void **state)
 
 /* ---- readings ---- */
 
-/* Only conditions that name the value move, and a claim without it has no such reading. */
+/* Only conditions that name the value change, and a claim without it has no such reading. */
 static void test_a_reading_replaces_one_of_those_that_are_compared(void **state)
 {
     struct oche_study *study =

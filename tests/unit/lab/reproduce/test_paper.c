@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Papers: their own file, what figures take from it, and which commit fixed the tolerances. */
+/*
+ * Papers: their own file, the parts that figures take from it, and which commit fixed the
+ * tolerances.
+ */
 #include "lab/reproduce/paper.h"
 
 #include <stdio.h>
@@ -90,7 +93,7 @@ static void test_bad_papers_are_refused_with_their_line(void **state)
     }
 }
 
-/* A mistake in what a figure takes from its paper is told with the paper's line. */
+/* A mistake in a part that a figure takes from its paper is reported with the paper's line. */
 static void test_mistakes_in_the_paper_are_told_there(void **state)
 {
     char *text = strdup(figure_text), *at = strstr(text, "speed");
@@ -125,7 +128,7 @@ static void write_file(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* A shell command in the folder, with git told who we are and nothing of this machine. */
+/* A shell command in the folder. git gets a user name and none of this machine's settings. */
 static void shell(const char *command)
 {
     char line[1024];
@@ -207,17 +210,17 @@ static void test_the_commit_is_the_one_since_which_claims_are_as_they_are(void *
     write_file("p/paper.yaml", paper_text);
     write_file("p/figures/f.yaml", figure_text);
     expect_commit(OCHE_NOT_COMMITTED);
-    /* Figures once lay beside paper.yaml: that they moved changes nothing. */
+    /* Figures were once beside paper.yaml. Their move changes no result. */
     shell("mv p/figures/f.yaml p && git add p && git commit -qm one");
     head(first, sizeof(first));
     shell("mkdir -p p/figures && git mv p/f.yaml p/figures && git commit -qm moved");
     expect_commit(first);
-    /* An explanation, a reason, another figure change nothing … */
+    /* Changes of an explanation, a reason or another figure have no effect … */
     write_file("p/figures/f.yaml", explained);
     expect_commit(first);
     shell("git commit -qam explained && echo >p/other && git add p && git commit -qm other");
     expect_commit(first);
-    /* … a tolerance does: not committed until it is. */
+    /* … but a tolerance has: it counts as not committed until it is committed. */
     write_file("p/figures/f.yaml", wider);
     expect_commit(OCHE_NOT_COMMITTED);
     shell("git commit -qam wider");
@@ -226,7 +229,7 @@ static void test_the_commit_is_the_one_since_which_claims_are_as_they_are(void *
     write_file("p/figures/f.yaml", reworded);
     shell("git commit -qam reworded");
     expect_commit(second);
-    /* A quantity in the paper's file that only another figure has claims of changes nothing … */
+    /* A quantity in the paper's file that only another figure's claims use has no effect … */
     write_file("p/paper.yaml", other_quantity);
     expect_commit(second);
     shell("git commit -qam quantity");
@@ -337,7 +340,7 @@ static void test_the_pool_knows_a_run_by_what_was_run(void **state)
     oche_pool_free(pool);
 }
 
-/* In any order, but where one override is of a section and another one of a key in it. */
+/* In any order, unless one override is of a section and another one of a key in it. */
 static void test_the_pool_knows_a_run_in_any_order(void **state)
 {
     char *texts[] = {(char *)(uintptr_t) "warmup=1ms", (char *)(uintptr_t) "b={c: 1}",

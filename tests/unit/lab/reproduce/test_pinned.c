@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A paper's figures and the tests' scenarios stand on the defaults of the papers, whatever the
- * defaults of other scenarios become: the values that every combination of every figure results
- * in have the digests in pinned.txt. OCHE_PIN=yes writes that file anew instead; do so only when a
- * figure or a parameter's default in a paper is meant to change.
+ * A paper's figures and the tests' scenarios use the defaults of the papers, even if other defaults
+ * change. The values of every combination of every figure have the digests in pinned.txt.
+ * OCHE_PIN=yes writes that file anew instead. Use it only when a figure or a parameter's default in
+ * a paper is meant to change.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static struct oche_error error;
 static char *found; /* the lines that pinned.txt should have */
 static size_t found_bytes;
 
-/* Keys that say where other values come from; they are no setting of what is simulated. */
+/* Keys that name the source of other values; they are no setting of the simulation. */
 static bool tells_the_source(const char *key)
 {
     size_t length = strlen(key);
@@ -48,7 +48,7 @@ static void mix_value(void *context, const char *key, const char *value, const c
     if (tells_the_source(key))
         return;
     mix(context, key);
-    /* in reproductions, which this is about, no series are kept where it is auto */
+    /* in reproductions, the subject of this test, `auto` keeps no series */
     mix(context, strcmp(key, "measure.interval") == 0 && strcmp(value, "auto") == 0 ? "0" : value);
 }
 

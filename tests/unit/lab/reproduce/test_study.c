@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures' files: what they come to, and what is said of bad ones, with the line. */
+/* Files of figures: the values read from them, and the message for a bad file, with the line. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static const char base[] = "title: T\n"
                            "    confidence: high\n";
 
 static const struct {
-    const char *from, *to, *error; /* the error's beginning; the whole of it with a line's end */
+    const char *from, *to, *error; /* the error's beginning; with a line's end, the whole error */
 } changes[] = {
     {"title: T\n", "", "fig.yaml:1: has no \"title\"; add title: TEXT\n"},
     {"title: T", "title: [T]", "fig.yaml:1: title: is a list; write a text\n"},
@@ -316,7 +316,7 @@ static void test_the_base_of_the_bad_files_is_good(void **state)
     oche_study_close(study);
 }
 
-/* One plot or several; what is drawn does not change what is claimed. */
+/* One plot or several: the drawing does not change the claims. */
 static void test_plots(void **state)
 {
     struct oche_study *study = oche_study_parse(NULL, "fig.yaml", base, false, &error);
@@ -356,7 +356,7 @@ static void test_plots(void **state)
     free(text);
 }
 
-/* A claim must not be about a point that is not run, nor be relative to one. */
+/* A claim must not refer to a point that is not run, nor be relative to one. */
 static void test_points_that_no_grid_runs_are_found(void **state)
 {
     static const char text[] = "title: T\nplace: P\nscenario: s.yaml\n"
@@ -431,7 +431,7 @@ static void test_axes_are_those_of_all_grids(void **state)
     oche_study_close(study);
 }
 
-/* Counts over seconds are so many a second; all else that is divided is a share. */
+/* Counts divided by seconds are rates. All other quotients are shares. */
 static void test_units_of_quotients(void **state)
 {
     static const struct {
@@ -462,7 +462,7 @@ static void test_units_of_quotients(void **state)
     }
 }
 
-/* Values that are no numbers, with labels that are: those are the axis' numbers. */
+/* Values that are no numbers, but have numeric labels: the labels are the axis' numbers. */
 static void test_labels_can_be_an_axis_numbers(void **state)
 {
     struct oche_study *study = make_whole_study(
@@ -494,7 +494,7 @@ static void test_quick_mode_runs_less(void **state)
     oche_study_close(study);
 }
 
-/* What only another reading's grid has is not meant where it is not named. */
+/* A value that only another reading's grid has is not meant without its name. */
 static void test_a_grid_of_one_reading_changes_nothing_for_claims(void **state)
 {
     static const char text[] =
@@ -525,7 +525,7 @@ static void test_a_grid_of_one_reading_changes_nothing_for_claims(void **state)
 
 /* ---- the plan ---- */
 
-/* At which place the override is among the point's, from 1; 0: it is not. */
+/* Returns the position of the override among the point's, from 1; 0: it is not there. */
 static size_t has_set(const struct oche_grid *grid, size_t point, const char *wanted)
 {
     size_t count, found = 0;
@@ -561,7 +561,7 @@ static void test_a_plan_has_each_point_once_with_its_grids_overrides(void **stat
     assert_true(has_set(&plan.grid, one, "seed=3"));
     assert_true(has_set(&plan.grid, other, "duration=2ms"));
     assert_true(has_set(&plan.grid, other, "loss.probability=1%"));
-    /* What varies may be in a section that is fixed: it comes after it. */
+    /* A varied key may be in a fixed section: it is applied after it. */
     assert_true(has_set(&plan.grid, one, "duration=1ms") <
                 has_set(&plan.grid, one, "recovery={name: go_back_n, nak_interval: 1us}"));
     oche_plan_free(&plan);
@@ -592,7 +592,7 @@ static bool go_on_for(void *context)
     return (*left)-- > 0;
 }
 
-/* Whoever watches is asked before each combination, and can end it, which is no mistake. */
+/* The observer is asked before each combination, and can end it, without an error. */
 static void test_a_plan_can_be_ended(void **state)
 {
     struct oche_study *study = make_whole_study(two_grids, false);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Axes as they are typed, numbers of points, overrides, and what is refused before anything runs.
- */
+/* Axes as typed, numbers of points, overrides, and everything that is rejected before a run. */
 #include "lab/sweep/grid.h"
 
 #include <stdio.h>
@@ -80,7 +79,7 @@ static void test_what_is_no_axis_is_refused(void **state)
     oche_grid_free(&grid);
 }
 
-/* Axes that go together have one number; a value may come again, which it may not otherwise. */
+/* Axes in step have one number. A value may be repeated, which is otherwise rejected. */
 static void test_zipped(void **state)
 {
     struct oche_grid grid = {.repeats = 2, .zipped = true};
@@ -107,7 +106,7 @@ static void test_zipped(void **state)
     oche_grid_free(&grid);
 }
 
-/* Points are numbered with the repeat running fastest, then the last axis; there and back. */
+/* Points are numbered with the repeat fastest, then the last axis; in both directions. */
 static void test_numbers(void **state)
 {
     struct oche_grid grid = {.repeats = 5};
@@ -197,7 +196,7 @@ static void test_seeds_begin_where_the_scenario_says(void **state)
     oche_grid_free(&grid);
 }
 
-/* Two ways to write one value, and values that something later overrides. */
+/* Two spellings of one value, and values that a later override replaces. */
 static void test_combinations_that_are_the_same_run_are_refused(void **state)
 {
     static const struct {

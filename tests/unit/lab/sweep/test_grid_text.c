@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of grids: a shell reads them back as they were. */
+/* Texts of grids: a shell reads them back unchanged. */
 #include "lab/sweep/grid_text.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void test_texts(void **state)
     oche_grid_free(&grid);
 }
 
-/* Whatever is in a word, a shell takes it for that word. */
+/* A shell takes any word for exactly that word. */
 static void test_words(void **state)
 {
     static const char *const words[] = {"",     "plain", "two words", "it's", "''", "$(false)",

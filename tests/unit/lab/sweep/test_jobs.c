@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes for points: all of them run, one that dies costs itself alone, stopping stops. */
+/* Processes for points: all of them run, a crash costs only its own point, and stopping stops. */
 #include "lab/sweep/jobs.h"
 
 #include <dirent.h>
@@ -54,7 +54,7 @@ static bool done(void *context, size_t point, const struct oche_point_result *re
     return ++seen->ended != seen->stop_after;
 }
 
-/* The process of this point, or 0: children carry its number as their name. */
+/* Returns the process of this point, or 0. Children carry its number as their name. */
 static pid_t process_of(size_t point)
 {
     char path[300], name[32], wanted[32];
@@ -169,7 +169,7 @@ static void test_stopping_leaves_nothing_running(void **state)
     oche_grid_free(&grid);
 }
 
-/* What goes wrong with the input after the check is the point's failure. */
+/* An input that becomes wrong after the check fails only that point. */
 static void test_a_scenario_that_vanishes_fails_its_points(void **state)
 {
     struct oche_grid grid = make_grid("duration=400us");

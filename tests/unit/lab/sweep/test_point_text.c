@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A point's result as text: it comes back bit for bit, or is refused. */
+/* A point's result as text: it is read back bit for bit, or rejected. */
 #include "lab/sweep/point.h"
 
 #include <float.h>
@@ -114,7 +114,7 @@ static void test_a_failure_keeps_its_words_on_one_line(void **state)
     free(text);
 }
 
-/* Wherever the writer died, what is there is not taken for a result. */
+/* If the writer died at any place, its partial text is not accepted as a result. */
 static void test_every_beginning_of_it_is_refused(void **state)
 {
     struct oche_point_result result = sample(), read;
